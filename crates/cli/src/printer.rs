@@ -4,7 +4,7 @@
 //! compute a number: whatever is printed was computed by the commands' libraries.
 
 pub(crate) mod chart;
-mod delimited;
+pub(crate) mod delimited;
 pub(crate) mod document;
 mod heard;
 mod markdown;

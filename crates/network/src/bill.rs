@@ -29,6 +29,10 @@ pub struct Line {
     pub price: Price,
     /// `count x price`.
     pub dollars: Dollars,
+    /// The same at the lowest price that is known; at the typical one where there is but one.
+    pub dollars_low: Dollars,
+    /// The same at the highest.
+    pub dollars_high: Dollars,
     /// `count x watts of one`; `None` is not known.
     pub watts: Option<Watts>,
 }
@@ -50,15 +54,28 @@ pub struct Bill {
     pub fabric: Dollars,
     /// Network interfaces.
     pub nics: Dollars,
-    /// All of it.
+    /// All of it, at typical prices.
     pub total: Dollars,
+    /// All of it at the lowest prices that are known.
+    pub total_low: Dollars,
+    /// All of it at the highest.
+    pub total_high: Dollars,
+    /// Share of the total whose price has a range; the rest counts at its typical price in all three.
+    pub ranged_share: f64,
     /// Power of all whose power is known.
     pub watts: Watts,
+    /// Whether that is all.
+    pub has_all_watts: bool,
     /// What is doubtful.
     pub warnings: Vec<Warning>,
 }
 
 impl Bill {
+    /// All of its power; none where that of a part is not known.
+    pub fn known_watts(&self) -> Option<Watts> {
+        self.has_all_watts.then_some(self.watts)
+    }
+
     /// Dollars for each device.
     pub fn per_device(&self) -> Dollars {
         self.total / self.devices as f64
@@ -117,13 +134,21 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
         lines.iter().filter(|l| of(l.item)).fold(Dollars::ZERO, |sum, l| sum + l.dollars)
     };
     let warnings = unknown_power(&lines).into_iter().collect();
+    let total = sum(&|_| true);
+    let all = |of: &dyn Fn(&Line) -> Dollars| lines.iter().fold(Dollars::ZERO, |sum, line| sum + of(line));
+    let has_range = |line: &&Line| line.price.dollars_low.is_some() || line.price.dollars_high.is_some();
+    let ranged = lines.iter().filter(has_range).fold(Dollars::ZERO, |sum, line| sum + line.dollars);
     Ok(Bill {
         design: design.name.clone(),
         devices: design.devices,
         ports_and_transceivers: sum(&|item| matches!(item, Item::SwitchPort | Item::Transceiver)),
         fabric: sum(&|item| item != Item::Nic),
         nics: sum(&|item| item == Item::Nic),
-        total: sum(&|_| true),
+        total,
+        total_low: all(&|line| line.dollars_low),
+        total_high: all(&|line| line.dollars_high),
+        ranged_share: if total > Dollars::ZERO { ranged / total } else { 0.0 },
+        has_all_watts: lines.iter().all(|line| line.watts.is_some()),
         watts: lines.iter().filter_map(|line| line.watts).fold(Watts::ZERO, |sum, watts| sum + watts),
         counts,
         lines,
@@ -138,6 +163,8 @@ fn line(item: Item, place: &'static str, speed: Option<BytesPerSecond>, count: f
         speed,
         count,
         dollars: price.dollars * count,
+        dollars_low: price.dollars_low.unwrap_or(price.dollars) * count,
+        dollars_high: price.dollars_high.unwrap_or(price.dollars) * count,
         watts: price.watts.map(|watts| watts * count),
         price: price.clone(),
     }

@@ -88,7 +88,7 @@ pub fn slowdown(kept: f64, exposed_share: f64) -> Option<f64> {
 
 /// The share that a neighbour leaves a device that is cut off: of `size` devices `lost` are, so each other one carries `ceil(lost /
 /// (size - lost))` more than its own.
-fn beside_own(size: u64, lost: u64) -> f64 {
+pub(crate) fn beside_own(size: u64, lost: u64) -> f64 {
     match size.saturating_sub(lost) {
         0 => 0.0,
         left => 1.0 / (1 + lost.div_ceil(left)) as f64,

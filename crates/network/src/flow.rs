@@ -6,6 +6,7 @@
 //! more than it says (14% in the one case that `docs/concepts/flow-model.md` compares with a packet simulator).
 
 mod allocator;
+mod ends;
 mod engine;
 mod fat_tree;
 pub mod program;

@@ -11,6 +11,7 @@ mod exchange;
 mod lattice;
 mod load;
 mod part;
+mod recovery;
 mod rows;
 mod script;
 #[cfg(test)]

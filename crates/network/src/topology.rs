@@ -28,7 +28,7 @@ mod ways;
 
 pub use build::{Detail, Topology};
 pub use counts::Counts;
-pub use design::{Design, Fabric};
+pub use design::{Connection, Design, Fabric};
 pub use graph::{Graph, Layer, LinkClass, LinkId, Node, NodeId, Switch};
 pub(crate) use hash::mix;
 pub use kind::{Forwarding, Kind, Medium, Routing};
@@ -36,6 +36,7 @@ pub use resolve::MOST_DEVICES;
 pub use route::{Hop, Route};
 pub use spec::{DesignSpec, parse};
 pub use summary::Summary;
+pub(crate) use ways::Draw;
 
 /// The hash of a flow, for whoever chooses ways beside the usual ones.
 pub(crate) const fn choices(seed: u64, from: u32, to: u32, label: u64) -> hash::Choices {

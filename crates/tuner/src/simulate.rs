@@ -11,17 +11,20 @@
 mod background;
 mod classes;
 mod passes;
+mod seeds;
 #[cfg(test)]
 mod tests;
 mod update;
 
 pub use background::Background;
+pub use seeds::{MOST_SEEDS, OverSeeds, over_seeds};
 
 use crate::exchanges::numbering;
 use crate::flows;
 use classes::{Classes, Dim};
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{Evaluation, evaluate};
+use railwright_network::failures::Recovery;
 use railwright_network::simulate::{Bundle, Class, FEW, LayerLoad, Played, Script, Wiring, Work, layers};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
@@ -44,6 +47,9 @@ pub struct Simulation {
     pub routing: &'static str,
     /// What of it is broken.
     pub failed: Vec<String>,
+    /// Who carries the traffic of NICs that lost ports, where parts are broken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovery>,
     /// The other jobs on it.
     pub background: Option<Background>,
     /// Ranks of the run.
@@ -52,6 +58,9 @@ pub struct Simulation {
     pub devices: u64,
     /// The step on this network.
     pub step_time: Seconds,
+    /// The step under further seeds of hashed routes, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_seeds: Option<OverSeeds>,
     /// The step as `estimate` has it, in closed form.
     pub closed_form: Seconds,
     /// What led from one to the other, step by step.
@@ -245,10 +254,12 @@ pub fn simulate_watched(
         topology: wiring.topology.design.name.clone(),
         routing: wiring.topology.design.routing.name(),
         failed: wiring.failed.iter().map(|part| part.name()).collect(),
+        recovery: is_broken.then(|| wiring.recovery()),
         background: setting.background,
         ranks,
         devices: u64::from(wiring.devices()),
         step_time,
+        over_seeds: None,
         closed_form,
         changes,
         dimensions,

@@ -8,6 +8,7 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     railwright network simulate --run examples/runs/llama-3.1-405b.toml --topology rail-only\n  \
     railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology clos --network leaf_oversubscription=4\n  \
     railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology rail-only --fail nic:3 --fail spine:0\n  \
+    railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology clos --routing ecmp --seeds 16\n  \
     railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --network gpus=512 --background spare=0.5\n\n\
     Default topology: rail-optimized. Default routing: spray, or adaptive on dragonflies.\n\
     Devices, domains and speed are those of the cluster unless a design file or --network sets them.\n\
@@ -24,9 +25,15 @@ pub(crate) struct Simulate {
     /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
     pub(crate) routing: Option<String>,
+    /// Hash seeds to simulate: median and 90th percentile of the step time (`ecmp` routing)
+    #[arg(long, value_name = "N", help_heading = "Network")]
+    pub(crate) seeds: Option<u32>,
     /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
     #[arg(long, value_name = "PART", help_heading = "Network")]
     pub(crate) fail: Vec<String>,
+    /// Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain
+    #[arg(long, value_name = "HOW", default_value = "spread", help_heading = "Network")]
+    pub(crate) recovery: String,
     /// Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`)
     #[arg(long, value_name = "LOAD", allow_negative_numbers = true, help_heading = "Network")]
     pub(crate) background: Option<String>,

@@ -16,8 +16,20 @@ pub const CATALOGUE_FILE: &str = "catalog/network/prices.csv";
 
 /// Longer tables are not price lists.
 const LONGEST: usize = 1 << 20;
-const COLUMNS: [&str; 9] =
-    ["item", "part", "unit", "usd", "watts", "date", "usd_source", "watts_source", "confidence"];
+const COLUMNS: [&str; 12] = [
+    "item",
+    "part",
+    "unit",
+    "usd_low",
+    "usd",
+    "usd_high",
+    "watts",
+    "date",
+    "usd_source",
+    "address",
+    "watts_source",
+    "confidence",
+];
 
 /// What can be bought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -75,14 +87,20 @@ impl Item {
 /// A line of the table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Price {
-    /// Dollars for one.
+    /// Dollars for one: the typical price.
     pub dollars: Dollars,
+    /// The least that a public source has; none where there is but one.
+    pub dollars_low: Option<Dollars>,
+    /// The most.
+    pub dollars_high: Option<Dollars>,
     /// Watts of one; `None` is not known.
     pub watts: Option<Watts>,
     /// When it was read.
     pub date: String,
     /// Where the dollars come from.
     pub dollars_source: String,
+    /// Where that can be read: a web address, or `unknown`.
+    pub address: String,
     /// Where the watts come from.
     pub watts_source: String,
     /// `retrieved`, `recalled`, `inferred`, or what the user wrote.
@@ -242,11 +260,21 @@ fn line<'a>(cell: &impl Fn(&str) -> &'a str) -> Result<((Item, String), Price), 
     let Some(dollars) = amount("usd")? else {
         return Err(Problem::new(format!("a {} has no price in the column `usd`", item.words())));
     };
+    let (low, high) = (amount("usd_low")?, amount("usd_high")?);
+    if low.is_some_and(|low| low > dollars) || high.is_some_and(|high| high < dollars) {
+        return Err(Problem::new(format!(
+            "the price of a {} is not between `usd_low` and `usd_high`",
+            item.words()
+        )));
+    }
     let price = Price {
         dollars: Dollars::new(dollars),
+        dollars_low: low.map(Dollars::new),
+        dollars_high: high.map(Dollars::new),
         watts: amount("watts")?.map(Watts::new),
         date: cell("date").to_owned(),
         dollars_source: cell("usd_source").to_owned(),
+        address: cell("address").to_owned(),
         watts_source: cell("watts_source").to_owned(),
         confidence: cell("confidence").to_owned(),
     };
@@ -265,6 +293,7 @@ mod tests {
         }
         for (key, price) in &prices.lines {
             assert!(!price.date.is_empty() && !price.dollars_source.is_empty(), "{key:?}");
+            assert!(price.address.starts_with("https://") || price.address == "unknown", "{key:?}");
             assert_eq!(price.watts.is_some(), !price.watts_source.is_empty(), "{key:?}");
             assert!(["retrieved", "recalled"].contains(&price.confidence.as_str()), "{key:?}");
         }
@@ -272,7 +301,13 @@ mod tests {
         let at = |item, gbit| prices.at(item, BytesPerSecond::from_gbit(gbit)).expect("known").dollars.get();
         assert_eq!(
             (at(Item::Transceiver, 400.0), at(Item::Nic, 400.0), at(Item::SwitchPort, 400.0)),
-            (659.0, 1499.0, 1090.0)
+            (659.0, 1499.0, 781.25)
+        );
+        // A switch of 64 ports: $36,000 and about $50,000 in August 2024.
+        let port = prices.at(Item::SwitchPort, BytesPerSecond::from_gbit(400.0)).expect("known");
+        assert_eq!(
+            (port.dollars_low.map(|low| low.get() * 64.0), port.dollars.get() * 64.0),
+            (Some(36_000.0), 50_000.0)
         );
         assert!((at(Item::SwitchPort, 100.0) / at(Item::Transceiver, 100.0) - 1.889).abs() < 1e-3);
     }
@@ -311,6 +346,10 @@ mod tests {
         assert_eq!(
             said("item,part,usd\nnic,400,nan\n"),
             "own.csv:2:1: `nan` is not a number from 0 in the column `usd`"
+        );
+        assert_eq!(
+            said("item,part,usd_low,usd\nnic,400,3,2\n"),
+            "own.csv:2:1: the price of a NIC is not between `usd_low` and `usd_high`"
         );
         assert_eq!(said("item,part,usd\nnic,400,\n"), "own.csv:2:1: a NIC has no price in the column `usd`");
         assert_eq!(said("item,part,usd\nnic,400,1\nnic,400.0,2\n"), "own.csv:3:1: nic 400 occurs twice");

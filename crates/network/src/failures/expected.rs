@@ -179,7 +179,7 @@ fn loss(
 mod tests {
     use super::super::slowdown;
     use super::*;
-    use crate::topology::{DesignSpec, Kind};
+    use crate::topology::{DesignSpec, Kind, Routing};
 
     fn of(kind: Kind, devices: u64, radix: u64, job: &Job) -> Expectation {
         let spec = DesignSpec {
@@ -187,6 +187,7 @@ mod tests {
             devices: Some(devices),
             domain: Some(8),
             radix: Some(radix),
+            routing: Some(Routing::Ecmp),
             ..DesignSpec::default()
         };
         let design = spec.resolve().expect("it is built");

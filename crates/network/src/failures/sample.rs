@@ -217,15 +217,14 @@ fn distinct(count: u64, many: u64, choices: &mut Choices, mut each: impl FnMut(u
 mod tests {
     use super::super::slowdown;
     use super::*;
-    use crate::topology::{DesignSpec, Kind};
+    use crate::topology::{DesignSpec, Kind, Routing};
 
     fn fifth(kept: f64) -> Option<f64> {
         slowdown(kept, 0.2)
     }
 
     fn design(kind: Kind) -> Design {
-        let spec =
-            DesignSpec { kind: Some(kind), devices: Some(4096), domain: Some(8), ..DesignSpec::default() };
+        let spec = DesignSpec { routing: Some(Routing::Ecmp), ..DesignSpec::of(kind, 4096, 8, 64) };
         spec.resolve().expect("built")
     }
 

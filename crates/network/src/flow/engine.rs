@@ -5,6 +5,7 @@
 //! corrections). Refuses to know why messages are sent.
 
 use super::allocator::{Allocator, Slot};
+use super::ends::Ends;
 use super::recurrence::Recurrence;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
@@ -105,31 +106,24 @@ struct Journey {
     left: f64,
     since: f64,
     rate: f64,
-    /// Counts changes of the rate, so that an outdated end is recognised.
-    version: u32,
     is_under_way: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    /// The first byte arrives: the message takes its share from now on.
-    Flows(u32),
-    /// The last byte arrives, unless the rate changed since.
-    Ends(Slot, u32),
-}
+/// The first byte of a waiting message arrives: it takes its share from now on.
+type Begins = u32;
 
 /// Events in buckets of the same moment: symmetrical traffic has thousands of them at once.
 #[derive(Debug, Default)]
 struct Agenda {
     times: BinaryHeap<Reverse<(u64, u32)>>,
-    buckets: Vec<Vec<Event>>,
+    buckets: Vec<Vec<Begins>>,
     free: Vec<u32>,
     recent: [(u64, u32); 4],
     turn: usize,
 }
 
 impl Agenda {
-    fn add(&mut self, time: f64, event: Event) {
+    fn add(&mut self, time: f64, event: Begins) {
         let bits = time.to_bits();
         if let Some(&(_, bucket)) = self.recent.iter().find(|(known, _)| *known == bits) {
             self.buckets[bucket as usize].push(event);
@@ -151,7 +145,7 @@ impl Agenda {
     }
 
     /// Moves the events of the next bucket to `events`.
-    fn take(&mut self, events: &mut Vec<Event>) {
+    fn take(&mut self, events: &mut Vec<Begins>) {
         if let Some(Reverse((bits, bucket))) = self.times.pop() {
             events.append(&mut self.buckets[bucket as usize]);
             self.free.push(bucket);
@@ -176,6 +170,7 @@ pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcom
         waiting: Vec::new(),
         free: Vec::new(),
         agenda: Agenda::default(),
+        ends: Ends::default(),
         outcome: Outcome::default(),
         now: 0.0,
         ended: 0.0,
@@ -189,20 +184,23 @@ pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcom
     let mut recurrence = Recurrence::default();
     traffic.begin(&mut start);
     run.launch(wires, traffic, &mut start);
-    let mut events = Vec::new();
-    while let Some(moment) = run.agenda.next() {
+    let (mut events, mut ended) = (Vec::new(), Vec::new());
+    while let Some(moment) = run.next() {
         run.now = run.now.max(moment);
-        while run.agenda.next().is_some_and(|next| next <= run.now * (1.0 + SAME_MOMENT)) {
+        let until = run.now * (1.0 + SAME_MOMENT);
+        while run.agenda.next().is_some_and(|next| next <= until) {
             run.agenda.take(&mut events);
         }
+        run.ends.take(until, &mut ended);
         traffic.clock(run.now);
-        for event in events.drain(..) {
-            match event {
-                Event::Flows(place) if run.waiting[place as usize].1.is_empty() => {
-                    run.pause_ends(place, traffic, &mut start);
-                }
-                Event::Flows(place) => run.flow_begins(place),
-                Event::Ends(slot, version) => run.flow_ends(slot, version, traffic, &mut start),
+        for slot in ended.drain(..) {
+            run.flow_ends(Slot(slot), traffic, &mut start);
+        }
+        for place in events.drain(..) {
+            if run.waiting[place as usize].1.is_empty() {
+                run.pause_ends(place, traffic, &mut start);
+            } else {
+                run.flow_begins(place);
             }
         }
         run.launch(wires, traffic, &mut start);
@@ -238,9 +236,10 @@ pub(super) struct Run {
     waiting: Vec<(Flow, Vec<(u32, f64)>)>,
     free: Vec<u32>,
     agenda: Agenda,
+    ends: Ends,
     outcome: Outcome,
     now: f64,
-    /// When the last message arrived; events that a change of rates has outdated come later.
+    /// When the last message arrived.
     ended: f64,
     route: Vec<(u32, f64)>,
     under_way: u64,
@@ -248,6 +247,14 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// The next moment at which anything begins or ends.
+    fn next(&self) -> Option<f64> {
+        match (self.agenda.next(), self.ends.next()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
     fn launch(&mut self, wires: &impl Wires, traffic: &mut impl Traffic, start: &mut Start) {
         // A message that stays on its device arrives at once and may let others start.
         while let Some(flow) = start.pop() {
@@ -273,7 +280,7 @@ impl Run {
             waiting.0 = flow;
             waiting.1.clear();
             waiting.1.extend_from_slice(&self.route);
-            self.agenda.add(self.now + latency, Event::Flows(place));
+            self.agenda.add(self.now + latency, place);
         }
     }
 
@@ -294,7 +301,6 @@ impl Run {
             left: flow.bytes.max(0.0),
             since: self.now,
             rate: 0.0,
-            version: 0,
             is_under_way: true,
         };
         self.free.push(place);
@@ -302,18 +308,15 @@ impl Run {
         if index >= self.journeys.len() {
             self.journeys.resize(index + 1, None);
         }
-        // Ends of the slot's former flow must not be taken for this one's.
-        let version = self.journeys[index].map_or(0, |old| old.version);
-        self.journeys[index] = Some(Journey { version: version.wrapping_add(1), ..journey });
+        self.journeys[index] = Some(journey);
     }
 
-    fn flow_ends(&mut self, slot: Slot, version: u32, traffic: &mut impl Traffic, start: &mut Start) {
+    fn flow_ends(&mut self, slot: Slot, traffic: &mut impl Traffic, start: &mut Start) {
         let Some(Some(journey)) = self.journeys.get_mut(slot.0 as usize) else { return };
-        if journey.version != version || !journey.is_under_way {
+        if !journey.is_under_way {
             return;
         }
         let tag = journey.flow.tag;
-        journey.version = journey.version.wrapping_add(1);
         journey.is_under_way = false;
         self.ended = self.now;
         self.allocator.remove(slot);
@@ -323,7 +326,7 @@ impl Run {
 
     /// Computes rates again where something changed, and with them when messages end.
     fn share(&mut self) {
-        let Self { allocator, journeys, agenda, now, outcome, .. } = self;
+        let Self { allocator, journeys, ends, now, outcome, .. } = self;
         outcome.solutions += 1;
         let now = *now;
         allocator.solve(|slot, rate| {
@@ -333,11 +336,10 @@ impl Run {
             }
             journey.since = now;
             journey.rate = rate;
-            journey.version = journey.version.wrapping_add(1);
-            if rate > 0.0 && journey.left.is_finite() {
-                agenda.add(now + journey.left / rate, Event::Ends(slot, journey.version));
-            }
+            let is_ending = rate > 0.0 && journey.left.is_finite();
+            ends.set(slot.0, if is_ending { now + journey.left / rate } else { f64::INFINITY });
         });
+        ends.settle();
     }
 
     /// Seconds since the start, and messages sent.
@@ -354,20 +356,15 @@ impl Run {
     pub(super) fn under_way(&self, mut see: impl FnMut(u64, f64)) {
         for Reverse((bits, bucket)) in &self.agenda.times {
             let wait = f64::from_bits(*bits) - self.now;
-            for event in &self.agenda.buckets[*bucket as usize] {
-                match *event {
-                    Event::Flows(place) => see(self.waiting[place as usize].0.tag, wait),
-                    Event::Ends(slot, version) => {
-                        if let Some(Some(journey)) = self.journeys.get(slot.0 as usize)
-                            && journey.version == version
-                            && journey.is_under_way
-                        {
-                            see(journey.flow.tag, wait);
-                        }
-                    }
-                }
+            for place in &self.agenda.buckets[*bucket as usize] {
+                see(self.waiting[*place as usize].0.tag, wait);
             }
         }
+        self.ends.each(|slot, time| {
+            if let Some(Some(journey)) = self.journeys.get(slot as usize) {
+                see(journey.flow.tag, time - self.now);
+            }
+        });
     }
 
     /// Moves everything under way by a time, as if `flows` messages more had been sent and each link had carried `carried` more.
@@ -379,6 +376,7 @@ impl Run {
                 self.agenda.add(f64::from_bits(bits) + time, event);
             }
         }
+        self.ends.forward(time);
         for journey in self.journeys.iter_mut().flatten() {
             journey.since += time;
             journey.flow.tag = rename(journey.flow.tag);

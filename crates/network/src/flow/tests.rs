@@ -140,6 +140,36 @@ proptest! {
         }
     }
 
+    /// The same of networks large enough that a change affects few of the flows: after every change, all rates are those of a fresh start.
+    #[test]
+    fn rates_of_few_affected_flows_are_those_of_all(
+        capacities in proptest::collection::vec((1_u32..40).prop_map(f64::from), 60),
+        routes in proptest::collection::vec(
+            proptest::collection::btree_map(0_u32..60, prop_oneof![3 => Just(1.0), 1 => Just(0.5)], 1..4),
+            150,
+        ),
+        changes in proptest::collection::vec(0_usize..150, 40),
+    ) {
+        let routes: Vec<Vec<(u32, f64)>> = routes.into_iter().map(|route| route.into_iter().collect()).collect();
+        let mut allocator = Allocator::new(capacities.iter().copied());
+        let mut slots: Vec<_> = routes.iter().map(|route| Some(allocator.insert(route))).collect();
+        allocator.solve(|_, _| {});
+        for change in changes {
+            match slots[change].take() {
+                Some(slot) => allocator.remove(slot),
+                None => slots[change] = Some(allocator.insert(&routes[change])),
+            }
+            allocator.solve(|_, _| {});
+            let mut fresh = Allocator::new(capacities.iter().copied());
+            let again: Vec<_> = routes.iter().zip(&slots).map(|(route, slot)| slot.map(|_| fresh.insert(route))).collect();
+            fresh.solve(|_, _| {});
+            for (known, new) in slots.iter().zip(&again).filter_map(|(a, b)| a.zip(*b)) {
+                let (known, new) = (allocator.rate(known), fresh.rate(new));
+                prop_assert!((known - new).abs() <= 1e-9 * new, "{known} {new}");
+            }
+        }
+    }
+
     /// Skipping laps of a ring gives the time of running them all.
     #[test]
     fn leaps_lose_no_time(hosts in 2_u32..24, steps in 1_u64..60, under_leaf in 1_u32..6, bytes in 1e3_f64..1e7) {

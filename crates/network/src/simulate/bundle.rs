@@ -78,14 +78,16 @@ impl Bundle {
                 continue;
             }
             let mut laid = lay(wiring, class, &mut scratch)?;
-            if let Some(detours) = wiring.detours() {
-                let other = lay(detours, class, &mut scratch)?;
-                let (minimal, by_detours) =
-                    (busiest(&laid, &capacities, &mut scratch), busiest(&other, &capacities, &mut scratch));
+            let others = wiring.others();
+            let mut least = if others.is_empty() { 0.0 } else { busiest(&laid, &capacities, &mut scratch) };
+            for (other, is_detour) in others {
+                // Where ranks are apart there, this is no choice.
+                let Ok(ways) = lay(other, class, &mut scratch) else { continue };
+                let busy = busiest(&ways, &capacities, &mut scratch);
                 // Where both are as fast, the shorter ways.
-                if by_detours < minimal * (1.0 - 1e-9) {
-                    laid = other;
-                    taken[number] = true;
+                if busy < least * (1.0 - 1e-9) {
+                    (laid, least) = (ways, busy);
+                    taken[number] = is_detour;
                 }
             }
             for (loads, latency) in laid {

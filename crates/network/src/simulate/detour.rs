@@ -7,7 +7,7 @@
 //! over switches alone, as dragonflies and tori allow.
 
 use super::wiring::{Way, Wiring};
-use crate::topology::{Fabric, Hop, Layer, Node, NodeId, Route, Routing, Topology};
+use crate::topology::{Draw, Fabric, Hop, Layer, Node, NodeId, Route, Routing, Topology};
 use std::collections::BTreeMap;
 
 /// Draws of a hash before the equal ways count as gone: with one way in ten left, fewer than two in a million miss it.
@@ -51,11 +51,27 @@ fn equal_way(wiring: &Wiring, from: u32, to: u32, label: u64, usual: &Route) -> 
     if wiring.topology.design.routing.is_spread() {
         return spread_anew(wiring, from, to, usual);
     }
+    // Each route of the connection is drawn anew; ports without any that is whole leave their part to the others.
     let hashed = wiring.hashed();
-    (1..=DRAWS).find_map(|draw| {
-        let route = hashed.route(from, to, label ^ (draw << 32))?;
-        wiring.is_whole(&route).then(|| wiring.plain(&route))
-    })
+    let drawn = |draw: &Draw| {
+        (0..=DRAWS).find_map(|again| {
+            let draw = Draw { label: draw.label ^ (again << 32), ..*draw };
+            let route = hashed.drawn(from, to, draw, &|_| true)?;
+            wiring.is_whole(&route).then_some(route)
+        })
+    };
+    let routes: Vec<Route> = hashed.draws(label).iter().filter_map(drawn).collect();
+    (!routes.is_empty()).then(|| wiring.plain(&Route::evenly(routes)))
+}
+
+/// The way of a message over the NICs of its own two ends, past whatever is broken beyond them.
+pub(super) fn own_way(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<Way> {
+    let usual = wiring.topology.route(from, to, label)?;
+    if wiring.is_whole(&usual) {
+        Some(wiring.plain(&usual))
+    } else {
+        equal_way(wiring, from, to, label, &usual)
+    }
 }
 
 /// Sprayed packets leave out what is broken, and links behind which all is: each switch spreads what it gets over the rest.
@@ -109,14 +125,7 @@ fn over_neighbours(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<Wa
         if far != to && !(own(far) && own(to)) {
             continue;
         }
-        let between = topology.route(near, far, label).and_then(|route| {
-            if wiring.is_whole(&route) {
-                Some(wiring.plain(&route))
-            } else {
-                equal_way(wiring, near, far, label, &route)
-            }
-        });
-        let Some(mut way) = between else { continue };
+        let Some(mut way) = own_way(wiring, near, far, label) else { continue };
         for (a, b) in [(from, near), (far, to)] {
             if a != b {
                 through_domain(topology, a, b, &mut way);
@@ -136,7 +145,7 @@ fn nic_works(wiring: &Wiring, device: u32) -> bool {
             .any(|plane| topology.access_link(device, plane).is_some_and(|link| wiring.is_alive(link)))
 }
 
-fn through_domain(topology: &Topology, from: u32, to: u32, way: &mut Way) {
+pub(super) fn through_domain(topology: &Topology, from: u32, to: u32, way: &mut Way) {
     if let (Some(up), Some(down)) = (topology.domain_link(from), topology.domain_link(to)) {
         way.links.extend([(up.0, 1.0), (down.reverse().0, 1.0)]);
         way.latency += (topology.graph.latency(up) + topology.graph.latency(down)).get();
@@ -146,12 +155,21 @@ fn through_domain(topology: &Topology, from: u32, to: u32, way: &mut Way) {
 /// Several ways, each for the same share of the message.
 fn merged(ways: &[Way]) -> Option<Way> {
     let share = 1.0 / ways.len() as f64;
+    weighed(ways.iter().map(|way| (way, share)))
+}
+
+/// Several ways, each for its share of the message.
+pub(super) fn weighed<'a>(ways: impl Iterator<Item = (&'a Way, f64)>) -> Option<Way> {
     let mut links: BTreeMap<u32, f64> = BTreeMap::new();
-    for (link, part) in ways.iter().flat_map(|way| &way.links) {
-        *links.entry(*link).or_default() += part * share;
+    let (mut latency, mut count) = (0.0_f64, 0);
+    for (way, share) in ways {
+        count += 1;
+        latency = latency.max(way.latency);
+        for (link, part) in &way.links {
+            *links.entry(*link).or_default() += part * share;
+        }
     }
-    let latency = ways.iter().map(|way| way.latency).fold(0.0, f64::max);
-    (!ways.is_empty()).then(|| Way { links: links.into_iter().collect(), latency })
+    (count > 0).then(|| Way { links: links.into_iter().collect(), latency })
 }
 
 /// The shortest way over switches (over devices in a torus), chosen among equals by hash.

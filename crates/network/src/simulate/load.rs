@@ -43,7 +43,8 @@ pub fn layers(wiring: &Wiring, bundle: &Bundle, moved: &[f64], time: Seconds) ->
     }
     let is_pooled = |link| together(&wiring.topology, graph.class(link)) > 1;
     let mut found: BTreeMap<Layer, (LayerLoad, LinkId)> = BTreeMap::new();
-    for link in (0..graph.link_count() as u32).map(LinkId) {
+    // What is broken carries nothing; a NIC without ports only stands for what its device may send.
+    for link in (0..graph.link_count() as u32).map(LinkId).filter(|link| wiring.is_alive(*link)) {
         let class = graph.class(link);
         let busy = carried[link.index()] / (class.capacity * time).get();
         let together = together(&wiring.topology, class);

@@ -5,6 +5,7 @@ mod agreement;
 mod broken;
 mod detours;
 mod parted;
+mod recovery;
 mod uniform;
 
 use super::{Class, Part, Together, Wiring, class_time, exchange_time};

@@ -3,11 +3,14 @@
 //! Responsible for: the links of every message with their shares, past whatever is broken, and for telling devices that nothing
 //! joins any more. Refuses to know what is sent.
 //!
-//! A message whose usual way is whole takes it. One that meets a broken part goes, in this order, over the equal ways that are left
-//! (packets spread anew, hashes drawn again), over other NICs of its scale-up domain, or over a longer way (dragonfly, torus).
+//! A message whose usual way is whole takes it. One whose NIC lost ports goes where the recovery says that `failures` prices as well
+//! ([`super::recovery`]). One that meets another broken part goes, in this order, over the equal ways that are left (packets spread
+//! anew, hashes drawn again), over other NICs of its scale-up domain, or over a longer way (dragonfly, torus).
 
 use super::detour;
 use super::part::Part;
+use super::recovery::{Lost, Settled};
+use crate::failures::Recovery;
 use crate::flow::{Flow, Wires};
 use crate::topology::{Design, Detail, LinkId, Route, Routing, Topology};
 use railwright_spec::human;
@@ -29,12 +32,18 @@ pub struct Wiring {
     pub topology: Topology,
     /// What is broken, as it was said.
     pub failed: Vec<Part>,
+    /// Who carries the traffic of NICs that lost ports.
+    recovery: Recovery,
+    /// What NICs lost.
+    lost: Lost,
     /// By cable: link number over two.
     broken: Vec<bool>,
     /// The same network with hashed routing, where the usual routing knows but one way.
     hashed: Option<Box<Topology>>,
     /// The same network with Valiant's detours alone, where routing chooses between these and minimal ways.
     detours: Option<Box<Self>>,
+    /// The same network where NICs that lost ports are left alone: a domain may do better without them.
+    without_lost: Option<Box<Self>>,
 }
 
 /// Where one sprayed message over every link of a tree would touch thousands, links of equal fate are pooled.
@@ -54,7 +63,7 @@ fn broken_in(topology: &Topology, failed: &[Part]) -> Result<Vec<bool>, Problem>
 }
 
 impl Wiring {
-    /// A design with so much broken. Where packets are sprayed over a tree, switches that are alike past what is broken are pooled.
+    /// A design with so much broken, the domains recovering as by default. Where packets are sprayed over a tree, switches that are alike past what is broken are pooled.
     pub fn new(design: &Design, failed: &[Part]) -> Result<Self, Problem> {
         if !is_pooled(design) {
             return Self::of(Topology::build(design, Detail::Links)?, failed);
@@ -64,7 +73,45 @@ impl Wiring {
         }
         let whole = Topology::build(design, Detail::Links)?;
         let (topology, broken) = whole.parted(&broken_in(&whole, failed)?);
-        Ok(Self { topology, failed: failed.to_vec(), broken, hashed: None, detours: None })
+        Ok(Self::put(topology, failed, broken))
+    }
+
+    fn put(topology: Topology, failed: &[Part], broken: Vec<bool>) -> Self {
+        let lost = if failed.is_empty() {
+            Lost::default()
+        } else {
+            Lost::of(&topology, |link| broken[link.index() / 2])
+        };
+        let partly = lost.partly();
+        let without_lost = (!partly.is_empty()).then(|| {
+            let mut broken = broken.clone();
+            for port in partly.iter().filter_map(|device| Part::Nic(*device).cables(&topology).ok()).flatten()
+            {
+                broken[port.index() / 2] = true;
+            }
+            Box::new(Self::put(topology.clone(), failed, broken))
+        });
+        let (failed, recovery) = (failed.to_vec(), Recovery::default());
+        Self { topology, failed, recovery, lost, broken, hashed: None, detours: None, without_lost }
+    }
+
+    /// The same where domains recover in another way.
+    #[must_use]
+    pub fn recovering(mut self, recovery: Recovery) -> Self {
+        self.recovery = recovery;
+        self.detours = self.detours.map(|detours| Box::new(detours.recovering(recovery)));
+        self.without_lost = self.without_lost.map(|rest| Box::new(rest.recovering(recovery)));
+        self
+    }
+
+    /// Who carries the traffic of NICs that lost ports.
+    pub const fn recovery(&self) -> Recovery {
+        self.recovery
+    }
+
+    #[cfg(test)]
+    pub(super) const fn lost(&self) -> &Lost {
+        &self.lost
     }
 
     /// The same of a topology that is built.
@@ -79,10 +126,14 @@ impl Wiring {
         let detours = (topology.design.routing == Routing::Adaptive).then(|| {
             let mut other = topology.clone();
             other.design.routing = Routing::Valiant;
-            let (failed, broken) = (failed.to_vec(), broken.clone());
-            Box::new(Self { topology: other, failed, broken, hashed: None, detours: None })
+            Box::new(Self::put(other, failed, broken.clone()))
         });
-        Ok(Self { topology, failed: failed.to_vec(), broken, hashed, detours })
+        let mut wiring = Self { hashed, detours, ..Self::put(topology, failed, broken) };
+        // Ways by destination that meet broken parts are drawn from hashes there, too.
+        if let Some(rest) = &mut wiring.without_lost {
+            rest.hashed.clone_from(&wiring.hashed);
+        }
+        Ok(wiring)
     }
 
     /// Devices of the network.
@@ -104,13 +155,23 @@ impl Wiring {
         self.hashed.as_deref().unwrap_or(&self.topology)
     }
 
-    /// The same network by detours alone, where exchanges choose.
-    pub(super) fn detours(&self) -> Option<&Self> {
-        self.detours.as_deref()
+    /// What exchanges choose among beside this wiring, and whether it is by detours: the same network by detours alone, and where domains may
+    /// share, the same without the NICs that lost ports.
+    pub(super) fn others(&self) -> Vec<(&Self, bool)> {
+        let detours = self.detours.as_deref().map(|wiring| (wiring, true));
+        let helps = self.recovery != Recovery::Alone;
+        let rest = self.without_lost.as_deref().filter(|_| helps);
+        let by_rest = detours.and_then(|(wiring, _)| wiring.without_lost.as_deref()).filter(|_| helps);
+        let both = by_rest.map(|wiring| (wiring, true));
+        detours.into_iter().chain(rest.map(|wiring| (wiring, false))).chain(both).collect()
     }
 
     /// The way of a message (the minimal one where exchanges choose); `None` if nothing joins the two any more. Flows between the same devices choose by their label.
     pub fn way(&self, from: u32, to: u32, label: u64) -> Option<Way> {
+        match self.lost.way(self, from, to, label) {
+            Settled::By(way) => return way,
+            Settled::Untouched => {}
+        }
         match self.topology.route(from, to, label) {
             Some(route) if self.is_whole(&route) => Some(self.plain(&route)),
             usual => detour::around(self, from, to, label, usual.as_ref()),

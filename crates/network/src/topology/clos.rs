@@ -139,9 +139,20 @@ impl Clos {
         self.spine_uplinks * self.spines_per_core_group()
     }
 
-    /// The fabric with as few tiers as the request allows.
+    /// The fabric with as few tiers as the request allows, and of the ways to split a leaf's ports at its oversubscription the one with the
+    /// fewest switches, then links. 42 ports below and 21 above need three spines where 40 and 20 need two.
     pub fn new(request: &Request) -> Result<Self, Problem> {
         let split = Split::of(request)?;
+        let first = Self::with(request, split);
+        let others = split.alike(request).into_iter().filter_map(|split| Self::with(request, split).ok());
+        let cost = |clos: &Self| {
+            (clos.leaves() + clos.spines() + clos.cores(), clos.leaf_spine_links() + clos.spine_core_links())
+        };
+        // Of equals the fullest leaf, which comes first.
+        first.into_iter().chain(others).min_by_key(cost).map_or_else(|| Self::with(request, split), Ok)
+    }
+
+    fn with(request: &Request, split: Split) -> Result<Self, Problem> {
         let found = match request.tiers {
             Some(1) => Self::one_tier(request),
             Some(2) => Self::two_tiers(request, &split),
@@ -303,6 +314,30 @@ impl Split {
             .hint("raise design.radix, or lower the oversubscription or design.hosts_per_leaf"));
         }
         Ok(Self { hosts, uplinks })
+    }
+}
+
+impl Split {
+    /// Smaller splits of the same oversubscription whose uplinks have more divisors, so that fewer spines divide them: rounded down to powers of
+    /// two and to the leaf of the network without oversubscription.
+    fn alike(&self, request: &Request) -> Vec<Self> {
+        let (Some(o), None) = (request.leaf_oversubscription, request.hosts_per_leaf) else {
+            return Vec::new();
+        };
+        if o <= 1.0 {
+            return Vec::new();
+        }
+        let half = request.radix.saturating_sub(request.backup_ports) / 2;
+        let rounded = (1..64).map(|bits| self.uplinks >> bits << bits).take_while(|uplinks| *uplinks > 0);
+        let mut uplinks: Vec<u64> = rounded.chain([(half as f64 / o) as u64]).collect();
+        uplinks.dedup();
+        uplinks.retain(|n| *n > 0 && *n < self.uplinks);
+        let of = |uplinks: u64| {
+            let down = (uplinks as f64 * o + 1e-9).floor() as u64;
+            Self { hosts: down * request.hosts_per_port, uplinks }
+        };
+        // Where ports do not divide as asked, less oversubscription than asked is bought.
+        uplinks.into_iter().map(of).filter(|split| split.hosts > 0).collect()
     }
 }
 

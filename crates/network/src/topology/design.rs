@@ -41,6 +41,8 @@ pub struct Design {
     pub links_per_cable: u64,
     /// How a message finds its way.
     pub routing: Routing,
+    /// Paths of a connection where hashes choose them.
+    pub connection: Connection,
     /// Seed of the hash.
     pub seed: u64,
     /// What a message to another rail does.
@@ -49,6 +51,34 @@ pub struct Design {
     pub link_latency: Seconds,
     /// Cables between NIC and leaf, leaf and spine, spine and core.
     pub cabling: [Cabling; 3],
+}
+
+/// How a connection between two devices divides over routes that hashes choose: `channels x queue pairs` on each port, with equal bytes.
+///
+/// The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8
+/// NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the
+/// merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Connection {
+    /// Channels.
+    pub channels: u64,
+    /// Queue pairs of each channel on a port.
+    pub queue_pairs: u64,
+    /// Whether bytes are split evenly over all ports; otherwise a hash chooses one for each queue pair, as bonded ports do.
+    pub plane_striping: bool,
+}
+
+impl Default for Connection {
+    fn default() -> Self {
+        Self { channels: 2, queue_pairs: 1, plane_striping: true }
+    }
+}
+
+impl Connection {
+    /// Routes on each port, or on all where ports are bonded.
+    pub const fn routes(&self) -> u64 {
+        self.channels * self.queue_pairs
+    }
 }
 
 /// Scale-up domains, each taken as one switch that does not block.

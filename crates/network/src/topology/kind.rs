@@ -155,6 +155,7 @@ impl Kind {
             | "hosts_per_leaf"
             | "backup_ports"
             | "extra_endpoints"
+            | "plane_striping"
             | "forwarding" => self.is_clos(),
             "share_switches" => self == Self::RailOnly,
             "groups" | "routers_per_group" | "hosts_per_router" | "globals_per_router" => {
@@ -164,7 +165,7 @@ impl Kind {
             "dimensions" | "cube" => self == Self::Torus,
             "radix" | "port_speed" | "links_per_cable" | "spine_medium" | "spine_length" => has_switches,
             "speed" | "access_medium" | "access_length" | "core_medium" | "core_length" | "routing"
-            | "seed" | "link_latency" => self != Self::ScaleUp,
+            | "channels" | "queue_pairs" | "seed" | "link_latency" => self != Self::ScaleUp,
             _ => true,
         }
     }
@@ -174,7 +175,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Routing {
-    /// A hash of both ends and a label chooses one way for all packets of a flow.
+    /// A hash of both ends and a label chooses one way for all packets of a queue pair; a connection has a few of them (`Connection`).
     #[default]
     Ecmp,
     /// Packets go evenly over all shortest ways.

@@ -3,7 +3,7 @@
 //! Responsible for: defaults, and refusing what cannot be built, with the key that is at fault. Refuses to read text.
 
 use super::clos::{Clos, Request};
-use super::design::{Cabling, ClosNetwork, Design, Domain, Fabric};
+use super::design::{Cabling, ClosNetwork, Connection, Design, Domain, Fabric};
 use super::dragonfly::{Dragonfly, DragonflyPlus, GroupRequest, SlimFly};
 use super::kind::{Forwarding, Kind, Medium, Routing};
 use super::spec::DesignSpec;
@@ -15,6 +15,8 @@ use railwright_spec::run::Section as _;
 
 /// More devices are a slip of the finger: nobody owns a hundredth of them.
 pub const MOST_DEVICES: u64 = 1 << 24;
+/// Routes of one connection: more than these are alike to spraying.
+const MOST_ROUTES: u64 = 1024;
 /// No switch has more ports.
 const MOST_PORTS: u64 = 4096;
 
@@ -46,7 +48,8 @@ impl DesignSpec {
             fabric: Fabric::None,
             extra_endpoints: within("extra_endpoints", self.extra_endpoints.unwrap_or(0), 0, MOST_DEVICES)?,
             links_per_cable,
-            routing: self.routing.unwrap_or_default(),
+            routing: self.routing.or(kind.usual_routing()).unwrap_or_default(),
+            connection: self.connection(planes)?,
             seed: self.seed.unwrap_or(0),
             forwarding: Forwarding::None,
             link_latency: latency("link_latency", self.link_latency)?,
@@ -67,6 +70,24 @@ impl DesignSpec {
             None => Forwarding::None,
         };
         Ok(design)
+    }
+
+    fn connection(&self, planes: u64) -> Result<Connection, Problem> {
+        let usual = Connection::default();
+        let connection = Connection {
+            channels: within("channels", self.channels.unwrap_or(usual.channels), 1, 64)?,
+            queue_pairs: within("queue_pairs", self.queue_pairs.unwrap_or(usual.queue_pairs), 1, 128)?,
+            plane_striping: self.plane_striping.unwrap_or(usual.plane_striping),
+        };
+        let routes = connection.routes() * planes;
+        if routes > MOST_ROUTES {
+            return Err(Problem::new(format!(
+                "a connection of {routes} routes (channels x queue pairs x planes) is more than {MOST_ROUTES}"
+            ))
+            .at_key("design.channels")
+            .hint("NCCL uses 2 channels and 1 queue pair per network peer"));
+        }
+        Ok(connection)
     }
 
     fn domain(&self, kind: Kind, devices: u64) -> Result<Domain, Problem> {

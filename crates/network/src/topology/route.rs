@@ -42,6 +42,21 @@ impl Route {
         self.hops.extend(other.hops.into_iter().map(|hop| Hop { position: hop.position + position, ..hop }));
     }
 
+    /// Routes that each carry the same share of a message.
+    pub(crate) fn evenly(routes: Vec<Self>) -> Self {
+        let share = 1.0 / routes.len() as f64;
+        let mut all = Self::default();
+        for hop in routes.into_iter().flat_map(|route| route.hops) {
+            let is_same = |known: &&mut Hop| known.link == hop.link && known.position == hop.position;
+            match all.hops.iter_mut().find(is_same) {
+                Some(known) => known.share += hop.share * share,
+                None => all.hops.push(Hop { share: hop.share * share, ..hop }),
+            }
+        }
+        all.hops.sort_by_key(|hop| hop.position);
+        all
+    }
+
     fn next_position(&self) -> u32 {
         self.hops.last().map_or(0, |hop| hop.position + 1)
     }

@@ -67,7 +67,13 @@ section! {
         /// Edge length of torus cubes with copper links.
         cube: u64 = "cube", "none";
         /// Routing among equal-length paths.
-        routing: Routing = "routing", "ecmp";
+        routing: Routing = "routing", "spray, or adaptive for dragonflies";
+        /// NCCL channels per connection; each has its own route (`NCCL_NCHANNELS_PER_NET_PEER`).
+        channels: u64 = "channels", "2";
+        /// Queue pairs per channel and NIC port; each has its own route (`NCCL_IB_QPS_PER_CONNECTION`).
+        queue_pairs: u64 = "queue_pairs", "1";
+        /// Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
+        plane_striping: bool = "plane_striping", "true";
         /// Hash seed.
         seed: u64 = "seed", "0";
         /// Forwarding of messages to another rail.

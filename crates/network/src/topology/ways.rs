@@ -21,14 +21,33 @@ use super::route::Route;
 pub(crate) struct Message {
     from: u64,
     to: u64,
-    label: u64,
+    draw: Draw,
+}
+
+/// What one of a connection's routes is drawn by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Draw {
+    /// Into the hash.
+    pub(crate) label: u64,
+    /// The port, where bytes are striped over ports; else hash or destination choose it, and sprayed packets take all.
+    pub(crate) plane: Option<u64>,
 }
 
 impl Topology {
-    /// The way of a message from one device to another. Flows between the same devices choose by their label (a queue pair, a
-    /// chunk). `None` if nothing joins them. The way to oneself is empty.
+    /// The way of a message from one device to another: all routes of its connection, each with its share. Messages between the same
+    /// devices choose by their label (a chunk). `None` if nothing joins them. The way to oneself is empty.
     pub fn route(&self, from: u32, to: u32, label: u64) -> Option<Route> {
-        self.route_past(from, to, label, &|_| true)
+        let draws = self.draws(label);
+        if let [only] = draws.as_slice() {
+            return self.drawn(from, to, *only, &|_| true);
+        }
+        // Within a domain nothing is drawn.
+        if self.is_one_domain(from, to) {
+            return self.drawn(from, to, Draw { label, plane: None }, &|_| true);
+        }
+        let routes: Option<Vec<Route>> =
+            draws.into_iter().map(|draw| self.drawn(from, to, draw, &|_| true)).collect();
+        routes.map(Route::evenly)
     }
 
     /// The same where detours leave out links that are broken; other ways do not look.
@@ -37,6 +56,40 @@ impl Topology {
         from: u32,
         to: u32,
         label: u64,
+        is_alive: &dyn Fn(LinkId) -> bool,
+    ) -> Option<Route> {
+        self.drawn(from, to, Draw { label, plane: None }, is_alive)
+    }
+
+    /// What a connection draws: a route for each queue pair of each channel on each port ([`super::design::Connection`]). Sprayed
+    /// packets and routes by destination draw nothing, but ports share what is striped.
+    pub(crate) fn draws(&self, label: u64) -> Vec<Draw> {
+        let (connection, planes) = (self.design.connection, self.design.planes);
+        let routes = match self.design.routing {
+            Routing::Spray | Routing::Valiant | Routing::Adaptive => {
+                return vec![Draw { label, plane: None }];
+            }
+            Routing::Ecmp => connection.routes(),
+            Routing::Static => 1,
+        };
+        // The first draw is that of the label itself.
+        let is_striped = connection.plane_striping && planes > 1;
+        let ports = if is_striped { planes } else { 1 };
+        let draw = |n: u64| Draw { label: label ^ (n << 16), plane: is_striped.then_some(n % ports) };
+        (0..routes * ports).map(draw).collect()
+    }
+
+    fn is_one_domain(&self, from: u32, to: u32) -> bool {
+        let size = self.design.domain.size;
+        u64::from(from) / size == u64::from(to) / size && size > 1
+    }
+
+    /// The way of one draw.
+    pub(crate) fn drawn(
+        &self,
+        from: u32,
+        to: u32,
+        draw: Draw,
         is_alive: &dyn Fn(LinkId) -> bool,
     ) -> Option<Route> {
         let design = &self.design;
@@ -48,24 +101,25 @@ impl Topology {
         if from == to {
             return Some(route);
         }
+        let is_inside = self.is_one_domain(from, to);
         let (from, to) = (u64::from(from), u64::from(to));
         let size = design.domain.size;
-        if from / size == to / size && size > 1 {
+        if is_inside {
             self.through_domain(from, to, &mut route);
             return Some(route);
         }
         let is_direct = design.rail(from) == design.rail(to)
             || (design.joins_rails() && design.forwarding == Forwarding::None);
         if is_direct {
-            self.network(Message { from, to, label }, is_alive, &mut route)?;
+            self.network(Message { from, to, draw }, is_alive, &mut route)?;
         } else if design.forwarding == Forwarding::After {
             let between = to / size * size + from % size;
-            self.network(Message { from, to: between, label }, is_alive, &mut route)?;
+            self.network(Message { from, to: between, draw }, is_alive, &mut route)?;
             self.through_domain(between, to, &mut route);
         } else {
             let between = from / size * size + to % size;
             self.through_domain(from, between, &mut route);
-            self.network(Message { from: between, to, label }, is_alive, &mut route)?;
+            self.network(Message { from: between, to, draw }, is_alive, &mut route)?;
         }
         Some(route)
     }
@@ -95,7 +149,7 @@ impl Topology {
     }
 
     fn choices(&self, message: Message) -> Choices {
-        Choices::new(self.design.seed, message.from, message.to, message.label)
+        Choices::new(self.design.seed, message.from, message.to, message.draw.label)
     }
 
     fn network(&self, message: Message, is_alive: &dyn Fn(LinkId) -> bool, route: &mut Route) -> Option<()> {
@@ -110,6 +164,10 @@ impl Topology {
         // One plane of several, or all of them side by side.
         let planes = self.design.planes;
         let chosen = match self.design.routing {
+            _ if message.draw.plane.is_some() => {
+                let plane = message.draw.plane.unwrap_or_default();
+                plane..plane + 1
+            }
             Routing::Spray | Routing::Valiant | Routing::Adaptive => 0..planes,
             Routing::Ecmp => {
                 let plane = choices.among(planes);

@@ -1,7 +1,7 @@
 //! The second round: simulated steps decide between networks.
 //!
 //! Responsible for: simulating the step of the cheapest networks under the routing that is bought, in the order of their cost in closed form, until no other network can be
-//! cheaper; their cost per token with an interval; and a winner only where its interval lies below all others. The closed form sees no oversubscription of sends, no NICs that
+//! cheaper; then the references, the neighbours of the best and the fronts; their cost per token with an interval; and a winner only where its interval lies below all others. The closed form sees no oversubscription of sends, no NICs that
 //! dimensions share and no hashes, so its cost is taken for a lower bound. Refuses to search plans again: each network keeps the plan that the closed form found best on it.
 
 use super::fabric::cluster_on;
@@ -102,7 +102,12 @@ pub fn judge(
         }
         done += 1;
     }
-    for index in references {
+    // Whoever reads the answer asks next for one step to each side of the best, and for the other members of the fronts.
+    let best = cheapest(answer, &order);
+    let beside = best.map_or_else(Vec::new, |best| neighbours(&answer.rows, best));
+    let fronts = order.iter().map(|&(index, _)| index).filter(|&index| answer.rows[index].on_front);
+    let more: Vec<usize> = references.into_iter().chain(beside).chain(fronts.take(MOST)).collect();
+    for index in more {
         if answer.rows[index].simulated.is_none() && closed_cost(&answer.rows[index]).is_some() {
             watch(done, all)?;
             answer.rows[index].simulated = one(answer, asked, index, &mut || watch(done, all))?;
@@ -130,6 +135,34 @@ fn contend(answer: &mut Codesign, candidates: &[(usize, f64)]) {
     if let [winner] = *answer.contenders.as_slice() {
         answer.rows[winner].cheapest_token = true;
     }
+}
+
+/// The network with the lowest simulated cost.
+fn cheapest(answer: &Codesign, candidates: &[(usize, f64)]) -> Option<usize> {
+    let cost = |index: usize| answer.rows[index].simulated.as_ref().map(|simulated| simulated.dollars.get());
+    let known = candidates.iter().filter_map(|&(index, _)| cost(index).map(|cost| (index, cost)));
+    known.min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0))).map(|(index, _)| index)
+}
+
+/// Networks of the same kind and domain with the next oversubscription or the next speed, on either side.
+fn neighbours(rows: &[Row], best: usize) -> Vec<usize> {
+    let own = &rows[best];
+    let alike = |row: &&(usize, &Row)| row.1.topology == own.topology && row.1.domain == own.domain;
+    let all: Vec<(usize, &Row)> = rows.iter().enumerate().collect();
+    let mut found = Vec::new();
+    let next = |of: &dyn Fn(&Row) -> f64, rest: &dyn Fn(&Row) -> bool| {
+        let near: Vec<(usize, f64)> =
+            all.iter().filter(alike).filter(|row| rest(row.1)).map(|row| (row.0, of(row.1))).collect();
+        let here = of(own);
+        let below = near.iter().filter(|row| row.1 < here).max_by(|a, b| a.1.total_cmp(&b.1));
+        let above = near.iter().filter(|row| row.1 > here).min_by(|a, b| a.1.total_cmp(&b.1));
+        [below, above].map(|row| row.map(|row| row.0))
+    };
+    let same_speed = |row: &Row| row.speed == own.speed;
+    let same_ratio = |row: &Row| row.oversubscription == own.oversubscription;
+    found.extend(next(&|row| row.oversubscription, &same_speed));
+    found.extend(next(&|row| row.speed.get(), &same_ratio));
+    found.into_iter().flatten().collect()
 }
 
 fn closed_cost(row: &Row) -> Option<f64> {

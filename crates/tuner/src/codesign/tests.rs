@@ -288,6 +288,10 @@ fn simulation_decides_between_networks() {
     let rows = &answered.rows;
     let reference = rows.iter().find(|row| row.is_reference).expect("a reference");
     assert!(reference.simulated.is_some() && reference.oversubscription == 1.0);
+    // One step to each side of the best is simulated, too.
+    let cheapest = answered.contenders.first().map(|&at| &rows[at]).expect("a contender");
+    let beside = rows.iter().filter(|row| row.topology == cheapest.topology);
+    assert!(beside.clone().count() == 2 && beside.clone().all(|row| row.simulated.is_some()));
     let best = answered.contenders.first().and_then(|&at| rows[at].simulated.as_ref()).expect("simulated");
     for (at, row) in rows.iter().enumerate() {
         let Some(simulated) = &row.simulated else {

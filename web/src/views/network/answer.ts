@@ -156,13 +156,13 @@ export interface Target {
   readonly unit: string
   readonly kind: string
   readonly tolerance: number
-  /** With groups of twice the optimum, and with six all-reduces a layer. */
-  readonly variants: readonly [number, number] | null
+  /** With groups of twice the optimum, with six all-reduces a layer, or with domains of 64. */
+  readonly variants: readonly number[]
   readonly configuration: string
   readonly reason: string
   readonly here: number | null
   readonly error: number | null
-  readonly status: 'reproduced' | 'variant' | 'not_reproduced' | 'not_attempted'
+  readonly status: 'reproduced' | 'by_construction' | 'variant' | 'not_reproduced' | 'not_attempted'
 }
 
 export interface PaperAnswer {

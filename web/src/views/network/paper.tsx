@@ -149,6 +149,7 @@ function BatchSweep({ answer }: { answer: PaperAnswer }) {
 
 const STATUS: Readonly<Record<Target['status'], readonly [string, string]>> = {
   reproduced: ['good', 'reproduced'],
+  by_construction: ['', 'by construction'],
   variant: ['warn', 'in a variant'],
   not_reproduced: ['bad', 'not reproduced'],
   not_attempted: ['', 'not attempted'],

@@ -5,7 +5,7 @@ use crate::args::network::Cost;
 use crate::exit::{Failure, Outcome};
 use crate::input;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Printer, Terminal};
+use crate::printer::{Answer, Printer, Terminal, delimited};
 use railwright_calculator::money::electricity_price;
 use railwright_network::bill::compare::{Comparison, Refused, compare};
 use railwright_network::bill::prices::Prices;
@@ -146,6 +146,14 @@ impl Answer for Compared {
         ])
     }
 
+    fn csv(&self) -> String {
+        if self.with_lines {
+            self.lines_csv()
+        } else {
+            delimited::render(&self.document(Terminal::file(false)))
+        }
+    }
+
     fn document(&self, _: Terminal) -> Document {
         let comparison = &self.comparison;
         let mut document = Document::default();
@@ -216,6 +224,8 @@ impl Compared {
             Column::numbers("transceivers").expendable(4),
             Column::numbers("fabric").expendable(7),
             Column::numbers("with NICs"),
+            Column::numbers("low").expendable(4),
+            Column::numbers("high").expendable(4),
             Column::numbers("per device").expendable(5),
             Column::numbers("saving"),
             Column::numbers("power").expendable(1),
@@ -237,9 +247,14 @@ impl Compared {
                 number(counts.transceivers()),
                 money(bill.fabric),
                 money(bill.total),
+                money(bill.total_low),
+                money(bill.total_high),
                 money(bill.per_device()),
                 saving,
-                Cell::number(human::watts(bill.watts), bill.watts.get()),
+                bill.known_watts().map_or_else(
+                    || Cell::new("unknown", Tone::Doubtful),
+                    |watts| Cell::number(human::watts(watts), watts.get()),
+                ),
                 entry.share.of_dollars.map_or_else(Cell::default, share),
             ];
             if has_tokens {
@@ -250,6 +265,56 @@ impl Compared {
             row
         });
         Table { columns, rows: rows.collect() }
+    }
+
+    /// Every line of every bill, with the whole of its price.
+    fn lines_csv(&self) -> String {
+        let header = [
+            "design",
+            "item",
+            "where",
+            "speed_gbit_s",
+            "count",
+            "usd_low_each",
+            "usd_each",
+            "usd_high_each",
+            "usd_low",
+            "usd",
+            "usd_high",
+            "watts",
+            "date",
+            "source",
+            "address",
+            "watts_source",
+            "confidence",
+        ];
+        let optional =
+            |amount: Option<Dollars>| amount.map_or_else(String::new, |amount| amount.get().to_string());
+        let rows = self.comparison.entries.iter().flat_map(|entry| {
+            entry.bill.lines.iter().map(move |line| {
+                let price = &line.price;
+                vec![
+                    entry.name.clone(),
+                    line.item.name().to_owned(),
+                    line.place.to_owned(),
+                    line.speed.map_or_else(String::new, |speed| (speed.get() * 8.0 / 1e9).to_string()),
+                    line.count.to_string(),
+                    optional(price.dollars_low),
+                    price.dollars.get().to_string(),
+                    optional(price.dollars_high),
+                    line.dollars_low.get().to_string(),
+                    line.dollars.get().to_string(),
+                    line.dollars_high.get().to_string(),
+                    line.watts.map_or_else(|| "unknown".to_owned(), |watts| watts.get().to_string()),
+                    price.date.clone(),
+                    price.dollars_source.clone(),
+                    price.address.clone(),
+                    price.watts_source.clone(),
+                    price.confidence.clone(),
+                ]
+            })
+        });
+        delimited::lines(&header.map(str::to_owned), rows)
     }
 
     /// The run's step, and what network and cluster cost for it.
@@ -324,6 +389,9 @@ impl Compared {
                 remarks.push(Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Doubtful));
             }
         }
+        remarks.push(Cell::from(
+            "prices: typical; low and high are the range of public sources (--lines --format csv has each with its address)",
+        ));
         remarks.push(Cell::from(match self.cluster.device_price {
             Some(price) => format!(
                 "of cluster: of network and devices, {} at {} each ({})",
@@ -400,6 +468,7 @@ fn lines(bill: &railwright_network::bill::Bill) -> Table {
         Column::numbers("dollars"),
         Column::numbers("power").expendable(1),
         Column::prose("source").expendable(2),
+        Column::prose("address").expendable(3),
     ];
     let rows = bill.lines.iter().map(|line| {
         vec![
@@ -409,8 +478,12 @@ fn lines(bill: &railwright_network::bill::Bill) -> Table {
             Cell::number(human::whole(line.count.round() as u64), line.count),
             money(line.price.dollars),
             money(line.dollars),
-            line.watts.map_or_else(Cell::default, |w| Cell::number(human::watts(w), w.get())),
+            line.watts.map_or_else(
+                || Cell::new("unknown", Tone::Doubtful),
+                |w| Cell::number(human::watts(w), w.get()),
+            ),
             format!("{} {} ({})", line.price.date, line.price.dollars_source, line.price.confidence).into(),
+            line.price.address.as_str().into(),
         ]
     });
     Table { columns, rows: rows.collect() }

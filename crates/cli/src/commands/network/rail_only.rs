@@ -49,6 +49,7 @@ fn status(target: &Target) -> Cell {
     match target.status {
         Status::Reproduced if target.claim.kind == Kind::Statement => Cell::new("holds", Tone::Good),
         Status::Reproduced => Cell::new("reproduced", Tone::Good),
+        Status::ByConstruction => Cell::new("by construction", Tone::Faint),
         Status::Variant => Cell::new("by a variant", Tone::Doubtful),
         Status::NotReproduced => Cell::new("not reproduced", Tone::Bad),
         Status::NotAttempted => Cell::new("not attempted", Tone::Faint),
@@ -68,7 +69,7 @@ fn paper(target: &Target) -> Cell {
 }
 
 fn error(target: &Target) -> Cell {
-    let is_value = target.claim.kind == Kind::Value;
+    let is_value = matches!(target.claim.kind, Kind::Value | Kind::Construction);
     let Some(error) = target.error.filter(|_| is_value) else { return Cell::default() };
     let text = if target.claim.unit == "%" {
         format!("{error:+.2} points")
@@ -91,18 +92,14 @@ fn targets(report: &RailOnlyReport) -> Table {
     ];
     let rows = report.targets.iter().map(|target| {
         let unit = target.claim.unit.as_str();
-        let variants = target
-            .variants
-            .filter(|_| target.claim.variant.is_some())
-            .map_or_else(Cell::default, |[a, b]| {
-                Cell::from(format!("{}, {}", with_unit(a, unit).text, with_unit(b, unit).text))
-            });
+        let varied = target.variants.iter().filter(|_| target.claim.variant.is_some());
+        let variants: Vec<String> = varied.map(|value| with_unit(*value, unit).text).collect();
         vec![
             Cell::new(target.claim.id.as_str(), Tone::Name),
             target.claim.claim.as_str().into(),
             paper(target),
             target.here.map_or_else(Cell::default, |here| with_unit(here, unit)),
-            variants,
+            variants.join(", ").into(),
             error(target),
             status(target),
             target.claim.reason.as_str().into(),
@@ -133,7 +130,7 @@ impl Answer for Paper {
         ]);
         document.table(targets(report));
         document.paragraph(Cell::new(
-            "variants: model-parallel groups of twice the optimum; six all-reduces a layer. Errors are those of the plain model.",
+            "variants: model-parallel groups of twice the optimum, six all-reduces a layer; domains of 64 for forwarding. Errors are those of the plain model. By construction: prices or powers were solved from the claim.",
             Tone::Faint,
         ));
         document.blocks.push(Block::Bullets(reasons(report)));

@@ -9,14 +9,15 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_calculator::costing::Machine;
+use railwright_network::failures::Recovery;
 use railwright_network::simulate::{Part, Wiring};
 use railwright_network::topology::{DesignSpec, Kind};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
-use railwright_spec::run::Sheet;
+use railwright_spec::run::{Field as _, Sheet, Value};
 use railwright_tuner::flows::{self, OnTopology};
-use railwright_tuner::simulate::{Background, Setting, Simulation, simulate_watched};
+use railwright_tuner::simulate::{Background, Setting, Simulation, over_seeds, simulate_watched};
 
 /// An answer with what was chosen for its author.
 struct Simulated {
@@ -49,10 +50,19 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     on.keys.extend(arguments.routing.iter().map(|routing| format!("routing={routing}")));
     let Wired { sheet, wiring, chosen: laid } = wired(&on, &run.cluster, &failed)?;
     chosen.extend(laid);
+    let recovery = Recovery::read(&Value::Text(arguments.recovery.clone()))
+        .map_err(|problem| problem.in_file("--recovery"))?;
+    let wiring = wiring.recovering(recovery);
     let setting = Setting { wiring: &wiring, background };
     let watching = printer.watching(BAR, "simulating");
     let simulation = simulate_watched(&run.model, &run.cluster, &run.plan, &setting, &mut |done, all| {
         watching.tell(done, all)
+    });
+    let simulation = simulation.and_then(|mut simulation| {
+        let Some(seeds) = arguments.seeds else { return Ok(simulation) };
+        let run = (&run.model, &run.cluster, &run.plan);
+        over_seeds(run, (&setting, &mut simulation), seeds, &mut |done, all| watching.tell(done, all))?;
+        Ok(simulation)
     });
     watching.finish();
     let simulation = match simulation {

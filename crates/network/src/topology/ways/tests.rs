@@ -247,7 +247,12 @@ fn where_cores_do_not_divide_a_pods_links_ways_must_collide_and_hardly_more() {
 
 #[test]
 fn hashed_ways_spread_over_labels() {
-    let topology = build(&DesignSpec::of(Kind::Clos, 128, 1, 8), Detail::Links);
+    let one = DesignSpec {
+        channels: Some(1),
+        routing: Some(Routing::Ecmp),
+        ..DesignSpec::of(Kind::Clos, 128, 1, 8)
+    };
+    let topology = build(&one, Detail::Links);
     let ways: BTreeSet<Vec<u32>> = (0..2000)
         .map(|label| {
             let route = topology.route(0, 127, label).expect("joined");
@@ -256,6 +261,35 @@ fn hashed_ways_spread_over_labels() {
         .collect();
     // Between pods of a k-ary tree there are k^2/4 ways.
     assert_eq!(ways.len(), 16);
+}
+
+/// NCCL's defaults: two channels of one queue pair, each of which a hash sends another way; on several ports each, with the same share.
+#[test]
+fn a_connection_has_routes_for_channels_queue_pairs_and_ports() {
+    let counts = |spec: &DesignSpec| {
+        let topology = build(spec, Detail::Links);
+        let route = topology.route(0, 127, 1).expect("joined");
+        let on =
+            |layer| route.hops.iter().filter(|hop| topology.graph.class(hop.link).layer == layer).count();
+        let access = route.hops.iter().filter(|hop| topology.graph.class(hop.link).layer == Layer::Access);
+        let shares: BTreeSet<String> = access.map(|hop| format!("{:.4}", hop.share)).collect();
+        (topology.draws(1).len(), on(Layer::Access), shares.into_iter().collect::<Vec<_>>().join(" "))
+    };
+    let clos = DesignSpec { routing: Some(Routing::Ecmp), ..DesignSpec::of(Kind::MultiPlane, 128, 1, 8) };
+    let planes = |n, striped| DesignSpec { planes: Some(n), plane_striping: Some(striped), ..clos.clone() };
+    assert_eq!(counts(&planes(1, true)), (2, 2, "1.0000".to_owned()));
+    // Four ports at both ends, each with a quarter; by destination, too.
+    assert_eq!(counts(&planes(4, true)), (8, 8, "0.2500".to_owned()));
+    let fixed = DesignSpec { routing: Some(Routing::Static), ..planes(4, true) };
+    assert_eq!(counts(&fixed), (4, 8, "0.2500".to_owned()));
+    let many = DesignSpec { channels: Some(4), queue_pairs: Some(3), ..planes(2, true) };
+    assert_eq!(counts(&many), (24, 4, "0.5000".to_owned()));
+    // Bonded ports: each queue pair takes the port that a hash gives it.
+    let bonded = DesignSpec { channels: Some(1), ..planes(4, false) };
+    assert_eq!(counts(&bonded), (1, 2, "1.0000".to_owned()));
+    let problem =
+        DesignSpec { channels: Some(64), queue_pairs: Some(64), ..clos }.resolve().expect_err("too many");
+    assert!(problem.message.contains("more than 1024"), "{}", problem.message);
 }
 
 /// The example of Kim et al. (ISCA 2008): p = h = 4, a = 8, so 33 groups of 32 devices, one link between any two groups.

@@ -29,6 +29,7 @@ impl Answer for Simulated {
         );
         document.pairs(vec![
             ("step time", Cell::seconds(simulation.step_time).toned(Tone::Strong)),
+            ("over seeds", seeds(simulation).into()),
             ("closed form", Cell::seconds(simulation.closed_form)),
             ("broken", simulation.failed.join(", ").into()),
             ("other jobs", background(simulation).into()),
@@ -44,12 +45,28 @@ impl Answer for Simulated {
     }
 }
 
+fn seeds(simulation: &Simulation) -> String {
+    simulation.over_seeds.map_or_else(String::new, |over| {
+        format!(
+            "median {}, 90% within {}, from {} to {} over {} hash seeds",
+            human::seconds(over.median),
+            human::seconds(over.p90),
+            human::seconds(over.least),
+            human::seconds(over.most),
+            over.seeds
+        )
+    })
+}
+
 fn background(simulation: &Simulation) -> String {
     simulation.background.map_or_else(String::new, |jobs| {
         let who = if jobs.spare_only { "devices that the run leaves" } else { "every device" };
         format!("{who}, up to {} of its network bandwidth", human::percent(jobs.load))
     })
 }
+
+/// Exchanges that take so many times as long as alone meet full queues.
+const CONGESTED: f64 = 1.5;
 
 fn difference(time: Seconds, of: Seconds) -> Cell {
     // Rounding is no difference.
@@ -85,7 +102,7 @@ fn dimensions(simulation: &Simulation) -> Table {
             Cell::seconds(row.closed_form),
             Cell::seconds(row.alone),
             Cell::seconds(row.in_step),
-            if row.slowdown > 1.5 { slow.toned(Tone::Bad) } else { slow },
+            if row.slowdown > CONGESTED { slow.toned(Tone::Bad) } else { slow },
         ]
     });
     Table {
@@ -142,6 +159,15 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
     } else {
         "approximate: groups of an exchange differ on this network and end with the slowest of them"
     }));
+    if simulation.routing == "ecmp" && simulation.over_seeds.is_none() {
+        remarks.push(Cell::from("routes: one hash seed; --seeds 16 shows the distribution over seeds"));
+    }
+    if simulation.dimensions.iter().any(|row| row.slowdown > CONGESTED) {
+        remarks.push(Cell::new(
+            "lossless Ethernet (PFC): pauses are not simulated; flows next to a congested receiver can take 7 to 27 times as long",
+            Tone::Doubtful,
+        ));
+    }
     if simulation.routing == "adaptive" {
         remarks.push(Cell::from(if simulation.detours.is_empty() {
             "adaptive routing: minimal ways are at least as fast for every exchange alone".to_owned()

@@ -1,0 +1,211 @@
+//! Who carries the messages of a NIC that lost some or all of its ports.
+//!
+//! Responsible for: the way of such a message under the recovery that `network failures` prices ([`Recovery`]), so that both commands give
+//! one answer. Refuses parts beyond the NIC's own ports; the equal ways past those are `detour`'s.
+//!
+//! **Spread.** A domain of K devices whose NICs keep the shares `c_1 .. c_K` of their ports keeps `k = sum c / K` of its bandwidth, and so
+//! does each of its devices. A device's own NIC carries `min(1, c / k)` of each of its messages. The rest goes through the domain to the
+//! other NICs in proportion to `max(0, c_j / k - 1)`, what each has left beside its own messages, and along the rail of that NIC to its
+//! like in the receiver's domain. When all devices send alike, every NIC then takes `1 / k` times as long as a whole one: the
+//! `kept_spread` of `failures`. A device that sends alone gets no more than `k` of its NIC either; otherwise one that lost its NIC would
+//! be faster than before, over seven others. Where ports of one plane are few, as on an oversubscribed tree, an exchange may do better without
+//! a NIC that lost some of its ports; then it leaves it alone.
+//!
+//! **Neighbour.** A NIC without any port is replaced by one other, and its device gets no more than when that one sends for itself, too;
+//! what has a port left goes on by itself. **Alone.** Nobody helps.
+
+use super::detour::{own_way, through_domain, weighed};
+use super::wiring::{Way, Wiring};
+use crate::failures::{Recovery, beside_own};
+use crate::topology::{LinkId, Topology};
+
+/// What NICs lost; empty where all are whole.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lost {
+    /// Share of its ports that each device's NIC keeps.
+    kept: Vec<f64>,
+    /// The mean of a domain, by domain.
+    of_domain: Vec<f64>,
+}
+
+/// Whether the recovery decides on a message.
+pub(super) enum Settled {
+    /// It does: the way, or none.
+    By(Option<Way>),
+    /// The NICs of both ends are whole, or none are used.
+    Untouched,
+}
+
+/// One end of a message: the device whose NIC it uses.
+#[derive(Clone, Copy)]
+struct Gate {
+    device: u32,
+    kept: f64,
+    domain: f64,
+}
+
+impl Gate {
+    /// The share of its messages that the device's own NIC carries.
+    fn own(&self) -> f64 {
+        if self.domain > 0.0 { (self.kept / self.domain).min(1.0) } else { 0.0 }
+    }
+}
+
+impl Lost {
+    /// What broken links take from NICs.
+    pub(super) fn of(topology: &Topology, is_broken: impl Fn(LinkId) -> bool) -> Self {
+        let planes = topology.design.planes;
+        let kept = |device: u32| {
+            let host = topology.host_link(device)?;
+            let ports = (0..planes).filter_map(|plane| topology.access_link(device, plane));
+            let left = if is_broken(host) { 0 } else { ports.filter(|port| !is_broken(*port)).count() };
+            Some(left as f64 / planes as f64)
+        };
+        // Without NICs of their own devices lose none.
+        let kept: Option<Vec<f64>> = (0..topology.graph.devices()).map(kept).collect();
+        match kept {
+            Some(kept) if kept.iter().any(|share| *share < 1.0) => {
+                let size = topology.design.domain.size as usize;
+                let mean = |domain: &[f64]| domain.iter().sum::<f64>() / domain.len() as f64;
+                Self { of_domain: kept.chunks(size).map(mean).collect(), kept }
+            }
+            _ => Self::default(),
+        }
+    }
+
+    /// Share of its ports that a device's NIC keeps.
+    pub(super) fn kept(&self, device: u32) -> f64 {
+        self.kept.get(device as usize).copied().unwrap_or(1.0)
+    }
+
+    /// Devices whose NIC keeps some of its ports.
+    pub(super) fn partly(&self) -> Vec<u32> {
+        let is_partly = |device: &u32| (1e-12..1.0).contains(&self.kept(*device));
+        (0..self.kept.len() as u32).filter(is_partly).collect()
+    }
+
+    fn gate(&self, device: u32, size: u32) -> Gate {
+        let domain = self.of_domain.get((device / size) as usize).copied().unwrap_or(1.0);
+        Gate { device, kept: self.kept(device), domain }
+    }
+
+    /// The way of a message whose NICs lost ports.
+    pub(super) fn way(&self, wiring: &Wiring, from: u32, to: u32, label: u64) -> Settled {
+        let topology = &wiring.topology;
+        let size = topology.design.domain.size as u32;
+        if self.kept.is_empty() || from == to || (size > 1 && from / size == to / size) {
+            return Settled::Untouched;
+        }
+        // Between rails that a domain joins, the device that forwards sends or receives in place of one end.
+        let ends = match topology.forwarder(from, to) {
+            Some(between) if between / size == from / size => [between, to],
+            Some(between) => [from, between],
+            None => [from, to],
+        };
+        let gates = ends.map(|device| self.gate(device, size));
+        if gates.iter().all(|gate| gate.kept >= 1.0) {
+            return Settled::Untouched;
+        }
+        let is_gone = gates.iter().any(|gate| gate.kept <= 0.0);
+        let own = own_way(wiring, from, to, label);
+        match wiring.recovery() {
+            Recovery::Alone => Settled::By(own),
+            Recovery::Neighbour if !is_gone => own.map_or(Settled::Untouched, |way| Settled::By(Some(way))),
+            Recovery::Neighbour => self
+                .over_one(wiring, (from, to), gates, label)
+                .map_or(Settled::Untouched, |way| Settled::By(Some(way))),
+            Recovery::Spread => self
+                .over_all(wiring, (from, to), gates, label, own.as_ref())
+                .map_or(Settled::Untouched, |way| Settled::By(Some(way))),
+        }
+    }
+
+    /// Over the NICs of one place of both domains.
+    fn through(&self, wiring: &Wiring, (from, to): (u32, u32), place: u32, label: u64) -> Option<Way> {
+        let topology = &wiring.topology;
+        let size = topology.design.domain.size as u32;
+        let (near, far) = (from / size * size + place, to / size * size + place);
+        let reaches = |a: u32, b: u32| {
+            let joined = |device| topology.domain_link(device).is_some_and(|link| wiring.is_alive(link));
+            a == b || (joined(a) && joined(b))
+        };
+        if self.kept(near) <= 0.0 || self.kept(far) <= 0.0 || !reaches(from, near) || !reaches(far, to) {
+            return None;
+        }
+        let mut way = own_way(wiring, near, far, label)?;
+        for (a, b) in [(from, near), (far, to)] {
+            if a != b {
+                through_domain(topology, a, b, &mut way);
+            }
+        }
+        Some(way)
+    }
+
+    /// Of the places that work on both sides, the one whose turn it is: those that lost their NIC take different ones as far as there are.
+    fn over_one(&self, wiring: &Wiring, ends: (u32, u32), gates: [Gate; 2], label: u64) -> Option<Way> {
+        let size = wiring.topology.design.domain.size as u32;
+        let gone = gates.iter().find(|gate| gate.kept <= 0.0)?.device;
+        let first = gone / size * size;
+        let turn = (first..gone).filter(|device| self.kept(*device) <= 0.0).count();
+        let works =
+            |place: &u32| [ends.0, ends.1].iter().all(|end| self.kept(end / size * size + place) > 0.0);
+        let places: Vec<u32> = (0..size).filter(works).collect();
+        let place = *places.get(turn % places.len().max(1))?;
+        let mut way = self.through(wiring, ends, place, label)?;
+        for (gate, is_sender) in gates.iter().zip([true, false]).filter(|(gate, _)| gate.kept <= 0.0) {
+            let first = gate.device / size * size;
+            let lost = (first..first + size).filter(|device| self.kept(*device) <= 0.0).count();
+            limit(&wiring.topology, (*gate, beside_own(u64::from(size), lost as u64)), is_sender, &mut way);
+        }
+        Some(way)
+    }
+
+    fn over_all(
+        &self,
+        wiring: &Wiring,
+        ends: (u32, u32),
+        gates: [Gate; 2],
+        label: u64,
+        own: Option<&Way>,
+    ) -> Option<Way> {
+        let topology = &wiring.topology;
+        let size = topology.design.domain.size as u32;
+        let share = if own.is_some() { gates[0].own().min(gates[1].own()) } else { 0.0 };
+        let mut others: Vec<(Way, f64)> = Vec::new();
+        for place in (0..size).filter(|_| share < 1.0) {
+            // What the NICs of this place have left beside their own messages; a domain that lost nothing gives what the other sends.
+            let surplus = [ends.0, ends.1].map(|end| {
+                let gate = self.gate(end / size * size + place, size);
+                if gate.domain < 1.0 { (gate.kept / gate.domain - 1.0).max(0.0) } else { f64::INFINITY }
+            });
+            let weight = surplus[0].min(surplus[1]);
+            if weight > 1e-12
+                && let Some(way) = self.through(wiring, ends, place, label)
+            {
+                others.push((way, weight));
+            }
+        }
+        let sum: f64 = others.iter().map(|(_, weight)| weight).sum();
+        let share = if others.is_empty() { f64::from(u8::from(own.is_some())) } else { share };
+        let own_part = own.into_iter().filter(|_| share > 0.0).map(|way| (way, share));
+        let parts = own_part.chain(others.iter().map(|(way, weight)| (way, (1.0 - share) * weight / sum)));
+        let mut way = weighed(parts)?;
+        for (gate, is_sender) in gates.iter().zip([true, false]) {
+            if gate.kept < 1.0 {
+                limit(topology, (*gate, gate.domain), is_sender, &mut way);
+            }
+        }
+        Some(way)
+    }
+}
+
+/// A device that others help keeps that share of a NIC at most: its own link to its NIC, broken or not, stands for the limit.
+fn limit(topology: &Topology, (gate, kept): (Gate, f64), is_sender: bool, way: &mut Way) {
+    let Some(host) = topology.host_link(gate.device).filter(|_| kept > 0.0) else { return };
+    let link = if is_sender { host.0 } else { host.reverse().0 };
+    let share = 1.0 / kept;
+    match way.links.iter_mut().find(|known| known.0 == link) {
+        Some(known) => known.1 = known.1.max(share),
+        None => way.links.push((link, share)),
+    }
+}

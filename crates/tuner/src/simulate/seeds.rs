@@ -1,0 +1,95 @@
+//! A step under several draws of the hashes that choose routes.
+//!
+//! Responsible for: the same step for consecutive seeds, and how its time is distributed over them. Refuses to draw where routing has no
+//! hashes: every seed would give the same step.
+
+use super::{Setting, Simulation, simulate_watched};
+use railwright_network::simulate::Wiring;
+use railwright_network::topology::Routing;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+use serde::Serialize;
+use std::ops::ControlFlow;
+
+/// More draws are no better known quantiles.
+pub const MOST_SEEDS: u32 = 256;
+
+/// Step times over seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OverSeeds {
+    /// How many.
+    pub seeds: u32,
+    /// The first.
+    pub first: u64,
+    /// The fastest step.
+    pub least: Seconds,
+    /// As many are faster as are slower.
+    pub median: Seconds,
+    /// Nine in ten are no slower.
+    pub p90: Seconds,
+    /// The slowest step.
+    pub most: Seconds,
+}
+
+/// The value below which a share of sorted ones is, by the nearest rank: `x[ceil(p n)]` from 1.
+fn quantile(sorted: &[Seconds], share: f64) -> Seconds {
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(Seconds::ZERO)
+}
+
+/// Adds to a simulation the step times of further seeds, from that of its own design.
+pub fn over_seeds(
+    (model, cluster, plan): (&Model, &Cluster, &Plan),
+    (setting, own): (&Setting<'_>, &mut Simulation),
+    seeds: u32,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<(), Problem> {
+    let told = |message: String| Problem::new(message).in_file("--seeds");
+    let design = &setting.wiring.topology.design;
+    if !(1..=MOST_SEEDS).contains(&seeds) {
+        return Err(told(format!("{seeds} is not between 1 and {MOST_SEEDS}")));
+    }
+    if design.routing != Routing::Ecmp {
+        return Err(told(format!("{} routing has no hash seed", design.routing.name()))
+            .hint("add `--routing ecmp`, or omit --seeds"));
+    }
+    let mut times = vec![own.step_time];
+    for n in 1..seeds {
+        let mut design = design.clone();
+        design.seed = design.seed.wrapping_add(u64::from(n));
+        let wiring = Wiring::new(&design, &setting.wiring.failed)?.recovering(setting.wiring.recovery());
+        let setting = Setting { wiring: &wiring, background: setting.background };
+        let done = n as usize;
+        let step = simulate_watched(model, cluster, plan, &setting, &mut |at, all| {
+            watch((done - 1) * all + at, (seeds as usize - 1) * all)
+        })?;
+        times.push(step.step_time);
+    }
+    times.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    own.over_seeds = Some(OverSeeds {
+        seeds,
+        first: design.seed,
+        least: quantile(&times, 0.0),
+        median: quantile(&times, 0.5),
+        p90: quantile(&times, 0.9),
+        most: quantile(&times, 1.0),
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_the_nearest_ranks() {
+        let times: Vec<Seconds> = (1..=10).map(|n| Seconds::new(f64::from(n))).collect();
+        for (share, expected) in [(0.0, 1.0), (0.5, 5.0), (0.9, 9.0), (1.0, 10.0)] {
+            assert_eq!(quantile(&times, share).get(), expected);
+        }
+        assert_eq!(quantile(&times[..1], 0.9).get(), 1.0);
+    }
+}
