@@ -15,6 +15,7 @@ mod replay;
 mod report;
 mod stages;
 mod steps;
+mod twins;
 mod verdict;
 
 pub use blame::Charged;

@@ -388,7 +388,7 @@ fn real_span(chains: &Chains) -> i64 {
 }
 
 /// For every event of every member the own time that makes its stretch as long as its peers'.
-fn usual_times(chains: &Chains, stretches: &[Vec<Stretch>]) -> Vec<Vec<i64>> {
+pub(super) fn usual_times(chains: &Chains, stretches: &[Vec<Stretch>]) -> Vec<Vec<i64>> {
     let own = |events: &Vec<Event>| events.iter().map(|event| event.own).collect::<Vec<i64>>();
     let mut times: Vec<Vec<i64>> = chains.events.iter().map(own).collect();
     for (member, list) in stretches.iter().enumerate() {
