@@ -75,16 +75,13 @@ pub(super) struct Chains {
     pub last_member: Vec<u32>,
     /// From when to when the steps last: all times are cut there.
     pub span: (i64, i64),
-    /// Where one step ends and the next begins.
-    pub boundaries: Vec<i64>,
 }
 
 impl Chains {
     /// The events within the steps.
     pub(super) fn of(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> Self {
         let matching = &joined.matching;
-        let boundaries = windows.steps.iter().skip(1).map(|step| step.start).collect();
-        let mut chains = Self { span: windows.span(), boundaries, ..Self::default() };
+        let mut chains = Self { span: windows.span(), ..Self::default() };
         let near = (chains.span.1 - chains.span.0) as f64 / windows.steps.len().max(1) as f64 * NEAR;
         for (at, collective) in matching.collectives.iter().enumerate() {
             let late = matching

@@ -1,7 +1,7 @@
 //! Ranks that run the same program.
 //!
 //! Responsible for: which starts of communications of which ranks are the same place of one program. Where several communicators are open at once their starts interleave
-//! differently on every rank, so a place is known by the number of a communication among those of its kind in its step, and only places that lie alike on all
+//! differently on every rank, so a place is known by the number of a communication among those of its kind, and only places that lie alike on all
 //! ranks of a class count. Refuses ranks whose messages lie elsewhere in the program: stages of a pipeline run different programs.
 
 use super::chain::{Chains, What};
@@ -20,14 +20,16 @@ const ALIKE: f64 = 0.9;
 /// passes forward and backward differ by that.
 type Kind = (Option<Operation>, Option<u64>, Option<String>, Option<Lane>, Option<(bool, bool)>);
 
-/// A place: its kind, its step, and its number among those of its kind in that step.
-type Key = (u32, u32, i64);
+/// Numbers that are not those that counts suggest are taken where times then differ by this share of what they did.
+const SHIFTED: f64 = 0.25;
+
+/// A place: its kind, and its number among those of its kind.
+type Key = (u32, i64);
 
 /// A start of a rank's program.
 #[derive(Clone, Copy, Debug)]
 struct Start {
     kind: u32,
-    step: u32,
     message: bool,
     /// When the last rank entered the collective: the same for all its members.
     time: i64,
@@ -67,17 +69,16 @@ fn program(chains: &Chains, joined: &Joined, member: usize, kinds: &mut Kinds) -
     let events = chains.events[member].iter().filter(|event| event.what == What::Start);
     let start = |event: &super::chain::Event| {
         let time = chains.last_start[event.collective as usize];
-        let step = chains.boundaries.partition_point(|&boundary| boundary <= time) as u32;
         let (kind, message) = kinds.of(joined, member, event.collective);
-        Start { kind, step, message, time }
+        Start { kind, message, time }
     };
     events.map(start).collect()
 }
 
 /// The program of the first member of a class.
 struct Reference {
-    /// Times by kind and step.
-    times: BTreeMap<(u32, u32), Vec<i64>>,
+    /// Times by kind.
+    times: BTreeMap<u32, Vec<i64>>,
     /// By place: its number in the program, and the number of the anchor before it.
     places: BTreeMap<Key, (u32, Option<u32>)>,
     /// The kind that there are most of: places of the other kinds are known by the last of these before them.
@@ -87,13 +88,8 @@ struct Reference {
 
 impl Reference {
     fn new(program: &[Start]) -> Self {
-        let mut times: BTreeMap<(u32, u32), Vec<i64>> = BTreeMap::new();
-        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
-        for start in program {
-            times.entry((start.kind, start.step)).or_default().push(start.time);
-            *counts.entry(start.kind).or_default() += 1;
-        }
-        let most = counts.iter().max_by_key(|(kind, count)| (**count, std::cmp::Reverse(**kind)));
+        let times = by_kind(program);
+        let most = times.iter().max_by_key(|(kind, times)| (times.len(), std::cmp::Reverse(**kind)));
         let anchor = most.map_or(0, |(kind, _)| *kind);
         let messages = program.iter().filter(|start| start.message).count();
         let mut reference = Self { times, places: BTreeMap::new(), anchor, messages };
@@ -107,19 +103,15 @@ impl Reference {
         reference
     }
 
-    /// The places of a program's starts. Where a step holds more or fewer of a kind than the reference the first or the last are missing, whichever fits the times.
+    /// The places of a program's starts. Where there are more or fewer of a kind than in the reference the first or the last are missing, whichever fits the times.
     fn keys(&self, program: &[Start]) -> Vec<Key> {
-        let mut own: BTreeMap<(u32, u32), Vec<i64>> = BTreeMap::new();
-        for start in program {
-            own.entry((start.kind, start.step)).or_default().push(start.time);
-        }
-        let mut next: BTreeMap<(u32, u32), i64> = own
+        let mut next: BTreeMap<u32, i64> = by_kind(program)
             .into_iter()
-            .map(|(of, times)| (of, self.times.get(&of).map_or(0, |known| skipped(known, &times))))
+            .map(|(kind, times)| (kind, self.times.get(&kind).map_or(0, |known| skipped(known, &times))))
             .collect();
         let key = |start: &Start| {
-            let nth = next.entry((start.kind, start.step)).or_default();
-            let key = (start.kind, start.step, *nth);
+            let nth = next.entry(start.kind).or_default();
+            let key = (start.kind, *nth);
             *nth += 1;
             key
         };
@@ -181,17 +173,29 @@ impl Reference {
     }
 }
 
-/// Which number the first of some times has among those of the reference: where there are as many it is the first; else the first or the last are missing.
+/// The times of a program's starts by kind.
+fn by_kind(program: &[Start]) -> BTreeMap<u32, Vec<i64>> {
+    let mut times: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
+    for start in program {
+        times.entry(start.kind).or_default().push(start.time);
+    }
+    times
+}
+
+/// Which number the first of some times has among those of the reference. Where there are as many it is the first, else the first or the last are missing; one more or
+/// less only where times leave no doubt, as at an edge of the steps that some communications straddle: ranks that lag behind differ in time, too.
 fn skipped(known: &[i64], own: &[i64]) -> i64 {
     let more = known.len() as i64 - own.len() as i64;
     let apart = |by: i64| {
         let from = usize::try_from(by).unwrap_or(0);
         let skip = usize::try_from(-by).unwrap_or(0);
         let pairs = known.iter().skip(from).zip(own.iter().skip(skip));
-        let (count, sum) = pairs.fold((0_i64, 0_i64), |(count, sum), (a, b)| (count + 1, sum + (a - b).abs()));
-        if count == 0 { i64::MAX } else { sum / count }
+        let (count, sum) = pairs.fold((0_u32, 0.0), |(count, sum), (a, b)| (count + 1, sum + (a - b).abs() as f64));
+        if count == 0 { f64::INFINITY } else { sum / f64::from(count) }
     };
-    if apart(more) < apart(0) { more } else { 0 }
+    let suggested = if apart(more) < apart(0) { more } else { 0 };
+    let other = (more.min(0) - 1..=more.max(0) + 1).min_by(|&a, &b| apart(a).total_cmp(&apart(b)));
+    other.filter(|&other| apart(other) < SHIFTED * apart(suggested)).unwrap_or(suggested)
 }
 
 /// Numbers for kinds.
