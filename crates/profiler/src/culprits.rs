@@ -16,6 +16,7 @@ mod report;
 mod stages;
 mod steps;
 mod twins;
+mod uneven;
 mod verdict;
 
 pub use blame::Charged;

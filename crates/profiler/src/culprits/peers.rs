@@ -8,7 +8,10 @@ use super::twins::{self, Class};
 use crate::communication::Operation;
 use crate::joined::Joined;
 use crate::trace::NONE;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many peers show what is usual.
+const PEERS: usize = 16;
 
 /// A stretch of a rank: from the start of one matched communication to the start of the next, where the first and the last of the steps reach to their edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -64,6 +67,19 @@ impl Stretches {
         found
     }
 
+    /// Members that a member's stretches are compared with, some of them where there are many.
+    pub(super) fn peers_of(&self, member: usize) -> Vec<usize> {
+        let mut peers: BTreeSet<usize> = BTreeSet::new();
+        for column in self.lists[member].iter().filter_map(|stretch| stretch.column) {
+            if peers.len() >= PEERS {
+                break;
+            }
+            let others = self.columns[column as usize].iter().map(|at| at.0 as usize);
+            peers.extend(others.filter(|&other| other != member).take(PEERS));
+        }
+        peers.into_iter().collect()
+    }
+
     /// Joins stretches whose end is no place of their class's program with the next ones. Those of one class between the same two places, as (member, place).
     fn at_places(&mut self, chains: &Chains, classes: &[Class]) -> Vec<Vec<(u32, u32)>> {
         let mut columns = Vec::new();
@@ -79,7 +95,8 @@ impl Stretches {
                 };
                 let events: Vec<Option<u32>> = chains.events[*member].iter().map(at).collect();
                 let place_of = |event: u32| events.get(event as usize).copied().flatten();
-                let list = joined_at(std::mem::take(&mut self.lists[*member]), &|event| place_of(event).is_some());
+                let list =
+                    joined_at(std::mem::take(&mut self.lists[*member]), &|event| place_of(event).is_some());
                 for (at, stretch) in list.iter().enumerate() {
                     let edges = place_of(stretch.events.0).zip(place_of(stretch.events.1));
                     between.extend(edges.map(|edges| (edges, (*member as u32, at as u32))));

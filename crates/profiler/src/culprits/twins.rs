@@ -165,9 +165,8 @@ impl Reference {
                 behind = (before, if behind.0 == before { behind.1.max(place) } else { place });
             }
         }
-        let place = |key: &Key| {
-            self.places.get(key).map(|place| place.0).filter(|&place| counts[place as usize])
-        };
+        let place =
+            |key: &Key| self.places.get(key).map(|place| place.0).filter(|&place| counts[place as usize]);
         let named = |(member, keys): (usize, Vec<Key>)| (member, keys.iter().map(place).collect());
         Class { members: members.into_iter().map(named).collect() }
     }
@@ -190,7 +189,8 @@ fn skipped(known: &[i64], own: &[i64]) -> i64 {
         let from = usize::try_from(by).unwrap_or(0);
         let skip = usize::try_from(-by).unwrap_or(0);
         let pairs = known.iter().skip(from).zip(own.iter().skip(skip));
-        let (count, sum) = pairs.fold((0_u32, 0.0), |(count, sum), (a, b)| (count + 1, sum + (a - b).abs() as f64));
+        let (count, sum) =
+            pairs.fold((0_u32, 0.0), |(count, sum), (a, b)| (count + 1, sum + (a - b).abs() as f64));
         if count == 0 { f64::INFINITY } else { sum / f64::from(count) }
     };
     let suggested = if apart(more) < apart(0) { more } else { 0 };
@@ -223,8 +223,10 @@ impl Kinds {
         let label = group.map(|group| group.dimension.label.clone());
         let lane = communicator.lane.filter(|_| label.is_none());
         // What is exchanged differs between ranks of one program.
-        let uneven = matches!(of.operation, Some(Operation::AllToAll | Operation::SendReceive)) || sends.is_some();
-        let kind = (of.operation.filter(|_| sends.is_none()), of.bytes.filter(|_| !uneven), label, lane, sends);
+        let uneven =
+            matches!(of.operation, Some(Operation::AllToAll | Operation::SendReceive)) || sends.is_some();
+        let kind =
+            (of.operation.filter(|_| sends.is_none()), of.bytes.filter(|_| !uneven), label, lane, sends);
         let next = self.numbers.len() as u32;
         let found = (*self.numbers.entry(kind).or_insert(next), sends.is_some());
         self.known.insert(at, found);
