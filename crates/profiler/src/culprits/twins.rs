@@ -26,6 +26,9 @@ const SHIFTED: f64 = 0.25;
 /// A place: its kind, and its number among those of its kind.
 type Key = (u32, i64);
 
+/// A member with the places of its starts.
+type Placed = (usize, Vec<Key>);
+
 /// A start of a rank's program.
 #[derive(Clone, Copy, Debug)]
 struct Start {
@@ -47,7 +50,7 @@ pub(super) fn classes(chains: &Chains, joined: &Joined) -> Vec<Class> {
     let mut kinds = Kinds::default();
     let programs: Vec<Vec<Start>> =
         (0..chains.events.len()).map(|member| program(chains, joined, member, &mut kinds)).collect();
-    let mut found: Vec<(Reference, Vec<(usize, Vec<Key>)>)> = Vec::new();
+    let mut found: Vec<(Reference, Vec<Placed>)> = Vec::new();
     for (member, program) in programs.iter().enumerate().filter(|(_, program)| !program.is_empty()) {
         let fits = found.iter_mut().find_map(|(reference, members)| {
             let keys = reference.keys(program);
@@ -150,7 +153,7 @@ impl Reference {
     }
 
     /// The class of members with their places: those count that lie behind the same anchor on all of them, in the same order.
-    fn class(&self, members: Vec<(usize, Vec<Key>)>) -> Class {
+    fn class(&self, members: Vec<Placed>) -> Class {
         let mut counts: Vec<bool> = vec![true; self.places.len()];
         for (_, keys) in &members {
             // The last place that counted, and the greatest behind the same anchor.
@@ -167,7 +170,7 @@ impl Reference {
         }
         let place =
             |key: &Key| self.places.get(key).map(|place| place.0).filter(|&place| counts[place as usize]);
-        let named = |(member, keys): (usize, Vec<Key>)| (member, keys.iter().map(place).collect());
+        let named = |(member, keys): Placed| (member, keys.iter().map(place).collect());
         Class { members: members.into_iter().map(named).collect() }
     }
 }
