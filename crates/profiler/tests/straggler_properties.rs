@@ -65,7 +65,8 @@ fn faults() -> impl Strategy<Value = Fault> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// The rank with the fault is named, nobody else, with what the fault costs, and the job without it has none.
+    /// The rank with the fault is named, nobody else, with what the fault costs, and the job without it has none. The cost of a slow host that launches concurrent
+    /// communications late is a lower bound: its replay keeps the order in which it launched them and waited for others.
     #[test]
     fn the_fault_is_named_with_its_cost(plan in plans(), fault in faults(), pick in 0_u32..64) {
         let rank = pick % plan.world();
@@ -85,9 +86,11 @@ proptest! {
         prop_assert_eq!(found.verdict, Verdict::Straggler, "{} ns of {}", cost, quiet.step_time);
         prop_assert!(found.culprits.iter().all(|named| named.kind == Kind::Rank));
         let ranks: Vec<u32> = found.culprits.iter().flat_map(|named| named.ranks.clone()).collect();
-        prop_assert_eq!(ranks, [rank]);
+        prop_assert_eq!(ranks, [rank], "{:?} {}", found.culprits, cost);
+        let least = if matches!(fault, Fault::Host(_)) { 0.6 } else { 0.85 };
+        let tolerance = 0.005 * quiet.step_time;
         prop_assert!(
-            (found.joint() - cost).abs() < 0.15 * cost + 0.005 * quiet.step_time,
+            found.joint() > least * cost - tolerance && found.joint() < 1.15 * cost + tolerance,
             "{} for {}", found.joint(), cost
         );
     }

@@ -297,6 +297,11 @@ fn judge(
         }
     });
     let mut named: Vec<Named> = named.collect();
+    // A rank that does nothing that its peers do not do as well is late behind another one that is named: no accusation without evidence.
+    let mut first = true;
+    named.retain(|one| {
+        std::mem::take(&mut first) || one.kind != Kind::Rank || one.cause != CauseClass::Unknown.name()
+    });
     for (id, group) in &mut slow {
         if let Some(at) = links.iter().position(|link| link.communicator == *id) {
             group.cost = ((base - mending.span(&[Delay::Link(at)])) as f64 / count).max(0.0);

@@ -52,7 +52,11 @@ pub(super) fn classes(chains: &Chains, joined: &Joined) -> Vec<Class> {
         (0..chains.events.len()).map(|member| program(chains, joined, member, &mut kinds)).collect();
     let mut found: Vec<(Reference, Vec<Placed>)> = Vec::new();
     for (member, program) in programs.iter().enumerate().filter(|(_, program)| !program.is_empty()) {
+        let times = by_kind(program);
         let fits = found.iter_mut().find_map(|(reference, members)| {
+            if !reference.may_hold(program, &times) {
+                return None;
+            }
             let keys = reference.keys(program);
             reference.holds(program, &keys).then_some((members, keys))
         });
@@ -132,6 +136,15 @@ impl Reference {
             before
         };
         keys.iter().map(before).collect()
+    }
+
+    /// Whether a program can be the same one, by how many there are of each kind: a cheap look before the places.
+    fn may_hold(&self, program: &[Start], times: &BTreeMap<u32, Vec<i64>>) -> bool {
+        let common = |(kind, times): (&u32, &Vec<i64>)| {
+            self.times.get(kind).map_or(0, |known| known.len().min(times.len()))
+        };
+        let shared: usize = times.iter().map(common).sum();
+        shared as f64 >= SHARED * program.len().max(self.places.len()) as f64
     }
 
     /// Whether a program is the same one.
@@ -234,5 +247,74 @@ impl Kinds {
         let found = (*self.numbers.entry(kind).or_insert(next), sends.is_some());
         self.known.insert(at, found);
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(kind: u32, message: bool, time: i64) -> Start {
+        Start { kind, message, time }
+    }
+
+    /// Ten collectives of kind 0 with one of kind 1 behind every second of them; `early` of these start one place earlier.
+    fn program(early: &[usize], lost: usize) -> Vec<Start> {
+        let mut starts = Vec::new();
+        for k in 0..10_usize {
+            let time = k as i64 * 1_000;
+            if k % 2 == 1 && early.contains(&k) {
+                starts.push(start(1, false, time));
+            }
+            starts.push(start(0, false, time));
+            if k % 2 == 1 && !early.contains(&k) {
+                starts.push(start(1, false, time));
+            }
+        }
+        starts.split_off(lost)
+    }
+
+    fn class(programs: &[Vec<Start>]) -> Class {
+        let reference = Reference::new(&programs[0]);
+        let placed = programs.iter().enumerate().map(|(member, program)| {
+            let keys = reference.keys(program);
+            assert!(reference.may_hold(program, &by_kind(program)) && reference.holds(program, &keys));
+            (member, keys)
+        });
+        let placed: Vec<Placed> = placed.collect();
+        reference.class(placed)
+    }
+
+    #[test]
+    fn a_place_that_one_member_has_elsewhere_counts_for_none() {
+        let class = class(&[program(&[], 0), program(&[5], 0)]);
+        for (member, places) in &class.members {
+            assert_eq!(places.iter().filter(|place| place.is_none()).count(), 1, "{member}");
+        }
+        // The fourth of kind 0 and the second of kind 1 are the same for both.
+        let (one, other) = (&class.members[0].1, &class.members[1].1);
+        assert_eq!((one[4], one[5]), (other[4], other[5]));
+        assert_eq!((one[8], other[7]), (None, None));
+    }
+
+    #[test]
+    fn lost_leading_starts_move_nothing() {
+        let class = class(&[program(&[], 0), program(&[], 3)]);
+        assert_eq!(class.members[0].1[3..], class.members[1].1[..]);
+        assert!(class.members[1].1.iter().all(Option::is_some));
+    }
+
+    #[test]
+    fn messages_elsewhere_make_another_program() {
+        let with = |at: usize| -> Vec<Start> {
+            let mut starts: Vec<Start> = (0..12).map(|k| start(0, false, k * 1_000)).collect();
+            for k in 0..3 {
+                starts.insert(at + 4 * k, start(2, true, (at as i64 + 4 * k as i64) * 1_000));
+            }
+            starts
+        };
+        let reference = Reference::new(&with(2));
+        assert!(reference.holds(&with(2), &reference.keys(&with(2))));
+        assert!(!reference.holds(&with(4), &reference.keys(&with(4))));
     }
 }
