@@ -54,6 +54,30 @@ fn monitors_are_asked_as_traces_are() {
     let value = json(&["stragglers", "inspector.jsonl", "--json"], 1);
     let late = &value["nccl_inspector"]["late"];
     assert_eq!((&late[0]["rank"], &late[0]["is_straggler"]), (&2.into(), &true.into()));
+    let named = &value["culprits"][0];
+    assert_eq!((&value["verdict"], &value["replay_error"]), (&"straggler".into(), &serde_json::Value::Null));
+    assert_eq!(
+        (&named["kind"], &named["ranks"][0], &named["cost_s"]),
+        (&"rank".into(), &2.into(), &serde_json::Value::Null)
+    );
+}
+
+/// Speeds of kernels show no late host: where no chip is slow the answer is open, not no.
+#[test]
+fn speeds_alone_acquit_nobody() {
+    let folder = std::env::temp_dir().join(format!("railwright-speeds-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let gauge = |rank: u32| {
+        format!(
+            "# TYPE XPU_TIMER_MM_KERNEL_FLOPS gauge\nXPU_TIMER_MM_KERNEL_FLOPS{{rank=\"{rank}\",level=\"3\"}} 500\n"
+        )
+    };
+    let file = folder.join("metrics.txt");
+    std::fs::write(&file, (0..4).map(gauge).collect::<String>()).expect("a file");
+    let value = json(&["stragglers", &file.to_string_lossy(), "--json"], 5);
+    assert_eq!(value["verdict"], "cannot_tell");
+    assert!(!value["reasons"].as_array().expect("reasons").is_empty());
+    std::fs::remove_dir_all(&folder).expect("the folder again");
 }
 
 #[test]

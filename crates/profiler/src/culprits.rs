@@ -15,6 +15,8 @@ mod replay;
 mod report;
 mod stages;
 mod steps;
+mod twins;
+mod uneven;
 mod verdict;
 
 pub use blame::Charged;

@@ -148,8 +148,9 @@ impl Matching {
                 matching.unsaid.extend(key.lane);
                 continue;
             }
-            for lists in matching.sets(job, key, lists) {
-                matching.communicate(job, key, lists, (&mut ties, &mut scratch));
+            let (sets, told) = matching.sets(job, key, lists);
+            for lists in sets {
+                matching.communicate(job, key, (lists, told), (&mut ties, &mut scratch));
             }
         }
         matching.unsaid.sort_unstable();
@@ -168,18 +169,18 @@ impl Matching {
             && (self.asked || !self.told.is_empty() || self.pipelines.is_some())
     }
 
-    /// The lists of a key, a set of ranks at a time where ends told the sets.
-    fn sets(&self, job: &Job, key: Key, lists: Lists) -> Vec<Lists> {
+    /// The lists of a key, a set of ranks at a time where ends or the user told the sets, and whether they did.
+    fn sets(&self, job: &Job, key: Key, lists: Lists) -> (Vec<Lists>, bool) {
         let told = self.told.iter().find(|told| key.is_unsaid() && key.lane == Some(told.lane));
         let Some(tiling) = told.map(|told| told.tiling) else {
-            return vec![lists];
+            return (vec![lists], false);
         };
         let mut sets: BTreeMap<u32, Lists> = BTreeMap::new();
         for (member, list) in lists {
             let first = tiling.first(job.members[member as usize].rank);
             sets.entry(first).or_default().insert(member, list);
         }
-        sets.into_values().filter(|set| set.len() > 1).collect()
+        (sets.into_values().filter(|set| set.len() > 1).collect(), true)
     }
 
     /// The parts of a collective, by member.
@@ -203,7 +204,13 @@ impl Matching {
         self.of.get(member).map_or(0, |of| of.iter().filter(|c| c.is_none()).count() as u32)
     }
 
-    fn communicate(&mut self, job: &Job, key: Key, lists: Lists, (ties, scratch): (&mut Ties, &mut Scratch)) {
+    fn communicate(
+        &mut self,
+        job: &Job,
+        key: Key,
+        (lists, told): (Lists, bool),
+        (ties, scratch): (&mut Ties, &mut Scratch),
+    ) {
         if let Some(members) = self.by_sequence(job, &lists) {
             self.add(key, How::Sequence, members);
             return;
@@ -246,7 +253,9 @@ impl Matching {
             let mut apart = BTreeMap::new();
             for ((member, list), fit) in rest.into_iter().zip(fits) {
                 let fitting = fit.is_good(interval) && fit.line.scatter <= together;
-                if fit.pairs == 0 || !(declared || fitting) {
+                // A set that all its ranks' ends told together, or the user, is not undone by the ends of one: one host's clock or a PCIe box may scatter them widely.
+                let belongs = declared || fitting || (told && fit.agrees());
+                if fit.pairs == 0 || !belongs {
                     apart.insert(member, list);
                     continue;
                 }

@@ -6,12 +6,14 @@ use super::joining::time;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
+use railwright_profiler::culprits::Verdict;
 use railwright_profiler::monitors::inspector::{self, Inspected};
 use railwright_profiler::monitors::xpu_timer::{self, Metrics, RankSpeed};
 use railwright_profiler::readers::Recording;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, BytesPerSecond};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// Communicators and ranks that are shown; `--json` has all.
 const SHOWN: usize = 16;
@@ -53,7 +55,7 @@ impl Monitored {
         (found.inspected.is_some() || found.metrics.is_some()).then_some(found)
     }
 
-    /// Answers; asked for stragglers, the answer is no when there is one.
+    /// Answers; asked for stragglers, the answer is no when there is one or a slow link, and there may be none.
     pub(super) fn answer(
         self,
         question: Question,
@@ -63,12 +65,65 @@ impl Monitored {
         if let Some(inspected) = &self.inspected {
             printer.warnings(&inspected.warnings);
         }
-        let found = self.has_straggler();
+        let verdict = self.verdict().0;
         match question {
             Question::Communication => printer.answer(&Communication(self), output)?,
             Question::Stragglers => printer.answer(&Stragglers(self), output)?,
         }
-        Ok(if question == Question::Stragglers && found { Outcome::No } else { Outcome::Yes })
+        Ok(match (question, verdict) {
+            (Question::Communication, _) | (_, Verdict::None) => Outcome::Yes,
+            (_, Verdict::CannotTell) => Outcome::CannotTell,
+            (_, Verdict::Straggler | Verdict::SlowLink | Verdict::Imbalance) => Outcome::No,
+        })
+    }
+
+    /// What the records carry, and why they carry no more. Late ranks show in lengths of collectives, but only where all of their ranks were recorded; speeds of kernels
+    /// show slow chips and no late host.
+    fn verdict(&self) -> (Verdict, Vec<String>) {
+        if self.has_straggler() {
+            return (Verdict::Straggler, Vec::new());
+        }
+        if self.slow_links().next().is_some() {
+            return (Verdict::SlowLink, Vec::new());
+        }
+        let mut reasons = Vec::new();
+        match &self.inspected {
+            Some(seen) => {
+                reasons.extend(seen.warnings.iter().map(|warning| warning.message.clone()));
+                if seen.late.is_empty() {
+                    reasons.push("no collective was recorded on all of its ranks".to_owned());
+                }
+            }
+            None => reasons.push(
+                "metrics of XPUTimer hold no waits: a slow host or a slow link does not show".to_owned(),
+            ),
+        }
+        (if reasons.is_empty() { Verdict::None } else { Verdict::CannotTell }, reasons)
+    }
+
+    /// Communicators with slow transfers of any size, with how many ranks they have.
+    fn slow_links(&self) -> impl Iterator<Item = (&str, u32)> {
+        let rows = self.inspected.iter().flat_map(|seen| seen.rows.iter().filter(|row| row.is_slow()));
+        let slow: BTreeMap<&str, u32> = rows.map(|row| (row.communicator.as_str(), row.ranks)).collect();
+        slow.into_iter()
+    }
+
+    /// What is named. There are no steps in these records, so nothing has a cost for a step; ranks of NCCL Inspector are those of the communicator.
+    fn culprits(&self) -> Vec<Value> {
+        let named = |kind: &str, ranks: Vec<u32>, cause: &str, communicator: Option<&str>| {
+            json!({
+                "kind": kind, "ranks": ranks, "stage": null, "cause": cause, "cost_s": null, "certainty": null,
+                "communicator": communicator,
+            })
+        };
+        let late = self.inspected.iter().flat_map(|seen| seen.late.iter().filter(|late| late.is_straggler));
+        let late = late.map(|late| named("rank", vec![late.rank], "unknown", Some(&late.communicator)));
+        let chips =
+            self.metrics.iter().flat_map(|metrics| metrics.ranks.iter().filter(|rank| rank.slow_chip()));
+        let chips = chips.map(|rank| named("rank", vec![rank.rank], "slow chip", None));
+        let links = self.slow_links();
+        let links = links.map(|(name, ranks)| named("group", (0..ranks).collect(), "slow link", Some(name)));
+        late.chain(chips).chain(links).collect()
     }
 
     fn has_straggler(&self) -> bool {
@@ -133,7 +188,16 @@ impl Answer for Stragglers {
     const KIND: &'static str = "stragglers";
 
     fn json(&self) -> Map<String, Value> {
-        self.0.fields()
+        let (verdict, reasons) = self.0.verdict();
+        let mut fields = Map::from_iter([
+            ("verdict".to_owned(), json!(verdict)),
+            ("reasons".to_owned(), json!(reasons)),
+            ("culprits".to_owned(), json!(self.0.culprits())),
+            // Nothing is replayed.
+            ("replay_error".to_owned(), Value::Null),
+        ]);
+        fields.extend(self.0.fields());
+        fields
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -145,10 +209,16 @@ impl Answer for Stragglers {
                 .filter(|late| late.is_straggler)
                 .map(|late| format!("rank {} of communicator {}", late.rank, late.communicator))
                 .collect();
-            let verdict = if guilty.is_empty() {
-                Cell::new("no straggler", Tone::Good)
-            } else {
-                Cell::new(format!("{} is a straggler", guilty.join(", ")), Tone::Bad)
+            let verdict = match (guilty.is_empty(), self.0.verdict().0) {
+                (false, _) => Cell::new(format!("{} is a straggler", guilty.join(", ")), Tone::Bad),
+                (true, Verdict::SlowLink) => {
+                    let slow: Vec<&str> = self.0.slow_links().map(|link| link.0).collect();
+                    Cell::new(format!("slow transfers in communicator {}", slow.join(", ")), Tone::Bad)
+                }
+                (true, Verdict::CannotTell) => {
+                    Cell::new("inconclusive: the delaying rank is unknown", Tone::Bad)
+                }
+                (true, _) => Cell::new("no straggler", Tone::Good),
             };
             document.spans(vec![
                 verdict,
@@ -156,10 +226,13 @@ impl Answer for Stragglers {
             ]);
             late(&mut document, seen);
         }
+        for reason in self.0.verdict().1 {
+            document.paragraph(Cell::new(format!("because {reason}"), Tone::Plain));
+        }
         if let Some(metrics) = &self.0.metrics {
             let slow: Vec<u32> = metrics.ranks.iter().filter(|r| r.slow_chip()).map(|r| r.rank).collect();
             let verdict = if slow.is_empty() {
-                Cell::new("no rank has GEMMs more than 10% slower than the median", Tone::Good)
+                Cell::new("no rank has GEMMs more than 10% slower than the median", Tone::Plain)
             } else {
                 Cell::new(format!("GEMMs of ranks {} are slow: slow chip", human::ranges(&slow)), Tone::Bad)
             };

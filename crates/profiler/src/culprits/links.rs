@@ -77,7 +77,8 @@ pub(super) fn slow_groups(joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLi
         let mut times: Vec<f64> = typical.iter().map(|entry| entry.1).collect();
         let (usual, slower) = match times.as_slice() {
             [one, other] => (one.min(*other), THAN_ONE),
-            _ => (middle(&mut times), SLOWER),
+            // The lower one of an even number: two slow groups of four do not make each other usual.
+            _ => (lower_median(&mut times), SLOWER),
         };
         for (id, transfer, count) in typical.into_iter().filter(|entry| entry.1 > slower * usual + 2_000.0) {
             let sum = sums.entry(id).or_insert((0.0, 0.0));
@@ -101,6 +102,11 @@ pub(super) fn slow_groups(joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLi
     let links = sums.into_iter();
     let links = links.map(|(communicator, (transfer, peers))| SlowLink { communicator, transfer, peers });
     (slow, links.collect())
+}
+
+fn lower_median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0.0)
 }
 
 fn middle(values: &mut [f64]) -> f64 {

@@ -3,12 +3,15 @@
 //! Responsible for: the same stretch of other ranks that run the same program (twins: the same operations in the same order), else of the members of the
 //! collective that ends it. Refuses stretches that begin or end differently.
 
-use super::chain::{Chains, What};
+use super::chain::{Chains, Event, What};
+use super::twins::{self, Class};
 use crate::communication::Operation;
 use crate::joined::Joined;
-#[cfg(doc)]
 use crate::trace::NONE;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many peers show what is usual.
+const PEERS: usize = 16;
 
 /// A stretch of a rank: from the start of one matched communication to the start of the next, where the first and the last of the steps reach to their edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -53,22 +56,73 @@ pub(super) struct Stretches {
 impl Stretches {
     pub(super) fn of(chains: &Chains, joined: &Joined) -> Self {
         let lists: Vec<Vec<Stretch>> = (0..chains.events.len()).map(|m| of_member(chains, m)).collect();
-        let mut ends: Vec<Vec<(u32, u32)>> = vec![Vec::new(); joined.matching.collectives.len()];
-        let mut at_end = Vec::new();
-        for (member, list) in lists.iter().enumerate() {
+        let mut found = Self { lists, ..Self::default() };
+        let classes = twins::classes(chains, joined);
+        let columns = found.at_places(chains, &classes);
+        found.index(chains, joined);
+        // Two twins say less than the members of a collective, but where messages go back and forth there are no members.
+        found.compare_twins(&columns, 3);
+        found.compare_members(joined);
+        found.compare_twins(&columns, 2);
+        found
+    }
+
+    /// Members that a member's stretches are compared with, some of them where there are many.
+    pub(super) fn peers_of(&self, member: usize) -> Vec<usize> {
+        let mut peers: BTreeSet<usize> = BTreeSet::new();
+        for column in self.lists[member].iter().filter_map(|stretch| stretch.column) {
+            if peers.len() >= PEERS {
+                break;
+            }
+            let others = self.columns[column as usize].iter().map(|at| at.0 as usize);
+            peers.extend(others.filter(|&other| other != member).take(PEERS));
+        }
+        peers.into_iter().collect()
+    }
+
+    /// Joins stretches whose end is no place of their class's program with the next ones. Those of one class between the same two places, as (member, place).
+    fn at_places(&mut self, chains: &Chains, classes: &[Class]) -> Vec<Vec<(u32, u32)>> {
+        let mut columns = Vec::new();
+        for class in classes.iter().filter(|class| class.members.len() > 1) {
+            let mut between: Vec<((u32, u32), (u32, u32))> = Vec::new();
+            for (member, places) in &class.members {
+                // By event what it is in the program: edges of the steps are places, too.
+                let mut starts = places.iter();
+                let at = |event: &Event| match event.what {
+                    What::Start => starts.next().copied().flatten(),
+                    What::Begin | What::End => Some(NONE),
+                    What::Gate => None,
+                };
+                let events: Vec<Option<u32>> = chains.events[*member].iter().map(at).collect();
+                let place_of = |event: u32| events.get(event as usize).copied().flatten();
+                let list =
+                    joined_at(std::mem::take(&mut self.lists[*member]), &|event| place_of(event).is_some());
+                for (at, stretch) in list.iter().enumerate() {
+                    let edges = place_of(stretch.events.0).zip(place_of(stretch.events.1));
+                    between.extend(edges.map(|edges| (edges, (*member as u32, at as u32))));
+                }
+                self.lists[*member] = list;
+            }
+            between.sort_unstable();
+            let alike = between.chunk_by(|a, b| a.0 == b.0);
+            columns.extend(alike.map(|alike| alike.iter().map(|found| found.1).collect::<Vec<_>>()));
+        }
+        columns
+    }
+
+    /// Which stretches end with which collective. Those within a stretch end with it.
+    fn index(&mut self, chains: &Chains, joined: &Joined) {
+        self.ends = vec![Vec::new(); joined.matching.collectives.len()];
+        for (member, list) in self.lists.iter().enumerate() {
             for (place, stretch) in list.iter().enumerate() {
-                ends.get_mut(stretch.collective as usize)
-                    .unwrap_or(&mut at_end)
-                    .push((member as u32, place as u32));
+                let at = (member as u32, place as u32);
+                let (first, last) = (stretch.events.0 as usize + 1, stretch.events.1 as usize);
+                let events = chains.events[member].get(first..=last).unwrap_or_default();
+                for event in events.iter().filter(|event| matches!(event.what, What::Start | What::End)) {
+                    self.ends.get_mut(event.collective as usize).unwrap_or(&mut self.at_end).push(at);
+                }
             }
         }
-        let mut found = Self { lists, columns: Vec::new(), ends, at_end };
-        let classes = found.twins(joined);
-        // Two twins say less than the members of a collective, but where messages go back and forth there are no members.
-        found.compare_twins(&classes, 3);
-        found.compare_members(joined);
-        found.compare_twins(&classes, 2);
-        found
     }
 
     /// A stretch.
@@ -76,55 +130,11 @@ impl Stretches {
         &self.lists[at.0 as usize][at.1 as usize]
     }
 
-    /// The classes of ranks that run the same program.
-    fn twins(&self, joined: &Joined) -> Vec<Class> {
-        let mut kinds = Kinds::default();
-        let programs: Vec<Vec<u32>> = self
-            .lists
-            .iter()
-            .map(|list| list.iter().map(|stretch| kinds.of(joined, stretch)).collect())
-            .collect();
-        let mut classes: Vec<Class> = Vec::new();
-        for (member, program) in programs.iter().enumerate().filter(|(_, program)| !program.is_empty()) {
-            let fits = classes.iter_mut().find_map(|class| {
-                let by = shift(&class.program, program)?;
-                Some((class, by))
-            });
-            match fits {
-                Some((class, by)) => class.members.push((member, by)),
-                None => classes.push(Class { program: program.clone(), members: vec![(member, 0)] }),
-            }
-        }
-        for class in &mut classes {
-            // Members may have begun earlier than the first.
-            let earliest = class.members.iter().map(|(_, by)| *by).min().unwrap_or(0).min(0);
-            class.members.iter_mut().for_each(|member| member.1 -= earliest);
-            let missing = usize::try_from(-earliest).unwrap_or(0);
-            class.program.splice(0..0, std::iter::repeat_n(u32::MAX, missing));
-        }
-        for class in &mut classes {
-            class.check(&programs);
-        }
-        classes
-    }
-
-    /// Compares ranks that run the same program, at least `least` of them, where nothing is compared yet.
-    fn compare_twins(&mut self, classes: &[Class], least: usize) {
-        for class in classes.iter().filter(|class| class.members.len() >= least) {
-            let mut columns: Vec<Vec<(u32, u32)>> = vec![Vec::new(); class.program.len()];
-            for &(member, by) in &class.members {
-                for (place, stretch) in self.lists[member].iter().enumerate() {
-                    let at = moved(place, by);
-                    if let Some(column) =
-                        at.and_then(|at| columns.get_mut(at)).filter(|_| stretch.column.is_none())
-                    {
-                        column.push((member as u32, place as u32));
-                    }
-                }
-            }
-            for column in columns.into_iter().filter(|column| column.len() >= least) {
-                self.compare(column);
-            }
+    /// Compares stretches of ranks that run the same program, at least `least` of them, where nothing is compared yet.
+    fn compare_twins(&mut self, columns: &[Vec<(u32, u32)>], least: usize) {
+        for column in columns.iter().filter(|column| column.len() >= least) {
+            let open = column.iter().copied().filter(|&at| self.get(at).column.is_none());
+            self.compare(open.collect());
         }
     }
 
@@ -134,7 +144,9 @@ impl Stretches {
             if joined.matching.communicator(&joined.matching.collectives[collective]).channel.is_some() {
                 continue;
             }
-            self.compare_alike(joined, &self.ends[collective].clone());
+            let ending = self.ends[collective].iter().copied();
+            let ending = ending.filter(|&at| self.get(at).collective as usize == collective);
+            self.compare_alike(joined, &ending.collect::<Vec<_>>());
         }
         self.compare_alike(joined, &self.at_end.clone());
     }
@@ -168,31 +180,6 @@ impl Stretches {
     }
 }
 
-/// Ranks that run the same program.
-#[derive(Clone, Debug)]
-struct Class {
-    /// The kinds of its stretches.
-    program: Vec<u32>,
-    /// Members, with the place of their first stretch in the program.
-    members: Vec<(usize, i64)>,
-}
-
-impl Class {
-    /// Leaves out members that differ where all others agree: their times would be compared with other work.
-    fn check(&mut self, programs: &[Vec<u32>]) {
-        let program = &self.program;
-        self.members.retain(|&(member, by)| {
-            let own = &programs[member];
-            let at = |place: usize| moved(place, by).and_then(|at| program.get(at));
-            let differ = own
-                .iter()
-                .enumerate()
-                .filter(|(place, kind)| at(*place).is_some_and(|k| *k != u32::MAX && k != *kind));
-            differ.count() * 10 <= own.len()
-        });
-    }
-}
-
 /// What a matched communication is to a program; none at the edges of the steps.
 type Kind = Option<(Option<Operation>, Option<u64>, Option<String>, bool)>;
 
@@ -206,68 +193,30 @@ fn kind(joined: &Joined, collective: u32) -> Kind {
     Some((collective.operation, collective.bytes.filter(|_| !uneven), group, communicator.channel.is_some()))
 }
 
-/// Numbers for the kinds of stretches: what they begin and end with, and on which side of a message.
-#[derive(Default)]
-struct Kinds {
-    collectives: BTreeMap<u32, u32>,
-    communications: BTreeMap<Kind, u32>,
-    pairs: BTreeMap<(u32, u32, bool, bool), u32>,
-}
-
-impl Kinds {
-    fn collective(&mut self, joined: &Joined, collective: u32) -> u32 {
-        if let Some(&known) = self.collectives.get(&collective) {
-            return known;
-        }
-        let next = self.communications.len() as u32;
-        let number = *self.communications.entry(kind(joined, collective)).or_insert(next);
-        self.collectives.insert(collective, number);
-        number
-    }
-
-    fn of(&mut self, joined: &Joined, stretch: &Stretch) -> u32 {
-        let sends = |collective: u32| {
-            let known = joined.matching.collectives.get(collective as usize);
-            let communicator = known.map(|collective| joined.matching.communicator(collective));
-            communicator.is_some_and(|communicator| {
-                let from = communicator.channel.map(|channel| channel.0);
-                communicator.members.iter().any(|m| m.member == stretch.member && Some(m.rank) == from)
-            })
+/// Stretches of a member, joined where the event between two of them is no place.
+fn joined_at(list: Vec<Stretch>, is_place: &dyn Fn(u32) -> bool) -> Vec<Stretch> {
+    let mut joined: Vec<Stretch> = Vec::with_capacity(list.len());
+    let mut open: Option<Stretch> = None;
+    for stretch in list {
+        let whole = match open.take() {
+            None => stretch,
+            Some(first) => Stretch {
+                previous: first.previous,
+                from: first.from,
+                own: first.own + stretch.own,
+                usual: first.own + stretch.own,
+                events: (first.events.0, stretch.events.1),
+                ..stretch
+            },
         };
-        let sides = (sends(stretch.previous), sends(stretch.collective));
-        let pair = (
-            self.collective(joined, stretch.previous),
-            self.collective(joined, stretch.collective),
-            sides.0,
-            sides.1,
-        );
-        let next = self.pairs.len() as u32;
-        *self.pairs.entry(pair).or_insert(next)
-    }
-}
-
-/// A place moved by some places.
-fn moved(place: usize, by: i64) -> Option<usize> {
-    usize::try_from(i64::try_from(place).ok()?.checked_add(by)?).ok()
-}
-
-/// By how many places a program is behind another of the same kind: its item `k` is the other's `k + shift`; none when they are not the same. Traces usually end
-/// together, so ends are tried first.
-fn shift(first: &[u32], other: &[u32]) -> Option<i64> {
-    let length = |program: &[u32]| i64::try_from(program.len()).unwrap_or(i64::MAX);
-    let together = length(first) - length(other);
-    let near = (0..=8_i64).flat_map(|by| [together - by, together + by]);
-    near.into_iter().find(|&by| {
-        let from = usize::try_from(by).unwrap_or(0);
-        let skip = usize::try_from(-by).unwrap_or(0);
-        let pairs = first.iter().skip(from).zip(other.iter().skip(skip));
-        let (mut same, mut all) = (0_usize, 0_usize);
-        for (a, b) in pairs {
-            same += usize::from(a == b);
-            all += 1;
+        if is_place(whole.events.1) {
+            joined.push(whole);
+        } else {
+            open = Some(whole);
         }
-        all * 4 >= first.len().max(other.len()) * 3 && same * 10 >= all * 9
-    })
+    }
+    joined.extend(open);
+    joined
 }
 
 fn of_member(chains: &Chains, member: usize) -> Vec<Stretch> {

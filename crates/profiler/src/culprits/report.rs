@@ -11,6 +11,7 @@ use super::peers::{Stretch, Stretches};
 use super::replay::replay;
 use super::stages::slow_stages;
 use super::steps;
+use super::uneven::uneven;
 use super::verdict::{Delay, Doubts, Kind, Mending, Named, Verdict};
 use crate::Job;
 use crate::certainty::Certainty;
@@ -165,10 +166,16 @@ pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport
 /// Finds who the others wait for in a job that is joined, within its steps.
 pub fn stragglers_of(job: &Job, joined: &Joined, names: &NameTable, windows: &Windows) -> StragglerReport {
     let occupancies: Vec<Occupancy> = job.members.iter().map(|m| Occupancy::of(&m.trace, names)).collect();
-    judge(job, joined, &occupancies, windows)
+    judge(job, joined, (&occupancies, names), windows)
 }
 
-fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> StragglerReport {
+fn judge(
+    job: &Job,
+    joined: &Joined,
+    (occupancies, names): (&[Occupancy], &NameTable),
+    windows: &Windows,
+) -> StragglerReport {
+    let windows = &steps::whole(windows);
     let chains = Chains::of(job, joined, occupancies, windows);
     let stretches = Stretches::of(&chains, joined);
     let charges = charge(&chains, joined, &stretches);
@@ -210,7 +217,17 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
         let compared = compared(member, &stretches, occupancies, &blamed);
         let from_host = occupancies[member].host_alone;
         let whole = || compared_steps(member, &stretches, occupancies, windows, &blamed);
-        let (cause, evidence) = class(&compared, count, from_host, whole);
+        let (mut cause, mut evidence) = class(&compared, count, from_host, whole);
+        if cause == CauseClass::SlowChip && !from_host {
+            // Some products take longer in every call and the others do not: that is no chip.
+            let span = windows.span();
+            if let Some(more) = uneven(job, names, member, &stretches.peers_of(member), span) {
+                cause = CauseClass::MoreWork;
+                if let Some(mean) = evidence.last_mut() {
+                    *mean = more;
+                }
+            }
+        }
         culprits.push(Culprit {
             rank: job.members[member].rank,
             host: job.members[member].trace.identity.host.clone(),
@@ -280,6 +297,11 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
         }
     });
     let mut named: Vec<Named> = named.collect();
+    // A rank that does nothing that its peers do not do as well is late behind another one that is named: no accusation without evidence.
+    let mut first = true;
+    named.retain(|one| {
+        std::mem::take(&mut first) || one.kind != Kind::Rank || one.cause != CauseClass::Unknown.name()
+    });
     for (id, group) in &mut slow {
         if let Some(at) = links.iter().position(|link| link.communicator == *id) {
             group.cost = ((base - mending.span(&[Delay::Link(at)])) as f64 / count).max(0.0);
@@ -388,7 +410,7 @@ fn real_span(chains: &Chains) -> i64 {
 }
 
 /// For every event of every member the own time that makes its stretch as long as its peers'.
-fn usual_times(chains: &Chains, stretches: &[Vec<Stretch>]) -> Vec<Vec<i64>> {
+pub(super) fn usual_times(chains: &Chains, stretches: &[Vec<Stretch>]) -> Vec<Vec<i64>> {
     let own = |events: &Vec<Event>| events.iter().map(|event| event.own).collect::<Vec<i64>>();
     let mut times: Vec<Vec<i64>> = chains.events.iter().map(own).collect();
     for (member, list) in stretches.iter().enumerate() {

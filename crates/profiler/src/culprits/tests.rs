@@ -415,3 +415,74 @@ fn doubt_acquits_nobody() {
     job.members.truncate(1);
     assert_eq!(straggler_report(&mut job, &JoinOptions::default()).verdict, Verdict::CannotTell);
 }
+
+/// A rank whose collective ends scatter, by its recorder or by a PCIe box, is matched all the same; a layout forces it; and where it is not matched nobody is acquitted.
+#[test]
+fn ends_that_scatter_never_acquit() {
+    for (microseconds, rank) in [(1, 3), (4, 0), (12, 5), (20, 7), (60, 2), (200, 6)] {
+        let plan = Synthetic { tensor: 1, data: 8, layers: 16, described: false, ..Synthetic::default() };
+        let mut job = Synthetic { stalls: vec![(rank, 1, 30_000_000), (rank, 2, 30_000_000)], ..plan }.job();
+        // The ends of one rank alone scatter.
+        let mut random = crate::testing::Recurrence(u64::from(rank) + 7);
+        let trace = &mut job.members[rank as usize].trace;
+        let mut gpu = GpuActivities::default();
+        for row in trace.gpu.iter() {
+            let most = 2_000 * microseconds;
+            let late = if row.stream >= 20 { random.below(most) as i64 - most as i64 / 2 } else { 0 };
+            gpu.push(GpuActivity { end: (row.end + late).max(row.start + 1), ..row });
+        }
+        trace.gpu = gpu;
+        for layout in [None, Some(crate::groups::Layout::read("dp=8").unwrap())] {
+            let forced = layout.is_some();
+            let options = JoinOptions { layout, ..JoinOptions::default() };
+            let report = straggler_report(&mut job.clone(), &options);
+            assert_ne!(report.verdict, Verdict::None, "{microseconds} us");
+            if forced || report.verdict == Verdict::Straggler {
+                let named: Vec<u32> = report.culprits.iter().flat_map(|named| named.ranks.clone()).collect();
+                assert_eq!(named, [rank], "{microseconds} us, {:?}", report.reasons);
+                let cost = report.joint() / 15e6;
+                assert!((cost - 1.0).abs() < 0.15, "{microseconds} us: {cost}");
+            }
+        }
+    }
+}
+
+/// An expert with more tokens makes its products longer and leaves the others as they are; a slow chip makes all longer.
+#[test]
+fn longer_products_beside_unchanged_ones_are_more_work() {
+    let cause = |stretch: &dyn Fn(usize) -> bool| {
+        let mut job = Synthetic { jitter: 5, ..plan() }.job();
+        // Two kinds of products: the kernels that the plan calls norms stand for the second one.
+        for member in &mut job.members {
+            let other =
+                member.trace.names.intern("void cutlass::gemm::GroupedGemm<cutlass_80_tensorop_bf16>(...)");
+            let norm = member.trace.names.intern("layer_norm_kernel");
+            let mut gpu = GpuActivities::default();
+            for row in member.trace.gpu.iter() {
+                let name = if row.name == norm { other } else { row.name };
+                gpu.push(GpuActivity { name, ..row });
+            }
+            member.trace.gpu = gpu;
+        }
+        let trace = &job.members[5].trace;
+        let mut longer = trace.clone();
+        let mut gpu = GpuActivities::default();
+        for (at, row) in trace.gpu.iter().enumerate() {
+            let is_product = trace.names.get(row.name).to_lowercase().contains("gemm");
+            let more = if is_product && stretch(at) { (row.end - row.start) / 2 } else { 0 };
+            gpu.push(GpuActivity { end: row.end + more, ..row });
+        }
+        longer.gpu = gpu;
+        let peers: Vec<usize> = (0..8).filter(|&member| member != 5).collect();
+        job.members[5].trace = longer;
+        let span = (i64::MIN, i64::MAX);
+        super::uneven::uneven(&job, NameTable::shipped(), 5, &peers, span).map(|evidence| evidence.name)
+    };
+    let job = Synthetic { jitter: 5, ..plan() }.job();
+    let trace = &job.members[5].trace;
+    let norms: Vec<bool> = trace.gpu.iter().map(|row| trace.names.get(row.name).contains("norm")).collect();
+    assert_eq!(cause(&|at| norms[at]).as_deref(), Some("mean cutlass::gemm::GroupedGemm"));
+    assert_eq!(cause(&|_| true), None);
+    // Another process that takes the device now and then.
+    assert_eq!(cause(&|at| norms[at] && at % 9 < 3), None);
+}

@@ -1,8 +1,9 @@
 //! Devices on which the same kernels take longer.
 //!
-//! Responsible for: ranks whose kernels of the same name take longer than on the median rank. Refuses single kernels; caches and contention move those.
+//! Responsible for: ranks whose kernels of the same name take longer than on the median rank. Refuses single kernels, which caches and contention move, and ranks that the verdict names for more work.
 
 use super::{Context, Rule, percent, time};
+use crate::culprits::{CauseClass, Kind, Named};
 use crate::profile::Finding;
 use crate::waterfall::{Label, RankWaterfall};
 use railwright_spec::human;
@@ -25,20 +26,28 @@ impl Rule for SlowChip {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        let mean = context.mean(Label::SlowerChip);
-        let steps = |rank: &RankWaterfall| (rank.steps.len() - rank.missing.len()).max(1) as f64;
-        let worst = context
-            .waterfall
-            .ranks
-            .iter()
-            .map(|rank| rank.total.get(Label::SlowerChip) as f64 / steps(rank))
-            .fold(0.0, f64::max);
-        if context.waterfall.slower_chips.is_empty()
-            || (context.share(mean) < 0.005 && context.share(worst) < 0.02)
-        {
+        // A stage with more to do, or an expert with more tokens, is no slow chip.
+        let has_more_work = |rank: u32| {
+            context.stragglers.is_some_and(|report| {
+                let more =
+                    |named: &&Named| named.kind == Kind::Stage || named.cause == CauseClass::MoreWork.name();
+                report.culprits.iter().filter(more).any(|named| named.ranks.contains(&rank))
+            })
+        };
+        let mut slow = context.waterfall.slower_chips.clone();
+        slow.retain(|&(rank, _)| !has_more_work(rank));
+        let lost = |rank: &RankWaterfall| {
+            let steps = (rank.steps.len() - rank.missing.len()).max(1);
+            rank.total.get(Label::SlowerChip) as f64 / steps as f64
+        };
+        let ranks = &context.waterfall.ranks;
+        let of_slow: Vec<f64> =
+            ranks.iter().filter(|rank| slow.iter().any(|one| one.0 == rank.rank)).map(lost).collect();
+        let mean = of_slow.iter().sum::<f64>() / ranks.len().max(1) as f64;
+        let worst = of_slow.iter().copied().fold(0.0, f64::max);
+        if slow.is_empty() || (context.share(mean) < 0.005 && context.share(worst) < 0.02) {
             return Vec::new();
         }
-        let mut slow = context.waterfall.slower_chips.clone();
         slow.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut ranks: Vec<u32> = slow.iter().map(|s| s.0).collect();
         ranks.sort_unstable();

@@ -24,9 +24,14 @@ pub(super) struct Fit {
 }
 
 impl Fit {
+    /// Whether operations and sizes are those of one communicator.
+    pub(super) fn agrees(&self) -> bool {
+        self.mismatches * 5 <= self.pairs
+    }
+
     /// Whether nothing speaks against the two lists being of one communicator: `interval` is the usual time between collectives.
     pub(super) fn is_good(&self, interval: f64) -> bool {
-        self.mismatches * 5 <= self.pairs && self.line.scatter <= (interval / 4.0).max(20_000.0)
+        self.agrees() && self.line.scatter <= (interval / 4.0).max(20_000.0)
     }
 }
 

@@ -8,6 +8,7 @@ use super::Recurrence;
 use crate::Job;
 use crate::trace::{CollectiveCall, GpuActivity, GpuKind, HostActivity, HostKind, RankGroup, RankTrace};
 use railwright_step::CollectiveKind;
+use std::collections::VecDeque;
 
 const COMPUTE: u32 = 7;
 const COMMUNICATION: u32 = 20;
@@ -53,6 +54,10 @@ pub struct Synthetic {
     pub end_jitter: u64,
     /// Whether gradients are reduced after every layer, beside the layers that follow, and the optimizer waits for all of them; tensor groups of one rank then reduce nothing.
     pub overlapped: bool,
+    /// Replicas that exchange tokens in the middle of every layer, neighbours; 1 for none. They divide the replicas.
+    pub experts: u32,
+    /// Whether weights are gathered a layer ahead on the stream of the gradients, as full sharding does; goes with `overlapped`.
+    pub gathered: bool,
 }
 
 impl Default for Synthetic {
@@ -76,6 +81,8 @@ impl Default for Synthetic {
             slow_links: Vec::new(),
             end_jitter: 1_000,
             overlapped: false,
+            experts: 1,
+            gathered: false,
         }
     }
 }
@@ -87,6 +94,8 @@ struct Runner {
     device: i64,
     /// Until when its reductions beside the layers run.
     beside: i64,
+    /// Ends of gathers that no layer has waited for.
+    gathers: VecDeque<i64>,
     correlation: u32,
     random: Recurrence,
     launch: i64,
@@ -140,6 +149,9 @@ impl Synthetic {
         let data: Vec<Vec<usize>> = (0..self.tensor)
             .map(|shard| (0..self.data).map(|replica| (replica * self.tensor + shard) as usize).collect())
             .collect();
+        let experts: Vec<Vec<usize>> = (data.iter())
+            .flat_map(|group| group.chunks(self.experts.max(1) as usize).map(<[usize]>::to_vec))
+            .collect();
         for step in 0..self.steps {
             let begins: Vec<i64> = ranks.iter().map(|rank| rank.host).collect();
             for &(rank, _, late) in self.late.iter().filter(|late| late.1 == step) {
@@ -147,7 +159,22 @@ impl Synthetic {
                     rank.host = rank.host.max(rank.device) + late;
                 }
             }
+            if self.gathered {
+                self.gather(&mut ranks, &data);
+            }
             for layer in 0..self.layers {
+                if self.gathered {
+                    if layer + 1 < self.layers {
+                        self.gather(&mut ranks, &data);
+                    }
+                    for rank in &mut ranks {
+                        let gathered = rank.gathers.pop_front().unwrap_or(rank.device);
+                        rank.device = rank.device.max(gathered);
+                    }
+                }
+                for group in experts.iter().filter(|group| group.len() > 1) {
+                    self.reduce(&mut ranks, group, 3, self.transfer, 2_097_152);
+                }
                 for (rank, runner) in ranks.iter_mut().enumerate() {
                     self.layer(runner, rank as u32, step, layer);
                 }
@@ -207,12 +234,18 @@ impl Synthetic {
             group((1 + rank / self.tensor).to_string(), (first..first + self.tensor).collect()),
             group((10 + shard).to_string(), (0..self.data).map(|r| r * self.tensor + shard).collect()),
         ];
+        if self.experts > 1 {
+            let replica = rank / self.tensor / self.experts * self.experts;
+            let ranks = (replica..replica + self.experts).map(|r| r * self.tensor + shard).collect();
+            trace.groups.push(group((100 + rank).to_string(), ranks));
+        }
         let launch = self.slow_host.iter().find(|slow| slow.0 == rank).map_or(5_000, |slow| slow.1);
         Runner {
             trace,
             host: EPOCH,
             device: EPOCH,
             beside: EPOCH,
+            gathers: VecDeque::new(),
             correlation: 0,
             random: Recurrence(u64::from(rank) * 977 + 5),
             launch,
@@ -240,6 +273,16 @@ impl Synthetic {
             let wobble = 1.0 + (rank.random.below(2 * self.jitter + 1) as f64 - self.jitter as f64) * 1e-3;
             let name = if k % 2 == 0 { "sm90_gemm_bf16" } else { "layer_norm_kernel" };
             rank.kernel(name, (usual * wobble) as i64);
+        }
+    }
+
+    /// Gathers the weights of a layer, beside what runs.
+    fn gather(&self, ranks: &mut [Runner], data: &[Vec<usize>]) {
+        for group in data {
+            self.reduce(ranks, group, 2, self.transfer, 16_777_216);
+        }
+        for rank in ranks {
+            rank.gathers.push_back(rank.beside);
         }
     }
 

@@ -1,0 +1,320 @@
+//! Ranks that run the same program.
+//!
+//! Responsible for: which starts of communications of which ranks are the same place of one program. Where several communicators are open at once their starts interleave
+//! differently on every rank, so a place is known by the number of a communication among those of its kind, and only places that lie alike on all
+//! ranks of a class count. Refuses ranks whose messages lie elsewhere in the program: stages of a pipeline run different programs.
+
+use super::chain::{Chains, What};
+use crate::communication::Operation;
+use crate::joined::Joined;
+use crate::matching::{Lane, Membership};
+use std::collections::BTreeMap;
+
+/// Of the places of two programs so much must be found in both.
+const SHARED: f64 = 0.75;
+
+/// Of the messages that both hold so many must lie at the same place.
+const ALIKE: f64 = 0.9;
+
+/// What a matched communication is to a program: operation, size, group or else lane, and for messages whether the rank sends and whether they go to a later rank:
+/// passes forward and backward differ by that.
+type Kind = (Option<Operation>, Option<u64>, Option<String>, Option<Lane>, Option<(bool, bool)>);
+
+/// Numbers that are not those that counts suggest are taken where times then differ by this share of what they did.
+const SHIFTED: f64 = 0.25;
+
+/// A place: its kind, and its number among those of its kind.
+type Key = (u32, i64);
+
+/// A member with the places of its starts.
+type Placed = (usize, Vec<Key>);
+
+/// A start of a rank's program.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    kind: u32,
+    message: bool,
+    /// When the last rank entered the collective: the same for all its members.
+    time: i64,
+}
+
+/// Ranks that run one program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Class {
+    /// Its members, each with what every one of its starts is in the program; none where it lies elsewhere on another member.
+    pub members: Vec<(usize, Vec<Option<u32>>)>,
+}
+
+/// The classes of members that run the same program.
+pub(super) fn classes(chains: &Chains, joined: &Joined) -> Vec<Class> {
+    let mut kinds = Kinds::default();
+    let programs: Vec<Vec<Start>> =
+        (0..chains.events.len()).map(|member| program(chains, joined, member, &mut kinds)).collect();
+    let mut found: Vec<(Reference, Vec<Placed>)> = Vec::new();
+    for (member, program) in programs.iter().enumerate().filter(|(_, program)| !program.is_empty()) {
+        let times = by_kind(program);
+        let fits = found.iter_mut().find_map(|(reference, members)| {
+            if !reference.may_hold(program, &times) {
+                return None;
+            }
+            let keys = reference.keys(program);
+            reference.holds(program, &keys).then_some((members, keys))
+        });
+        if let Some((members, keys)) = fits {
+            members.push((member, keys));
+        } else {
+            let reference = Reference::new(program);
+            let keys = reference.keys(program);
+            found.push((reference, vec![(member, keys)]));
+        }
+    }
+    found.into_iter().map(|(reference, members)| reference.class(members)).collect()
+}
+
+/// The starts of a member in their order.
+fn program(chains: &Chains, joined: &Joined, member: usize, kinds: &mut Kinds) -> Vec<Start> {
+    let events = chains.events[member].iter().filter(|event| event.what == What::Start);
+    let start = |event: &super::chain::Event| {
+        let time = chains.last_start[event.collective as usize];
+        let (kind, message) = kinds.of(joined, member, event.collective);
+        Start { kind, message, time }
+    };
+    events.map(start).collect()
+}
+
+/// The program of the first member of a class.
+struct Reference {
+    /// Times by kind.
+    times: BTreeMap<u32, Vec<i64>>,
+    /// By place: its number in the program, and the number of the anchor before it.
+    places: BTreeMap<Key, (u32, Option<u32>)>,
+    /// The kind that there are most of: places of the other kinds are known by the last of these before them.
+    anchor: u32,
+    messages: usize,
+}
+
+impl Reference {
+    fn new(program: &[Start]) -> Self {
+        let times = by_kind(program);
+        let most = times.iter().max_by_key(|(kind, times)| (times.len(), std::cmp::Reverse(**kind)));
+        let anchor = most.map_or(0, |(kind, _)| *kind);
+        let messages = program.iter().filter(|start| start.message).count();
+        let mut reference = Self { times, places: BTreeMap::new(), anchor, messages };
+        let mut last = None;
+        for (at, key) in reference.keys(program).into_iter().enumerate() {
+            reference.places.insert(key, (at as u32, last));
+            if key.0 == anchor {
+                last = Some(at as u32);
+            }
+        }
+        reference
+    }
+
+    /// The places of a program's starts. Where there are more or fewer of a kind than in the reference the first or the last are missing, whichever fits the times.
+    fn keys(&self, program: &[Start]) -> Vec<Key> {
+        let mut next: BTreeMap<u32, i64> = by_kind(program)
+            .into_iter()
+            .map(|(kind, times)| (kind, self.times.get(&kind).map_or(0, |known| skipped(known, &times))))
+            .collect();
+        let key = |start: &Start| {
+            let nth = next.entry(start.kind).or_default();
+            let key = (start.kind, *nth);
+            *nth += 1;
+            key
+        };
+        program.iter().map(key).collect()
+    }
+
+    /// By place the anchor before it, as its number in the reference.
+    fn before(&self, keys: &[Key]) -> Vec<Option<u32>> {
+        let mut last = None;
+        let before = |key: &Key| {
+            let before = last;
+            if key.0 == self.anchor {
+                last = self.places.get(key).map(|place| place.0).or(last);
+            }
+            before
+        };
+        keys.iter().map(before).collect()
+    }
+
+    /// Whether a program can be the same one, by how many there are of each kind: a cheap look before the places.
+    fn may_hold(&self, program: &[Start], times: &BTreeMap<u32, Vec<i64>>) -> bool {
+        let common = |(kind, times): (&u32, &Vec<i64>)| {
+            self.times.get(kind).map_or(0, |known| known.len().min(times.len()))
+        };
+        let shared: usize = times.iter().map(common).sum();
+        shared as f64 >= SHARED * program.len().max(self.places.len()) as f64
+    }
+
+    /// Whether a program is the same one.
+    fn holds(&self, program: &[Start], keys: &[Key]) -> bool {
+        let (mut shared, mut messages, mut alike, mut own) = (0_usize, 0_usize, 0_usize, 0_usize);
+        for ((start, key), before) in program.iter().zip(keys).zip(self.before(keys)) {
+            own += usize::from(start.message);
+            let Some(&(_, known)) = self.places.get(key) else { continue };
+            shared += 1;
+            if start.message {
+                messages += 1;
+                alike += usize::from(key.0 == self.anchor || before == known || before.is_none());
+            }
+        }
+        let enough = |count: usize, of: usize| count as f64 >= SHARED * of as f64;
+        enough(shared, program.len().max(self.places.len()))
+            && enough(messages, own.max(self.messages))
+            && alike as f64 >= ALIKE * messages as f64
+    }
+
+    /// The class of members with their places: those count that lie behind the same anchor on all of them, in the same order.
+    fn class(&self, members: Vec<Placed>) -> Class {
+        let mut counts: Vec<bool> = vec![true; self.places.len()];
+        for (_, keys) in &members {
+            // The last place that counted, and the greatest behind the same anchor.
+            let mut behind: (Option<u32>, u32) = (None, 0);
+            for (key, before) in keys.iter().zip(self.before(keys)) {
+                let Some(&(place, known)) = self.places.get(key) else { continue };
+                if key.0 == self.anchor {
+                    continue;
+                }
+                let ordered = behind.0 != before || behind.1 <= place;
+                counts[place as usize] &= (before == known || before.is_none()) && ordered;
+                behind = (before, if behind.0 == before { behind.1.max(place) } else { place });
+            }
+        }
+        let place =
+            |key: &Key| self.places.get(key).map(|place| place.0).filter(|&place| counts[place as usize]);
+        let named = |(member, keys): Placed| (member, keys.iter().map(place).collect());
+        Class { members: members.into_iter().map(named).collect() }
+    }
+}
+
+/// The times of a program's starts by kind.
+fn by_kind(program: &[Start]) -> BTreeMap<u32, Vec<i64>> {
+    let mut times: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
+    for start in program {
+        times.entry(start.kind).or_default().push(start.time);
+    }
+    times
+}
+
+/// Which number the first of some times has among those of the reference. Where there are as many it is the first, else the first or the last are missing; one more or
+/// less only where times leave no doubt, as at an edge of the steps that some communications straddle: ranks that lag behind differ in time, too.
+fn skipped(known: &[i64], own: &[i64]) -> i64 {
+    let more = known.len() as i64 - own.len() as i64;
+    let apart = |by: i64| {
+        let from = usize::try_from(by).unwrap_or(0);
+        let skip = usize::try_from(-by).unwrap_or(0);
+        let pairs = known.iter().skip(from).zip(own.iter().skip(skip));
+        let (count, sum) =
+            pairs.fold((0_u32, 0.0), |(count, sum), (a, b)| (count + 1, sum + (a - b).abs() as f64));
+        if count == 0 { f64::INFINITY } else { sum / f64::from(count) }
+    };
+    let suggested = if apart(more) < apart(0) { more } else { 0 };
+    let other = (more.min(0) - 1..=more.max(0) + 1).min_by(|&a, &b| apart(a).total_cmp(&apart(b)));
+    other.filter(|&other| apart(other) < SHIFTED * apart(suggested)).unwrap_or(suggested)
+}
+
+/// Numbers for kinds.
+#[derive(Default)]
+struct Kinds {
+    known: BTreeMap<(u32, bool), (u32, bool)>,
+    numbers: BTreeMap<Kind, u32>,
+}
+
+impl Kinds {
+    /// The kind of a collective for a member, and whether it is a message.
+    fn of(&mut self, joined: &Joined, member: usize, collective: u32) -> (u32, bool) {
+        let matching = &joined.matching;
+        let Some(of) = matching.collectives.get(collective as usize) else { return (u32::MAX, false) };
+        let communicator = matching.communicator(of);
+        let sends = communicator.channel.map(|(from, to)| {
+            let is_sender = |m: &Membership| m.member as usize == member && m.rank == from;
+            (communicator.members.iter().any(is_sender), to > from)
+        });
+        let at = (collective, sends.is_some_and(|(sends, _)| sends));
+        if let Some(&known) = self.known.get(&at) {
+            return known;
+        }
+        let group = communicator.group.and_then(|id| joined.groups.get(id));
+        let label = group.map(|group| group.dimension.label.clone());
+        let lane = communicator.lane.filter(|_| label.is_none());
+        // What is exchanged differs between ranks of one program.
+        let uneven =
+            matches!(of.operation, Some(Operation::AllToAll | Operation::SendReceive)) || sends.is_some();
+        let kind =
+            (of.operation.filter(|_| sends.is_none()), of.bytes.filter(|_| !uneven), label, lane, sends);
+        let next = self.numbers.len() as u32;
+        let found = (*self.numbers.entry(kind).or_insert(next), sends.is_some());
+        self.known.insert(at, found);
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(kind: u32, message: bool, time: i64) -> Start {
+        Start { kind, message, time }
+    }
+
+    /// Ten collectives of kind 0 with one of kind 1 behind every second of them; `early` of these start one place earlier.
+    fn program(early: &[usize], lost: usize) -> Vec<Start> {
+        let mut starts = Vec::new();
+        for k in 0..10_usize {
+            let time = k as i64 * 1_000;
+            if k % 2 == 1 && early.contains(&k) {
+                starts.push(start(1, false, time));
+            }
+            starts.push(start(0, false, time));
+            if k % 2 == 1 && !early.contains(&k) {
+                starts.push(start(1, false, time));
+            }
+        }
+        starts.split_off(lost)
+    }
+
+    fn class(programs: &[Vec<Start>]) -> Class {
+        let reference = Reference::new(&programs[0]);
+        let placed = programs.iter().enumerate().map(|(member, program)| {
+            let keys = reference.keys(program);
+            assert!(reference.may_hold(program, &by_kind(program)) && reference.holds(program, &keys));
+            (member, keys)
+        });
+        let placed: Vec<Placed> = placed.collect();
+        reference.class(placed)
+    }
+
+    #[test]
+    fn a_place_that_one_member_has_elsewhere_counts_for_none() {
+        let class = class(&[program(&[], 0), program(&[5], 0)]);
+        for (member, places) in &class.members {
+            assert_eq!(places.iter().filter(|place| place.is_none()).count(), 1, "{member}");
+        }
+        // The fourth of kind 0 and the second of kind 1 are the same for both.
+        let (one, other) = (&class.members[0].1, &class.members[1].1);
+        assert_eq!((one[4], one[5]), (other[4], other[5]));
+        assert_eq!((one[8], other[7]), (None, None));
+    }
+
+    #[test]
+    fn lost_leading_starts_move_nothing() {
+        let class = class(&[program(&[], 0), program(&[], 3)]);
+        assert_eq!(class.members[0].1[3..], class.members[1].1[..]);
+        assert!(class.members[1].1.iter().all(Option::is_some));
+    }
+
+    #[test]
+    fn messages_elsewhere_make_another_program() {
+        let with = |at: usize| -> Vec<Start> {
+            let mut starts: Vec<Start> = (0..12).map(|k| start(0, false, k * 1_000)).collect();
+            for k in 0..3 {
+                starts.insert(at + 4 * k, start(2, true, (at as i64 + 4 * k as i64) * 1_000));
+            }
+            starts
+        };
+        let reference = Reference::new(&with(2));
+        assert!(reference.holds(&with(2), &reference.keys(&with(2))));
+        assert!(!reference.holds(&with(4), &reference.keys(&with(4))));
+    }
+}

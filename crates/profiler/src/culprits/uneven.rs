@@ -1,0 +1,110 @@
+//! Work that is not shared out evenly, seen by kernels.
+//!
+//! Responsible for: telling a chip that is slow, which makes all products and attentions take longer, from more to do in some of them: an expert with more tokens, longer
+//! sequences. Refuses kernels that take longer only now and then, which another load of the device does, and those that memory bounds: a lower clock leaves them alone.
+
+use super::cause::Evidence;
+use crate::Job;
+use crate::RankTrace;
+use crate::communication::NameTable;
+use crate::kernels::KernelTable;
+use crate::matching::line::median;
+use crate::trace::GpuKind;
+use railwright_step::OperatorFamily;
+use std::collections::BTreeMap;
+
+/// A kernel takes longer from this factor on.
+const LONGER: f64 = 1.04;
+
+/// A kernel is not affected if it grew by less than this share of what the affected ones did.
+const UNAFFECTED: f64 = 0.25;
+
+/// Kernels that are not affected must hold this share of the time of products and attentions.
+const LEFT: f64 = 0.25;
+
+/// The affected ones must explain this share of what all kernels took longer.
+const EXPLAINED: f64 = 0.5;
+
+/// What one kernel took on one rank, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Taken {
+    total: f64,
+    median: f64,
+    count: usize,
+}
+
+/// The kernels of arithmetic of a rank within a time, by name.
+fn taken(trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> BTreeMap<String, Taken> {
+    let classes = table.classes(&trace.names);
+    let mut durations: BTreeMap<crate::NameId, Vec<f64>> = BTreeMap::new();
+    for row in trace.gpu.iter() {
+        let computes =
+            row.kind == GpuKind::Kernel && row.collective.is_none() && !classes.communicates(row.name);
+        if computes && row.start >= span.0 && row.end <= span.1 {
+            durations.entry(row.name).or_default().push((row.end - row.start) as f64);
+        }
+    }
+    let summed = |(name, mut durations): (crate::NameId, Vec<f64>)| {
+        let (total, count) = (durations.iter().sum(), durations.len());
+        (trace.names.get(name).to_owned(), Taken { total, median: median(&mut durations), count })
+    };
+    durations.into_iter().map(summed).collect()
+}
+
+/// The kernel that takes longer on a member than on its peers whenever it runs, while other products and attentions do not; none where that is not so.
+pub(super) fn uneven(
+    job: &Job,
+    table: &NameTable,
+    member: usize,
+    peers: &[usize],
+    span: (i64, i64),
+) -> Option<Evidence> {
+    let own = taken(&job.members.get(member)?.trace, table, span);
+    let others: Vec<BTreeMap<String, Taken>> = peers
+        .iter()
+        .filter_map(|&peer| job.members.get(peer))
+        .map(|peer| taken(&peer.trace, table, span))
+        .collect();
+    let families = KernelTable::shipped();
+    let mut excess = 0.0;
+    // Of products and attentions: (name, own, usual).
+    let mut heavy: Vec<(&str, Taken, Taken)> = Vec::new();
+    for (name, own) in &own {
+        let same: Vec<Taken> = others.iter().filter_map(|other| other.get(name).copied()).collect();
+        let of = |get: fn(&Taken) -> f64| median(&mut same.iter().map(get).collect::<Vec<f64>>());
+        if same.len() * 2 < others.len() || same.is_empty() {
+            continue;
+        }
+        let usual = Taken { total: of(|t| t.total), median: of(|t| t.median), count: own.count };
+        excess += own.total - usual.total;
+        let family = families.family(name);
+        if matches!(family, OperatorFamily::MatrixProduct | OperatorFamily::Attention) && usual.median > 0.0 {
+            heavy.push((name, *own, usual));
+        }
+    }
+    let sum = |of: &dyn Fn(&(&str, Taken, Taken)) -> f64| heavy.iter().map(of).sum::<f64>();
+    let longer = |at: &(&str, Taken, Taken)| at.1.median >= LONGER * at.2.median;
+    let when = |holds: bool, value: f64| if holds { value } else { 0.0 };
+    let usual = sum(&|at| when(longer(at), at.2.total));
+    let more = sum(&|at| when(longer(at), at.1.total)) - usual;
+    let growth = more / usual.max(1.0);
+    let left = sum(&|at| when(at.1.median < at.2.median * (1.0 + UNAFFECTED * growth), at.2.total));
+    if excess <= 0.0 || more < EXPLAINED * excess || left < LEFT * sum(&|at| at.2.total) {
+        return None;
+    }
+    let most = heavy.iter().filter(|at| longer(at));
+    let (name, own, usual) =
+        most.max_by(|a, b| (a.1.total - a.2.total).total_cmp(&(b.1.total - b.2.total))).copied()?;
+    Some(Evidence {
+        name: format!("mean {}", short(name)),
+        own: own.total / own.count.max(1) as f64,
+        peers: usual.total / own.count.max(1) as f64,
+        unit: "ns",
+    })
+}
+
+/// A kernel's name without its arguments.
+fn short(name: &str) -> String {
+    let name = name.strip_prefix("void ").unwrap_or(name);
+    name.split(['<', '(']).next().unwrap_or(name).chars().take(60).collect()
+}

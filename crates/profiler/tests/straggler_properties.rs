@@ -1,0 +1,97 @@
+//! What must hold of the verdict on any job whose fault is known.
+//!
+//! Responsible for: tensor, data and expert parallelism and full sharding together, with reductions beside arithmetic, and random faults. Refuses faults that cost less
+//! than two percent of a step: others absorb them.
+
+use proptest::prelude::*;
+use railwright_profiler::culprits::{Kind, MOST_OFF, StragglerReport, Verdict, straggler_report};
+use railwright_profiler::joined::JoinOptions;
+use railwright_profiler::testing::Synthetic;
+
+fn report(plan: &Synthetic) -> StragglerReport {
+    straggler_report(&mut plan.job(), &JoinOptions::default())
+}
+
+/// From the first row of any device to the last, in nanoseconds.
+fn length(plan: &Synthetic) -> i64 {
+    let job = plan.job();
+    let rows = || job.members.iter().flat_map(|member| member.trace.gpu.iter());
+    let first = rows().map(|row| row.start).min().unwrap_or_default();
+    rows().map(|row| row.end).max().unwrap_or_default() - first
+}
+
+fn plans() -> impl Strategy<Value = Synthetic> {
+    let sizes = (prop::sample::select(vec![1_u32, 2, 4]), prop::sample::select(vec![4_u32, 6, 8]));
+    let rest = (
+        prop::sample::select(vec![1_u32, 2]),
+        any::<bool>(),
+        any::<bool>(),
+        4_u32..9,
+        5_u64..30,
+        0_u64..20_000,
+    );
+    (sizes, rest).prop_map(|((tensor, data), (experts, gathered, numbered, layers, jitter, end_jitter))| {
+        Synthetic {
+            tensor,
+            data,
+            experts,
+            gathered,
+            numbered,
+            layers,
+            jitter,
+            end_jitter,
+            steps: 5,
+            overlapped: true,
+            ..Synthetic::default()
+        }
+    })
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    Chip(u32),
+    Pause(u32),
+    Host(u32),
+}
+
+fn faults() -> impl Strategy<Value = Fault> {
+    prop_oneof![
+        (8_u32..40).prop_map(Fault::Chip),
+        (10_u32..60).prop_map(Fault::Pause),
+        (4_u32..8).prop_map(Fault::Host),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// The rank with the fault is named, nobody else, with what the fault costs, and the job without it has none. The cost of a slow host that launches concurrent
+    /// communications late is a lower bound: its replay keeps the order in which it launched them and waited for others.
+    #[test]
+    fn the_fault_is_named_with_its_cost(plan in plans(), fault in faults(), pick in 0_u32..64) {
+        let rank = pick % plan.world();
+        let quiet = report(&plan);
+        prop_assert_eq!(quiet.verdict, Verdict::None, "{:?}", quiet.culprits);
+        prop_assert!(quiet.replay_error.abs() <= MOST_OFF);
+        let mut faulty = plan.clone();
+        match fault {
+            Fault::Chip(percent) => faulty.slow_chip = vec![(rank, 1.0 + f64::from(percent) * 0.01)],
+            Fault::Pause(ms) => faulty.stalls = vec![(rank, 2, i64::from(ms) * 1_000_000)],
+            Fault::Host(hundreds) => faulty.slow_host = vec![(rank, i64::from(hundreds) * 100_000)],
+        }
+        let cost = (length(&faulty) - length(&plan)) as f64 / f64::from(plan.steps);
+        prop_assume!(cost > 0.02 * quiet.step_time);
+        let found = report(&faulty);
+        prop_assert!(found.replay_error.abs() <= MOST_OFF);
+        prop_assert_eq!(found.verdict, Verdict::Straggler, "{} ns of {}", cost, quiet.step_time);
+        prop_assert!(found.culprits.iter().all(|named| named.kind == Kind::Rank));
+        let ranks: Vec<u32> = found.culprits.iter().flat_map(|named| named.ranks.clone()).collect();
+        prop_assert_eq!(ranks, [rank], "{:?} {}", found.culprits, cost);
+        let least = if matches!(fault, Fault::Host(_)) { 0.6 } else { 0.85 };
+        let tolerance = 0.005 * quiet.step_time;
+        prop_assert!(
+            found.joint() > least * cost - tolerance && found.joint() < 1.15 * cost + tolerance,
+            "{} for {}", found.joint(), cost
+        );
+    }
+}
