@@ -258,7 +258,8 @@ fn hybrid_sharding_reduces_inside_and_then_across() {
     assert_eq!((inside.0, inside.1, inside.2), ("reduce_scatter", 8, 16.06));
     assert_eq!((across.0, across.1, across.2), ("all_reduce", 8, 2.01));
     // NVSwitch of an H100 node, and eight NICs of 400 Gb/s shared by eight ranks.
-    assert!(inside.3 > 250.0 && across.3 < 50.0, "{} {}", inside.3, across.3);
+    // 450 GB/s of NVLink and 50 GB/s of a NIC, at the rate of collectives within a run.
+    assert!(inside.3 > 200.0 && across.3 < 50.0, "{} {}", inside.3, across.3);
     check(&run.0, &run.1, &run.2);
 }
 
