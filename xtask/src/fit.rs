@@ -23,9 +23,10 @@ fn bounds(key: &str) -> (f64, f64) {
         "attention_rate" => (0.3, 1.0),
         "expert_rate" => (0.2, 1.1),
         "elementwise_passes" | "cast_passes" => (1.0, 6.0),
-        "tensor_overlap_exposed" | "expert_overlap_exposed" | "weight_gather_exposed" | "overlap_slowdown" => {
-            (0.0, 1.0)
-        }
+        "tensor_overlap_exposed"
+        | "expert_overlap_exposed"
+        | "weight_gather_exposed"
+        | "overlap_slowdown" => (0.0, 1.0),
         _ => (0.0, f64::INFINITY),
     }
 }

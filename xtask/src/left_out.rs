@@ -216,8 +216,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
                         .enumerate()
                         .filter(|(index, generation)| index % 2 == worker && wanted(generation));
                     mine.map(|(index, generation)| {
-                        let rows: Vec<&Case> =
-                            all.iter().filter(|c| fit::is_of(c, &generation.id)).collect();
+                        let rows: Vec<&Case> = all.iter().filter(|c| fit::is_of(c, &generation.id)).collect();
                         (index, of_generation(generation, &rows, known, neutral, &mut machines))
                     })
                     .collect::<Vec<_>>()

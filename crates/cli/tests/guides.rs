@@ -71,7 +71,13 @@ fn shown() -> Vec<Shown> {
                         if let Some(arguments) = own.or_else(|| command.clone()) {
                             let lines = block.split_off(skip);
                             let page = page.clone();
-                            found.push(Shown { page, guide: guide.clone(), line: index + 1, arguments, lines });
+                            found.push(Shown {
+                                page,
+                                guide: guide.clone(),
+                                line: index + 1,
+                                arguments,
+                                lines,
+                            });
                         }
                     }
                     block.clear();
@@ -109,7 +115,8 @@ fn update(page: &Path, end: usize, lines: &[String], printed: &str) {
         }
         let rest = output.iter().enumerate().skip(from);
         let exact = rest.clone().find(|(_, printed)| words(printed) == words(line));
-        let nearest = exact.or_else(|| rest.max_by_key(|(at, printed)| (alike(line, printed), usize::MAX - at)));
+        let nearest =
+            exact.or_else(|| rest.max_by_key(|(at, printed)| (alike(line, printed), usize::MAX - at)));
         let Some((at, nearest)) = nearest else { continue };
         from = at + 1;
         fresh.push(if exact.is_some() { line.clone() } else { nearest.trim_end().to_owned() });

@@ -209,8 +209,7 @@ impl Catalogue {
             lay_over(&mut base, &own);
             tables.push(base);
         }
-        let generations =
-            tables.into_iter().map(software).collect::<Result<_, _>>()?;
+        let generations = tables.into_iter().map(software).collect::<Result<_, _>>()?;
         let mut list = |key: &str| file.remove(key).unwrap_or_else(|| toml::Value::Array(Vec::new()));
         let features = list("feature").try_into().map_err(|e: toml::de::Error| format!("feature: {e}"))?;
         let refinements =

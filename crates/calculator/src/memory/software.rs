@@ -2,8 +2,8 @@
 //!
 //! Responsible for: reading the constants and their inheritance. Refuses to hold anything that belongs to one run.
 
-pub use railwright_spec::plan::StageSplit;
 use crate::software::generation_of;
+pub use railwright_spec::plan::StageSplit;
 use railwright_spec::problem::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

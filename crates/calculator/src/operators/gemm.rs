@@ -214,11 +214,15 @@ fn batched_misalignment(dimension: f64, element: f64) -> f64 {
 /// Share of the peak that products reach where nothing but the matrix units limits them.
 const CEILING: f64 = 0.95;
 
+/// Times the watts per FLOP/s of its relative from which a part is relieved.
+const POWER_MARGIN: f64 = 1.5;
+
 /// The efficiency of a part that another part's law serves.
 ///
 /// Large parts run products at the power limit: what share of the peak `P` they sustain follows the watts `W` that they have for it. A
 /// part with more watts per FLOP/s than its relative sustains as much more of its peak, up to what the units can take:
-/// `e' = min(0.95, e max(1, (W'/P') / (W/P)))`. One with less keeps the relative's share; its power is limited elsewhere.
+/// `e' = min(0.95, e max(1, r / 1.5))` with `r = (W'/P') / (W/P)`. The power of a board feeds more than its matrix units, so that a smaller
+/// difference counts for nothing; a part with fewer watts keeps its relative's share.
 /// Evidence: GeForce RTX 4090 (165 TFLOP/s, 450 W) trains at 0.97 of its peak where the law of L40S (362 TFLOP/s, 350 W) has 0.64.
 fn relieved(efficiency: f64, own: &Accelerator, relative: Option<&Accelerator>, data_type: DataType) -> f64 {
     let watts = |accelerator: &Accelerator| Some(accelerator.power?.get() / peak(accelerator, data_type));
@@ -226,7 +230,7 @@ fn relieved(efficiency: f64, own: &Accelerator, relative: Option<&Accelerator>, 
     let relief = relative
         .filter(|_| !own.architecture.contains('+'))
         .and_then(|relative| Some(watts(own)? / watts(relative)?.max(1e-30)));
-    let relief = relief.unwrap_or(1.0);
+    let relief = relief.unwrap_or(1.0) / POWER_MARGIN;
     if relief > 1.0 { (efficiency * relief).min(CEILING).max(efficiency) } else { efficiency }
 }
 
@@ -236,7 +240,9 @@ impl GemmLaw {
         let (constants, source) = found.map_or_else(
             || (Constants::from_ceiling(accelerator), Source::Roofline),
             |(row, source)| {
-                let relative = (source == Source::Derived).then(|| accelerator_by_name(row.accelerator()).ok()).flatten();
+                let relative = (source == Source::Derived)
+                    .then(|| accelerator_by_name(row.accelerator()).ok())
+                    .flatten();
                 let own = Constants::of(row);
                 let efficiency = relieved(own.efficiency, accelerator, relative.as_ref(), data_type);
                 (Constants { efficiency, ..own }, source)

@@ -322,11 +322,8 @@ pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
         modules: modules.iter().copied().collect(),
         layers: None,
     };
-    let cheap = [
-        Recompute::None,
-        selective(&[CoreAttention]),
-        selective(&[Norm, Activation, LatentUpProjection]),
-    ];
+    let cheap =
+        [Recompute::None, selective(&[CoreAttention]), selective(&[Norm, Activation, LatentUpProjection])];
     let device = case.cluster.accelerator.memory;
     // The run did run: what misses by no more than the model's own error is taken to have fitted.
     let mut fits = |policy: Recompute| {

@@ -103,7 +103,10 @@ mod tests {
     fn fsdp_of_a_generation_is_told_by_its_number_and_by_compilation() {
         assert_eq!(id("PyTorch FSDP", "", "Ampere"), "fsdp1-2023");
         assert_eq!(id("someone's trainer (PyTorch FSDP2)", "", "Hopper"), "torchtitan-2024-eager");
-        assert_eq!(id("someone's trainer (PyTorch FSDP2)", "torch.compile on", "Hopper"), "torchtitan-2024-compile");
+        assert_eq!(
+            id("someone's trainer (PyTorch FSDP2)", "torch.compile on", "Hopper"),
+            "torchtitan-2024-compile"
+        );
         assert_eq!(id("torchtitan", "no compile", "Hopper"), "torchtitan-2024-eager");
     }
 
