@@ -63,6 +63,11 @@ pub fn residuals() -> &'static [Residuals] {
     &TABLE
 }
 
+/// The interval of a predicted time for a stack that nothing describes: that of publications of any stack.
+pub fn unidentified(mixture_of_experts: bool, predicted: Seconds) -> Interval {
+    interval("any", mixture_of_experts, predicted)
+}
+
 /// The interval of a predicted time for a software generation, dense or with experts.
 pub fn interval(software: &str, mixture_of_experts: bool, predicted: Seconds) -> Interval {
     let software = generation_of(software);
@@ -74,7 +79,13 @@ pub fn interval(software: &str, mixture_of_experts: bool, predicted: Seconds) ->
     let own = class(software);
     let found = own.or_else(|| class("any"));
     let (low, high, runs) = found.map_or((0.6, 1.7, 0), |r| (r.low, r.high, r.runs));
-    Interval { low: predicted * low, high: predicted * high, coverage: 0.9, runs, calibrated: own.is_some() }
+    Interval {
+        low: predicted * low,
+        high: predicted * high,
+        coverage: 0.9,
+        runs,
+        calibrated: own.is_some() && software != "any",
+    }
 }
 
 #[cfg(test)]

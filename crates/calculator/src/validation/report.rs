@@ -277,7 +277,12 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
         Ok(evaluation) => evaluation.time.total,
         Err(problem) => return RowResult { skipped: Some(problem.to_string()), ..RowResult::default() },
     };
-    let interval = intervals::interval(&case.plan.software, case.model.is_mixture_of_experts(), total);
+    let experts = case.model.is_mixture_of_experts();
+    let interval = if case.is_software_named {
+        intervals::interval(&case.plan.software, experts, total)
+    } else {
+        intervals::unidentified(experts, total)
+    };
     let input = memory_input(&case, constants);
     let peak = memory::peak(&input);
     let published = match case.peak_kind.as_deref() {

@@ -32,6 +32,8 @@ pub struct Case {
     pub spec: PlanSpec,
     /// The plan that it resolves to, as it does for every command.
     pub plan: Plan,
+    /// Whether the row's framework is one that the catalogue knows; if not, the accelerator alone decided.
+    pub is_software_named: bool,
     /// Whether the row says what was recomputed; if not, the least that fits is assumed.
     pub recompute_known: bool,
     /// Measured step time in seconds.
@@ -88,8 +90,9 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let framework = cells.text("framework").unwrap_or_default();
     let model = model(cells, &notes)?;
     let cluster = cluster(cells, gpu, devices)?;
-    let stack = software::identify(framework, &notes, &cluster.accelerator.architecture);
-    let generation = stack.ok_or("no software generation is bundled")?.software;
+    let stack = software::identify(framework, &notes, &cluster.accelerator.architecture)
+        .ok_or("no software generation is bundled")?;
+    let generation = stack.software;
 
     let sequence_length = need("seq_len")?;
     let tensor_parallel = cells.count("tp").unwrap_or(1);
@@ -163,6 +166,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         cluster,
         spec,
         plan,
+        is_software_named: stack.is_named,
         recompute_known,
         step_time: step_time(cells, global_batch * sequence_length, devices),
         peak_memory: peak_memory(cells),

@@ -32,10 +32,20 @@ pub fn preset_text(name: &str) -> Option<&'static str> {
     PRESETS.iter().find(|preset| preset.0 == name).map(|preset| preset.1)
 }
 
+/// Names that a node goes by: NVIDIA's own system (DGX), the same board in another maker's (HGX), or the accelerator alone.
+fn spellings(written: &str) -> Vec<String> {
+    let board = written.strip_prefix("hgx-").or_else(|| written.strip_prefix("dgx-"));
+    let mut names = vec![written.to_owned()];
+    names.extend(board.iter().flat_map(|board| [format!("dgx-{board}"), (*board).to_owned()]));
+    names
+}
+
 /// A preset as a specification to put settings on top of.
 pub(super) fn spec(name: &str) -> Result<ClusterSpec, Problem> {
-    let plain = name.trim().to_ascii_lowercase().replace(['_', ' '], "-");
-    let Some(text) = preset_text(&plain) else {
+    let written = name.trim().to_ascii_lowercase().replace(['_', ' '], "-");
+    let Some((plain, text)) =
+        spellings(&written).into_iter().find_map(|p| preset_text(&p).map(|text| (p, text)))
+    else {
         let shown = crate::human::shorten(name);
         let list = PRESETS.iter().map(|p| p.0).collect::<Vec<_>>().join(", ");
         return Err(Problem::new(format!("no cluster is called `{shown}`")).hint(did_you_mean(
@@ -97,6 +107,14 @@ mod tests {
             assert!(cluster.source.len() > 20, "{name}");
             assert!(cluster.host.power_per_device.get() > 10.0 && !cluster.network.kind.is_empty(), "{name}");
         }
+    }
+
+    #[test]
+    fn the_makers_name_of_a_node_does_not_matter() {
+        for (name, preset) in [("dgx-h800", "h800"), ("hgx-h100", "dgx-h100"), ("HGX_H200", "dgx-h200")] {
+            assert_eq!(by_name(name, 8).expect("known").name, preset, "{name}");
+        }
+        assert!(by_name("dgx-x9000", 8).is_err() && by_name("dgx-", 8).is_err());
     }
 
     #[test]
