@@ -9,6 +9,7 @@ mod cuts;
 mod messages;
 mod names;
 mod places;
+mod shards;
 
 use crate::groups::RankSet;
 use crate::joined::Joined;
@@ -93,6 +94,7 @@ pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
         let steps = unmarked.clone().or_else(|| trace.map(steps)).unwrap_or_default();
         place(&mut passes, of_rank, &steps, (*rank, stage, replica, shard));
     }
+    shards::begin_together(&mut passes.passes);
     passes.host_order =
         passes.passes.iter().any(|p| p.kind.is_message()) && messages::fit(&passes.passes, count);
     if passes.host_order {
