@@ -64,7 +64,9 @@ impl Changes {
 fn named(id: &str) -> Result<Vec<&'static Feature>, Problem> {
     let mut chosen = Vec::new();
     for part in id.split('+').skip(1) {
-        let Some(feature) = features().iter().find(|f| f.id == part) else {
+        // `+deepep` is as good a name as any that texts have for it.
+        let is_meant = |f: &&Feature| f.id == part || f.words.iter().any(|word| word == part);
+        let Some(feature) = features().iter().find(is_meant) else {
             let names = features().iter().map(|f| f.id.as_str());
             return Err(Problem::new(format!("unknown software feature `{part}`"))
                 .at_key("plan.software")
@@ -120,6 +122,7 @@ mod tests {
         let fused = by_id("megatron-core-2025+fused-dispatch+cuda-graphs").expect("known");
         let same = by_id("megatron-core-2025+cuda-graphs+fused-dispatch+cuda-graphs").expect("known");
         assert!(std::ptr::eq(fused, same));
+        assert!(std::ptr::eq(fused, by_id("megatron-core-2025+deepep+cuda-graphs").expect("an alias")));
         assert_eq!(fused.id, "megatron-core-2025+cuda-graphs+fused-dispatch");
         assert_eq!(generation_of(&fused.id), plain.id);
         assert!(!plain.fused_expert_dispatch && fused.fused_expert_dispatch);
