@@ -1,6 +1,6 @@
 //! Leave-one-publication-out: what every measured run is predicted to take by constants that never saw its publication.
 //!
-//! Responsible for: fitting the constants of a software generation to all publications but one, from the neutral defaults, and for the
+//! Responsible for: fitting the constants of a software generation to all publications but one, from the centre of the other generations, and for the
 //! table of the resulting predictions (`catalog/evidence/left_out.csv`) with its reader. Refuses to judge them: `residuals` and the
 //! generated pages do.
 
@@ -24,7 +24,7 @@ pub(crate) struct LeftOut {
     pub(crate) generation: String,
     /// Whether its model routes tokens to experts.
     pub(crate) mixture_of_experts: bool,
-    /// Runs of other publications that the constants were fitted to; 0 means the neutral defaults.
+    /// Runs of other publications that the constants were fitted to; 0 means the centre of the other generations.
     pub(crate) fitted_to: usize,
     /// Measured step time in seconds.
     pub(crate) measured_s: f64,

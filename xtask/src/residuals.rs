@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const POOLED: f64 = 3.0;
 
 /// A left-out prediction speaks for the shipped constants of a generation when at least this many runs of other publications fixed the
-/// constants behind it; with fewer it speaks for the neutral defaults, that is, for a framework that nobody has measured.
+/// constants behind it; with fewer it speaks for the centre of all generations, that is, for a framework without measurements.
 const KNOWN: usize = 10;
 
 /// The class of a framework that nobody has measured.
@@ -46,7 +46,7 @@ fn weighted_quantile(values: &mut [(f64, f64)], share: f64) -> Option<f64> {
 }
 
 /// The 90% range of measured over predicted for a class, from all publications but one. Each publication of the class weighs 1, however
-/// many runs it has; all others of its kind (dense or experts) weigh [`POOLED`] together. Predictions by neutral defaults count for
+/// many runs it has; all others of its kind (dense or experts) weigh [`POOLED`] together. Predictions by the centre alone count for
 /// [`ANY`] alone.
 pub(crate) fn range(rows: &[LeftOut], class: Class<'_>, without: Option<&str>) -> Option<Range> {
     let mut publications: BTreeMap<(bool, &str), Vec<f64>> = BTreeMap::new();

@@ -109,9 +109,9 @@ pub(super) fn page(all: &[LeftOut]) -> String {
     let mut out = format!(
         "# Errors with a publication left out\n\n\
          The constants of a software generation are fitted to measured runs, so errors over these runs flatter. Here each publication is\n\
-         predicted by constants that never saw it. They start from the neutral defaults of `catalog/software.toml` and are fitted to the other\n\
-         publications of the generation. What a generation *is*, such as its attention kernel, is kept. Where there is no other publication, the\n\
-         defaults themselves are judged. The generation of a run is known here; a run of an unknown framework fares worse.\n\n\
+         predicted by constants that never saw it. They start from the centre of the other generations and are fitted to the other publications\n\
+         of the generation. Properties of a generation such as its attention kernel are kept. Without another publication, the centre itself is\n\
+         evaluated. The generation of a run is known here; expect larger errors for an unknown framework.\n\n\
          Over {} runs of {} publications: median error {}, nine of ten within {}, {} inside their 90% interval. The interval of a run is made\n\
          without its publication.\n\n\
          Made by `cargo run --release -p xtask -- loso catalog/evidence/measured_runs.csv > {}` (some minutes) and `xtask docs`.\n\n\
@@ -127,7 +127,7 @@ pub(super) fn page(all: &[LeftOut]) -> String {
     for ((generation, publication), rows) in by_publication(&rows) {
         let held = left_out(&rows);
         let fitted_to = match rows.first().map_or(0, |row| row.fitted_to) {
-            0 => "nothing (defaults)".to_owned(),
+            0 => "no other run (centre)".to_owned(),
             n => format!("{n} other runs"),
         };
         let _ = writeln!(
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(names, ["four"]);
         let page = page(&all);
         assert!(
-            page.contains("| four | g | 4 | 0.0% | 25.0% | 37.0% | +25.0% | nothing (defaults) |"),
+            page.contains("| four | g | 4 | 0.0% | 25.0% | 37.0% | +25.0% | no other run (centre) |"),
             "{page}"
         );
     }
