@@ -5,7 +5,7 @@
 
 use super::validation::{percent, signed};
 use crate::left_out::LeftOut;
-use crate::residuals::coverage;
+use crate::residuals::{coverage, errors_after_logs};
 use railwright_calculator::validation::Validation;
 use railwright_calculator::validation::statistics::{ErrorSummary, summarize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,6 +102,22 @@ fn worst<'r>(rows: &[&'r LeftOut]) -> Vec<(&'r str, Vec<&'r LeftOut>)> {
     list
 }
 
+/// What runs of one's own are worth: errors once the level of a stack is set by some of them.
+fn after_logs(all: &[LeftOut]) -> String {
+    let mut out = String::from(
+        "Errors after measuring runs of the same publication and generation. The measured runs only set the level (their geometric mean);\n\
+         [calibration](../guides/calibrate.md) from logs and traces fits more. Publications weigh alike.\n\n\
+         | measured runs | median error | 90% within |\n| --: | --: | --: |\n",
+    );
+    for logs in [0, 1, 3] {
+        if let Some((median, ninth)) = errors_after_logs(all, logs) {
+            let _ = writeln!(out, "| {logs} | {} | {} |", percent(median), percent(ninth));
+        }
+    }
+    out.push('\n');
+    out
+}
+
 /// The page of all publications.
 pub(super) fn page(all: &[LeftOut]) -> String {
     let rows: Vec<&LeftOut> = all.iter().collect();
@@ -114,15 +130,18 @@ pub(super) fn page(all: &[LeftOut]) -> String {
          evaluated. The generation of a run is known here; expect larger errors for an unknown framework.\n\n\
          Over {} runs of {} publications: median error {}, nine of ten within {}, {} inside their 90% interval. The interval of a run is made\n\
          without its publication.\n\n\
-         Made by `cargo run --release -p xtask -- loso catalog/evidence/measured_runs.csv > {}` (some minutes) and `xtask docs`.\n\n\
-         | publication | generation | runs | fitted: median error | left out: median error | 90% within | bias | fitted to |\n\
-         | --- | --- | --: | --: | --: | --: | --: | --- |\n",
+         Made by `cargo run --release -p xtask -- loso catalog/evidence/measured_runs.csv > {}` (some minutes) and `xtask docs`.\n\n",
         rows.len(),
         publications(&rows),
         percent(total.median_absolute),
         percent(total.p90_absolute),
         coverage(all, all.iter()).map_or_else(|| "n/a".to_owned(), percent),
         crate::left_out::TABLE
+    );
+    out.push_str(&after_logs(all));
+    out.push_str(
+        "| publication | generation | runs | fitted: median error | left out: median error | 90% within | bias | fitted to |\n\
+         | --- | --- | --: | --: | --: | --: | --: | --- |\n",
     );
     for ((generation, publication), rows) in by_publication(&rows) {
         let held = left_out(&rows);
