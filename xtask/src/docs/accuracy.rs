@@ -106,7 +106,7 @@ fn worst<'r>(rows: &[&'r LeftOut]) -> Vec<(&'r str, Vec<&'r LeftOut>)> {
 fn after_logs(all: &[LeftOut]) -> String {
     let mut out = String::from(
         "Errors after measuring runs of the same publication and generation. The measured runs only set the level (their geometric mean);\n\
-         [calibration](../guides/calibrate.md) from logs and traces fits more. Publications weigh alike.\n\n\
+         [calibration](../guides/calibrate.md) from logs and traces fits more. All publications have the same weight.\n\n\
          | measured runs | median error | 90% within |\n| --: | --: | --: |\n",
     );
     for logs in [0, 1, 3] {
