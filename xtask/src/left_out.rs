@@ -6,6 +6,7 @@
 
 use crate::fit;
 use railwright_calculator::software::{self, Software};
+use railwright_calculator::validation::statistics::quantile;
 use railwright_calculator::validation::{Case, Machines};
 use serde::{Deserialize, Serialize};
 
@@ -104,16 +105,14 @@ fn centre(name: &str, held_out: &str, own: &str, known: &[Known<'_>], neutral: f
             && !known.publications.is_empty()
             && !known.publications.contains(&held_out)
     };
-    let mut logs: Vec<f64> = known
+    let logs: Vec<f64> = known
         .iter()
         .filter(has_own)
         .filter_map(|known| fit::get(known.generation, name))
         .chain([neutral])
         .map(|value| value.max(1e-9).ln())
         .collect();
-    logs.sort_by(f64::total_cmp);
-    let middle = logs.len() / 2;
-    if logs.len() % 2 == 1 { logs[middle].exp() } else { f64::midpoint(logs[middle - 1], logs[middle]).exp() }
+    quantile(&logs, 0.5).exp()
 }
 
 /// What a generation starts from when its constants are fitted anew: what the framework does (attention kernel, overlap, sharding) stays,

@@ -63,29 +63,17 @@ pub fn residuals() -> &'static [Residuals] {
     &TABLE
 }
 
-/// The interval of a predicted time for a stack that nothing describes: that of publications of any stack.
-pub fn unidentified(mixture_of_experts: bool, predicted: Seconds) -> Interval {
-    interval("any", mixture_of_experts, predicted)
-}
-
-/// The interval of a predicted time for a software generation, dense or with experts.
-pub fn interval(software: &str, mixture_of_experts: bool, predicted: Seconds) -> Interval {
-    let software = generation_of(software);
+/// The interval of a predicted time for a software generation, dense or with experts; without one, that of publications of any stack.
+pub fn interval(software: Option<&str>, mixture_of_experts: bool, predicted: Seconds) -> Interval {
     let class = |name: &str| {
         residuals()
             .iter()
             .find(|r| r.software == name && r.mixture_of_experts == mixture_of_experts && r.runs >= FEWEST)
     };
-    let own = class(software);
+    let own = software.and_then(|id| class(generation_of(id)));
     let found = own.or_else(|| class("any"));
     let (low, high, runs) = found.map_or((0.6, 1.7, 0), |r| (r.low, r.high, r.runs));
-    Interval {
-        low: predicted * low,
-        high: predicted * high,
-        coverage: 0.9,
-        runs,
-        calibrated: own.is_some() && software != "any",
-    }
+    Interval { low: predicted * low, high: predicted * high, coverage: 0.9, runs, calibrated: own.is_some() }
 }
 
 #[cfg(test)]
@@ -102,7 +90,7 @@ mod tests {
 
     #[test]
     fn an_unmeasured_generation_takes_the_pooled_range() {
-        let interval = interval("no-such-generation", false, Seconds::new(2.0));
+        let interval = interval(Some("no-such-generation"), false, Seconds::new(2.0));
         assert!(
             !interval.calibrated && interval.low < Seconds::new(2.0) && interval.high > Seconds::new(2.0)
         );

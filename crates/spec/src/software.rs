@@ -10,7 +10,7 @@ mod identified;
 mod inferred;
 mod offers;
 
-pub use features::{Feature, by_id, features, generation_of, with_features};
+pub use features::{Feature, by_id, features, features_of, generation_of, with_features};
 pub use identified::{Refinement, Stack, identify};
 pub use inferred::{Usual, UsualPlans, inferred};
 pub use offers::Offers;

@@ -24,7 +24,7 @@ pub struct Interval {
 
 /// The interval around a step time, from the residuals of the software generation's measured runs.
 pub(super) fn interval(software: &str, mixture_of_experts: bool, step: Seconds) -> Interval {
-    let found = intervals::interval(software, mixture_of_experts, step);
+    let found = intervals::interval(Some(software), mixture_of_experts, step);
     let source = if found.calibrated {
         format!("errors of {} measured runs of `{software}`", found.runs)
     } else {

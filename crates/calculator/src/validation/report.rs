@@ -278,11 +278,8 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
         Err(problem) => return RowResult { skipped: Some(problem.to_string()), ..RowResult::default() },
     };
     let experts = case.model.is_mixture_of_experts();
-    let interval = if case.is_software_named {
-        intervals::interval(&case.plan.software, experts, total)
-    } else {
-        intervals::unidentified(experts, total)
-    };
+    let known = case.is_software_named.then_some(case.plan.software.as_str());
+    let interval = intervals::interval(known, experts, total);
     let input = memory_input(&case, constants);
     let peak = memory::peak(&input);
     let published = match case.peak_kind.as_deref() {
@@ -329,6 +326,9 @@ pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
     };
     let cheap =
         [Recompute::None, selective(&[CoreAttention]), selective(&[Norm, Activation, LatentUpProjection])];
+    let full = |layers| Recompute::Full { layers };
+    let layers = case.model.num_layers().div_ceil(case.plan.pipeline_parallel.max(1));
+    let can_count = software::by_id(&case.plan.software).is_ok_and(|s| s.offers.recompute_layers);
     let device = case.cluster.accelerator.memory;
     // The run did run: what misses by no more than the model's own error is taken to have fitted.
     let mut fits = |policy: Recompute| {
@@ -340,13 +340,6 @@ pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
     }
     // Then whole layers, the fewest of a stage that fit, where the framework can count them: that recomputes less than the same module
     // of every layer.
-    let full = |layers| Recompute::Full { layers };
-    let layers = case.model.num_layers().div_ceil(case.plan.pipeline_parallel.max(1));
-    let can_count = software::by_id(&case.plan.software).is_ok_and(|s| s.offers.recompute_layers);
-    let mut fits = |policy: Recompute| {
-        case.plan.recompute = policy;
-        memory::peak(&memory_input(case, constants)).least() <= device * constants.sigma.exp()
-    };
     if can_count && fits(full(Some(layers.saturating_sub(1)))) {
         let (mut too_few, mut enough) = (0, layers.saturating_sub(1));
         while enough > too_few + 1 {

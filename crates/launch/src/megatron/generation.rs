@@ -4,8 +4,8 @@
 
 use super::flags;
 use super::meaning::Filler;
+use super::write::kernels::{Graphs, features};
 use crate::RemarkKind;
-use railwright_spec::software;
 
 /// Years of flags, and the generation of each.
 const GENERATIONS: &[(&str, &str)] = &[
@@ -16,9 +16,6 @@ const GENERATIONS: &[(&str, &str)] = &[
     ("2025", "megatron-core-2025"),
     ("2026", "megatron-core-2026"),
 ];
-
-/// Host microseconds per kernel up to which a generation launches whole iterations as graphs anyway.
-const CAPTURED_US: f64 = 4.0;
 
 /// Chooses the generation.
 pub(crate) fn read(f: &mut Filler<'_>) {
@@ -50,15 +47,15 @@ pub(crate) fn read(f: &mut Filler<'_>) {
 
 /// A generation with the features that its flags turn on and that it does not have anyway.
 fn with_features(f: &Filler<'_>, id: &str) -> String {
-    let Ok(generation) = software::by_id(id) else { return id.to_owned() };
+    let own = features(id);
     let is_fused = f.arguments.is_on("moe_enable_deepep")
         || f.arguments.word("moe_token_dispatcher_type") == Some("flex");
     let has_graphs = f.arguments.word("cuda_graph_impl") == Some("full_iteration");
     let mut stack = id.to_owned();
-    if has_graphs && generation.host_us_per_kernel > CAPTURED_US {
+    if has_graphs && own.graphs != Graphs::Full {
         stack.push_str("+cuda-graphs");
     }
-    if is_fused && !generation.fused_expert_dispatch {
+    if is_fused && !own.fused_dispatch {
         stack.push_str("+fused-dispatch");
     }
     stack

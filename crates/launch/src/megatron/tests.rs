@@ -184,6 +184,24 @@ fn a_log_with_its_measurements() {
 }
 
 #[test]
+fn a_dispatcher_and_graphs_are_features_of_the_stack() {
+    let software = |flags: &str| {
+        let script = format!(
+            "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 16 --hidden-size 2048 --num-attention-heads 16 \
+             --seq-length 4096 --micro-batch-size 1 --global-batch-size 64 --num-experts 8 {flags}\n"
+        );
+        value(&crate::read(&script, "run.sh").expect("recognised").expect("sound"), "plan.software")
+    };
+    assert_eq!(
+        software("--moe-enable-deepep --moe-token-dispatcher-type flex"),
+        "\"megatron-core-2025+fused-dispatch\""
+    );
+    // This flag is of 2026, which has the dispatcher anyway and graphs of parts of layers.
+    let flags = "--moe-enable-deepep --cuda-graph-impl full_iteration";
+    assert_eq!(software(flags), "\"megatron-core-2026+cuda-graphs\"");
+}
+
+#[test]
 fn a_real_log_of_megatron_deepspeed() {
     let text = include_str!("../../../../examples/launch/megatron_deepspeed_2022.log");
     let launch = example(text, Format::MegatronLog);

@@ -4,7 +4,7 @@
 //! refuse: what cannot be said is reported as lost.
 
 mod choices;
-mod kernels;
+pub(super) mod kernels;
 mod model;
 mod plan;
 mod structure;

@@ -60,10 +60,15 @@ impl Changes {
     }
 }
 
+/// The features of a stack as it names them: `cuda-graphs` of `megatron-core-2025+cuda-graphs`.
+pub fn features_of(id: &str) -> impl Iterator<Item = &str> {
+    id.split('+').skip(1)
+}
+
 /// The features that `id` names behind its generation, each once, in alphabetical order.
 fn named(id: &str) -> Result<Vec<&'static Feature>, Problem> {
     let mut chosen = Vec::new();
-    for part in id.split('+').skip(1) {
+    for part in features_of(id) {
         // `+deepep` is as good a name as any that texts have for it.
         let is_meant = |f: &&Feature| f.id == part || f.words.iter().any(|word| word == part);
         let Some(feature) = features().iter().find(is_meant) else {

@@ -37,10 +37,10 @@ pub struct Stack {
 /// Stands for a framework that nothing matches, among the generations that a refinement applies to.
 const UNNAMED: &str = "unnamed";
 
-/// Whether `text` holds one of the phrases, and none of those that rule it out.
+/// Whether `text` holds one of the phrases, where there are any, and none of those that rule it out.
 fn holds(text: &str, words: &[String], unless: &[String]) -> bool {
-    words.iter().any(|word| text.contains(word.as_str()))
-        && !unless.iter().any(|word| text.contains(word.as_str()))
+    let has = |list: &[String]| list.iter().any(|word| text.contains(word.as_str()));
+    (words.is_empty() || has(words)) && !has(unless)
 }
 
 /// The stack that `framework` and `notes` describe on an accelerator of `architecture`; `None` only if no generation is bundled.
@@ -64,11 +64,7 @@ pub fn identify(framework: &str, notes: &str, architecture: &str) -> Option<Stac
     for refinement in refinements {
         let is_here = refinement.architectures.is_empty()
             || refinement.architectures.iter().any(|a| architecture.starts_with(a.as_str()));
-        let is_worded = if refinement.words.is_empty() {
-            !refinement.unless.iter().any(|word| text.contains(word.as_str()))
-        } else {
-            holds(&text, &refinement.words, &refinement.unless)
-        };
+        let is_worded = holds(&text, &refinement.words, &refinement.unless);
         if is_here && is_worded && refinement.of.iter().any(|of| of == id) {
             id = &refinement.to;
         }

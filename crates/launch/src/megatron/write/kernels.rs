@@ -10,24 +10,25 @@ use railwright_spec::model::{FeedForward, Mixer};
 use railwright_spec::plan::{Recompute, RecomputeModule};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
+use railwright_spec::software;
 
 /// Generations and what each is priced with.
 const TABLE: &str = include_str!("../../../data/megatron_generations.csv");
 
 /// What a generation is priced with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Features {
+pub(in crate::megatron) struct Features {
     /// Permutation, router and cross entropy run as fused kernels.
-    pub(super) fusions: bool,
+    pub(in crate::megatron) fusions: bool,
     /// Tokens travel through a fused dispatcher (DeepEP, HybridEP).
-    pub(super) fused_dispatch: bool,
+    pub(in crate::megatron) fused_dispatch: bool,
     /// How much of a step CUDA graphs hold.
-    pub(super) graphs: Graphs,
+    pub(in crate::megatron) graphs: Graphs,
 }
 
 /// How much of a step CUDA graphs hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Graphs {
+pub(in crate::megatron) enum Graphs {
     /// Nothing.
     #[default]
     None,
@@ -38,9 +39,9 @@ pub(super) enum Graphs {
 }
 
 /// What a stack is priced with: its generation's row, and the features behind it. Generations without a row use none of it.
-pub(super) fn features(stack: &str) -> Features {
-    let generation = railwright_spec::software::generation_of(stack);
-    let has = |feature: &str| stack.split('+').skip(1).any(|name| name == feature);
+pub(in crate::megatron) fn features(stack: &str) -> Features {
+    let generation = software::generation_of(stack);
+    let has = |feature: &str| software::features_of(stack).any(|name| name == feature);
     let row = TABLE.lines().skip(1).find(|line| line.split(',').next() == Some(generation));
     let cell = |index: usize| row.and_then(|row| row.split(',').nth(index)).unwrap_or_default();
     Features {
