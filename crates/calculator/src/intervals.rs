@@ -53,9 +53,7 @@ static TABLE: LazyLock<Vec<Residuals>> = LazyLock::new(|| {
         #[serde(default)]
         residuals: Vec<Residuals>,
     }
-    toml::from_str::<File>(include_str!("../../../catalog/intervals.toml"))
-        .map(|f| f.residuals)
-        .unwrap_or_default()
+    toml::from_str::<File>(railwright_catalog::INTERVALS).map(|f| f.residuals).unwrap_or_default()
 });
 
 /// The bundled residuals.

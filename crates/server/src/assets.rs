@@ -1,17 +1,12 @@
-//! The page: the files of `web/dist`, inside the program; a debug build reads them from the disk at each request.
+//! Files of the page as HTTP responses, with tags for caches.
 
 use crate::replies;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use bytes::Bytes;
-use rust_embed::RustEmbed;
+use railwright_web::find;
 use std::borrow::Cow;
 use std::fmt::Write as _;
-
-#[derive(RustEmbed)]
-#[folder = "../../web/dist"]
-#[allow_missing = true]
-struct Page;
 
 /// A page instead of the page.
 const NOT_BUILT: &str = "<!doctype html><meta charset=utf-8><title>railwright</title><h1>The page was not built</h1>\
@@ -21,11 +16,6 @@ const NOT_BUILT: &str = "<!doctype html><meta charset=utf-8><title>railwright</t
 /// A file of the page, by its path from the page's own folder.
 pub fn page_file(path: &str) -> Option<Cow<'static, [u8]>> {
     find(path).map(|file| file.data)
-}
-
-fn find(path: &str) -> Option<rust_embed::EmbeddedFile> {
-    let plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains(['\\', ':', '\0']);
-    if path.split('/').all(plain) { Page::get(path) } else { None }
 }
 
 /// A file of the page as a response.

@@ -161,7 +161,7 @@ struct Catalogue {
 }
 
 static CATALOGUE: LazyLock<Result<Catalogue, String>> =
-    LazyLock::new(|| Catalogue::parse(include_str!("../../../catalog/software.toml")));
+    LazyLock::new(|| Catalogue::parse(railwright_catalog::SOFTWARE));
 
 /// Reads a file of generations: each `[[generation]]` is laid over the one that its `based_on` names, or over `[defaults]`.
 pub fn parse(text: &str) -> Result<Vec<Software>, String> {
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn the_bundled_file_reads() {
         CATALOGUE.as_ref().expect("catalog/software.toml");
-        let list = parse(include_str!("../../../catalog/software.toml")).expect("catalog/software.toml");
+        let list = parse(railwright_catalog::SOFTWARE).expect("catalog/software.toml");
         assert!(list.len() > 10);
         assert_eq!(list.len(), generations().len());
     }

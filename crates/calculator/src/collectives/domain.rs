@@ -5,7 +5,7 @@ use super::link::LinkClass;
 use super::{Collective, Source};
 use std::sync::OnceLock;
 
-const TABLE: &str = include_str!("../../../../catalog/collectives/domain.csv");
+const TABLE: &str = railwright_catalog::COLLECTIVES;
 
 /// Seconds that each further rank adds to a ring inside a domain: the slope of the measured floors from 2 to 8 ranks
 /// (H100 0.86, A100 1.0, B200 1.2 us).

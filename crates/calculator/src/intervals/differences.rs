@@ -41,9 +41,7 @@ static TABLE: LazyLock<Vec<Difference>> = LazyLock::new(|| {
         #[serde(default)]
         difference: Vec<Difference>,
     }
-    toml::from_str::<File>(include_str!("../../../../catalog/differences.toml"))
-        .map(|f| f.difference)
-        .unwrap_or_default()
+    toml::from_str::<File>(railwright_catalog::DIFFERENCES).map(|f| f.difference).unwrap_or_default()
 });
 
 /// The bundled errors of differences.

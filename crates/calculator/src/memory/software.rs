@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-const BUILT_IN: &str = include_str!("../../../../catalog/memory.toml");
+const BUILT_IN: &str = railwright_catalog::MEMORY;
 
 /// The generation whose constants an unknown one takes.
 const FALLBACK: &str = "megatron-core-2025";

@@ -5,7 +5,7 @@ use railwright_spec::quantity::Dollars;
 use railwright_spec::run::Cost;
 use serde::{Deserialize, Serialize};
 
-const PRICES: &str = include_str!("../../../../catalog/prices.toml");
+const PRICES: &str = railwright_catalog::RENTAL_PRICES;
 
 /// A price and where it was read.
 #[derive(Clone, Debug, PartialEq, Serialize)]

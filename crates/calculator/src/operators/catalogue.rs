@@ -7,9 +7,9 @@ use super::Source;
 use railwright_spec::cluster::Accelerator;
 
 /// Laws of matrix products; regenerate with `catalog/operators/distill.py`.
-pub(super) const GEMM: &str = include_str!("../../../../catalog/operators/gemm.csv");
+pub(super) const GEMM: &str = railwright_catalog::GEMM_RATES;
 /// Laws of fused attention.
-pub(super) const ATTENTION: &str = include_str!("../../../../catalog/operators/attention.csv");
+pub(super) const ATTENTION: &str = railwright_catalog::ATTENTION_RATES;
 
 /// A row of a table: accelerator, architecture, variant (number format or kernel), then numbers.
 #[derive(Clone, Copy, Debug)]

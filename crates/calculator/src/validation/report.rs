@@ -457,7 +457,7 @@ struct Group {
 
 impl Groups {
     fn bundled() -> Self {
-        toml::from_str(include_str!("../../../../catalog/evidence/groups.toml")).unwrap_or_default()
+        toml::from_str(railwright_catalog::EVIDENCE_GROUPS).unwrap_or_default()
     }
 
     fn of(&self, cells: &super::table::Cells) -> Option<String> {

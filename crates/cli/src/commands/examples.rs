@@ -4,17 +4,10 @@ use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run;
+use railwright_catalog::EXAMPLE_RUNS as EXAMPLES;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::run::keys;
 use std::fmt::Write as _;
-
-macro_rules! examples {
-    ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../../examples/runs/", $name, ".toml")))),*]
-    };
-}
-
-const EXAMPLES: &[(&str, &str)] = examples!["llama-3-8b-fsdp" "llama-3.1-405b" "gpt3-175b" "deepseek-v3"];
 
 /// The names of all examples.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {

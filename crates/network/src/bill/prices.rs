@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The catalogue's table.
-pub const CATALOGUE: &str = include_str!("../../../../catalog/network/prices.csv");
+pub const CATALOGUE: &str = railwright_catalog::NETWORK_PRICES;
 /// Where [`CATALOGUE`] stands.
 pub const CATALOGUE_FILE: &str = "catalog/network/prices.csv";
 

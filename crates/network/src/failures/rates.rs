@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The catalogue's table.
-pub const CATALOGUE: &str = include_str!("../../../../catalog/network/failure_rates.csv");
+pub const CATALOGUE: &str = railwright_catalog::FAILURE_RATES;
 /// Where [`CATALOGUE`] stands.
 pub const CATALOGUE_FILE: &str = "catalog/network/failure_rates.csv";
 

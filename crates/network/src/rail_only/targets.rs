@@ -85,7 +85,7 @@ pub struct Target {
     pub status: Status,
 }
 
-const CLAIMS: &str = include_str!("../../../../catalog/network/rail_only_targets.csv");
+const CLAIMS: &str = railwright_catalog::RAIL_ONLY_CLAIMS;
 
 /// All claims, in the order of the table.
 pub fn targets() -> Result<Vec<Target>, Problem> {

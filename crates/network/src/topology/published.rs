@@ -11,8 +11,8 @@ use railwright_spec::run::Sheet;
 use serde::Serialize;
 
 /// The published tables.
-pub const TABLES: &str = include_str!("../../../../catalog/network/superpod_tables.csv");
-const DESIGNS: &str = include_str!("../../../../catalog/network/published_designs.csv");
+pub const TABLES: &str = railwright_catalog::SUPERPOD_TABLES;
+const DESIGNS: &str = railwright_catalog::PUBLISHED_DESIGNS;
 
 /// What a column of the tables counts.
 const COLUMNS: [&str; 6] =

@@ -15,7 +15,7 @@ use crate::problem::{Problem, did_you_mean};
 use crate::quantity::{Bytes, BytesPerSecond, Dollars, FlopPerSecond, Watts};
 use std::collections::BTreeMap;
 
-const CATALOGUE: &str = include_str!("../../../../catalog/accelerators.csv");
+const CATALOGUE: &str = railwright_catalog::ACCELERATORS;
 
 /// Every accelerator of the catalogue, in its order.
 pub fn accelerators() -> Vec<Accelerator> {

@@ -3,24 +3,7 @@
 use super::{Cluster, ClusterSpec, accelerator_by_name};
 use crate::problem::{Problem, did_you_mean};
 use crate::quantity::BytesPerSecond;
-
-/// Name and text of every preset, by name.
-const PRESETS: &[(&str, &str)] = &[
-    ("dgx-a100", include_str!("../../../../catalog/clusters/dgx-a100.toml")),
-    ("dgx-a100-40gb", include_str!("../../../../catalog/clusters/dgx-a100-40gb.toml")),
-    ("dgx-b200", include_str!("../../../../catalog/clusters/dgx-b200.toml")),
-    ("dgx-b300", include_str!("../../../../catalog/clusters/dgx-b300.toml")),
-    ("dgx-h100", include_str!("../../../../catalog/clusters/dgx-h100.toml")),
-    ("dgx-h200", include_str!("../../../../catalog/clusters/dgx-h200.toml")),
-    ("dgx-v100", include_str!("../../../../catalog/clusters/dgx-v100.toml")),
-    ("dgx2", include_str!("../../../../catalog/clusters/dgx2.toml")),
-    ("gb200-nvl72", include_str!("../../../../catalog/clusters/gb200-nvl72.toml")),
-    ("gb300-nvl72", include_str!("../../../../catalog/clusters/gb300-nvl72.toml")),
-    ("h800", include_str!("../../../../catalog/clusters/h800.toml")),
-    ("mi300x", include_str!("../../../../catalog/clusters/mi300x.toml")),
-    ("tpu-v5e-pod", include_str!("../../../../catalog/clusters/tpu-v5e-pod.toml")),
-    ("tpu-v5p-pod", include_str!("../../../../catalog/clusters/tpu-v5p-pod.toml")),
-];
+use railwright_catalog::CLUSTERS as PRESETS;
 
 /// The names of the presets.
 pub fn preset_names() -> Vec<&'static str> {

@@ -4,11 +4,9 @@
 //! Each file in `catalog/models` is a `config.json` in Hugging Face's field names with one more key, `_catalogue`
 //! (aliases, source, notes), so one reader serves both. Refuses to hold dimensions of its own.
 
-mod files;
-
 use super::{Model, from_hugging_face};
 use crate::problem::{Problem, did_you_mean};
-use files::FILES;
+use railwright_catalog::MODELS as FILES;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 

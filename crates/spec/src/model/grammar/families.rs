@@ -5,16 +5,9 @@
 
 use super::expression::{Expression, parse};
 use crate::problem::Problem;
+use railwright_catalog::FAMILIES as FILES;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-
-/// The files, in the order in which they are read.
-const FILES: &[(&str, &str)] = &[
-    ("base", include_str!("../../../../../catalog/families/base.toml")),
-    ("decoders", include_str!("../../../../../catalog/families/decoders.toml")),
-    ("encoders", include_str!("../../../../../catalog/families/encoders.toml")),
-    ("towers", include_str!("../../../../../catalog/families/towers.toml")),
-];
 
 /// Where weights stand that no other name covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
