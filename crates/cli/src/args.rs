@@ -2,6 +2,7 @@
 
 mod beside;
 pub(crate) mod calibrate;
+pub(crate) mod check;
 pub(crate) mod design;
 pub(crate) mod frameworks;
 pub(crate) mod joining;
@@ -86,6 +87,9 @@ pub(crate) enum Command {
     /// Tune a launch file: rank better layouts and write the change as a diff
     #[command(after_long_help = tune::EXAMPLES)]
     Tune(Box<tune::Tune>),
+    /// Check launch files: valid for their framework, and within device memory
+    #[command(after_long_help = check::EXAMPLES)]
+    Check(Box<check::Check>),
     /// Size a cluster for a deadline or a budget
     #[command(after_long_help = "Examples:\n  \
         railwright size llama-3.1-70b --cluster dgx-h100 --tokens 15T --deadline 90d\n  \
@@ -380,4 +384,7 @@ pub(crate) struct Completions {
 pub(crate) struct Man {
     /// Print the page of this command only
     pub(crate) command: Option<String>,
+    /// Write the pages of all commands to a folder
+    #[arg(long, value_name = "FOLDER", conflicts_with = "command", value_hint = ValueHint::DirPath)]
+    pub(crate) all: Option<String>,
 }

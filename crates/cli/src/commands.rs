@@ -4,6 +4,7 @@ mod balance;
 mod batch;
 mod best;
 mod calibrate;
+mod check;
 mod clusters;
 mod comm;
 mod compare;
@@ -55,6 +56,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Timeline(timeline) => timeline::run(timeline, printer),
         Command::Search(search) => search::run(search, printer),
         Command::Tune(tune) => tune::run(tune, printer),
+        Command::Check(check) => check::run(check, printer),
         Command::Size(size) => size::run(size, printer),
         Command::WhatIf(whatif) => whatif::run(whatif, printer),
         Command::Balance(balance) => balance::run(balance, printer),
@@ -88,6 +90,9 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Schema(schema) => keys::schema(schema.output.as_deref(), printer),
         Command::Serve(serve) => serve::run(serve, printer),
         Command::Completions(completions) => completions::shell(completions.shell, printer),
-        Command::Man(man) => completions::man(man.command.as_deref(), printer),
+        Command::Man(man) => match &man.all {
+            Some(folder) => completions::man_pages(folder, printer),
+            None => completions::man(man.command.as_deref(), printer),
+        },
     }
 }

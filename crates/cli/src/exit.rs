@@ -32,6 +32,8 @@ pub(crate) enum Outcome {
     AtRisk,
     /// Neither: the evidence does not carry an answer.
     CannotTell,
+    /// A part of the input is wrong; the answer names it beside the parts that are right.
+    Invalid,
     /// Not all of it, because the user stopped the work.
     Interrupted,
 }
@@ -40,7 +42,7 @@ impl From<Outcome> for railwright_server::Outcome {
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Yes => Self::Yes,
-            Outcome::No => Self::No,
+            Outcome::No | Outcome::Invalid => Self::No,
             Outcome::AtRisk => Self::AtRisk,
             Outcome::CannotTell => Self::CannotTell,
             Outcome::Interrupted => Self::Interrupted,
@@ -87,6 +89,6 @@ pub(crate) fn code(end: &Result<Outcome, Failure>) -> ExitCode {
         Ok(Outcome::AtRisk) => AT_RISK,
         Ok(Outcome::CannotTell) => CANNOT_TELL,
         Ok(Outcome::Interrupted) => INTERRUPTED,
-        Err(Failure::Input(_)) => BAD_INPUT,
+        Ok(Outcome::Invalid) | Err(Failure::Input(_)) => BAD_INPUT,
     })
 }

@@ -14,6 +14,11 @@ use exit::Failure;
 use printer::Printer;
 use std::process::ExitCode;
 
+/// The allocator of musl takes one lock for all threads.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = match args::frameworks::parse(std::env::args_os()) {
         Ok(arguments) => arguments,

@@ -12,6 +12,7 @@ Plan
   timeline               Write one predicted step as a Perfetto trace or SVG
   search                 Search for the best strategy on a cluster
   tune                   Tune a launch file and write the change as a diff
+  check                  Check launch files: valid for their framework, within memory
   size                   Size a cluster for a deadline or a budget
   whatif, sensitivity    Compare a run with changes; rank parameters by their effect
   recompute, balance     Choose selective recompute; balance layers across stages

@@ -3,6 +3,7 @@
 use super::examples;
 use crate::args::Arguments;
 use crate::exit::{Failure, Outcome};
+use crate::input;
 use crate::printer::Printer;
 use clap::builder::PossibleValuesParser;
 use clap::{Command, CommandFactory};
@@ -125,12 +126,41 @@ pub(crate) fn man(command: Option<&str>, printer: &Printer) -> Result<Outcome, F
             found.name(format!("railwright-{name}").leak() as &str)
         }
     };
+    printer.data(&roff(page)?, None)?;
+    Ok(Outcome::Yes)
+}
+
+/// Writes the pages of all commands to a folder: `railwright.1`, `railwright-estimate.1`, `railwright-network-design.1`, ...
+pub(crate) fn man_pages(folder: &str, printer: &Printer) -> Result<Outcome, Failure> {
+    let mut whole = Arguments::command();
+    whole.build();
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Problem::new(format!("the folder cannot be made: {error}")).in_file(folder))?;
+    let mut count = 0;
+    for (name, page) in pages(&whole, "") {
+        let path = format!("{folder}/{name}.1");
+        input::write(&path, &roff(page.name(name.leak() as &str))?)?;
+        count += 1;
+    }
+    printer.note(&format!("wrote {count} pages to `{folder}`"));
+    Ok(Outcome::Yes)
+}
+
+/// A command and all commands below it, with the names of their pages.
+fn pages(command: &Command, above: &str) -> Vec<(String, Command)> {
+    let name = format!("{above}{}", command.get_name());
+    let inner = command.get_subcommands().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help");
+    let mut all: Vec<_> = inner.flat_map(|inner| pages(inner, &format!("{name}-"))).collect();
+    all.insert(0, (name, command.clone()));
+    all
+}
+
+fn roff(page: Command) -> Result<String, Problem> {
     let mut roff = Vec::new();
     clap_mangen::Man::new(page)
         .render(&mut roff)
         .map_err(|error| Problem::new(format!("the manual page cannot be written: {error}")))?;
-    printer.data(&String::from_utf8_lossy(&roff), None)?;
-    Ok(Outcome::Yes)
+    Ok(String::from_utf8_lossy(&roff).into_owned())
 }
 
 #[cfg(test)]
@@ -158,6 +188,19 @@ mod tests {
         assert!(zsh.contains(":_railwright_models'") && zsh.contains(":_railwright_clusters'"));
         assert!(zsh.starts_with("#compdef railwright\n"));
         assert!(fish.contains("-l cluster ") && fish.contains("-r -F -a \"dgx-"));
+    }
+
+    #[test]
+    fn every_visible_command_has_a_manual_page() {
+        let mut whole = Arguments::command();
+        whole.build();
+        let names: Vec<String> = pages(&whole, "").into_iter().map(|(name, _)| name).collect();
+        for name in
+            ["railwright", "railwright-estimate", "railwright-network-design", "railwright-models-show"]
+        {
+            assert!(names.iter().any(|known| known == name), "{name} is missing from {names:?}");
+        }
+        assert!(names.iter().all(|name| name != "railwright-man" && !name.ends_with("-help")));
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
 }
 
 /// The plan's own warnings beside the estimate's; both may name the same thing.
-fn merge(warnings: &mut Vec<Warning>, more: Vec<Warning>) {
+pub(super) fn merge(warnings: &mut Vec<Warning>, more: Vec<Warning>) {
     /// The plan's warning that the estimate tells with figures.
     const SAME: [(&str, &str); 1] = [("tensor-parallel-leaves-domain", "tensor-parallel-across-domains")];
     for warning in more {

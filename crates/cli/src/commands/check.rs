@@ -1,0 +1,188 @@
+//! `check`: whether launch files are valid and fit, a line each, for pre-commit hooks and pull requests.
+//!
+//! Responsible for: one verdict per file, and the difference to an earlier version of it. Refuses to price anything itself: it resolves
+//! and estimates each file as `estimate FILE` does.
+
+mod report;
+
+use crate::args::RunArguments;
+use crate::args::check::Check;
+use crate::exit::{Failure, Outcome};
+use crate::printer::document::Document;
+use crate::printer::{Answer, Printer, Terminal};
+use crate::run::{self, Resolved};
+use railwright_calculator::estimate::{Estimate, estimate_run};
+use railwright_calculator::memory::Fit;
+use railwright_calculator::model_flop::Convention;
+use railwright_launch::RemarkKind;
+use railwright_spec::problem::{Problem, Warning};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// The result of one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    /// The plan is valid and fits.
+    Fits,
+    /// It may not fit.
+    AtRisk,
+    /// It does not fit.
+    DoesNotFit,
+    /// The file cannot be read, or its plan is impossible.
+    Invalid,
+}
+
+/// The figures of one version of a file.
+#[derive(Clone, Debug, Serialize)]
+struct Figures {
+    /// `llama-3-70b, 70.6B parameters`.
+    model: String,
+    /// Devices of the job.
+    gpus: u64,
+    /// Their kind.
+    accelerator: String,
+    /// The plan in one line.
+    plan: String,
+    /// The software generation whose constants apply.
+    software: String,
+    /// Predicted step time.
+    step_time_s: f64,
+    /// Its 90% interval.
+    step_time_interval_s: [f64; 2],
+    /// Model FLOPs utilisation in the reported convention, as a share.
+    mfu: Option<f64>,
+    /// Peak memory of the stage that needs the most.
+    memory_peak_bytes: f64,
+    /// Memory of a device.
+    memory_capacity_bytes: f64,
+    /// Probability that the peak fits.
+    probability_of_fitting: f64,
+    /// Rent for the token budget, if one is set.
+    rent_usd: Option<f64>,
+    /// Days for the token budget, if one is set.
+    days: Option<f64>,
+}
+
+/// One file.
+struct Checked {
+    file: String,
+    verdict: Verdict,
+    problems: Vec<Problem>,
+    warnings: Vec<Warning>,
+    /// Flags that are unknown or not modelled, as they stand in the file.
+    not_modelled: Vec<String>,
+    figures: Option<Figures>,
+    /// The earlier version: its figures, or why there are none.
+    against: Option<Result<Figures, Vec<Problem>>>,
+}
+
+/// All files.
+struct Answered {
+    files: Vec<Checked>,
+}
+
+/// Checks every file. The outcome is the worst verdict.
+pub(crate) fn run(arguments: &Check, printer: &Printer) -> Result<Outcome, Failure> {
+    if arguments.against.is_some() && arguments.files.len() != 1 {
+        let problem =
+            Problem::new(format!("{} files are named, and one earlier version", arguments.files.len()));
+        return Err(problem.in_file("--against").hint("check one file at a time").into());
+    }
+    let mut files = Vec::new();
+    for file in &arguments.files {
+        let mut checked = check(arguments, file)?;
+        if let Some(path) = &arguments.against {
+            checked.against = Some(match figures(arguments, path) {
+                Ok((_, figures)) => Ok(figures),
+                Err(Failure::Input(problems)) => Err(problems),
+                Err(other @ Failure::BrokenPipe) => return Err(other),
+            });
+        }
+        files.push(checked);
+    }
+    let worst = files.iter().map(|checked| checked.verdict).max().unwrap_or(Verdict::Fits);
+    printer.answer(&Answered { files }, &arguments.output)?;
+    Ok(match worst {
+        Verdict::Fits => Outcome::Yes,
+        Verdict::AtRisk => Outcome::AtRisk,
+        Verdict::DoesNotFit => Outcome::No,
+        Verdict::Invalid => Outcome::Invalid,
+    })
+}
+
+fn check(arguments: &Check, file: &str) -> Result<Checked, Failure> {
+    let mut checked = Checked {
+        file: file.to_owned(),
+        verdict: Verdict::Invalid,
+        problems: Vec::new(),
+        warnings: Vec::new(),
+        not_modelled: Vec::new(),
+        figures: None,
+        against: None,
+    };
+    match figures(arguments, file) {
+        Ok((estimate, figures)) => {
+            checked.verdict = match estimate.memory.fit {
+                Fit::Fits => Verdict::Fits,
+                Fit::AtRisk => Verdict::AtRisk,
+                Fit::DoesNotFit => Verdict::DoesNotFit,
+            };
+            checked.warnings = estimate.warnings;
+            checked.figures = Some(figures);
+        }
+        Err(Failure::Input(problems)) => checked.problems = problems,
+        Err(other @ Failure::BrokenPipe) => return Err(other),
+    }
+    if let Ok(Some(launch)) = run::launch::of_path(file) {
+        let kinds = [RemarkKind::Unknown, RemarkKind::NotModelled];
+        let remarks = kinds.into_iter().flat_map(|kind| launch.remarks_of(kind));
+        checked.not_modelled = remarks.map(|remark| remark.said.clone()).collect();
+    }
+    Ok(checked)
+}
+
+/// The estimate of a file, and the figures that are shown of it.
+fn figures(arguments: &Check, file: &str) -> Result<(Estimate, Figures), Failure> {
+    let run = RunArguments {
+        model: Some(file.to_owned()),
+        launch_args: arguments.launch_args.clone(),
+        cluster: arguments.cluster.clone(),
+        set: arguments.set.clone(),
+        flags: arguments.flags.clone(),
+        ..RunArguments::default()
+    };
+    let Resolved { run, warnings, .. } = run::resolve(&run)?;
+    let mut estimate = estimate_run(&run)?;
+    super::estimate::merge(&mut estimate.warnings, warnings);
+    let interval = &estimate.step_time_interval;
+    let figures = Figures {
+        model: run::describe(&run.model),
+        gpus: run.cluster.devices,
+        accelerator: run.cluster.accelerator.name.clone(),
+        plan: estimate.plan_summary.clone(),
+        software: run.plan.software.clone(),
+        step_time_s: estimate.step_time.get(),
+        step_time_interval_s: [interval.low.get(), interval.high.get()],
+        mfu: estimate.efficiency.mfu(Convention::REPORTED),
+        memory_peak_bytes: estimate.memory.peak.get(),
+        memory_capacity_bytes: estimate.memory.device_memory.get(),
+        probability_of_fitting: estimate.memory.probability_of_fitting,
+        rent_usd: estimate.money.as_ref().and_then(|bill| bill.rent).map(|rent| rent.get()),
+        days: estimate.money.as_ref().map(|bill| bill.calendar.get() / 86_400.0),
+    };
+    Ok((estimate, figures))
+}
+
+impl Answer for Answered {
+    const KIND: &'static str = "check";
+
+    fn json(&self) -> Map<String, Value> {
+        let files: Vec<Value> = self.files.iter().map(report::json).collect();
+        Map::from_iter([("files".to_owned(), json!(files))])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        report::document(&self.files)
+    }
+}

@@ -1,0 +1,171 @@
+//! The report of `check`: a table of files, then per file what is wrong, doubtful or not modelled.
+
+use super::{Checked, Figures, Verdict};
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Dollars, Seconds};
+use serde_json::{Value, json};
+
+/// One file for programs.
+pub(super) fn json(checked: &Checked) -> Value {
+    json!({
+        "file": checked.file,
+        "verdict": checked.verdict,
+        "problems": checked.problems.iter().map(problem).collect::<Vec<_>>(),
+        "warnings": checked.warnings,
+        "not_modelled": checked.not_modelled,
+        "figures": checked.figures,
+        "against": checked.against.as_ref().map(|against| match against {
+            Ok(figures) => json!({"figures": figures, "problems": []}),
+            Err(problems) => json!({"figures": null, "problems": problems.iter().map(problem).collect::<Vec<_>>()}),
+        }),
+    })
+}
+
+fn problem(problem: &Problem) -> Value {
+    json!({"message": problem.to_string(), "hint": problem.hint})
+}
+
+/// For people.
+pub(super) fn document(files: &[Checked]) -> Document {
+    let mut document = Document::default();
+    match files {
+        [one] if one.against.is_some() => change(&mut document, one),
+        _ => table(&mut document, files),
+    }
+    for checked in files {
+        details(&mut document, checked);
+    }
+    document
+}
+
+fn verdict(checked: &Checked) -> Cell {
+    match checked.verdict {
+        Verdict::Fits => Cell::new("fits", Tone::Good),
+        Verdict::AtRisk => Cell::new("at risk", Tone::Doubtful),
+        Verdict::DoesNotFit => Cell::new("does not fit", Tone::Bad),
+        Verdict::Invalid => Cell::new("invalid", Tone::Bad),
+    }
+}
+
+fn table(document: &mut Document, files: &[Checked]) {
+    let rows = files.iter().map(|checked| {
+        let mut row = vec![Cell::new(checked.file.as_str(), Tone::Name), verdict(checked)];
+        match &checked.figures {
+            Some(figures) => row.extend(rows_of(figures).into_iter().map(|(_, cell)| cell)),
+            None => row.extend((0..TITLES.len()).map(|_| Cell::default())),
+        }
+        row
+    });
+    let mut columns = vec![Column::prose("file"), Column::words("verdict")];
+    columns.extend(TITLES.iter().enumerate().map(|(i, name)| {
+        let column = Column::numbers(name);
+        // The budget's columns and the number of GPUs go first where the terminal is narrow.
+        if i < 3 { column } else { column.expendable(i as u8) }
+    }));
+    let rows: Vec<Vec<Cell>> = rows.collect();
+    let has_budget = files.iter().any(|c| c.figures.as_ref().is_some_and(|figures| figures.days.is_some()));
+    let shown = if has_budget { columns.len() } else { columns.len() - 2 };
+    columns.truncate(shown);
+    let rows = rows.into_iter().map(|mut row| {
+        row.truncate(shown);
+        row
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+/// Names of the figures, in the order of [`rows_of`].
+const TITLES: [&str; 6] = ["step time", "MFU", "peak memory", "GPUs", "days", "rent"];
+
+/// The figures that are compared, with their names.
+fn rows_of(figures: &Figures) -> [(&'static str, Cell); 6] {
+    let bytes = |bytes: f64| human::bytes(Bytes::new(bytes));
+    let optional = |value: Option<f64>, text: &dyn Fn(f64) -> String| {
+        value.map_or_else(Cell::default, |value| Cell::number(text(value), value))
+    };
+    let memory = format!("{} of {}", bytes(figures.memory_peak_bytes), bytes(figures.memory_capacity_bytes));
+    let cells = [
+        Cell::seconds(Seconds::new(figures.step_time_s)),
+        optional(figures.mfu, &human::percent),
+        Cell::number(memory, figures.memory_peak_bytes),
+        Cell::whole(figures.gpus),
+        optional(figures.days, &|days| format!("{days:.1}")),
+        optional(figures.rent_usd, &|rent| human::dollars(Dollars::new(rent))),
+    ];
+    let mut cells = cells.into_iter();
+    TITLES.map(|title| (title, cells.next().unwrap_or_default()))
+}
+
+/// Before, after and the change, figure by figure.
+fn change(document: &mut Document, checked: &Checked) {
+    document.spans(vec![Cell::new(checked.file.as_str(), Tone::Name), ": ".into(), verdict(checked)]);
+    let before = checked.against.as_ref().and_then(|against| against.as_ref().ok());
+    let Some(after) = &checked.figures else { return };
+    let pairs = rows_of(after);
+    let earlier = before.map(rows_of);
+    let mut rows = vec![vec![
+        "plan".into(),
+        before.map_or_else(|| "none".into(), |b| Cell::from(b.plan.as_str())),
+        after.plan.as_str().into(),
+        Cell::default(),
+    ]];
+    for (i, (title, now)) in pairs.into_iter().enumerate() {
+        if now.text.is_empty() {
+            continue;
+        }
+        let then = earlier.as_ref().map(|all| all[i].1.clone()).unwrap_or_default();
+        let value = |cell: &Cell| cell.raw.as_ref().and_then(|raw| raw.parse::<f64>().ok());
+        let change = match (value(&then), value(&now)) {
+            (Some(then), Some(now)) if then > 0.0 => {
+                Cell::number(format!("{:+.1}%", 100.0 * (now / then - 1.0)), now / then - 1.0)
+            }
+            _ => Cell::default(),
+        };
+        rows.push(vec![title.into(), then, now, change]);
+    }
+    let columns =
+        vec![Column::words(""), Column::prose("before"), Column::prose("after"), Column::numbers("change")];
+    document.table(Table { columns, rows });
+    if let Some(before) = before {
+        let [low, high] = after.step_time_interval_s;
+        if (low..=high).contains(&before.step_time_s) {
+            document.paragraph(Cell::new(
+                format!(
+                    "The step time before lies inside the 90% interval after ({} to {}). Errors of both predictions are mostly \
+                     shared, so `railwright whatif` gives the interval of the difference.",
+                    human::seconds(Seconds::new(low)),
+                    human::seconds(Seconds::new(high))
+                ),
+                Tone::Faint,
+            ));
+        }
+    }
+    if let Some(Err(problems)) = &checked.against {
+        document.heading("earlier version: not estimated");
+        document.blocks.push(bullets(problems.iter().map(ToString::to_string)));
+    }
+}
+
+fn bullets(lines: impl Iterator<Item = String>) -> crate::printer::document::Block {
+    crate::printer::document::Block::Bullets(lines.map(Cell::from).collect())
+}
+
+fn details(document: &mut Document, checked: &Checked) {
+    let file = &checked.file;
+    if !checked.problems.is_empty() {
+        document.heading(format!("{file}: problems"));
+        document.blocks.push(bullets(checked.problems.iter().map(|problem| match &problem.hint {
+            Some(hint) => format!("{problem} (hint: {hint})"),
+            None => problem.to_string(),
+        })));
+    }
+    if !checked.warnings.is_empty() {
+        document.heading(format!("{file}: warnings"));
+        document.blocks.push(bullets(checked.warnings.iter().map(|w| format!("{} [{}]", w.message, w.id))));
+    }
+    if !checked.not_modelled.is_empty() {
+        document.heading_with(format!("{file}: not modelled"), "without effect on the figures above");
+        document.blocks.push(bullets(checked.not_modelled.iter().cloned()));
+    }
+}

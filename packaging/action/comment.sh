@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Checks the launch scripts that changed between two commits and writes a Markdown report.
+#
+#   comment.sh BASE HEAD PATTERNS REPORT.md [OPTIONS OF railwright check]...
+#
+# PATTERNS are git pathspecs, separated by spaces. RAILWRIGHT names the program (default: railwright).
+# Exit code: the highest of all checks (0 fits, 1 does not fit, 2 invalid, 4 at risk); 0 when nothing changed.
+set -euo pipefail
+
+base=$1 head=$2 patterns=$3 report=$4
+shift 4
+program=${RAILWRIGHT:-railwright}
+earlier=$(mktemp)
+trap 'rm -f "$earlier"' EXIT
+
+# Globs are git's, not the shell's.
+set -f
+mapfile -d '' -t files < <(git diff -z --name-only --diff-filter=AMR "$base" "$head" -- $patterns)
+set +f
+
+worst=0
+: >"$report"
+for file in "${files[@]}"; do
+    against=()
+    if git cat-file -e "$base:$file" 2>/dev/null; then
+        git show "$base:$file" >"$earlier"
+        against=(--against "$earlier")
+    fi
+    code=0
+    printf '### Railwright: `%s`\n\n' "$file" >>"$report"
+    "$program" check "$file" "${against[@]}" --format md --quiet "$@" >>"$report" || code=$?
+    printf '\n' >>"$report"
+    [ "$code" -le "$worst" ] || worst=$code
+done
+exit "$worst"
