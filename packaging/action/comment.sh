@@ -14,9 +14,8 @@ earlier=$(mktemp)
 trap 'rm -f "$earlier"' EXIT
 
 # Globs are git's, not the shell's.
-set -f
-mapfile -d '' -t files < <(git diff -z --name-only --diff-filter=AMR "$base" "$head" -- $patterns)
-set +f
+read -ra pathspecs <<<"$patterns"
+mapfile -d '' -t files < <(git diff -z --name-only --diff-filter=AMR "$base" "$head" -- "${pathspecs[@]}")
 
 worst=0
 : >"$report"
@@ -27,7 +26,7 @@ for file in "${files[@]}"; do
         against=(--against "$earlier")
     fi
     code=0
-    printf '### Railwright: `%s`\n\n' "$file" >>"$report"
+    printf '### Railwright: %s\n\n' "$file" >>"$report"
     "$program" check "$file" "${against[@]}" --format md --quiet "$@" >>"$report" || code=$?
     printf '\n' >>"$report"
     [ "$code" -le "$worst" ] || worst=$code
