@@ -55,7 +55,9 @@ fn shown() -> Vec<Shown> {
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|e| e == "md"))
         .collect();
-    pages.push(root().join("README.md"));
+    pages.extend(
+        ["README.md", "docs/tutorial.md", "docs/install.md", "docs/faq.md"].map(|page| root().join(page)),
+    );
     pages.sort();
     for page in pages {
         let text = std::fs::read_to_string(&page).expect("readable");
