@@ -9,6 +9,7 @@ pub(crate) mod document;
 mod heard;
 mod markdown;
 mod progress;
+mod prometheus;
 mod talk;
 mod terminal;
 mod text;
@@ -18,6 +19,7 @@ use crate::exit::{Failure, Outcome};
 use crate::input;
 use document::{Document, Tone};
 pub(crate) use progress::{Progress, Stop, Watching};
+pub(crate) use prometheus::Metric;
 use railwright_server::Watch;
 use railwright_spec::problem::{Problem, Warning};
 use serde_json::{Map, Value, json};
@@ -89,6 +91,11 @@ pub(crate) trait Answer {
         None
     }
 
+    /// As metrics, if there are any.
+    fn metrics(&self) -> Option<Vec<Metric>> {
+        None
+    }
+
     /// As CSV; the first table of the document unless the answer knows better.
     fn csv(&self) -> String {
         delimited::render(&self.document(Terminal::file(false)))
@@ -131,6 +138,11 @@ impl Printer {
                 Problem::new("this command has no HTML report")
                     .in_file("--format")
                     .hint("there are table, json, csv and md; `estimate` and `profile` have pages")
+            })?,
+            Format::Prometheus => answer.metrics().map(|all| prometheus::render(&all)).ok_or_else(|| {
+                Problem::new("this command has no metrics")
+                    .in_file("--format")
+                    .hint("there are table, json, csv and md; `log` has metrics")
             })?,
         };
         self.data(&text, path)
@@ -274,6 +286,7 @@ fn format(output: &Output) -> Result<Format, Problem> {
         Some("csv") => Ok(Format::Csv),
         Some("md" | "markdown") => Ok(Format::Md),
         Some("html" | "htm") => Ok(Format::Html),
+        Some("prom") => Ok(Format::Prometheus),
         Some("txt") | None => Ok(Format::Table),
         Some(other) => Err(Problem::new(format!("no format is known by the suffix `.{other}`"))
             .in_file("--output")

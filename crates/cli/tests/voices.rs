@@ -194,3 +194,26 @@ fn the_schema_is_json() {
     let schema: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
     assert!(schema["properties"]["plan"]["properties"]["tensor_parallel"].is_object());
 }
+
+/// Every line is a comment or `name{labels} value`, and the values are those of the JSON.
+#[test]
+fn a_log_has_metrics_for_prometheus() {
+    let log = "../../../../fixtures/logs/maxtext.log";
+    let text = run(&["log", log, "--format", "prometheus", "--quiet"]);
+    assert_eq!(text.code, 0, "{}", text.stderr);
+    let json = json(&["log", log, "--json", "--quiet"], 0);
+    let mut found = 0;
+    for line in text.stdout.lines().filter(|line| !line.starts_with("# ")) {
+        let (name, value) = line.rsplit_once(' ').expect("a value");
+        assert!(value.parse::<f64>().is_ok(), "{line}");
+        assert!(name.starts_with("railwright_log_") && name.contains("file=\""), "{line}");
+        if name.starts_with("railwright_log_step_time_seconds{") {
+            assert_eq!(value.parse::<f64>().ok(), json["log"]["step_time"].as_f64());
+            found += 1;
+        }
+    }
+    assert_eq!(found, 1, "{}", text.stdout);
+    let refused = run(&["models", "list", "--format", "prometheus"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("metrics"), "{}", refused.stderr);
+}

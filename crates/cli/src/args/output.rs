@@ -47,6 +47,8 @@ pub(crate) enum Format {
     Md,
     /// Self-contained HTML report (`estimate` and `profile` only)
     Html,
+    /// Metrics in the text format of Prometheus (`log` only)
+    Prometheus,
 }
 
 /// How and where an answer is written.

@@ -1,11 +1,13 @@
 //! `log`: what a training log alone says about a run.
 
+mod metrics;
+
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::jobs::Wanted;
 use crate::input::traces;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Printer, Terminal, chart, fields};
+use crate::printer::{Answer, Metric, Printer, Terminal, chart, fields};
 use railwright_calculator::model_flop::{Convention, per_token};
 use railwright_profiler::job::Family;
 use railwright_profiler::log::{
@@ -155,6 +157,10 @@ fn last_of_each(log: &TrainingLog) -> Vec<Straggler> {
 
 impl Answer for Read {
     const KIND: &'static str = "log";
+
+    fn metrics(&self) -> Option<Vec<Metric>> {
+        Some(metrics::metrics(self))
+    }
 
     fn json(&self) -> Map<String, Value> {
         fields(self)
