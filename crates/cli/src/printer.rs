@@ -12,6 +12,7 @@ mod progress;
 mod talk;
 mod terminal;
 mod text;
+mod watched;
 
 use crate::args::{ColourChoice, Format, Global, Output};
 use crate::exit::{Failure, Outcome};
