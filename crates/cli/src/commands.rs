@@ -1,8 +1,6 @@
 //! The commands, a file each.
 
 mod balance;
-mod batch;
-mod best;
 mod calibrate;
 mod check;
 mod clusters;

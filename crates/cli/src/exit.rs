@@ -2,6 +2,7 @@
 //!
 //! Scripts rely on these numbers; they are part of the interface and do not change within a major version.
 
+use railwright_answers::Refused;
 use railwright_calculator::memory::Fit;
 use railwright_spec::problem::Problem;
 use std::process::ExitCode;
@@ -78,6 +79,22 @@ impl From<Problem> for Failure {
 impl From<Vec<Problem>> for Failure {
     fn from(problems: Vec<Problem>) -> Self {
         Self::Input(problems)
+    }
+}
+
+impl From<Refused> for Failure {
+    fn from(Refused(problems): Refused) -> Self {
+        Self::Input(problems)
+    }
+}
+
+impl From<Failure> for Refused {
+    /// A reader of a question never prints, so that a closed output is no failure of one.
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Input(problems) => Self(problems),
+            Failure::BrokenPipe => Self(Vec::new()),
+        }
     }
 }
 

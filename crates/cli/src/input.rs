@@ -15,6 +15,7 @@ pub(crate) mod traces;
 pub(crate) use model::{config_text, model, path_of};
 pub(crate) use names::Pattern;
 
+use railwright_answers::Texts;
 use railwright_profiler::readers;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, nearest};
@@ -49,6 +50,23 @@ pub(crate) fn instead<T>(path: &str, text: &str, work: impl FnOnce() -> T) -> T 
     INSTEAD.set(before);
     crate::run::launch::forget();
     out
+}
+
+/// The disk as the door of the answers.
+pub(crate) struct Disk;
+
+impl Texts for Disk {
+    fn text(&self, path: &str) -> Result<String, Problem> {
+        read(path, CONFIG_LIMIT)
+    }
+
+    fn model_config(&self, path: &str) -> Result<String, Problem> {
+        config_text(path)
+    }
+
+    fn is_file(&self, path: &str) -> bool {
+        access::is_file(Path::new(path))
+    }
 }
 
 /// Reads a text file, `-` being standard input. Compressed ones are inflated, up to the same limit.

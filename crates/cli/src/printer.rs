@@ -13,6 +13,7 @@ mod prometheus;
 mod talk;
 mod terminal;
 mod text;
+mod watched;
 
 use crate::args::{ColourChoice, Format, Global, Output};
 use crate::exit::{Failure, Outcome};

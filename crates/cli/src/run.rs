@@ -10,27 +10,12 @@ pub(crate) mod spelled;
 
 use crate::args::RunArguments;
 use crate::exit::Failure;
-use crate::input::{self, CONFIG_LIMIT};
-use railwright_calculator::defaults;
-use railwright_spec::cluster::{ClusterSpec, accelerator_by_name, preset_names};
-use railwright_spec::human;
-use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, Recompute, validate, warnings};
-use railwright_spec::problem::{Problem, Warning};
-use railwright_spec::run::{self, ModelSpec, Run, RunSpec};
-use std::path::Path;
-
-/// A run, and what was not said about it.
-pub(crate) struct Resolved {
-    /// The run.
-    pub(crate) run: Run,
-    /// What is doubtful about the plan.
-    pub(crate) warnings: Vec<Warning>,
-    /// What was chosen because nobody said it, in words.
-    pub(crate) chosen: Vec<String>,
-    /// What was said.
-    pub(crate) spec: RunSpec,
-}
+use crate::input;
+pub(crate) use railwright_answers::{Resolved, describe};
+use railwright_answers::{is_batch, without_batch};
+use railwright_spec::cluster::ClusterSpec;
+use railwright_spec::problem::Problem;
+use railwright_spec::run::{ModelSpec, RunSpec};
 
 /// Resolves what was typed; problems are told in the words in which it was typed.
 pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
@@ -39,11 +24,7 @@ pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
 
 /// The same, with layers that do not divide evenly spread as evenly as possible, unless that was refused.
 pub(crate) fn resolve_spread(arguments: &RunArguments) -> Result<Resolved, Failure> {
-    resolve_as(arguments, |spec| {
-        if spec.plan.pipeline_parallel.is_some() {
-            spec.plan.uneven_stages.get_or_insert(true);
-        }
-    })
+    resolve_as(arguments, railwright_answers::spread)
 }
 
 fn resolve_as(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) -> Result<Resolved, Failure> {
@@ -69,57 +50,7 @@ fn resolve_layers(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) 
         launch::ask_for_the_open(&launch, &spec)?;
         launch::ask_for_devices(&launch, &spec)?;
     }
-    let read = |path: &str| input::read(path, CONFIG_LIMIT);
-    let cluster = spec.cluster.resolve_calibrated(read).map_err(|problem| spec.placed(problem))?;
-    // The degrees that the specification would choose do not matter yet; a plan that nobody laid out may not even divide.
-    let mut quiet = spec.clone();
-    quiet.cluster.calibration = None;
-    quiet.plan = railwright_spec::plan::PlanSpec {
-        tensor_parallel: Some(1),
-        pipeline_parallel: Some(1),
-        data_parallel: Some(1),
-        ..Default::default()
-    };
-    let mut run = quiet.resolve(input::config_text)?;
-    run.cluster = cluster;
-    let placed = |problem| Failure::from(spec.placed(problem));
-    let mut chosen = Vec::new();
-    let start = if defaults::is_open(&spec.plan) && is_searchable(&spec) {
-        defaults::start(&spec.plan, &run.model, &run.cluster).map_err(placed)?
-    } else {
-        None
-    };
-    run.plan = match start {
-        Some(start) => {
-            chosen.push(format!(
-                "layout: the fastest of {} common ones that fit ({} tried)",
-                start.fitting, start.possible
-            ));
-            start.plan
-        }
-        None => spec.plan.resolve(&run.model, &run.cluster).map_err(placed)?,
-    };
-    let problems = validate(&run.model, &run.cluster, &run.plan);
-    if !problems.is_empty() {
-        return Err(Failure::Input(problems.into_iter().map(|problem| spec.placed(problem)).collect()));
-    }
-    if spec.plan.layers_per_stage.is_none()
-        && let Some(per_stage) = &run.plan.layers_per_stage
-    {
-        chosen.push(format!("layers per stage {}", human::counts(per_stage)));
-    }
-    chosen.extend(said_by_nobody(&spec, &run));
-    let warnings = warnings(&run.model, &run.cluster, &run.plan);
-    Ok(Resolved { run, warnings, chosen, spec })
-}
-
-/// A generation that shards everything lays out nothing else, so there is nothing to try.
-fn is_searchable(spec: &RunSpec) -> bool {
-    let by_software =
-        spec.plan.software.as_deref().and_then(|id| {
-            railwright_calculator::software::by_id(id).ok().map(|software| software.zero_stage)
-        });
-    spec.plan.sharding.map(|sharding| sharding.zero_stage).or(by_software).unwrap_or(1) < 3
+    Ok(railwright_answers::resolve(spec, &input::Disk)?)
 }
 
 /// What was said, checked, for a run file to start from; a small run when nothing was.
@@ -140,9 +71,6 @@ pub(crate) fn starting_point(arguments: &RunArguments) -> Result<RunSpec, Failur
     resolve(arguments)?;
     layered(arguments)
 }
-
-/// The keys that set the batch.
-const BATCH: [&str; 3] = ["plan.global_batch", "plan.micro_batches", "plan.batch_tokens"];
 
 /// What was typed, layer on layer, unresolved.
 pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
@@ -180,10 +108,8 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
         }
     }
     // The batch can be said in three ways; the command line's wins over a file's, whichever way each takes.
-    if arguments.flags.settings.iter().any(|(_, path, _)| BATCH.contains(&path.as_str())) {
-        spec.plan.global_batch = None;
-        spec.plan.micro_batches = None;
-        spec.plan.batch_tokens = None;
+    if arguments.flags.settings.iter().any(|(_, path, _)| is_batch(path)) {
+        without_batch(&mut spec);
     }
     for (flag, path, value) in &arguments.flags.settings {
         spec.set_flag(flag, path, value)?;
@@ -217,99 +143,10 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
 }
 
 pub(crate) fn from_file(path: &str) -> Result<RunSpec, Problem> {
-    let text = input::read(path, CONFIG_LIMIT)?;
-    let mut spec = run::parse(&text, path)?;
-    from_where_it_lies(&mut spec.cluster, path);
-    // A path in a file is meant from where the file lies.
-    if let (Some(config), Some(folder)) = (&spec.model.config, Path::new(path).parent())
-        && Path::new(config).is_relative()
-        && config != "-"
-    {
-        spec.model.config = Some(folder.join(config).to_string_lossy().into_owned());
-    }
-    Ok(spec)
-}
-
-/// A calibration that a file names lies where the file does.
-fn from_where_it_lies(cluster: &mut ClusterSpec, file: &str) {
-    if let (Some(calibration), Some(folder)) = (&cluster.calibration, Path::new(file).parent())
-        && Path::new(calibration).is_relative()
-    {
-        cluster.calibration = Some(folder.join(calibration).to_string_lossy().into_owned());
-    }
+    railwright_answers::run_file(path, &input::Disk)
 }
 
 /// The cluster of a word: a preset, a file, or the usual surroundings of an accelerator.
 pub(crate) fn cluster(word: &str) -> Result<ClusterSpec, Problem> {
-    let plain = word.trim().to_ascii_lowercase().replace(['_', ' '], "-");
-    let is_preset = preset_names().contains(&plain.as_str());
-    let is_file =
-        word == "-" || word.contains(['/', '\\']) || Path::new(word).extension().is_some_and(|e| e == "toml");
-    if !is_preset && (is_file || input::access::is_file(Path::new(word))) {
-        let text = input::read(word, CONFIG_LIMIT)?;
-        let mut spec = ClusterSpec::parse(&text, word)?;
-        from_where_it_lies(&mut spec, word);
-        return Ok(spec);
-    }
-    if !is_preset && let Ok(accelerator) = accelerator_by_name(word) {
-        return Ok(ClusterSpec { accelerator: Some(accelerator.id), ..ClusterSpec::default() });
-    }
-    let spec = ClusterSpec { preset: Some(word.to_owned()), ..ClusterSpec::default() };
-    if !is_preset {
-        // The message of an unknown name, with the flag as its place.
-        spec.resolve().map_err(|problem| Problem { place: None, ..problem }.in_file("--cluster"))?;
-    }
-    Ok(spec)
-}
-
-/// What was chosen where nobody said anything, the weightiest first.
-fn said_by_nobody(spec: &RunSpec, run: &Run) -> Vec<String> {
-    let plan = &run.plan;
-    let said = &spec.plan;
-    let mut chosen = Vec::new();
-    let mut note = |is_open: bool, words: String| {
-        if is_open {
-            chosen.push(words);
-        }
-    };
-    note(spec.cluster.devices.is_none(), format!("{} devices", human::whole(run.cluster.devices)));
-    let has_batch =
-        said.global_batch.is_some() || said.micro_batches.is_some() || said.batch_tokens.is_some();
-    note(
-        said.sequence_length.is_none(),
-        format!("sequences of {} tokens", human::whole(plan.sequence_length)),
-    );
-    note(!has_batch, format!("global batch {}", human::whole(plan.global_batch)));
-    note(said.micro_batch.is_none(), format!("micro batch {}", plan.micro_batch));
-    let bare = said.precision.is_none() && said.precision_compute.is_none();
-    note(bare, plan.precision.compute.name().to_owned());
-    note(said.sharding.is_none(), format!("ZeRO stage {}", plan.sharding.zero_stage));
-    note(said.recompute.is_none() && said.stage_recompute.is_none(), recompute(plan).to_owned());
-    note(
-        said.virtual_stages.is_none() && plan.pipeline_parallel > 1 && plan.virtual_stages == 1,
-        "no interleaving".to_owned(),
-    );
-    note(
-        said.segment.is_none() && plan.segment.is_some(),
-        format!(
-            "segments of {} of the {} GPUs of a scale-up domain",
-            plan.domain(&run.cluster),
-            run.cluster.scale_up.domain_size
-        ),
-    );
-    note(said.software.is_none(), format!("software {}", plan.software));
-    chosen
-}
-
-fn recompute(plan: &Plan) -> &'static str {
-    match &plan.recompute {
-        Recompute::None => "no recompute",
-        Recompute::Selective { .. } => "selective recompute",
-        Recompute::Full { .. } => "full recompute",
-    }
-}
-
-/// `llama-3.1-405b, 405.9B parameters`.
-pub(crate) fn describe(model: &Model) -> String {
-    format!("{}, {} parameters", model.name, human::count(model.parameters().total as f64))
+    railwright_answers::cluster(word, &input::Disk)
 }

@@ -3,6 +3,7 @@
 use super::simulate::Pricing;
 use super::{Output, RunFlags};
 use clap::{Args, ValueEnum, ValueHint};
+use railwright_tuner::search::Objective;
 
 /// A run to choose the rest of.
 #[derive(Args, Clone, Debug)]
@@ -44,6 +45,18 @@ pub(crate) struct Effort {
     /// Number of threads; does not affect results [default: number of cores]
     #[arg(long, value_name = "N", help_heading = "Search")]
     pub(crate) threads: Option<usize>,
+}
+
+impl Effort {
+    /// The same for the answers.
+    pub(crate) fn wanted(&self) -> railwright_answers::Effort {
+        railwright_answers::Effort {
+            space: self.space.clone(),
+            fit_probability: self.fit_probability,
+            unlimited: self.unlimited,
+            threads: self.threads,
+        }
+    }
 }
 
 /// Arguments of `search`.
@@ -126,4 +139,15 @@ pub(crate) struct Size {
     pub(crate) pricing: Pricing,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+impl From<Goal> for Objective {
+    fn from(goal: Goal) -> Self {
+        match goal {
+            Goal::Time => Self::Time,
+            Goal::Cost => Self::Dollars,
+            Goal::Gpus => Self::Devices,
+            Goal::Memory => Self::Headroom,
+        }
+    }
 }

@@ -2,32 +2,25 @@
 
 mod report;
 
-use super::recompute::{probability, save, title};
+use super::recompute::save;
 use crate::args::BalanceArguments;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
-use crate::run::{self, Resolved};
-use railwright_tuner::balance::{Options, flags, flags_with_recompute, solve};
+use crate::run;
+use railwright_answers::{Refused, balance};
+use railwright_tuner::balance::Options;
 use report::Balance;
 
 /// Solves. The answer is no when no division fits.
 pub(crate) fn run(arguments: &BalanceArguments, printer: &Printer) -> Result<Outcome, Failure> {
-    let Resolved { run, spec, warnings, chosen } = run::resolve_spread(&arguments.run)?;
-    let options =
-        Options { probability: probability(arguments.fit_probability)?, recompute: arguments.with_recompute };
-    let answer = solve(&run.model, &run.cluster, &run.plan, &options)
-        .map_err(|problem| run::in_words(&arguments.run, problem))?;
-    printer.warnings(&warnings);
-    let found = answer.best.as_ref().map(|best| best.plan.clone());
-    let flags = match &answer.best {
-        Some(best) if options.recompute => flags_with_recompute(&run.model, &best.layers, &best.plan),
-        Some(best) => flags(&best.layers, &best.plan),
-        None => Vec::new(),
-    };
-    let report = Balance { title: title(&run), chosen, answer, flags, with_recompute: options.recompute };
+    let resolved = run::resolve_spread(&arguments.run)?;
+    let options = Options { probability: arguments.fit_probability, recompute: arguments.with_recompute };
+    let solved = balance(resolved, &options).map_err(|Refused(problems)| {
+        Refused(problems.into_iter().map(|problem| run::in_words(&arguments.run, problem)).collect())
+    })?;
+    printer.warnings(&solved.warnings);
+    let report = Balance { solved, with_recompute: options.recompute };
     printer.answer(&report, &arguments.output)?;
-    if let (Some(path), Some(plan)) = (&arguments.save, &found) {
-        save(path, spec, &run, plan, printer)?;
-    }
-    Ok(if found.is_some() { Outcome::Yes } else { Outcome::No })
+    save(arguments.save.as_deref(), &report.solved, printer)?;
+    Ok(if report.solved.plan.is_some() { Outcome::Yes } else { Outcome::No })
 }

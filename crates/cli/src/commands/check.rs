@@ -10,8 +10,9 @@ use crate::args::check::Check;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::Document;
 use crate::printer::{Answer, Printer, Terminal};
-use crate::run::{self, Resolved};
-use railwright_calculator::estimate::{Estimate, estimate_run};
+use crate::run;
+use railwright_answers::{ClosedForm, estimate};
+use railwright_calculator::estimate::Estimate;
 use railwright_calculator::memory::Fit;
 use railwright_calculator::model_flop::Convention;
 use railwright_launch::RemarkKind;
@@ -152,9 +153,9 @@ fn figures(arguments: &Check, file: &str) -> Result<(Estimate, Figures), Failure
         flags: arguments.flags.clone(),
         ..RunArguments::default()
     };
-    let Resolved { run, warnings, .. } = run::resolve(&run)?;
-    let mut estimate = estimate_run(&run)?;
-    super::estimate::merge(&mut estimate.warnings, warnings);
+    let resolved = run::resolve(&run)?;
+    let run = resolved.run.clone();
+    let estimate = estimate(resolved, &ClosedForm)?.estimate;
     let interval = &estimate.step_time_interval;
     let figures = Figures {
         model: run::describe(&run.model),

@@ -8,14 +8,13 @@ mod report;
 mod why;
 
 use crate::args;
-use crate::commands::network::simulate::machine;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::Document;
 use crate::printer::{self, Answer, Printer, Terminal};
-use crate::run::{self, Resolved};
-use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on, estimate_run};
+use crate::run;
+use railwright_calculator::estimate::Estimate;
 use railwright_launch::{Comparison, Measured};
-use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::problem::Problem;
 use serde_json::{Map, Value, json};
 
 /// An estimate with what was chosen for its author.
@@ -47,31 +46,25 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
             open::Opened::Answered(outcome) => return Ok(outcome),
         }
     };
-    let Resolved { run, warnings, mut chosen, spec } = resolved;
-    let run = if arguments.pricing.network.is_empty() { run } else { run.as_used() };
+    let mut resolved = resolved;
+    if !arguments.pricing.network.is_empty() {
+        resolved.run = resolved.run.as_used();
+    }
     if let Some(launch) = &launch {
         run::launch::tell(launch, printer);
     }
-    let mut estimate = match machine(&arguments.pricing, &run.cluster)? {
-        None => estimate_run(&run)?,
-        Some((machine, said)) => {
-            chosen.push(said);
-            let options = EstimateOptions { training: run.training, cost: run.cost };
-            estimate_on(&machine, &run.model, &run.cluster, &run.plan, &options)?
-        }
-    };
-    merge(&mut estimate.warnings, warnings);
+    let mut answer = railwright_answers::estimate(resolved, &arguments.pricing)?;
     if arguments.run.run.is_none() {
-        for warning in &mut estimate.warnings {
+        for warning in &mut answer.estimate.warnings {
             warning.message = run::flags::translate(&warning.message);
         }
     }
+    let railwright_answers::Estimated { estimate, chosen, software_is_inferred } = answer;
     let fit = estimate.memory.fit;
     let why = arguments.why.as_deref().map(|wanted| why::items(&estimate, wanted)).transpose()?;
     let measured = launch.and_then(|launch| launch.measured);
     let measured =
         measured.map(|log| (measured::compare(&log, &estimate), log)).map(|(rows, log)| (log, rows));
-    let software_is_inferred = spec.plan.software.is_none();
     let estimated = Estimated { estimate, chosen, software_is_inferred, why, measured };
     if printer::is_page(&arguments.output) {
         printer.data(&page::page(&estimated, arguments)?, arguments.output.output.as_deref())?;
@@ -79,18 +72,6 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
         printer.answer(&estimated, &arguments.output)?;
     }
     Ok(fit.into())
-}
-
-/// The plan's own warnings beside the estimate's; both may name the same thing.
-pub(super) fn merge(warnings: &mut Vec<Warning>, more: Vec<Warning>) {
-    /// The plan's warning that the estimate tells with figures.
-    const SAME: [(&str, &str); 1] = [("tensor-parallel-leaves-domain", "tensor-parallel-across-domains")];
-    for warning in more {
-        let other = SAME.iter().find(|(plan, _)| *plan == warning.id).map(|(_, estimate)| *estimate);
-        if !warnings.iter().any(|known| known.id == warning.id || Some(known.id.as_str()) == other) {
-            warnings.push(warning);
-        }
-    }
 }
 
 impl Answer for Estimated {

@@ -4,89 +4,35 @@ use super::stage_memory::{self, Row, probability, verdict};
 use crate::args::{self, By};
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Bar, Block, Cell, Document, Tone};
-use crate::printer::{Answer, Printer, Terminal, chart, words};
-use crate::run::{self, Resolved};
-use railwright_calculator::memory::{
-    Item, Kind, MemoryInput, MemoryReport, SoftwareCatalogue, StageReport, report,
-};
-use railwright_calculator::timeline::{Detail, timeline_with};
+use crate::printer::{self, Answer, Printer, Terminal, chart, words};
+use crate::run;
+use railwright_answers as answers;
+use railwright_calculator::memory::{Item, Kind, StageReport};
 use railwright_spec::human;
-use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{Bytes, Seconds};
-use railwright_step::Step;
-use railwright_step::memory::{Held, MemoryKind, Peak, curve, fullest, peaks};
-use serde_json::{Map, Value, json};
+use railwright_spec::quantity::Bytes;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Into how many pieces of time JSON cuts a step.
-const PIECES: usize = 256;
-
 struct Memory {
-    title: String,
-    report: MemoryReport,
-    stage: usize,
+    answer: answers::Memory,
     by: By,
-    /// Seconds and bytes, over the step on the stage.
-    curve: Vec<(f64, f64)>,
-    /// The same in pieces, by kind.
-    pieces: Vec<Held>,
-    end: Seconds,
-    peak: Option<Peak>,
 }
 
 /// Reports memory. The answer is no when the plan does not fit, and has a code of its own when that is at risk.
 pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome, Failure> {
     let launch = run::launch::find(&arguments.run)?;
-    let Resolved { run, warnings, .. } = run::resolve(&arguments.run)?;
+    let resolved = run::resolve(&arguments.run)?;
     if let Some(launch) = &launch {
         run::launch::tell(launch, printer);
     }
-    let catalogue = SoftwareCatalogue::shared()?;
-    // An unknown generation must not be priced as another.
-    railwright_calculator::software::by_id(&run.plan.software)?;
-    let report = report(&MemoryInput {
-        model: &run.model,
-        cluster: &run.cluster,
-        plan: &run.plan,
-        software: catalogue.get(&run.plan.software),
-        in_flight: None,
-    });
-    let stage = arguments.stage.unwrap_or(report.worst);
-    if stage >= report.stages.len() {
-        let problem = Problem::new(format!("there is no stage {stage}")).in_file("--stage");
-        return Err(problem
-            .hint(format!("stages go from 0 to {}", report.stages.len().saturating_sub(1)))
-            .into());
-    }
+    let answer = answers::memory(&resolved, arguments.stage)?;
     // A step of millions of passes has a report, but nobody can draw it.
-    let step = timeline_with(&run.model, &run.cluster, &run.plan, Detail::Passes).unwrap_or_else(|problem| {
+    if let Some(problem) = &answer.left_out {
         printer.note(&format!("memory over the step is left out: {}", problem.message));
-        Step::new("")
-    });
-    let rank = step.ranks.get(stage);
-    let points = rank.map(|rank| curve(&rank.memory)).unwrap_or_default();
-    let until = step.start + step.duration();
-    let pieces = rank.map(|rank| fullest(&rank.memory, step.start, until, PIECES)).unwrap_or_default();
-    let peak = rank.and_then(|rank| peaks(&step).into_iter().find(|peak| peak.rank == rank.rank));
-    printer.warnings(&warnings);
-    let fit = report.fit;
-    let answer = Memory {
-        title: format!(
-            "{} on {} x {}, {}",
-            run::describe(&run.model),
-            human::whole(run.cluster.devices),
-            run.cluster.accelerator.name,
-            railwright_calculator::estimate::plan_summary(&run.plan)
-        ),
-        report,
-        stage,
-        by: arguments.by,
-        curve: points.iter().map(|&(t, b)| ((t - step.start).seconds().get(), b as f64)).collect(),
-        pieces,
-        end: step.duration().seconds(),
-        peak,
-    };
-    printer.answer(&answer, &arguments.output)?;
+    }
+    printer.warnings(&answer.warnings);
+    let fit = answer.report.fit;
+    printer.answer(&Memory { answer, by: arguments.by }, &arguments.output)?;
     Ok(fit.into())
 }
 
@@ -117,28 +63,13 @@ impl Answer for Memory {
     const KIND: &'static str = "memory";
 
     fn json(&self) -> Map<String, Value> {
-        let highest: Vec<i64> = self.pieces.iter().map(|held| held.iter().sum()).collect();
-        let parts: Vec<Value> = MemoryKind::ALL
-            .into_iter()
-            .map(|kind| (kind, self.pieces.iter().map(|held| held[kind as usize]).collect::<Vec<i64>>()))
-            .filter(|(_, bytes)| bytes.iter().any(|n| *n != 0))
-            .map(|(kind, bytes)| json!({ "kind": kind, "bytes": bytes }))
-            .collect();
-        Map::from_iter([
-            ("title".to_owned(), json!(self.title)),
-            ("memory".to_owned(), json!(self.report)),
-            ("stage".to_owned(), json!(self.stage)),
-            (
-                "over_time".to_owned(),
-                json!({ "duration": self.end, "highest_bytes": highest, "parts": parts, "peak": self.peak }),
-            ),
-        ])
+        printer::fields(&self.answer)
     }
 
     fn document(&self, terminal: Terminal) -> Document {
-        let Self { report, .. } = self;
+        let report = &self.answer.report;
         let mut document = Document::default();
-        document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
+        document.spans(vec![Cell::new(self.answer.title.as_str(), Tone::Strong)]);
         let need = report.device_memory - report.margin;
         document.spans(vec![
             verdict(report.fit),
@@ -159,7 +90,7 @@ impl Answer for Memory {
             moment: stage.moment,
         });
         document.table(stage_memory::table(report.device_memory, rows));
-        if let Some(stage) = report.stages.get(self.stage) {
+        if let Some(stage) = report.stages.get(self.answer.stage) {
             self.contents(&mut document, stage);
         }
         self.over_time(&mut document, terminal);
@@ -175,7 +106,7 @@ impl Memory {
             .map(|n| format!("{n:.4}").trim_end_matches('0').trim_end_matches('.').to_owned())
             .collect();
         document.heading_with(
-            format!("stage {} at its peak", self.stage),
+            format!("stage {} at its peak", self.answer.stage),
             format!(
                 "allocated {}, reserved {}, device {}; micro batches alive: {}",
                 human::bytes(stage.allocated),
@@ -195,10 +126,10 @@ impl Memory {
     }
 
     fn over_time(&self, document: &mut Document, terminal: Terminal) {
-        if self.curve.is_empty() {
+        if self.answer.over_time.curve.is_empty() {
             return;
         }
-        let when = self.peak.as_ref().map_or_else(String::new, |peak| {
+        let when = self.answer.over_time.peak.as_ref().map_or_else(String::new, |peak| {
             format!(
                 "; fullest at {} with {}",
                 human::seconds(peak.time.seconds()),
@@ -206,12 +137,13 @@ impl Memory {
             )
         });
         document.heading_with(
-            format!("stage {} over one step", self.stage),
-            format!("of {}{when}", human::seconds(self.end)),
+            format!("stage {} over one step", self.answer.stage),
+            format!("of {}{when}", human::seconds(self.answer.over_time.end)),
         );
         let width = terminal.prose().saturating_sub(16).max(20);
-        let values = chart::columns(&self.curve, 0.0, self.end.get(), width);
-        let top = values.iter().copied().fold(self.report.device_memory.get(), f64::max);
+        let values =
+            chart::columns(&self.answer.over_time.curve, 0.0, self.answer.over_time.end.get(), width);
+        let top = values.iter().copied().fold(self.answer.report.device_memory.get(), f64::max);
         document.blocks.push(Block::Verbatim(chart::area(
             &values,
             top,

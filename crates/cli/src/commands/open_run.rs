@@ -4,43 +4,22 @@
 //! from a plan to the command line that asks for it. Refuses to choose.
 
 use super::tune::apart;
-use crate::args::{OpenRun, RunArguments, RunFlags, aliases_of, flag_of, short_flag_of};
+use crate::args::{OpenRun, RunArguments, RunFlags};
 use crate::exit::Failure;
 use crate::input;
 use crate::printer::Printer;
 use crate::run::{self, flags};
+use railwright_answers::{
+    Freed, MOST_NUMBERS, Question, Refused, Setting, plan_flags, quoted, resolve_but_plan,
+};
 use railwright_spec::human;
 use railwright_spec::plan::{Plan, PlanSpec};
-pub(crate) use railwright_spec::plan::{divided_batch, divisible_batch, usual_batch};
-use railwright_spec::problem::{Problem, did_you_mean};
-use railwright_spec::run::{Run, RunSpec, Value, keys};
-use railwright_tuner::search::DIMENSIONS;
+use railwright_spec::problem::Problem;
+use railwright_spec::run::{RunSpec, keys};
 use railwright_tuner::size::numbers;
 use railwright_tuner::tuning;
 use railwright_tuner::written;
-use std::cell::RefCell;
 use std::fmt::Write as _;
-
-/// One combination of a cluster and a number of devices.
-pub(crate) struct Setting {
-    /// The cluster as it was named.
-    pub(crate) word: String,
-    /// What was said, with this cluster and number.
-    pub(crate) spec: RunSpec,
-    /// The run; its plan is a placeholder.
-    pub(crate) run: Run,
-    /// What a launch file pins and the search is free to change.
-    pub(crate) freed: Option<Freed>,
-}
-
-/// A launch file whose settings of performance are searched.
-#[derive(Clone, Debug)]
-pub(crate) struct Freed {
-    /// The file's own plan on these devices; `None` where it is not possible there.
-    pub(crate) own: Option<Plan>,
-    /// What the file says of the plan.
-    pub(crate) said: PlanSpec,
-}
 
 /// Which settings of a launch file stay and which others are free, beyond [`tuning::FREE`].
 #[derive(Clone, Debug, Default)]
@@ -59,26 +38,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) says_devices: bool,
     /// The run file, whichever slot it was named in.
     file: Option<String>,
-    texts: Texts,
 }
-
-/// The text of the model's configuration, read once: standard input cannot be read again.
-#[derive(Default)]
-struct Texts(RefCell<Option<String>>);
-
-impl Texts {
-    fn read(&self, path: &str) -> Result<String, Problem> {
-        if let Some(known) = self.0.borrow().as_ref() {
-            return Ok(known.clone());
-        }
-        let found = input::config_text(path)?;
-        *self.0.borrow_mut() = Some(found.clone());
-        Ok(found)
-    }
-}
-
-/// Numbers of devices that are taken at once.
-const MOST_NUMBERS: usize = 64;
 
 /// The combinations that were typed; one for each cluster where no cluster sizes were.
 pub(crate) fn ask(arguments: &OpenRun) -> Result<Asked<'_>, Failure> {
@@ -102,12 +62,10 @@ pub(crate) fn ask_freed(arguments: &OpenRun, freedom: Freedom) -> Result<Asked<'
 }
 
 fn ask_with(arguments: &OpenRun, freedom: Option<Freedom>) -> Result<Asked<'_>, Failure> {
-    let texts = Texts::default();
-    let settings =
-        settings(arguments, freedom.as_ref(), &texts).map_err(|failure| told(arguments, failure))?;
+    let settings = settings(arguments, freedom.as_ref()).map_err(|failure| told(arguments, failure))?;
     let says_devices = arguments.flags.settings.iter().any(|(_, path, _)| path == DEVICES);
     let file = run::slots::sorted(&named(arguments))?.run;
-    Ok(Asked { arguments, freedom, settings, says_devices, file, texts })
+    Ok(Asked { arguments, freedom, settings, says_devices, file })
 }
 
 /// Problems in the words in which the run was typed.
@@ -121,7 +79,7 @@ fn told(arguments: &OpenRun, failure: Failure) -> Failure {
     }
 }
 
-fn settings(arguments: &OpenRun, freedom: Option<&Freedom>, texts: &Texts) -> Result<Vec<Setting>, Failure> {
+fn settings(arguments: &OpenRun, freedom: Option<&Freedom>) -> Result<Vec<Setting>, Failure> {
     let words: Vec<Option<&str>> = if arguments.cluster.is_empty() {
         vec![None]
     } else {
@@ -129,14 +87,14 @@ fn settings(arguments: &OpenRun, freedom: Option<&Freedom>, texts: &Texts) -> Re
     };
     let mut settings: Vec<Setting> = Vec::new();
     for word in words {
-        let open = of(arguments, freedom, word, None, texts)?;
+        let open = of(arguments, freedom, word, None)?;
         let counts = devices(arguments, open.run.cluster.devices_per_node)?;
         if counts.is_empty() {
             settings.push(open);
             continue;
         }
         for devices in counts {
-            settings.push(of(arguments, freedom, word, Some(devices), texts)?);
+            settings.push(of(arguments, freedom, word, Some(devices))?);
         }
     }
     settings.dedup_by(|a, b| a.spec == b.spec);
@@ -149,7 +107,6 @@ fn of(
     freedom: Option<&Freedom>,
     word: Option<&str>,
     devices: Option<u64>,
-    texts: &Texts,
 ) -> Result<Setting, Failure> {
     let settings = arguments.flags.settings.iter().filter(|(_, path, _)| path != DEVICES).cloned();
     let closed = RunArguments {
@@ -168,7 +125,7 @@ fn of(
         spec.set_flag("--gpus", DEVICES, &devices.to_string())?;
     }
     let freed = freedom.map(|freedom| opened(&closed, devices, freedom, &mut spec)).transpose()?;
-    let run = resolve(&spec, texts).map_err(|problem| spec.placed(problem))?;
+    let run = resolve_but_plan(&spec, &input::Disk).map_err(|problem| spec.placed(problem))?;
     let word = word.map_or_else(|| run.cluster.name.clone(), str::to_owned);
     Ok(Setting { word, spec, run, freed })
 }
@@ -209,18 +166,6 @@ fn opened(
 }
 
 const DEVICES: &str = "cluster.devices";
-
-/// Everything but the plan.
-fn resolve(spec: &RunSpec, texts: &Texts) -> Result<Run, Problem> {
-    let mut quiet = spec.clone();
-    quiet.plan = PlanSpec {
-        tensor_parallel: Some(1),
-        pipeline_parallel: Some(1),
-        data_parallel: Some(1),
-        ..Default::default()
-    };
-    quiet.resolve(|path| texts.read(path))
-}
 
 /// The cluster sizes that were typed: `512`, `512,1024`, `512..4096` (powers of two of a node between).
 fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
@@ -263,92 +208,40 @@ fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
     Ok(list)
 }
 
-impl Setting {
-    /// Numbers of devices that leave a machine half empty: every price is for whole ones.
-    pub(crate) fn doubt(&self) -> Option<String> {
-        let cluster = &self.run.cluster;
-        let (devices, node) = (cluster.devices, cluster.devices_per_node.max(1));
-        (devices > node && !devices.is_multiple_of(node)).then(|| {
-            format!(
-                "{} GPUs are not whole machines of {node}: {} or {} would be",
-                human::whole(devices),
-                human::whole(devices / node * node),
-                human::whole(devices.div_ceil(node) * node)
-            )
-        })
+impl Question for Asked<'_> {
+    fn settings(&self) -> &[Setting] {
+        &self.settings
     }
 
-    /// The layout as flags, nothing of the rest of the run: `--tp 8 --pp 16 --micro-batch 1 --global-batch 2048`.
-    pub(crate) fn layout(&self, plan: &Plan) -> String {
-        let short = written::shortest(&self.spec.plan, plan, &self.run.model, &self.run.cluster);
-        plan_flags(&short, None)
+    fn says_devices(&self) -> bool {
+        self.says_devices
     }
 
-    /// The same to be read and not typed: without the batch, which all layouts have in common, and with long lists told shortly.
-    pub(crate) fn short_layout(&self, plan: &Plan) -> String {
-        use railwright_spec::run::Section as _;
-        let mut short = written::shortest(&self.spec.plan, plan, &self.run.model, &self.run.cluster);
-        let layers = short.layers_per_stage.take();
-        // What was said and is not searched is the same in every layout.
-        let mut kept = PlanSpec::default();
-        for key in PlanSpec::KEYS {
-            let said = self.spec.plan.get(key.name);
-            let is_searched = DIMENSIONS.contains(&key.name) || said.is_none();
-            // Of a launch file all is said that is not free.
-            let is_common = |value: &Value| self.freed.is_some() && said.as_ref() == Some(value);
-            let own = short.get(key.name).filter(|_| is_searched && key.name != "global_batch");
-            if let Some(value) = own.filter(|value| !is_common(value)) {
-                // The value comes out of a specification, so it goes back into one.
-                let _ = kept.set(key.name, &value);
-            }
-        }
-        let short = kept;
-        let mut text = plan_flags(&short, None);
-        if let Some(layers) = layers {
-            let _ = write!(text, " layers [{}]", human::counts(&layers));
-        }
-        text
-    }
-
-    /// The run file of a plan.
-    pub(crate) fn file(&self, plan: &Plan) -> RunSpec {
-        let mut spec = self.spec.clone();
-        spec.plan = PlanSpec::from_plan(plan);
-        spec
-    }
-}
-
-impl Asked<'_> {
     /// The same cluster with another number of devices.
-    pub(crate) fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Failure> {
+    fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Refused> {
         let word = (!self.arguments.cluster.is_empty()).then_some(setting.word.as_str());
-        of(self.arguments, self.freedom.as_ref(), word, Some(devices), &self.texts)
-            .map_err(|failure| told(self.arguments, failure))
+        of(self.arguments, self.freedom.as_ref(), word, Some(devices))
+            .map_err(|failure| told(self.arguments, failure).into())
     }
 
     /// A problem in the words in which the run was typed.
-    pub(crate) fn told(&self, problem: Problem) -> Problem {
+    fn told(&self, problem: Problem) -> Problem {
         flags::in_flags(problem, self.arguments.run.is_some())
     }
 
     /// Whether `--free` names a setting.
-    pub(crate) fn frees(&self, key: &str) -> bool {
+    fn frees(&self, key: &str) -> bool {
         self.freedom.as_ref().is_some_and(|freedom| freedom.free.iter().any(|name| name == key))
     }
 
     /// The launch file whose settings are free, as it was named.
-    pub(crate) fn launch(&self) -> Option<String> {
+    fn launch(&self) -> Option<String> {
         self.freedom.as_ref()?;
         self.arguments.run.clone().or_else(|| self.arguments.model.clone())
     }
 
-    /// What a run file or a flag fixes of the plan in every combination.
-    pub(crate) fn said(&self) -> PlanSpec {
-        self.settings.first().map(|setting| setting.spec.plan.clone()).unwrap_or_default()
-    }
-
     /// The command line that estimates the plan.
-    pub(crate) fn command(&self, setting: &Setting, plan: &Plan) -> Result<String, Problem> {
+    fn command(&self, setting: &Setting, plan: &Plan) -> Result<String, Problem> {
         let arguments = self.arguments;
         let mut line = "railwright estimate".to_owned();
         let mut word = |text: &str| {
@@ -415,99 +308,4 @@ pub(crate) fn tell_launch(arguments: &OpenRun, printer: &Printer) -> Result<(), 
 /// The files and names that were typed, without the settings.
 fn named(arguments: &OpenRun) -> RunArguments {
     RunArguments { model: arguments.model.clone(), run: arguments.run.clone(), ..RunArguments::default() }
-}
-
-/// Tokens of a sequence: what was said, else what the model declares, at most 8192.
-pub(crate) fn sequence_length(asked: &Asked<'_>) -> u64 {
-    let declared = asked.settings.first().map_or(0, |setting| setting.run.model.max_positions);
-    let usual = if declared == 0 { 4096 } else { declared.min(8192) };
-    asked.said().sequence_length.unwrap_or(usual).max(1)
-}
-
-/// A dimension of the plan and what it may be, from `tp=2..8` or `plan.micro_batch=1,2`: the key without `plan.`, and the text behind `=`.
-pub(crate) fn dimension(text: &str) -> Result<(String, &str), Problem> {
-    let shown = human::shorten(text);
-    let Some((word, values)) = text.split_once('=') else {
-        return Err(Problem::new(format!("`{shown}` has no `=`"))
-            .in_file("--space")
-            .hint("write --space tp=2..8"));
-    };
-    let key = plan_key(word.trim()).map_err(|problem| problem.in_file("--space"))?;
-    Ok((key, values))
-}
-
-/// The key of `plan` that a word means: `tp`, `tensor-parallel`, `tensor_parallel`, `plan.tensor_parallel`.
-pub(crate) fn plan_key(word: &str) -> Result<String, Problem> {
-    let plain = word.trim().trim_start_matches("--").to_ascii_lowercase().replace('-', "_");
-    let plain = plain.strip_prefix("plan.").unwrap_or(&plain).to_owned();
-    let mut known: Vec<(String, String)> = Vec::new();
-    for key in keys().into_iter().filter(|key| key.section == "plan") {
-        known.push((key.name.to_owned(), key.name.to_owned()));
-        known.push((key.name.replace('.', "_"), key.name.to_owned()));
-        known.extend(flag_of(&key).map(|flag| (flag.replace('-', "_"), key.name.to_owned())));
-        known.extend(aliases_of(&key).iter().map(|alias| (alias.replace('-', "_"), key.name.to_owned())));
-    }
-    known.extend(DIMENSIONS.iter().map(|name| ((*name).to_owned(), (*name).to_owned())));
-    if let Some((_, key)) = known.iter().find(|(name, _)| *name == plain) {
-        return Ok(key.clone());
-    }
-    let shown = human::shorten(word);
-    let names = known.iter().map(|(name, _)| name.as_str());
-    Err(Problem::new(format!("`{shown}` is no dimension of a plan")).hint(did_you_mean(
-        &plain,
-        names,
-        "dimensions are named as flags or as keys of `plan`: `tp`, `micro_batch`",
-    )))
-}
-
-/// A plan's settings as flags, but for those that `known` has already.
-fn plan_flags(spec: &PlanSpec, known: Option<&PlanSpec>) -> String {
-    use railwright_spec::run::Section;
-    let mut parts = Vec::new();
-    for key in keys().into_iter().filter(|key| key.section == "plan") {
-        let Some(value) = spec.get(key.name) else { continue };
-        if known.and_then(|known| known.get(key.name)).as_ref() == Some(&value) {
-            continue;
-        }
-        let Some(flag) = short_flag_of(&key).or_else(|| flag_of(&key)) else { continue };
-        parts.push(match value {
-            Value::Flag(true) => format!("--{flag}"),
-            Value::Flag(false) => format!("--{flag}=false"),
-            Value::List(list) => {
-                let items: Vec<String> = list.iter().map(plain).collect();
-                format!("--{flag} {}", items.join(","))
-            }
-            other => format!("--{flag} {}", quoted(&plain(&other))),
-        });
-    }
-    parts.join(" ")
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Text(text) => text.clone(),
-        other => other.to_toml(),
-    }
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shells_read_back_what_was_quoted() {
-        assert_eq!(quoted("dgx-h100"), "dgx-h100");
-        assert_eq!(quoted("my file's"), "'my file'\\''s'");
-        assert_eq!(quoted(""), "''");
-    }
 }

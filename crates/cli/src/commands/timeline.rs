@@ -2,10 +2,10 @@
 
 use crate::args;
 use crate::args::timeline::Format;
-use crate::commands::network::simulate::machine;
 use crate::exit::{Failure, Outcome};
 use crate::printer::{Printer, SCHEMA_VERSION};
 use crate::run::{self, Resolved};
+use railwright_answers::Pricing as _;
 use railwright_calculator::costing::Machine;
 use railwright_calculator::timeline::{Detail, timeline_on};
 use railwright_spec::human;
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
     };
     let wanted = || printer.wanted();
     let run = if arguments.pricing.network.is_empty() { run } else { run.as_used() };
-    let simulated = machine(&arguments.pricing, &run.cluster)?.map(|(machine, _)| machine);
+    let simulated = arguments.pricing.machine(&run.cluster)?.map(|(machine, _)| machine);
     let machine = simulated.unwrap_or_else(|| Machine::new(&run.cluster));
     let step = timeline_on(&machine, &run.model, &run.cluster, &run.plan, detail, &wanted)?;
     let text = match format {

@@ -7,14 +7,13 @@ mod measured;
 mod report;
 mod rewrite;
 
-use super::best::Searcher;
-use super::open_run::{Freed, Setting, plan_key};
 use crate::args::{self, Output, RunArguments, RunFlags};
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, LOG_LIMIT};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use measured::Trial;
+use railwright_answers::{Freed, Searcher, Setting, plan_key};
 use railwright_calculator::estimate::EstimateOptions;
 use railwright_launch::{Edited, Launch, Refused, differences, unified};
 use railwright_spec::human;
@@ -81,7 +80,8 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
         spec.set_flag(flag, path, value)?;
     }
     let setting = Setting { word: own.cluster.name.clone(), spec, run: own.clone(), freed: None };
-    let searcher = Searcher::new(&arguments.effort, printer)?;
+    let watched = printer.watched();
+    let searcher = Searcher::new(arguments.effort.wanted(), &watched)?;
     let options = Options { keep: 1, ..Options::default() };
     let search = searcher.prepare(&setting, &setting.spec.plan, options).map_err(Failure::Input)?;
     let ran = searcher.run_for_families(std::slice::from_ref(&search), arguments.top + SPARE);

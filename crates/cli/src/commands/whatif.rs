@@ -8,43 +8,25 @@ use crate::exit::{Failure, Outcome};
 use crate::input;
 use crate::printer::document::Document;
 use crate::printer::{Answer, Printer, Terminal};
-use crate::run::{self, Resolved};
-use railwright_spec::problem::Problem;
-use railwright_tuner::whatif::{Baseline, Change, WhatIf, rehearse};
-use serde_json::{Map, Value, json};
+use crate::run;
+use railwright_answers::{changes, whatif};
+use serde_json::{Map, Value};
 
-/// Rehearsals with what was chosen for their author.
-pub(crate) struct Rehearsed {
-    pub(crate) answer: WhatIf,
-    pub(crate) chosen: Vec<String>,
-}
+/// Rehearsals that the printer knows.
+pub(crate) struct Rehearsed(railwright_answers::Rehearsed);
 
 /// Rehearses. The answer is no when the run with all changes is impossible or does not fit.
 pub(crate) fn run(arguments: &args::WhatIf, printer: &Printer) -> Result<Outcome, Failure> {
     let launch = run::launch::find(&arguments.run)?;
-    let Resolved { run, spec, mut chosen, .. } = run::resolve(&arguments.run)?;
+    let resolved = run::resolve(&arguments.run)?;
     if let Some(launch) = &launch {
         run::launch::tell(launch, printer);
     }
-    let mut problems: Vec<Problem> = Vec::new();
-    let mut changes = Vec::new();
-    for text in &arguments.change {
-        match Change::parse(text) {
-            Ok(change) => changes.push(change),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    if !problems.is_empty() {
-        return Err(problems.into());
-    }
-    let network = on_topology(&arguments.pricing, &run.cluster)?.map(|(network, said)| {
-        chosen.push(said);
-        network
-    });
-    let baseline = Baseline { spec: &spec, run: &run, read: &input::config_text, network: network.as_ref() };
-    let answer = rehearse(&baseline, &changes)?;
-    let fit = answer.fit();
-    printer.answer(&Rehearsed { answer, chosen }, &arguments.output)?;
+    let changes = changes(&arguments.change)?;
+    let network = on_topology(&arguments.pricing, &resolved.run.cluster)?;
+    let answer = whatif(resolved, &changes, &input::Disk, network)?;
+    let fit = answer.answer.fit();
+    printer.answer(&Rehearsed(answer), &arguments.output)?;
     Ok(fit.into())
 }
 
@@ -52,12 +34,10 @@ impl Answer for Rehearsed {
     const KIND: &'static str = "whatif";
 
     fn json(&self) -> Map<String, Value> {
-        let mut fields = crate::printer::fields(&self.answer);
-        fields.insert("chosen".to_owned(), json!(self.chosen));
-        fields
+        crate::printer::fields(&self.0)
     }
 
     fn document(&self, _: Terminal) -> Document {
-        report::document(self)
+        report::document(&self.0)
     }
 }

@@ -4,15 +4,13 @@ use crate::commands::recompute::{choices, say};
 use crate::commands::stage_memory::probability;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
+use railwright_answers::Balanced;
 use railwright_spec::human;
-use railwright_tuner::balance::{self, Division, Flags, StageRow};
-use serde_json::{Map, Value, json};
+use railwright_tuner::balance::{Division, StageRow};
+use serde_json::{Map, Value};
 
 pub(super) struct Balance {
-    pub(super) title: String,
-    pub(super) chosen: Vec<String>,
-    pub(super) answer: balance::Answer,
-    pub(super) flags: Vec<Flags>,
+    pub(super) solved: Balanced,
     pub(super) with_recompute: bool,
 }
 
@@ -20,23 +18,17 @@ impl Answer for Balance {
     const KIND: &'static str = "balance";
 
     fn json(&self) -> Map<String, Value> {
-        let plan = self.answer.best.as_ref().map(|best| &best.plan);
-        Map::from_iter([
-            ("title".to_owned(), json!(self.title)),
-            ("balance".to_owned(), json!(self.answer)),
-            ("flags".to_owned(), json!(self.flags)),
-            ("plan".to_owned(), json!(plan)),
-        ])
+        crate::printer::fields(&self.solved)
     }
 
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
-        document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
-        document.chosen(&self.chosen);
+        document.spans(vec![Cell::new(self.solved.title.as_str(), Tone::Strong)]);
+        document.chosen(&self.solved.chosen);
         self.verdict(&mut document);
         self.divisions(&mut document);
         self.stages(&mut document);
-        say(&mut document, &self.flags);
+        say(&mut document, &self.solved.flags);
         document
     }
 
@@ -50,7 +42,7 @@ impl Answer for Balance {
 
 impl Balance {
     fn verdict(&self, document: &mut Document) {
-        let answer = &self.answer;
+        let answer = &self.solved.answer;
         let Some(best) = &answer.best else {
             let hint = if self.with_recompute {
                 "shard or split more, or use smaller micro batches"
@@ -92,7 +84,7 @@ impl Balance {
     }
 
     fn divisions(&self, document: &mut Document) {
-        let answer = &self.answer;
+        let answer = &self.solved.answer;
         document.heading_with(
             "divisions",
             format!(
@@ -132,8 +124,8 @@ impl Balance {
     }
 
     fn stages(&self, document: &mut Document) {
-        let title = if self.answer.best.is_some() { "stages, before and best" } else { "stages" };
-        self.table(document, title, &self.answer.before, self.answer.best.as_ref());
+        let title = if self.solved.answer.best.is_some() { "stages, before and best" } else { "stages" };
+        self.table(document, title, &self.solved.answer.before, self.solved.answer.best.as_ref());
     }
 
     fn table(&self, document: &mut Document, title: &str, before: &Division, best: Option<&Division>) {

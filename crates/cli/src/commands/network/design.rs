@@ -5,20 +5,20 @@
 
 mod report;
 
-use super::super::best::{Ran, Searcher};
-use super::super::open_run::{self, Asked, Setting};
+use super::super::open_run::{self, Asked};
 use super::{kind, on_run, spelled_out};
 use crate::args::OpenRun;
 use crate::args::design::Design;
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
+use railwright_answers::{Question as _, Ran, Searcher, Setting};
 use railwright_network::bill::prices::Prices;
 use railwright_network::topology::DesignSpec;
 use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::{Cluster, by_name, preset_names};
 use railwright_spec::human;
-use railwright_spec::plan::{PlanSpec, Segment};
+use railwright_spec::plan::{PlanSpec, Segment, divided_batch, divisible_batch, usual_batch};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Dollars};
 use railwright_spec::run::{Field, Run, Sheet, Value};
@@ -75,7 +75,8 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     }
     let axes = axes(arguments, &setting.run.cluster)?;
     let machine = &setting.run.cluster;
-    let searcher = Searcher::new(&arguments.effort, printer)?;
+    let watched = printer.watched();
+    let searcher = Searcher::new(arguments.effort.wanted(), &watched)?;
     let (said, mut chosen) = said(&asked, setting);
     chosen.extend(usual);
     let space = searcher.space(setting, &said, &[]).map_err(Failure::Input)?;
@@ -195,18 +196,18 @@ fn said(asked: &Asked<'_>, setting: &Setting) -> (PlanSpec, Vec<String>) {
     let mut said = asked.said();
     said.segment.get_or_insert(Segment::Whole);
     let mut chosen = Vec::new();
-    let length = open_run::sequence_length(asked);
+    let length = asked.sequence_length();
     if said.sequence_length.is_none() {
         chosen.push(format!("sequences of {} tokens", human::whole(length)));
     }
     let devices = setting.run.cluster.devices;
     let sequences = match (said.global_batch, said.batch_tokens) {
         (Some(_), _) => said.global_batch,
-        (None, Some(tokens)) => Some(open_run::divisible_batch(tokens.0, length, devices)),
+        (None, Some(tokens)) => Some(divisible_batch(tokens.0, length, devices)),
         (None, None) if said.micro_batches.is_some() => None,
         (None, None) => {
-            let usual = open_run::usual_batch(length, devices);
-            Some(open_run::divided_batch(usual, &[devices]).unwrap_or(usual))
+            let usual = usual_batch(length, devices);
+            Some(divided_batch(usual, &[devices]).unwrap_or(usual))
         }
     };
     if let (Some(sequences), None) = (sequences, said.global_batch) {

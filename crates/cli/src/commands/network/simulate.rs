@@ -8,6 +8,7 @@ use crate::args::traffic::OnNetwork;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
+use railwright_answers::Machines;
 use railwright_calculator::costing::Machine;
 use railwright_network::failures::Recovery;
 use railwright_network::simulate::{Part, Wiring};
@@ -125,21 +126,18 @@ fn in_words(problem: Problem, sheet: &Sheet<DesignSpec>) -> Problem {
     problem
 }
 
-/// The machine of a run whose collectives are simulated, if that is asked for, and what to say of it.
-pub(crate) fn machine(pricing: &Pricing, cluster: &Cluster) -> Result<Option<(Machine, String)>, Problem> {
-    network_of(pricing, cluster)?
-        .map(|(wiring, said)| flows::machine(cluster, wiring).map(|machine| (machine, said)))
-        .transpose()
-}
+impl railwright_answers::Pricing for Pricing {
+    fn machine(&self, cluster: &Cluster) -> Result<Option<(Machine, String)>, Problem> {
+        network_of(self, cluster)?
+            .map(|(wiring, said)| flows::machine(cluster, wiring).map(|machine| (machine, said)))
+            .transpose()
+    }
 
-/// A quick machine, and the one that simulates.
-type Machines = (Machine, Machine);
-
-/// The same with a quick machine before it that is never slower, for searches.
-pub(crate) fn machines(pricing: &Pricing, cluster: &Cluster) -> Result<Option<(Machines, String)>, Problem> {
-    network_of(pricing, cluster)?
-        .map(|(wiring, said)| flows::quick_and_simulated(cluster, wiring).map(|both| (both, said)))
-        .transpose()
+    fn machines(&self, cluster: &Cluster) -> Result<Option<(Machines, String)>, Problem> {
+        network_of(self, cluster)?
+            .map(|(wiring, said)| flows::quick_and_simulated(cluster, wiring).map(|both| (both, said)))
+            .transpose()
+    }
 }
 
 /// The topology of collectives of a cluster that changes, with what to say of it; none in closed form.

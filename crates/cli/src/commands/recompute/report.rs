@@ -3,16 +3,14 @@
 use crate::commands::stage_memory::probability;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal, words};
+use railwright_answers::Recomputed;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::recompute::{self, Flags, LayerTable, Variant};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 pub(super) struct Recompute {
-    pub(super) title: String,
-    pub(super) chosen: Vec<String>,
-    pub(super) answer: recompute::Answer,
-    pub(super) flags: Vec<Flags>,
+    pub(super) solved: Recomputed,
     pub(super) uniform: bool,
 }
 
@@ -24,27 +22,21 @@ impl Answer for Recompute {
     const KIND: &'static str = "recompute";
 
     fn json(&self) -> Map<String, Value> {
-        let plan = self.answer.best.as_ref().map(|best| &best.plan);
-        Map::from_iter([
-            ("title".to_owned(), json!(self.title)),
-            ("recompute".to_owned(), json!(self.answer)),
-            ("flags".to_owned(), json!(self.flags)),
-            ("plan".to_owned(), json!(plan)),
-        ])
+        crate::printer::fields(&self.solved)
     }
 
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
-        document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
-        document.chosen(&self.chosen);
+        document.spans(vec![Cell::new(self.solved.title.as_str(), Tone::Strong)]);
+        document.chosen(&self.solved.chosen);
         self.verdict(&mut document);
         self.variants(&mut document);
-        for layer in &self.answer.layers {
+        for layer in &self.solved.answer.layers {
             self.layer(&mut document, layer);
         }
         self.memory(&mut document);
         self.stages(&mut document);
-        say(&mut document, &self.flags);
+        say(&mut document, &self.solved.flags);
         document
     }
 
@@ -61,7 +53,7 @@ impl Answer for Recompute {
 
 impl Recompute {
     fn verdict(&self, document: &mut Document) {
-        let recompute::Answer { best, full, none, limit, device_memory, .. } = &self.answer;
+        let recompute::Answer { best, full, none, limit, device_memory, .. } = &self.solved.answer;
         let Some(best) = best else {
             document.spans(vec![
                 Cell::new("nothing fits", Tone::Bad),
@@ -69,28 +61,28 @@ impl Recompute {
                     ": with every layer recomputed the fullest stage takes {} of {}; limit for {} fit probability: {}",
                     human::bytes(full.memory),
                     human::bytes(*device_memory),
-                    human::percent(self.answer.probability),
+                    human::percent(self.solved.answer.probability),
                     human::bytes(*limit)
                 )
                 .into(),
             ]);
-            if self.answer.remedies.is_empty() {
+            if self.solved.answer.remedies.is_empty() {
                 document.paragraph("no single change of those tried makes it fit: more devices are needed");
             } else {
                 document.paragraph("each of these would make it fit, alone:");
-                let list = self.answer.remedies.iter().map(|r| Cell::from(r.change.as_str()));
+                let list = self.solved.answer.remedies.iter().map(|r| Cell::from(r.change.as_str()));
                 document.blocks.push(Block::Bullets(list.collect()));
             }
             return;
         };
         let optimal = if self.uniform {
             self.best_of_flags()
-        } else if self.answer.gap < 5e-6 {
+        } else if self.solved.answer.gap < 5e-6 {
             "; no other choice is faster".to_owned()
         } else {
-            format!("; no other choice is more than {} faster", human::percent(self.answer.gap))
+            format!("; no other choice is more than {} faster", human::percent(self.solved.answer.gap))
         };
-        let gain = self.answer.gain_over_full.unwrap_or(0.0);
+        let gain = self.solved.answer.gain_over_full.unwrap_or(0.0);
         let lost = best.step_time / none.step_time - 1.0;
         document.spans(vec![
             Cell::new(format!("step {}", human::seconds(best.step_time)), Tone::Good),
@@ -107,9 +99,9 @@ impl Recompute {
 
     /// What the best is best of where every stage must choose the same, and what is faster without the limits of launch flags.
     fn best_of_flags(&self) -> String {
-        let framework = railwright_tuner::recompute::framework_name(&self.answer.none.plan.software);
+        let framework = railwright_tuner::recompute::framework_name(&self.solved.answer.none.plan.software);
         let claim = format!(", the fastest choice for all stages that flags of {framework} express");
-        let (any, best) = (&self.answer.uniform_any, &self.answer.best);
+        let (any, best) = (&self.solved.answer.uniform_any, &self.solved.answer.best);
         match any.as_ref().zip(best.as_ref()).filter(|(any, best)| any.step_time < best.step_time) {
             Some((any, _)) => format!(
                 "{claim}; one policy on any layers of all stages reaches {} ({})",
@@ -121,7 +113,7 @@ impl Recompute {
     }
 
     fn variants(&self, document: &mut Document) {
-        let answer = &self.answer;
+        let answer = &self.solved.answer;
         document.heading_with(
             "recompute policies",
             format!(
@@ -169,7 +161,7 @@ impl Recompute {
     }
 
     fn layer(&self, document: &mut Document, layer: &LayerTable) {
-        let which = if self.answer.layers.len() == 1 {
+        let which = if self.solved.answer.layers.len() == 1 {
             "one layer".to_owned()
         } else {
             format!("one layer such as layer {}, of {} identical layers", layer.first, layer.layers)
@@ -206,7 +198,7 @@ impl Recompute {
     }
 
     fn memory(&self, document: &mut Document) {
-        let answer = &self.answer;
+        let answer = &self.solved.answer;
         document
             .heading_with("memory without recompute", format!("of stage {}, the fullest", answer.fullest));
         let shown = answer.kinds.iter().filter(|kind| kind.share >= 0.005);
@@ -221,7 +213,7 @@ impl Recompute {
     }
 
     fn stages(&self, document: &mut Document) {
-        let answer = &self.answer;
+        let answer = &self.solved.answer;
         if answer.stages.is_empty() {
             return;
         }

@@ -2,17 +2,16 @@
 
 mod fields;
 
-use super::nothing::{Nothing, Remedied};
-use super::{Answered, Shown, why_not};
-use crate::args::Goal;
+use super::Answered;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{self, Answer, Terminal};
+use railwright_answers::{Nothing, Remedied, Shown, WhyNotAnswer};
 use railwright_calculator::estimate::Interval;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::ranking::{Ranked, Share};
 use railwright_tuner::remedies::Change;
-use railwright_tuner::search::{Miss, difference_band};
+use railwright_tuner::search::{Miss, Objective, difference_band};
 use railwright_tuner::simplicity::Oddity;
 use railwright_tuner::why_not::WhyNot;
 use serde_json::{Map, Value};
@@ -21,7 +20,7 @@ impl Answer for Answered {
     const KIND: &'static str = "search";
 
     fn json(&self) -> Map<String, Value> {
-        fields::json(self)
+        crate::printer::fields(&self.0)
     }
 
     fn document(&self, terminal: Terminal) -> Document {
@@ -113,8 +112,8 @@ impl Answered {
             };
             let text = format!(
                 " on the Pareto front of {} and {}, of {searched}, {fitting}",
-                first.label(),
-                second.label()
+                objective(first),
+                objective(second)
             );
             document.spans(vec![Cell::new(layouts, Tone::Good), text.into()]);
             return;
@@ -122,7 +121,7 @@ impl Answered {
         let ranked = &best.ranked;
         let text = format!(
             " by {} of a space of {searched}, {fitting}: {} per step ({}), {}",
-            self.objective.label(),
+            objective(self.objective),
             human::seconds(ranked.candidate.step_time),
             between(&ranked.step_time_interval),
             ranked.plan_summary
@@ -147,7 +146,7 @@ impl Answered {
             let lag = fastest
                 .ranked
                 .dearer
-                .filter(|_| self.objective == Goal::Cost)
+                .filter(|_| self.objective == Objective::Dollars)
                 .unwrap_or(fastest.ranked.behind);
             let odd = objections(&fastest.ranked);
             let why = if odd.is_empty() { "with more features".to_owned() } else { odd };
@@ -167,26 +166,29 @@ impl Answered {
         if self.several_settings {
             return None;
         }
-        let follows = |goal: Goal| matches!(goal, Goal::Time | Goal::Cost | Goal::Gpus);
+        let follows =
+            |goal: Objective| matches!(goal, Objective::Time | Objective::Dollars | Objective::Devices);
         match (self.pareto, self.objective) {
             (Some((first, second)), _) if follows(first) && follows(second) => Some(
                 "time and cost are equivalent on a single cluster size: compare several with --gpus or --cluster",
             ),
-            (None, Goal::Gpus) => Some("only one number of devices was compared: name several with --gpus"),
+            (None, Objective::Devices) => {
+                Some("only one number of devices was compared: name several with --gpus")
+            }
             _ => None,
         }
     }
 
     fn ranking(&self, document: &mut Document, terminal: Terminal) {
         let remark = match self.pareto {
-            Some((first, _)) => format!("by {}; best variant of each layout", first.label()),
+            Some((first, _)) => format!("by {}; best variant of each layout", objective(first)),
             None if self.is_by_family => {
                 format!(
                     "by {}, ties by simplicity; one row for each TP, PP, CP, EP and sharding",
-                    self.objective.label()
+                    objective(self.objective)
                 )
             }
-            None => format!("by {}; best variant of each layout", self.objective.label()),
+            None => format!("by {}; best variant of each layout", objective(self.objective)),
         };
         document.heading_with("ranking", remark);
         let mut columns = vec![Column::numbers("#")];
@@ -261,7 +263,7 @@ impl Answered {
     fn against(&self, ranked: &Ranked) -> Cell {
         let slow = ranked.candidate.expected_time / ranked.candidate.step_time;
         let near_limit = if slow > 1.005 { " (near the memory limit)" } else { "" };
-        let by_cost = ranked.dearer.filter(|_| self.objective == Goal::Cost && self.pareto.is_none());
+        let by_cost = ranked.dearer.filter(|_| self.objective == Objective::Dollars && self.pareto.is_none());
         let lag = format!("{:+.1}%", unsigned_zero(by_cost.unwrap_or(ranked.behind) * 100.0, 0.05));
         match () {
             () if ranked.rank == 1 => Cell::new(format!("best{near_limit}"), Tone::Good),
@@ -450,7 +452,7 @@ fn remedy_words(remedy: &Remedied) -> String {
     }
 }
 
-fn why(answer: &why_not::Answer, fit_probability: f64, document: &mut Document) {
+fn why(answer: &WhyNotAnswer, fit_probability: f64, document: &mut Document) {
     document.heading(format!("why not {}", answer.text));
     if let Some(outside) = &answer.outside {
         document.paragraph(outside.as_str());
@@ -512,5 +514,15 @@ fn why(answer: &why_not::Answer, fit_probability: f64, document: &mut Document) 
                 document.paragraph(format!("against the best: {}", parts.join(", ")));
             }
         }
+    }
+}
+
+/// An objective for people.
+const fn objective(objective: Objective) -> &'static str {
+    match objective {
+        Objective::Time => "step time",
+        Objective::Dollars => "cost per token",
+        Objective::Devices => "number of devices",
+        Objective::Headroom => "memory per device",
     }
 }

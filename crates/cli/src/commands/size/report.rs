@@ -6,25 +6,14 @@ use crate::printer::{self, Answer, Terminal};
 use railwright_spec::human;
 use railwright_spec::quantity::{Dollars, Seconds};
 use railwright_tuner::size::{Row, Stop};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
 impl Answer for Answered {
     const KIND: &'static str = "size";
 
     fn json(&self) -> Map<String, Value> {
-        Map::from_iter([
-            ("title".to_owned(), json!(self.title)),
-            ("tokens".to_owned(), json!(self.tokens)),
-            ("global_batch".to_owned(), json!(self.global_batch)),
-            ("growing_batch".to_owned(), json!(self.growing_batch)),
-            ("sequence_length".to_owned(), json!(self.sequence_length)),
-            ("complete".to_owned(), json!(!self.is_incomplete)),
-            ("size".to_owned(), json!(self.sized)),
-            ("layouts".to_owned(), json!(self.layouts)),
-            ("command".to_owned(), json!(self.command)),
-            ("chosen".to_owned(), json!(self.chosen)),
-        ])
+        printer::fields(&self.0)
     }
 
     fn document(&self, _: Terminal) -> Document {

@@ -1,7 +1,7 @@
 //! The report of `whatif`: one table that compares, then each change with what it moved.
 
-use super::Rehearsed;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use railwright_answers::Rehearsed;
 use railwright_calculator::memory::Fit;
 use railwright_spec::human;
 use railwright_spec::problem::Warning;

@@ -2,10 +2,10 @@
 //!
 //! Responsible for: telling the batch from other reasons, by trying. Refuses to choose another batch for anybody.
 
-use super::best::Searcher;
-use super::open_run::{Setting, divided_batch};
+use crate::searcher::Searcher;
+use crate::setting::Setting;
 use railwright_spec::human;
-use railwright_spec::plan::PlanSpec;
+use railwright_spec::plan::{PlanSpec, divided_batch};
 use railwright_spec::problem::Problem;
 use railwright_tuner::search::Options;
 use std::fmt::Write as _;

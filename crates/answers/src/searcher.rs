@@ -1,29 +1,41 @@
-//! Runs the tuner's searches: threads, a progress bar, Ctrl-C.
+//! Runs the tuner's searches: workers, progress, cancellation.
 //!
 //! Responsible for: working through the pieces of searches side by side and putting what they found together in one order, so that the
 //! number of threads does not show. Refuses to choose: the tuner does.
 
-use super::batch::by_batch;
-use super::network::simulate::machines;
-use super::open_run::{Setting, dimension};
-use crate::args::Effort;
-use crate::args::simulate::Pricing;
-use crate::exit::Failure;
-use crate::printer::{Printer, Stop};
+use crate::Refused;
+use crate::batch::by_batch;
+use crate::names::dimension;
+use crate::pricing::{ClosedForm, Pricing};
+use crate::setting::Setting;
+use crate::watch::{Stage, Watch};
+use crate::workers::{MOST_THREADS, Workers};
 use railwright_calculator::costing::Machine;
 use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on};
 use railwright_calculator::memory::SURE_TO_FIT;
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
-use railwright_tuner::search::{Candidate, Counters, Incumbent, Options, Results, Runners, Search, Space};
-use rayon::prelude::*;
+use railwright_spec::quantity::Seconds;
+use railwright_tuner::search::{Candidate, Incumbent, Options, Results, Runners, Search, Space};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+
+/// How a search goes about it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effort {
+    /// Dimensions and the values to which each is restricted, as in `tp=2..8`.
+    pub space: Vec<String>,
+    /// Minimum probability that a layout fits; the usual one where open.
+    pub fit_probability: Option<f64>,
+    /// Whether features count that the framework version does not support.
+    pub unlimited: bool,
+    /// Number of threads; as many as there are cores where open. It does not affect results.
+    pub threads: Option<usize>,
+}
 
 /// What a search for one best plan ended with.
-pub(crate) enum Found {
+pub enum Found {
     /// The estimate of the best plan.
     Best(Box<Estimate>),
     /// Nothing, and why.
@@ -33,33 +45,28 @@ pub(crate) enum Found {
 }
 
 /// What the pieces of a search found.
-pub(crate) struct Ran {
-    pub(crate) results: Results,
+pub struct Ran {
+    /// The results.
+    pub results: Results,
     /// Whether every piece was searched.
-    pub(crate) is_complete: bool,
+    pub is_complete: bool,
 }
 
 /// Searches, one after another, until the user stops it.
-pub(crate) struct Searcher<'a> {
-    effort: &'a Effort,
-    pricing: Option<&'a Pricing>,
-    pool: rayon::ThreadPool,
-    stop: Stop,
-    printer: Printer,
-    begin: Instant,
+pub struct Searcher<'a> {
+    effort: Effort,
+    pricing: &'a dyn Pricing,
+    workers: Workers,
+    watch: &'a dyn Watch,
     evaluated: AtomicU64,
 }
 
-const MOST_THREADS: usize = 1024;
-const BAR: &str = "searching {bar:30} {percent}% {msg}, {eta} left";
-const ORDERING: &str = "ordering {bar:30} {percent}%, {eta} left";
-const SIMULATING: &str = "simulating {bar:30} {percent}% {msg}, {eta} left";
 /// As far as a bar that shows how many are simulated goes.
 const MOST_SIMULATED: usize = 50;
 
 impl<'a> Searcher<'a> {
-    /// Checks the effort and listens to Ctrl-C.
-    pub(crate) fn new(effort: &'a Effort, printer: &Printer) -> Result<Self, Problem> {
+    /// Checks the effort.
+    pub fn new(effort: Effort, watch: &'a dyn Watch) -> Result<Self, Problem> {
         let threads = effort.threads.unwrap_or(0);
         if effort.threads.is_some_and(|n| n == 0 || n > MOST_THREADS) {
             let problem = Problem::new(format!("expected 1 to {MOST_THREADS} threads, found {threads}"));
@@ -69,42 +76,32 @@ impl<'a> Searcher<'a> {
             let problem = Problem::new(format!("expected a probability from 0 to below 1, found {p}"));
             return Err(problem.in_file("--fit-probability").hint(format!("leave it out for {SURE_TO_FIT}")));
         }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-            Problem::new(format!("threads cannot be started: {error}")).in_file("--threads")
-        })?;
         Ok(Self {
             effort,
-            pricing: None,
-            pool,
-            stop: printer.stop(),
-            printer: printer.clone(),
-            begin: Instant::now(),
+            pricing: &ClosedForm,
+            workers: Workers::new(threads)?,
+            watch,
             evaluated: AtomicU64::new(0),
         })
     }
 
     /// The same with candidates priced as was asked: by flows on a topology.
-    pub(crate) fn priced(self, pricing: &'a Pricing) -> Self {
-        Self { pricing: Some(pricing), ..self }
+    #[must_use]
+    pub fn priced(self, pricing: &'a dyn Pricing) -> Self {
+        Self { pricing, ..self }
     }
 
     /// What a search of many found, best first: by flows if it is simulated, several at a time on all threads.
-    pub(crate) fn runners(
-        &self,
-        search: &Search<'_>,
-        results: &Results,
-        wanted: usize,
-    ) -> Result<Runners, Problem> {
+    pub fn runners(&self, search: &Search<'_>, results: &Results, wanted: usize) -> Result<Runners, Problem> {
         let most = results.best.entries().len().min(MOST_SIMULATED) as u64;
-        let bar = self.printer.progress(SIMULATING, "simulating", most);
+        let bar = self.watch.begin(Stage::Simulating, most);
         let runners = search.runners(results, wanted, |entries| {
             if self.is_stopped() {
                 return None;
             }
-            let priced: Vec<Result<Candidate, Problem>> = self.pool.install(|| {
-                entries.par_iter().map(|entry| Candidate::new(search, &entry.strategy)).collect()
-            });
-            bar.advance_to(entries.len() as u64, || None);
+            let priced: Vec<Result<Candidate, Problem>> =
+                self.workers.map(entries, |entry| Candidate::new(search, &entry.strategy));
+            bar.advance(entries.len() as u64, None);
             Some(priced.into_iter().collect())
         });
         bar.finish();
@@ -112,17 +109,17 @@ impl<'a> Searcher<'a> {
     }
 
     /// Whether the user stopped it.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.is_said()
+    pub fn is_stopped(&self) -> bool {
+        self.watch.is_stopped()
     }
 
     /// The probability of fitting that is asked for.
-    pub(crate) fn fit_probability(&self) -> f64 {
+    pub fn fit_probability(&self) -> f64 {
         self.effort.fit_probability.unwrap_or(SURE_TO_FIT)
     }
 
     /// What is searched in a setting when the plan says this much. Problems of what was pinned are told before anything is searched.
-    pub(crate) fn prepare<'s>(
+    pub fn prepare<'s>(
         &self,
         setting: &'s Setting,
         said: &PlanSpec,
@@ -132,7 +129,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// The same without the restrictions of some dimensions.
-    pub(crate) fn prepare_but<'s>(
+    pub fn prepare_but<'s>(
         &self,
         setting: &'s Setting,
         said: &PlanSpec,
@@ -155,11 +152,10 @@ impl<'a> Searcher<'a> {
             let problem = Problem { place, ..problem };
             one(if is_narrowed { problem.in_file("--space") } else { problem })
         })?;
-        let mut search =
-            match self.pricing.map(|pricing| machines(pricing, &run.cluster)).transpose().map_err(one)? {
-                Some(Some(((quick, simulated), _))) => search.on_whole_domains().simulated(quick, simulated),
-                _ => search,
-            };
+        let mut search = match self.pricing.machines(&run.cluster).map_err(one)? {
+            Some(((quick, simulated), _)) => search.on_whole_domains().simulated(quick, simulated),
+            None => search,
+        };
         self.order(&mut search);
         Ok(search)
     }
@@ -167,16 +163,16 @@ impl<'a> Searcher<'a> {
     /// Puts the pieces of a search in order, on all threads.
     fn order(&self, search: &mut Search<'_>) {
         let pieces = search.pieces().len();
-        let bar = self.printer.progress(ORDERING, "ordering", pieces as u64);
+        let bar = self.watch.begin(Stage::Ordering, pieces as u64);
         let next = AtomicUsize::new(0);
         let promises: Vec<AtomicU64> = (0..pieces).map(|_| AtomicU64::new(f64::INFINITY.to_bits())).collect();
-        self.pool.broadcast(|_| {
+        self.workers.each(|| {
             let mut worker = search.worker();
             while !self.is_stopped() {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(promise) = promises.get(index) else { break };
                 promise.store(search.promise(index, &mut worker).to_bits(), Ordering::Relaxed);
-                bar.advance(1);
+                bar.advance(1, None);
             }
         });
         bar.finish();
@@ -186,18 +182,12 @@ impl<'a> Searcher<'a> {
     }
 
     /// How collectives are priced, if not in closed form.
-    pub(crate) fn said(&self, setting: &Setting) -> Option<String> {
-        let machines = machines(self.pricing?, &setting.run.cluster).ok()?;
-        machines.map(|(_, said)| said)
+    pub fn said(&self, setting: &Setting) -> Option<String> {
+        self.pricing.machines(&setting.run.cluster).ok()?.map(|(_, said)| said)
     }
 
     /// The space of a setting, narrowed as was asked but for some dimensions.
-    pub(crate) fn space(
-        &self,
-        setting: &Setting,
-        said: &PlanSpec,
-        freed: &[&str],
-    ) -> Result<Space, Vec<Problem>> {
+    pub fn space(&self, setting: &Setting, said: &PlanSpec, freed: &[&str]) -> Result<Space, Vec<Problem>> {
         let run = &setting.run;
         let one = |problem: Problem| vec![setting.spec.placed(problem)];
         let space = if self.effort.unlimited { Space::unlimited } else { Space::new };
@@ -215,13 +205,13 @@ impl<'a> Searcher<'a> {
     }
 
     /// Searches all pieces of all searches.
-    pub(crate) fn run(&self, searches: &[Search<'_>]) -> Vec<Ran> {
+    pub fn run(&self, searches: &[Search<'_>]) -> Vec<Ran> {
         self.run_below(searches, &[])
     }
 
     /// Searches for the rows of families: the fastest first, then, knowing it, what ties with it in the order of simplicity. Searches that
     /// rank by anything but time stay as they are.
-    pub(crate) fn run_for_families(&self, searches: &[Search<'_>], rows: usize) -> Vec<Ran> {
+    pub fn run_for_families(&self, searches: &[Search<'_>], rows: usize) -> Vec<Ran> {
         let mut ran = self.run(searches);
         let again: Vec<(usize, Search<'_>)> = searches
             .iter()
@@ -243,7 +233,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// The same when each search is known to have something at least as good as a score.
-    pub(crate) fn run_below(&self, searches: &[Search<'_>], known: &[f64]) -> Vec<Ran> {
+    pub fn run_below(&self, searches: &[Search<'_>], known: &[f64]) -> Vec<Ran> {
         let pieces: Vec<(usize, usize)> = searches
             .iter()
             .enumerate()
@@ -251,11 +241,11 @@ impl<'a> Searcher<'a> {
             .collect();
         let incumbents: Vec<Incumbent> = searches.iter().map(|_| Incumbent::default()).collect();
         incumbents.iter().zip(known).for_each(|(incumbent, score)| incumbent.lower(*score));
-        let bar = self.printer.progress(BAR, "searching", pieces.len() as u64);
+        let bar = self.watch.begin(Stage::Searching, pieces.len() as u64);
         let next = AtomicUsize::new(0);
         let found: Mutex<Vec<(usize, usize, Results)>> = Mutex::new(Vec::with_capacity(pieces.len()));
         // A queue in the order of the searches' own promise: what is found early prunes what comes late.
-        self.pool.broadcast(|_| {
+        self.workers.each(|| {
             let mut workers: Vec<_> = searches.iter().map(|_| None).collect();
             while !self.is_stopped() {
                 let Some(&(index, piece)) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
@@ -265,9 +255,9 @@ impl<'a> Searcher<'a> {
                 let evaluated = results.counters.timed;
                 let total = self.evaluated.fetch_add(evaluated, Ordering::Relaxed) + evaluated;
                 if let Some(best) = results.best.entries().first() {
-                    bar.found(best.time);
+                    bar.found(Seconds::new(best.time));
                 }
-                bar.advance_to(1, || Some(format!("{} evaluated", human::count(total as f64))));
+                bar.advance(1, Some(total));
                 let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                 found.push((index, piece, results));
             }
@@ -289,28 +279,20 @@ impl<'a> Searcher<'a> {
     }
 
     /// Whether a search has any strategy at all.
-    pub(crate) fn has_any(&self, search: &Search<'_>) -> bool {
+    pub fn has_any(&self, search: &Search<'_>) -> bool {
         let (mut worker, incumbent) = (search.worker(), Incumbent::default());
         (0..search.pieces().len())
             .take_while(|_| !self.is_stopped())
             .any(|piece| search.run_piece(piece, &mut worker, &incumbent).counters.enumerated > 0)
     }
 
-    /// How fast it went, in words; for people only, since it differs from run to run.
-    pub(crate) fn speed(&self, counters: &Counters) -> String {
-        let seconds = self.begin.elapsed().as_secs_f64().max(1e-6);
-        format!(
-            "{} evaluated of a space of {} in {seconds:.2} s; the others: {} pruned, {} equivalent, {} out of memory",
-            human::count(counters.timed as f64),
-            human::count(counters.enumerated as f64),
-            human::count(counters.bounded_away as f64),
-            human::count(counters.dominated as f64),
-            human::count((counters.did_not_fit + counters.did_not_fit_as_group) as f64),
-        )
+    /// Remedies that are about to be tried.
+    pub(crate) fn remedies(&self, most: usize, enough: usize) {
+        self.watch.remedies(most, enough);
     }
 
     /// The best plan of a setting with so many sequences a step.
-    pub(crate) fn best(&self, setting: &Setting, sequences: u64) -> Result<Found, Failure> {
+    pub fn best(&self, setting: &Setting, sequences: u64) -> Result<Found, Refused> {
         if self.is_stopped() {
             return Ok(Found::Stopped);
         }
@@ -333,9 +315,9 @@ impl<'a> Searcher<'a> {
         };
         if let Some(best) = outcome.candidates.first() {
             let options = EstimateOptions { training: run.training, cost: run.cost };
-            let machine = match self.pricing.map(|pricing| machines(pricing, &run.cluster)).transpose()? {
-                Some(Some(((_, simulated), _))) => simulated,
-                _ => Machine::new(&run.cluster),
+            let machine = match self.pricing.machines(&run.cluster)? {
+                Some(((_, simulated), _)) => simulated,
+                None => Machine::new(&run.cluster),
             };
             let estimate = estimate_on(&machine, &run.model, &run.cluster, &best.plan, &options)?;
             return Ok(Found::Best(Box::new(estimate)));

@@ -1,24 +1,24 @@
 //! The layout of a launch file among those that were found, and what of the file is free.
 //!
-//! Responsible for: the row of the file's own layout, and what is kept, in words. Refuses to open anything: [`super::super::open_run`] does.
+//! Responsible for: the row of the file's own layout, and what is kept, in words. Refuses to open anything: the front end does.
 
-use super::super::open_run::Asked;
 use super::{Shown, one};
-use crate::exit::Failure;
+use crate::Refused;
+use crate::question::Question;
 use railwright_tuner::search::{Candidate, Objective, Search, difference_band};
 use railwright_tuner::tuning;
 
 /// The layout of the launch file in each setting where it is possible, as number 0.
 pub(super) fn rows(
-    asked: &Asked<'_>,
+    asked: &dyn Question,
     searches: &[Search<'_>],
     indices: &[usize],
     all: &[(usize, Candidate)],
     objective: Objective,
-) -> Result<Vec<Shown>, Failure> {
+) -> Result<Vec<Shown>, Refused> {
     let mut list = Vec::new();
     for (search, &index) in searches.iter().zip(indices) {
-        let plan = asked.settings[index].freed.as_ref().and_then(|freed| freed.own.clone());
+        let plan = asked.settings()[index].freed.as_ref().and_then(|freed| freed.own.clone());
         let Some(mut candidate) = plan.map(|plan| Candidate::of_plan(search, plan)).transpose()? else {
             continue;
         };
@@ -33,8 +33,8 @@ pub(super) fn rows(
 }
 
 /// What is free and what is kept of a launch file.
-pub(super) fn freed(asked: &Asked<'_>) -> Option<String> {
-    let setting = asked.settings.iter().find(|setting| setting.freed.is_some())?;
+pub(super) fn freed(asked: &dyn Question) -> Option<String> {
+    let setting = asked.settings().iter().find(|setting| setting.freed.is_some())?;
     let own = setting.freed.as_ref()?.own.as_ref();
     let habits = own.map(tuning::habits).unwrap_or_default();
     let kept: Vec<&str> = habits.into_iter().filter(|key| !asked.frees(key)).collect();

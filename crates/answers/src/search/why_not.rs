@@ -1,9 +1,11 @@
 //! `--why-not tp=8,pp=4`: the best strategy with what was named, against the winner.
 
-use super::said;
-use crate::commands::best::Searcher;
-use crate::commands::open_run::{Asked, Setting, plan_key};
-use crate::exit::Failure;
+use super::batches::said;
+use crate::Refused;
+use crate::names::plan_key;
+use crate::question::Question;
+use crate::searcher::Searcher;
+use crate::setting::Setting;
 use railwright_spec::human;
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::problem::Problem;
@@ -12,27 +14,31 @@ use railwright_tuner::search::{Candidate, DIMENSIONS, Options, Space};
 use railwright_tuner::why_not::{WhyNot, against, too_large};
 
 /// What was named.
-pub(crate) struct Question {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
     text: String,
     /// Keys of `plan` and values.
     pins: Vec<(String, String)>,
 }
 
 /// What was named, and why it is not the answer.
-pub(crate) struct Answer {
-    pub(crate) text: String,
-    pub(crate) verdict: WhyNot,
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What was named.
+    pub text: String,
+    /// Why it is not first.
+    pub verdict: WhyNot,
     /// The layout that was judged, as flags.
-    pub(crate) layout: String,
+    pub layout: String,
     /// Why the search for the best did not come across it, where it lies outside the space.
-    pub(crate) outside: Option<String>,
+    pub outside: Option<String>,
 }
 
 const PLACE: &str = "--why-not";
 
-impl Question {
+impl Named {
     /// From `tp=8,pp=4,recompute=selective:norm,mlp`.
-    pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
+    pub fn parse(text: &str) -> Result<Self, Problem> {
         let mut pins: Vec<(String, String)> = Vec::new();
         for part in text.split(',') {
             if let Some((word, value)) = part.split_once('=') {
@@ -51,16 +57,16 @@ impl Question {
     }
 
     /// Searches what has the pins, in the first setting (or the winner's), and compares.
-    pub(crate) fn answer(
+    pub(super) fn answer(
         &self,
-        asked: &Asked<'_>,
+        asked: &dyn Question,
         searcher: &Searcher<'_>,
         batches: &[Option<u64>],
         options: &Options,
         best: Option<(usize, &Candidate)>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, Refused> {
         let index = best.map_or(0, |(index, _)| index);
-        let Some(setting) = asked.settings.get(index) else {
+        let Some(setting) = asked.settings().get(index) else {
             return Err(Problem::new("no cluster is named").into());
         };
         let mut spec = setting.spec.clone();
@@ -169,16 +175,16 @@ impl Question {
 
 #[cfg(test)]
 mod tests {
-    use super::Question;
+    use super::Named;
 
     #[test]
     fn pins_are_read_with_commas_inside_values() {
-        let question = Question::parse("tp=8, recompute=selective:norm,mlp,pp=4").expect("fine");
-        let pins: Vec<(&str, &str)> = question.pins.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        let named = Named::parse("tp=8, recompute=selective:norm,mlp,pp=4").expect("fine");
+        let pins: Vec<(&str, &str)> = named.pins.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
         assert_eq!(
             pins,
             [("tensor_parallel", "8"), ("recompute", "selective:norm,mlp"), ("pipeline_parallel", "4")]
         );
-        assert!(Question::parse("8").is_err() && Question::parse("tpp=8").is_err());
+        assert!(Named::parse("8").is_err() && Named::parse("tpp=8").is_err());
     }
 }

@@ -1,9 +1,10 @@
 //! What is said when nothing fits: what comes closest, and what would make it fit. And when nothing is possible: why.
 
-use super::said;
-use crate::commands::best::{Ran, Searcher};
-use crate::commands::open_run::{Asked, Setting, dimension};
-use crate::printer::Printer;
+use super::batches::said;
+use crate::names::dimension;
+use crate::question::Question;
+use crate::searcher::{Ran, Searcher};
+use crate::setting::Setting;
 use railwright_spec::plan::{Plan, PlanSpec, validate};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
@@ -11,23 +12,29 @@ use railwright_tuner::remedies::{Change, Remedy, remedies};
 use railwright_tuner::search::{Miss, Options, Search};
 
 /// Nothing fits.
-pub(crate) struct Nothing {
+#[derive(Clone, Debug)]
+pub struct Nothing {
     /// What comes closest, and its layout as flags.
-    pub(crate) misses: Vec<(Miss, String)>,
+    pub misses: Vec<(Miss, String)>,
     /// What would make it fit, with the step time that it leads to.
-    pub(crate) remedies: Vec<Remedied>,
+    pub remedies: Vec<Remedied>,
     /// Remedies that were tried.
-    pub(crate) tried: usize,
+    pub tried: usize,
     /// Whether the user stopped before all were.
-    pub(crate) is_stopped: bool,
+    pub is_stopped: bool,
 }
 
 /// A remedy that works.
-pub(crate) struct Remedied {
-    pub(crate) change: Change,
-    pub(crate) devices: u64,
-    pub(crate) step_time: Seconds,
-    pub(crate) layout: String,
+#[derive(Clone, Debug)]
+pub struct Remedied {
+    /// The change.
+    pub change: Change,
+    /// Number of devices.
+    pub devices: u64,
+    /// Step time of the best layout with it.
+    pub step_time: Seconds,
+    /// That layout as flags.
+    pub layout: String,
 }
 
 /// Near misses that are told.
@@ -37,14 +44,13 @@ const ENOUGH: usize = 2;
 
 impl Nothing {
     /// Searches again with each remedy, on the setting that came closest.
-    pub(crate) fn find(
-        asked: &Asked<'_>,
+    pub(super) fn find(
+        asked: &dyn Question,
         searcher: &Searcher<'_>,
         searches: &[Search<'_>],
         indices: &[usize],
         ran: &[Ran],
         batches: &[Option<u64>],
-        printer: &Printer,
     ) -> Self {
         let mut misses: Vec<(usize, Miss)> = Vec::new();
         for ((search, &index), ran) in searches.iter().zip(indices).zip(ran) {
@@ -53,16 +59,13 @@ impl Nothing {
         misses.sort_by(|(_, a), (_, b)| a.missing.get().total_cmp(&b.missing.get()));
         let nearest = misses.first().map_or(0, |(index, _)| *index);
         misses.truncate(MISSES);
-        let setting = &asked.settings[nearest];
+        let setting = &asked.settings()[nearest];
         // The batch stays what it was; more devices must not change it.
         let of_nearest = indices.iter().position(|index| *index == nearest).and_then(|at| searches.get(at));
         let batch = batches[nearest].or_else(|| of_nearest.map(|search| search.space.base.global_batch));
         let plan = PlanSpec { batch_tokens: None, ..said(setting, batch) };
         let all = remedies(&plan);
-        printer.note(&format!(
-            "nothing fits: trying up to {} remedies, until {ENOUGH} of them and a number of devices work",
-            all.len()
-        ));
+        searcher.remedies(all.len(), ENOUGH);
         let mut tried = 0;
         let mut works: Vec<Remedied> = Vec::new();
         for remedy in all {
@@ -83,7 +86,7 @@ impl Nothing {
             works.extend(found);
         }
         let misses = misses.into_iter().map(|(index, miss)| {
-            let layout = asked.settings[index].short_layout(&miss.plan);
+            let layout = asked.settings()[index].short_layout(&miss.plan);
             (miss, layout)
         });
         Self { misses: misses.collect(), remedies: works, tried, is_stopped: searcher.is_stopped() }
@@ -91,7 +94,7 @@ impl Nothing {
 }
 
 fn attempt(
-    asked: &Asked<'_>,
+    asked: &dyn Question,
     searcher: &Searcher<'_>,
     setting: &Setting,
     remedy: &Remedy,
@@ -131,7 +134,7 @@ fn freed(change: Change) -> &'static [&'static str] {
 }
 
 /// Why nothing in a space is possible: the problems of the plan with everything that is pinned.
-pub(crate) fn contradictions(setting: &Setting, said: &PlanSpec, restrictions: &[String]) -> Vec<Problem> {
+pub(super) fn contradictions(setting: &Setting, said: &PlanSpec, restrictions: &[String]) -> Vec<Problem> {
     let run = &setting.run;
     let mut spec = setting.spec.clone();
     spec.plan = said.clone();

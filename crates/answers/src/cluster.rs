@@ -1,0 +1,38 @@
+//! The cluster that a word means: a preset, a file, or the usual surroundings of an accelerator.
+
+use crate::Texts;
+use railwright_spec::cluster::{ClusterSpec, accelerator_by_name, preset_names};
+use railwright_spec::problem::Problem;
+use std::path::Path;
+
+/// A calibration that a file names lies where the file does.
+pub fn from_where_it_lies(cluster: &mut ClusterSpec, file: &str) {
+    if let (Some(calibration), Some(folder)) = (&cluster.calibration, Path::new(file).parent())
+        && Path::new(calibration).is_relative()
+    {
+        cluster.calibration = Some(folder.join(calibration).to_string_lossy().into_owned());
+    }
+}
+
+/// The cluster of a word: a preset, a file, or the usual surroundings of an accelerator.
+pub fn cluster(word: &str, texts: &dyn Texts) -> Result<ClusterSpec, Problem> {
+    let plain = word.trim().to_ascii_lowercase().replace(['_', ' '], "-");
+    let is_preset = preset_names().contains(&plain.as_str());
+    let is_file =
+        word == "-" || word.contains(['/', '\\']) || Path::new(word).extension().is_some_and(|e| e == "toml");
+    if !is_preset && (is_file || texts.is_file(word)) {
+        let text = texts.text(word)?;
+        let mut spec = ClusterSpec::parse(&text, word)?;
+        from_where_it_lies(&mut spec, word);
+        return Ok(spec);
+    }
+    if !is_preset && let Ok(accelerator) = accelerator_by_name(word) {
+        return Ok(ClusterSpec { accelerator: Some(accelerator.id), ..ClusterSpec::default() });
+    }
+    let spec = ClusterSpec { preset: Some(word.to_owned()), ..ClusterSpec::default() };
+    if !is_preset {
+        // The message of an unknown name, with the flag as its place.
+        spec.resolve().map_err(|problem| Problem { place: None, ..problem }.in_file("--cluster"))?;
+    }
+    Ok(spec)
+}

@@ -1,0 +1,46 @@
+//! An estimate of one run, with what was chosen for it.
+
+use crate::pricing::Pricing;
+use crate::{Refused, Resolved};
+use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on, estimate_run};
+use railwright_spec::problem::Warning;
+use serde::Serialize;
+
+/// An estimate with what was chosen because it was not specified.
+#[derive(Clone, Debug, Serialize)]
+pub struct Estimated {
+    /// The estimate.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// What was chosen, in words.
+    pub chosen: Vec<String>,
+    /// Whether no software generation was named.
+    pub software_is_inferred: bool,
+}
+
+/// Estimates step time, memory and cost of a run.
+pub fn estimate(resolved: Resolved, pricing: &dyn Pricing) -> Result<Estimated, Refused> {
+    let Resolved { run, warnings, mut chosen, spec } = resolved;
+    let mut estimate = match pricing.machine(&run.cluster)? {
+        None => estimate_run(&run)?,
+        Some((machine, said)) => {
+            chosen.push(said);
+            let options = EstimateOptions { training: run.training, cost: run.cost };
+            estimate_on(&machine, &run.model, &run.cluster, &run.plan, &options)?
+        }
+    };
+    merge(&mut estimate.warnings, warnings);
+    Ok(Estimated { estimate, chosen, software_is_inferred: spec.plan.software.is_none() })
+}
+
+/// The plan's own warnings beside the estimate's; both may name the same thing.
+fn merge(warnings: &mut Vec<Warning>, more: Vec<Warning>) {
+    /// The plan's warning that the estimate has with figures.
+    const SAME: [(&str, &str); 1] = [("tensor-parallel-leaves-domain", "tensor-parallel-across-domains")];
+    for warning in more {
+        let other = SAME.iter().find(|(plan, _)| *plan == warning.id).map(|(_, estimate)| *estimate);
+        if !warnings.iter().any(|known| known.id == warning.id || Some(known.id.as_str()) == other) {
+            warnings.push(warning);
+        }
+    }
+}

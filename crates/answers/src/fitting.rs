@@ -1,0 +1,97 @@
+//! A run that fits where the devices or the layout are left open and the usual start does not fit.
+//!
+//! Responsible for: the smallest number of devices on which a common layout fits, where no number is given; a layout of the search, where
+//! one is. Refuses to change what was specified.
+
+use crate::pricing::Pricing;
+use crate::searcher::{Effort, Searcher};
+use crate::setting::Setting;
+use crate::watch::Watch;
+use crate::{Refused, Resolved, Texts, resolve};
+use railwright_calculator::defaults;
+use railwright_calculator::memory::{Fit, MemoryInput, SoftwareCatalogue, report};
+use railwright_spec::human;
+use railwright_spec::plan::PlanSpec;
+use railwright_spec::problem::Problem;
+use railwright_spec::run::Run;
+use railwright_tuner::search::Options;
+
+/// A run with its open parts filled in.
+#[derive(Clone, Debug)]
+pub enum Filled {
+    /// It fits, or everything of it was specified.
+    Run(Box<Resolved>),
+    /// No layout fits; the usual start.
+    NothingFits(Box<Resolved>),
+}
+
+/// Machines are doubled at most so often: 8 devices to 16,384.
+const DOUBLINGS: u32 = 11;
+
+/// Fills what was left open with what fits.
+pub fn fill(
+    first: Resolved,
+    texts: &dyn Texts,
+    pricing: &dyn Pricing,
+    watch: &dyn Watch,
+) -> Result<Filled, Refused> {
+    if !defaults::is_open(&first.spec.plan) || fits(&first.run)? {
+        return Ok(Filled::Run(Box::new(first)));
+    }
+    if first.spec.cluster.devices.is_none() {
+        return Ok(Filled::Run(Box::new(on_fewest(first, texts)?)));
+    }
+    by_search(first, texts, pricing, watch)
+}
+
+fn fits(run: &Run) -> Result<bool, Problem> {
+    let software = SoftwareCatalogue::shared()?.get(&run.plan.software);
+    let input =
+        MemoryInput { model: &run.model, cluster: &run.cluster, plan: &run.plan, software, in_flight: None };
+    Ok(report(&input).fit == Fit::Fits)
+}
+
+/// The run on the smallest number of devices that fits, doubling whole machines; as it was where none does.
+fn on_fewest(first: Resolved, texts: &dyn Texts) -> Result<Resolved, Refused> {
+    for doubling in 1..=DOUBLINGS {
+        let devices = first.run.cluster.devices.saturating_mul(1 << doubling);
+        let mut spec = first.spec.clone();
+        spec.cluster.devices = Some(devices);
+        // A batch or a cluster may not go with every number of devices.
+        let Ok(mut resolved) = resolve(spec, texts) else { continue };
+        if fits(&resolved.run)? {
+            let words = format!(
+                "{} GPUs: the fewest, doubling, on which a common layout fits",
+                human::whole(devices)
+            );
+            resolved.chosen.insert(0, words);
+            return Ok(resolved);
+        }
+    }
+    Ok(first)
+}
+
+/// The run with the first layout of the search.
+fn by_search(
+    mut first: Resolved,
+    texts: &dyn Texts,
+    pricing: &dyn Pricing,
+    watch: &dyn Watch,
+) -> Result<Filled, Refused> {
+    let setting = Setting::new(first.spec.clone(), texts)?;
+    let searcher = Searcher::new(Effort::default(), watch)?.priced(pricing);
+    let batch = first.run.plan.global_batch;
+    let said = PlanSpec { global_batch: Some(batch), batch_tokens: None, ..setting.spec.plan.clone() };
+    let options = Options { keep: 1, ..Options::default() };
+    let search = searcher.prepare(&setting, &said, options)?;
+    let ran = searcher.run_for_families(std::slice::from_ref(&search), 1);
+    let outcome = ran.first().map(|ran| search.outcome(&ran.results));
+    if let Some(found) = outcome.and_then(|outcome| outcome.candidates.into_iter().next()) {
+        first.run.plan = found.plan;
+        first
+            .chosen
+            .insert(0, "layout: the first of `railwright search`, because no common one fits".to_owned());
+        return Ok(Filled::Run(Box::new(first)));
+    }
+    Ok(Filled::NothingFits(Box::new(first)))
+}

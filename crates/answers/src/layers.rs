@@ -1,0 +1,32 @@
+//! Layers of a specification: a run file, and the batch that a later layer replaces.
+
+use crate::{Texts, from_where_it_lies};
+use railwright_spec::problem::Problem;
+use railwright_spec::run::{RunSpec, parse};
+use std::path::Path;
+
+/// The specification of a run file; paths in it are meant from its folder.
+pub fn run_file(path: &str, texts: &dyn Texts) -> Result<RunSpec, Problem> {
+    let text = texts.text(path)?;
+    let mut spec = parse(&text, path)?;
+    from_where_it_lies(&mut spec.cluster, path);
+    if let (Some(config), Some(folder)) = (&spec.model.config, Path::new(path).parent())
+        && Path::new(config).is_relative()
+        && config != "-"
+    {
+        spec.model.config = Some(folder.join(config).to_string_lossy().into_owned());
+    }
+    Ok(spec)
+}
+
+/// Whether a key is one of the three that set the batch.
+pub fn is_batch(path: &str) -> bool {
+    ["plan.global_batch", "plan.micro_batches", "plan.batch_tokens"].contains(&path)
+}
+
+/// Forgets the batch: a later layer's wins, whichever of the three keys each takes.
+pub fn without_batch(spec: &mut RunSpec) {
+    spec.plan.global_batch = None;
+    spec.plan.micro_batches = None;
+    spec.plan.batch_tokens = None;
+}

@@ -1,0 +1,66 @@
+//! From a question about a training run to its typed answer: what the program, the Python package and a page share.
+//!
+//! Responsible for: resolving what is specified, and one function per question: [`estimate`], [`memory`], [`search`], [`size`],
+//! [`whatif`], [`recompute`], [`balance`], and [`Prepared`] for one run evaluated many times. Refuses to read files (a front end
+//! implements [`Texts`]), to parse command lines and to print. It builds for `wasm32-unknown-unknown`; without the feature `threads` a
+//! search runs on its caller.
+//!
+//! ```
+//! use railwright_answers::{ClosedForm, NoTexts, cluster, estimate, resolve};
+//! use railwright_spec::run::RunSpec;
+//!
+//! let mut spec = RunSpec { cluster: cluster("dgx-h100", &NoTexts)?, ..RunSpec::default() };
+//! for setting in ["model.name=llama-3.1-8b", "cluster.devices=64", "plan.tensor_parallel=4"] {
+//!     spec.set(setting)?;
+//! }
+//! let answer = estimate(resolve(spec, &NoTexts)?, &ClosedForm)?;
+//! let seconds = answer.estimate.step_time.get();
+//! assert!(seconds > 0.1 && seconds < 10.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod batch;
+mod cluster;
+mod estimate;
+mod fitting;
+mod layers;
+mod memory;
+mod names;
+mod prepared;
+mod pricing;
+mod question;
+mod refused;
+mod resolve;
+mod search;
+mod searcher;
+mod setting;
+mod size;
+mod solve;
+mod texts;
+mod title;
+mod watch;
+mod whatif;
+mod workers;
+
+pub use cluster::{cluster, from_where_it_lies};
+pub use estimate::{Estimated, estimate};
+pub use fitting::{Filled, fill};
+pub use layers::{is_batch, run_file, without_batch};
+pub use memory::{Memory, OverTime, memory};
+pub use names::{aliases_of, dimension, flag_of, key_of_keyword, plan_key, short_flag_of};
+pub use prepared::{Evaluated, Prepared};
+pub use pricing::{ClosedForm, Machines, Pricing};
+pub use question::{MOST_NUMBERS, Question, Settings};
+pub use refused::Refused;
+pub use resolve::{Resolved, resolve, resolve_but_plan};
+pub use search::nothing::{Nothing, Remedied};
+pub use search::why_not::{Answer as WhyNotAnswer, Named};
+pub use search::{Impossible, MOST_SHOWN, SearchOptions, Searched, Shown, search};
+pub use searcher::{Effort, Found, Ran, Searcher};
+pub use setting::{Freed, Setting, plan_flags, quoted};
+pub use size::{SizeAnswer, SizeOptions, size};
+pub use solve::{Balanced, Recomputed, Solved, balance, recompute, spread};
+pub use texts::{NoTexts, Texts};
+pub use title::{describe, title};
+pub use watch::{Progress, Stage, Unwatched, Watch};
+pub use whatif::{Rehearsed, changes, whatif};

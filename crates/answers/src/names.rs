@@ -1,0 +1,147 @@
+//! Names of settings: flags of the command line, which are keyword arguments of the Python package.
+//!
+//! Responsible for: the name of every key, its aliases, and the key that a word means. Refuses to read values.
+
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::run::{Key, keys};
+use railwright_tuner::search::DIMENSIONS;
+
+/// Other names of flags: the field's abbreviations, and what the frameworks call them.
+const ALIASES: &[(&str, &[&str])] = &[
+    ("plan.tensor_parallel", &["tp"]),
+    ("plan.sequence_parallel", &["sp"]),
+    ("plan.pipeline_parallel", &["pp"]),
+    ("plan.virtual_stages", &["vp", "vpp"]),
+    ("plan.context_parallel", &["cp"]),
+    ("plan.data_parallel", &["dp"]),
+    ("plan.expert_parallel", &["ep"]),
+    ("plan.expert_tensor_parallel", &["etp"]),
+    ("plan.micro_batch", &["mbs", "micro-batch-size"]),
+    ("plan.global_batch", &["gbs", "global-batch-size"]),
+    ("plan.sequence_length", &["seq", "seq-length"]),
+    ("plan.sharding", &["zero"]),
+    ("plan.uneven_stages", &["uneven"]),
+    ("plan.software", &["framework"]),
+    ("cluster.devices", &["gpus"]),
+    ("cluster.accelerator", &["gpu"]),
+];
+
+/// The flag of a key, without dashes; `None` for what is set in another way.
+pub fn flag_of(key: &Key) -> Option<String> {
+    let name = match (key.section, key.name) {
+        // The positional argument and `--cluster`, which also take paths.
+        ("model", "name" | "config") | ("cluster", "preset") => return None,
+        ("cluster", "name") => "cluster-name",
+        ("cluster", "source") => "cluster-source",
+        (_, "precision.preset") => "precision",
+        (_, name) => name,
+    };
+    Some(name.replace(['_', '.'], "-"))
+}
+
+/// Other names of a key's flag, without dashes.
+pub fn aliases_of(key: &Key) -> &'static [&'static str] {
+    let path = key.path();
+    ALIASES.iter().find(|(known, _)| *known == path).map_or(&[][..], |(_, aliases)| aliases)
+}
+
+/// The shortest flag of a key, without dashes: `tp`.
+pub fn short_flag_of(key: &Key) -> Option<String> {
+    let short = aliases_of(key).first().filter(|alias| alias.len() <= 3).map(|alias| (*alias).to_owned());
+    short.or_else(|| flag_of(key))
+}
+
+/// The key that a keyword argument means: a flag or an alias with underscores, as in `tp`, `micro_batch`, `overlap_expert`.
+pub fn key_of_keyword(word: &str) -> Result<Key, Problem> {
+    let flag = word.replace('_', "-");
+    let all = keys();
+    let is_meant =
+        |key: &&Key| flag_of(key).as_deref() == Some(&flag) || aliases_of(key).contains(&flag.as_str());
+    if let Some(key) = all.iter().find(is_meant) {
+        return Ok(key.clone());
+    }
+    let mut known: Vec<String> = all.iter().filter_map(flag_of).collect();
+    known.extend(all.iter().flat_map(|key| aliases_of(key).iter().map(|alias| (*alias).to_owned())));
+    let known: Vec<String> = known.iter().map(|name| name.replace('-', "_")).collect();
+    let hint = did_you_mean(
+        word,
+        known.iter().map(String::as_str),
+        "settings are named as flags of `railwright estimate`, with underscores: `tp`, `micro_batch`",
+    );
+    Err(Problem::new(format!("`{}` is no setting of a run", human::shorten(word))).hint(hint))
+}
+
+/// The key of `plan` that a word means: `tp`, `tensor-parallel`, `tensor_parallel`, `plan.tensor_parallel`.
+pub fn plan_key(word: &str) -> Result<String, Problem> {
+    let plain = word.trim().trim_start_matches("--").to_ascii_lowercase().replace('-', "_");
+    let plain = plain.strip_prefix("plan.").unwrap_or(&plain).to_owned();
+    let mut known: Vec<(String, String)> = Vec::new();
+    for key in keys().into_iter().filter(|key| key.section == "plan") {
+        known.push((key.name.to_owned(), key.name.to_owned()));
+        known.push((key.name.replace('.', "_"), key.name.to_owned()));
+        known.extend(flag_of(&key).map(|flag| (flag.replace('-', "_"), key.name.to_owned())));
+        known.extend(aliases_of(&key).iter().map(|alias| (alias.replace('-', "_"), key.name.to_owned())));
+    }
+    known.extend(DIMENSIONS.iter().map(|name| ((*name).to_owned(), (*name).to_owned())));
+    if let Some((_, key)) = known.iter().find(|(name, _)| *name == plain) {
+        return Ok(key.clone());
+    }
+    let shown = human::shorten(word);
+    let names = known.iter().map(|(name, _)| name.as_str());
+    Err(Problem::new(format!("`{shown}` is no dimension of a plan")).hint(did_you_mean(
+        &plain,
+        names,
+        "dimensions are named as flags or as keys of `plan`: `tp`, `micro_batch`",
+    )))
+}
+
+/// A dimension of the plan and its values, from `tp=2..8` or `plan.micro_batch=1,2`: the key without `plan.`, and the text behind `=`.
+pub fn dimension(text: &str) -> Result<(String, &str), Problem> {
+    let shown = human::shorten(text);
+    let Some((word, values)) = text.split_once('=') else {
+        return Err(Problem::new(format!("`{shown}` has no `=`"))
+            .in_file("--space")
+            .hint("write --space tp=2..8"));
+    };
+    let key = plan_key(word.trim()).map_err(|problem| problem.in_file("--space"))?;
+    Ok((key, values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_key_has_a_flag_of_its_own() {
+        let mut seen = BTreeSet::new();
+        for key in keys() {
+            if let Some(flag) = flag_of(&key) {
+                assert!(seen.insert(flag.clone()), "--{flag} stands twice");
+            }
+        }
+        for (path, aliases) in ALIASES {
+            assert!(keys().iter().any(|key| key.path() == *path), "{path}");
+            for alias in *aliases {
+                assert!(seen.insert((*alias).to_owned()), "--{alias} stands twice");
+            }
+        }
+        assert!(seen.len() > 80);
+    }
+
+    #[test]
+    fn keywords_are_flags_with_underscores() {
+        for (word, path) in [
+            ("tp", "plan.tensor_parallel"),
+            ("micro_batch_size", "plan.micro_batch"),
+            ("overlap_expert", "plan.overlap.expert"),
+            ("gpus", "cluster.devices"),
+            ("layers", "model.layers"),
+        ] {
+            assert_eq!(key_of_keyword(word).expect("a key").path(), path);
+        }
+        let problem = key_of_keyword("tensor_paralel").expect_err("a typo");
+        assert!(problem.hint.expect("a hint").contains("tensor_parallel"));
+    }
+}

@@ -1,0 +1,137 @@
+//! What is searched: settings, and how they were asked for.
+//!
+//! Responsible for: the door between searches and a front end: other numbers of devices, and the words in which a run was specified.
+
+use crate::setting::Setting;
+use crate::{Refused, Texts};
+use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::problem::Problem;
+use railwright_spec::run::RunSpec;
+
+/// Settings of which a search chooses the best plans.
+pub trait Question {
+    /// By cluster in the order given, then by number of devices.
+    fn settings(&self) -> &[Setting];
+
+    /// Whether numbers of devices were specified.
+    fn says_devices(&self) -> bool;
+
+    /// The same cluster with another number of devices.
+    fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Refused>;
+
+    /// The command line that estimates a plan.
+    fn command(&self, setting: &Setting, plan: &Plan) -> Result<String, Problem>;
+
+    /// A problem in the words in which the run was specified.
+    fn told(&self, problem: Problem) -> Problem {
+        problem
+    }
+
+    /// Whether a setting of a launch file was freed by name.
+    fn frees(&self, _key: &str) -> bool {
+        false
+    }
+
+    /// The launch file whose settings are free, as it was named.
+    fn launch(&self) -> Option<String> {
+        None
+    }
+
+    /// What is fixed of the plan in every setting.
+    fn said(&self) -> PlanSpec {
+        self.settings().first().map(|setting| setting.spec.plan.clone()).unwrap_or_default()
+    }
+
+    /// Tokens of a sequence: what is specified, else what the model declares, at most 8192.
+    fn sequence_length(&self) -> u64 {
+        let declared = self.settings().first().map_or(0, |setting| setting.run.model.max_positions);
+        let usual = if declared == 0 { 4096 } else { declared.min(8192) };
+        self.said().sequence_length.unwrap_or(usual).max(1)
+    }
+}
+
+/// The most numbers of devices that are compared at once.
+pub const MOST_NUMBERS: usize = 64;
+
+/// Settings of specifications, for front ends without a command line.
+pub struct Settings<'a> {
+    list: Vec<Setting>,
+    says_devices: bool,
+    texts: &'a dyn Texts,
+}
+
+impl<'a> Settings<'a> {
+    /// One setting per specification and number of devices; the specification's own number where none is given.
+    pub fn new(specs: &[RunSpec], devices: &[u64], texts: &'a dyn Texts) -> Result<Self, Refused> {
+        if specs.is_empty() {
+            return Err(Problem::new("no cluster is named").into());
+        }
+        let mut devices = devices.to_vec();
+        devices.sort_unstable();
+        devices.dedup();
+        if devices.len() > MOST_NUMBERS {
+            let problem =
+                Problem::new(format!("{} cluster sizes are more than can be compared", devices.len()));
+            return Err(problem
+                .at_key("cluster.devices")
+                .hint(format!("name at most {MOST_NUMBERS}"))
+                .into());
+        }
+        let mut list: Vec<Setting> = Vec::new();
+        for spec in specs {
+            let word = word_of(spec);
+            if devices.is_empty() {
+                list.push(named(Setting::new(spec.clone(), texts)?, word));
+                continue;
+            }
+            for &devices in &devices {
+                let mut spec = spec.clone();
+                spec.cluster.devices = Some(devices);
+                list.push(named(Setting::new(spec, texts)?, word.clone()));
+            }
+        }
+        list.dedup_by(|a, b| a.spec == b.spec);
+        let says_devices = !devices.is_empty() || specs.iter().any(|spec| spec.cluster.devices.is_some());
+        Ok(Self { list, says_devices, texts })
+    }
+}
+
+/// The cluster as it was named, where it was by a name.
+fn word_of(spec: &RunSpec) -> Option<String> {
+    spec.cluster.preset.clone()
+}
+
+fn named(setting: Setting, word: Option<String>) -> Setting {
+    match word {
+        Some(word) => Setting { word, ..setting },
+        None => setting,
+    }
+}
+
+impl Question for Settings<'_> {
+    fn settings(&self) -> &[Setting] {
+        &self.list
+    }
+
+    fn says_devices(&self) -> bool {
+        self.says_devices
+    }
+
+    fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Refused> {
+        let mut spec = setting.spec.clone();
+        spec.cluster.devices = Some(devices);
+        Ok(named(Setting::new(spec, self.texts)?, Some(setting.word.clone())))
+    }
+
+    /// The command with the keys of a run file as flags.
+    fn command(&self, setting: &Setting, plan: &Plan) -> Result<String, Problem> {
+        let model = setting.spec.model.name.as_deref().unwrap_or(&setting.run.model.name);
+        Ok(format!(
+            "railwright estimate {} --cluster {} --gpus {} {}",
+            crate::setting::quoted(model),
+            crate::setting::quoted(&setting.word),
+            setting.run.cluster.devices,
+            setting.layout(plan)
+        ))
+    }
+}

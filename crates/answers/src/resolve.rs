@@ -1,0 +1,132 @@
+//! From what is specified to a resolved run: model, cluster, plan, and what was chosen where nothing was specified.
+//!
+//! Responsible for: the start of a plan without degrees, validity, and the list of choices. Refuses to price anything and to read files.
+
+use crate::{Refused, Texts};
+use railwright_calculator::defaults;
+use railwright_spec::human;
+use railwright_spec::plan::{Plan, PlanSpec, Recompute, validate, warnings};
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::run::{Run, RunSpec};
+
+/// A run, and what was not specified of it.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The run.
+    pub run: Run,
+    /// What is doubtful about the plan.
+    pub warnings: Vec<Warning>,
+    /// What was chosen because it was not specified, in words.
+    pub chosen: Vec<String>,
+    /// What was specified.
+    pub spec: RunSpec,
+}
+
+/// Everything of a run but its plan, which is a placeholder.
+pub fn resolve_but_plan(spec: &RunSpec, texts: &dyn Texts) -> Result<Run, Problem> {
+    let mut quiet = spec.clone();
+    quiet.plan = PlanSpec {
+        tensor_parallel: Some(1),
+        pipeline_parallel: Some(1),
+        data_parallel: Some(1),
+        ..Default::default()
+    };
+    let calibration = spec.cluster.calibration.as_deref();
+    quiet.resolve(|path| if calibration == Some(path) { texts.text(path) } else { texts.model_config(path) })
+}
+
+/// Resolves what is specified. A plan without degrees gets the fastest common layout that fits.
+pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
+    let cluster =
+        spec.cluster.resolve_calibrated(|path| texts.text(path)).map_err(|problem| spec.placed(problem))?;
+    // The degrees that the specification would choose do not matter yet; a plan without a layout may not even divide.
+    let mut quiet = spec.clone();
+    quiet.cluster.calibration = None;
+    let mut run = resolve_but_plan(&quiet, texts)?;
+    run.cluster = cluster;
+    let placed = |problem| Refused::from(spec.placed(problem));
+    let mut chosen = Vec::new();
+    let start = if defaults::is_open(&spec.plan) && is_searchable(&spec) {
+        defaults::start(&spec.plan, &run.model, &run.cluster).map_err(placed)?
+    } else {
+        None
+    };
+    run.plan = match start {
+        Some(start) => {
+            chosen.push(format!(
+                "layout: the fastest of {} common ones that fit ({} tried)",
+                start.fitting, start.possible
+            ));
+            start.plan
+        }
+        None => spec.plan.resolve(&run.model, &run.cluster).map_err(placed)?,
+    };
+    let problems = validate(&run.model, &run.cluster, &run.plan);
+    if !problems.is_empty() {
+        return Err(Refused(problems.into_iter().map(|problem| spec.placed(problem)).collect()));
+    }
+    if spec.plan.layers_per_stage.is_none()
+        && let Some(per_stage) = &run.plan.layers_per_stage
+    {
+        chosen.push(format!("layers per stage {}", human::counts(per_stage)));
+    }
+    chosen.extend(unspecified(&spec, &run));
+    let warnings = warnings(&run.model, &run.cluster, &run.plan);
+    Ok(Resolved { run, warnings, chosen, spec })
+}
+
+/// A generation that shards everything lays out nothing else, so there is nothing to try.
+fn is_searchable(spec: &RunSpec) -> bool {
+    let by_software =
+        spec.plan.software.as_deref().and_then(|id| {
+            railwright_calculator::software::by_id(id).ok().map(|software| software.zero_stage)
+        });
+    spec.plan.sharding.map(|sharding| sharding.zero_stage).or(by_software).unwrap_or(1) < 3
+}
+
+/// What was chosen where nothing was specified, the weightiest first.
+fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
+    let plan = &run.plan;
+    let said = &spec.plan;
+    let mut chosen = Vec::new();
+    let mut note = |is_open: bool, words: String| {
+        if is_open {
+            chosen.push(words);
+        }
+    };
+    note(spec.cluster.devices.is_none(), format!("{} devices", human::whole(run.cluster.devices)));
+    let has_batch =
+        said.global_batch.is_some() || said.micro_batches.is_some() || said.batch_tokens.is_some();
+    note(
+        said.sequence_length.is_none(),
+        format!("sequences of {} tokens", human::whole(plan.sequence_length)),
+    );
+    note(!has_batch, format!("global batch {}", human::whole(plan.global_batch)));
+    note(said.micro_batch.is_none(), format!("micro batch {}", plan.micro_batch));
+    let bare = said.precision.is_none() && said.precision_compute.is_none();
+    note(bare, plan.precision.compute.name().to_owned());
+    note(said.sharding.is_none(), format!("ZeRO stage {}", plan.sharding.zero_stage));
+    note(said.recompute.is_none() && said.stage_recompute.is_none(), recompute(plan).to_owned());
+    note(
+        said.virtual_stages.is_none() && plan.pipeline_parallel > 1 && plan.virtual_stages == 1,
+        "no interleaving".to_owned(),
+    );
+    note(
+        said.segment.is_none() && plan.segment.is_some(),
+        format!(
+            "segments of {} of the {} GPUs of a scale-up domain",
+            plan.domain(&run.cluster),
+            run.cluster.scale_up.domain_size
+        ),
+    );
+    note(said.software.is_none(), format!("software {}", plan.software));
+    chosen
+}
+
+fn recompute(plan: &Plan) -> &'static str {
+    match &plan.recompute {
+        Recompute::None => "no recompute",
+        Recompute::Selective { .. } => "selective recompute",
+        Recompute::Full { .. } => "full recompute",
+    }
+}

@@ -1,0 +1,336 @@
+//! The best strategies for a model on one or several clusters, ranked.
+
+mod batches;
+mod fields;
+pub(crate) mod nothing;
+mod own;
+mod remarks;
+mod rows;
+pub(crate) mod why_not;
+
+use crate::Refused;
+use crate::batch;
+use crate::pricing::Pricing;
+use crate::question::Question;
+use crate::searcher::{Effort, Ran, Searcher};
+use crate::setting::Setting;
+use crate::watch::Watch;
+use batches::{batches, said};
+use railwright_calculator::memory::Fit;
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_tuner::ranking::Ranked;
+use railwright_tuner::search::{Candidate, Counters, Objective, Options, Runners, Search, by_family};
+use railwright_tuner::why_not::WhyNot;
+use remarks::{impossible, not_expressed, title, torn, unique};
+use rows::{candidates, one, positions, shown};
+
+/// A ranked candidate and the ways to ask for it again.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The candidate in its place.
+    pub ranked: Ranked,
+    /// Index of its setting.
+    pub setting: usize,
+    /// Its cluster as it was named.
+    pub cluster: String,
+    /// Its layout as flags.
+    pub layout: String,
+    /// The same without what all have in common, and long lists told shortly.
+    pub short_layout: String,
+    /// The command that estimates it.
+    pub command: String,
+    /// Its run file.
+    pub run_file: String,
+}
+
+/// A combination of cluster and devices on which nothing can be searched.
+#[derive(Clone, Debug)]
+pub struct Impossible {
+    /// Its name.
+    pub cluster: String,
+    /// Number of devices.
+    pub devices: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// What a search came to.
+pub struct Searched {
+    /// What is searched, in one line.
+    pub title: String,
+    /// What is minimized.
+    pub objective: Objective,
+    /// The two objectives of a front, if one was asked for.
+    pub pareto: Option<(Objective, Objective)>,
+    /// Minimum probability of fitting.
+    pub fit_probability: f64,
+    /// Strategies by what became of them.
+    pub counters: Counters,
+    /// Whether everything was searched.
+    pub is_complete: bool,
+    /// Layouts, best first.
+    pub shown: Vec<Shown>,
+    /// The layout of the launch file that was named, in each setting where it is possible.
+    pub own: Vec<Shown>,
+    /// What is free and what is kept of the launch file, in words.
+    pub freed: Option<String>,
+    /// Layouts that were found, shown or not; of a front, its length.
+    pub found: usize,
+    /// The fastest layout, where rows are families and it is not the first.
+    pub fastest: Option<Shown>,
+    /// Whether each row is the simplest tie of a family of layouts.
+    pub is_by_family: bool,
+    /// Whether several clusters or numbers of devices were compared.
+    pub several_settings: bool,
+    /// Settings on which nothing can be searched.
+    pub impossible: Vec<Impossible>,
+    /// What would fit, where nothing does.
+    pub nothing: Option<nothing::Nothing>,
+    /// Answers about layouts that were named.
+    pub why_not: Vec<why_not::Answer>,
+    /// Keys of the best plan that Megatron's launch file cannot say.
+    pub not_expressed: Vec<String>,
+    /// What was chosen because it was not specified.
+    pub chosen: Vec<String>,
+    /// What is doubtful about the question.
+    pub doubts: Vec<String>,
+}
+
+/// What is wanted of a search.
+#[derive(Clone, Debug)]
+pub struct SearchOptions {
+    /// What is minimized.
+    pub objective: Objective,
+    /// The two objectives of a front; none for a ranking.
+    pub pareto: Option<(Objective, Objective)>,
+    /// Layouts that are shown.
+    pub top: usize,
+    /// Whether all layouts are shown by time, not one per family.
+    pub all: bool,
+    /// Layouts whose place is asked for.
+    pub why_not: Vec<why_not::Named>,
+    /// How the search goes about it.
+    pub effort: Effort,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self {
+            objective: Objective::Time,
+            pareto: None,
+            top: 10,
+            all: false,
+            why_not: Vec::new(),
+            effort: Effort::default(),
+        }
+    }
+}
+
+/// The most layouts that are shown.
+pub const MOST_SHOWN: usize = 1000;
+
+/// Searches every setting of a question, and ranks what it found.
+pub fn search(
+    asked: &dyn Question,
+    wanted: &SearchOptions,
+    pricing: &dyn Pricing,
+    watch: &dyn Watch,
+) -> Result<Searched, Refused> {
+    check(wanted)?;
+    let pareto = wanted.pareto;
+    let searcher = Searcher::new(wanted.effort.clone(), watch)?.priced(pricing);
+    let mut chosen = Vec::new();
+    let batches = batches(asked, &mut chosen);
+    let options = options(wanted);
+    let mut searches: Vec<(usize, Search<'_>)> = Vec::new();
+    let mut problems = Vec::new();
+    for (index, setting) in asked.settings().iter().enumerate() {
+        match searcher.prepare(setting, &said(setting, batches[index]), options) {
+            Ok(search) => searches.push((index, search)),
+            Err(found) => problems.push((index, found)),
+        }
+    }
+    if searches.is_empty() {
+        let all = problems.into_iter().flat_map(|(_, found)| found).map(|problem| asked.told(problem));
+        return Err(Refused(unique(all)));
+    }
+    let (indices, searches): (Vec<usize>, Vec<Search<'_>>) = searches.into_iter().unzip();
+    // What is slow to price is not ordered by simplicity as it is searched.
+    let is_by_family = is_by_family(wanted) && !searches.iter().any(Search::is_simulated);
+    let ran =
+        if is_by_family { searcher.run_for_families(&searches, wanted.top) } else { searcher.run(&searches) };
+    let mut counters = Counters::default();
+    for ran in &ran {
+        counters.add(&ran.results.counters);
+    }
+    let mut is_complete = ran.iter().all(|ran| ran.is_complete);
+    let simulated = simulated(&searcher, &searches, &ran, wanted.top)?;
+    is_complete &= simulated.iter().flatten().all(|runners| !runners.is_stopped);
+    chosen.extend(told(&searcher, asked.settings(), &indices, &simulated));
+    let mut all = candidates(&searches, &indices, &ran, simulated, &options, pareto, &mut chosen);
+    let fastest = if is_by_family { fastest(&searches, &indices, &ran, options.objective) } else { None };
+    if let Some((_, fastest)) = &fastest {
+        all = by_family(all, options.objective, fastest, |index| *index);
+        all.truncate(wanted.top);
+    }
+    if all.is_empty() && is_complete && counters.enumerated == 0 {
+        let found = indices.iter().zip(&searches).flat_map(|(&index, search)| {
+            let setting = &asked.settings()[index];
+            let plan = said(setting, batches[index]);
+            match batch::by_batch(&searcher, setting, &plan, search.space.base.global_batch) {
+                Some(problem) => vec![problem],
+                None => nothing::contradictions(setting, &plan, &wanted.effort.space),
+            }
+        });
+        return Err(Refused(unique(found.map(|problem| asked.told(problem)))));
+    }
+    let is_simulated = searches.iter().any(Search::is_simulated);
+    let shown = shown(asked, &all, positions(all.len(), wanted.top, pareto.is_some()), is_simulated)?;
+    let fastest = match fastest.zip(all.first()) {
+        Some(((index, fastest), (_, first))) if fastest.plan != first.plan => {
+            Some(one(asked, &[(index, first.clone()), (index, fastest)], 1)?)
+        }
+        _ => None,
+    };
+    let own = own::rows(asked, &searches, &indices, &all, options.objective)?;
+    let mut doubts: Vec<String> = asked.settings().iter().filter_map(Setting::doubt).collect();
+    doubts.extend(torn(asked, &shown));
+    let nothing = if all.is_empty() && is_complete {
+        Some(nothing::Nothing::find(asked, &searcher, &searches, &indices, &ran, &batches))
+    } else {
+        None
+    };
+    let best = all.first().map(|(index, candidate)| (*index, candidate));
+    let why_not = wanted
+        .why_not
+        .iter()
+        .map(|named| named.answer(asked, &searcher, &batches, &options, best))
+        .collect::<Result<Vec<_>, Refused>>()?;
+    let answer = Searched {
+        title: title(asked, &searches),
+        objective: wanted.objective,
+        pareto,
+        fit_probability: searcher.fit_probability(),
+        counters,
+        is_complete,
+        found: all.len(),
+        fastest,
+        is_by_family,
+        several_settings: asked.settings().len() > 1,
+        impossible: impossible(asked, problems),
+        nothing,
+        not_expressed: best.map_or_else(Vec::new, |(index, candidate)| {
+            not_expressed(&asked.settings()[index], &candidate.plan)
+        }),
+        why_not,
+        chosen,
+        doubts,
+        shown,
+        own,
+        freed: own::freed(asked),
+    };
+    Ok(answer)
+}
+
+impl Searched {
+    /// How the layout that is first fits; where nothing does, how the closest one would.
+    pub fn fit(&self) -> Fit {
+        if let Some(first) = self.shown.first() {
+            // With a lower probability asked for, the first may still be at risk.
+            return match Fit::of(first.ranked.candidate.probability_of_fitting) {
+                Fit::Fits => Fit::Fits,
+                _ => Fit::AtRisk,
+            };
+        }
+        let misses = self.nothing.iter().flat_map(|nothing| &nothing.misses);
+        match misses.map(|(miss, _)| Fit::of(miss.probability_of_fitting)).min() {
+            Some(Fit::DoesNotFit) | None => Fit::DoesNotFit,
+            Some(_) => Fit::AtRisk,
+        }
+    }
+
+    /// Whether a part of the work was stopped before it had an answer.
+    pub fn is_interrupted(&self) -> bool {
+        let unanswered = self.why_not.iter().any(|answer| answer.verdict == WhyNot::Unanswered);
+        !self.is_complete || unanswered || self.nothing.as_ref().is_some_and(|nothing| nothing.is_stopped)
+    }
+}
+
+fn check(wanted: &SearchOptions) -> Result<(), Problem> {
+    if !(1..=MOST_SHOWN).contains(&wanted.top) {
+        let problem = Problem::new(format!("expected 1 to {MOST_SHOWN} layouts, found {}", wanted.top));
+        return Err(problem.in_file("--top"));
+    }
+    match wanted.pareto {
+        Some((first, second)) if first == second => {
+            Err(Problem::new("a front has two different objectives").in_file("--pareto"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn options(wanted: &SearchOptions) -> Options {
+    let objective = wanted.pareto.map_or(wanted.objective, |(first, _)| first);
+    let memory = |objective: Objective| objective == Objective::Headroom;
+    Options {
+        objective,
+        keep: if is_by_family(wanted) { 1 } else { wanted.top },
+        front: wanted.pareto.is_some_and(|(first, second)| memory(first) || memory(second)),
+        ..Options::default()
+    }
+}
+
+/// Whether each row is to be a family of layouts: for what is ranked by time or by its cost.
+fn is_by_family(wanted: &SearchOptions) -> bool {
+    !wanted.all && wanted.pareto.is_none() && matches!(wanted.objective, Objective::Time | Objective::Dollars)
+}
+
+/// The fastest of all searches.
+fn fastest(
+    searches: &[Search<'_>],
+    indices: &[usize],
+    ran: &[Ran],
+    objective: Objective,
+) -> Option<(usize, Candidate)> {
+    let each = searches.iter().zip(indices).zip(ran);
+    each.filter_map(|((search, &index), ran)| Some((index, search.fastest(&ran.results)?)))
+        .min_by(|(_, a), (_, b)| a.score(objective).total_cmp(&b.score(objective)))
+}
+
+/// Who is ahead when collectives are simulated, search by search; nobody where they are not.
+fn simulated(
+    searcher: &Searcher<'_>,
+    searches: &[Search<'_>],
+    ran: &[Ran],
+    wanted: usize,
+) -> Result<Vec<Option<Runners>>, Problem> {
+    let of = |(search, ran): (&Search<'_>, &Ran)| {
+        search.is_simulated().then(|| searcher.runners(search, &ran.results, wanted)).transpose()
+    };
+    searches.iter().zip(ran).map(of).collect()
+}
+
+/// What was simulated, in words.
+fn told(
+    searcher: &Searcher<'_>,
+    settings: &[Setting],
+    indices: &[usize],
+    simulated: &[Option<Runners>],
+) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for (runners, &index) in simulated.iter().zip(indices) {
+        let (Some(runners), Some(said)) = (runners, searcher.said(&settings[index])) else { continue };
+        let layouts = human::whole(runners.priced as u64);
+        let how = if runners.is_proven {
+            "no other layout can be better, since the closed form without contention bounds them"
+        } else {
+            "others may be better: the closed form without contention does not rule them out"
+        };
+        let one = format!("{said}: {layouts} layouts ranked by that, the best in closed form; {how}");
+        if !words.contains(&one) {
+            words.push(one);
+        }
+    }
+    words
+}

@@ -1,0 +1,104 @@
+//! Remarks of a search: its title, what is doubtful, and what cannot be searched or expressed.
+
+use super::{Impossible, Shown};
+use crate::question::Question;
+use crate::setting::Setting;
+use crate::title::describe;
+use railwright_spec::human;
+use railwright_spec::plan::{Layout, Plan};
+use railwright_spec::problem::Problem;
+use railwright_spec::run::Run;
+use railwright_tuner::search::Search;
+
+/// Layouts shown of which some groups lie across two scale-up domains.
+pub(super) fn torn(asked: &dyn Question, shown: &[Shown]) -> Option<String> {
+    let domain =
+        |shown: &Shown| shown.ranked.candidate.plan.domain(&asked.settings()[shown.setting].run.cluster);
+    let is_torn =
+        |shown: &&Shown| Layout::new(&shown.ranked.candidate.plan, domain(shown)).torn().next().is_some();
+    let ranks: Vec<String> =
+        shown.iter().filter(is_torn).map(|shown| shown.ranked.rank.to_string()).collect();
+    let first = shown.iter().find(is_torn)?;
+    let plan = &first.ranked.candidate.plan;
+    let (name, group) = Layout::new(plan, domain(first)).torn().next()?;
+    let whole = Layout::segment(plan, domain(first)).map_or_else(String::new, |size| {
+        format!(
+            "; `--segment {size}` keeps them whole and leaves {} of each domain idle",
+            domain(first) - size
+        )
+    });
+    Some(format!(
+        "groups of {} span two scale-up domains of {}: {name}-parallel groups of {} ranks in the first{whole}",
+        if let [only] = ranks.as_slice() {
+            format!("layout {only}")
+        } else {
+            format!("layouts {}", ranks.join(", "))
+        },
+        domain(first),
+        group.ranks
+    ))
+}
+
+pub(super) fn impossible(asked: &dyn Question, problems: Vec<(usize, Vec<Problem>)>) -> Vec<Impossible> {
+    let told = |(index, found): (usize, Vec<Problem>)| {
+        let setting = &asked.settings()[index];
+        let first = found.into_iter().next().map(|problem| asked.told(problem));
+        Impossible {
+            cluster: setting.word.clone(),
+            devices: setting.run.cluster.devices,
+            reason: first.map_or_else(String::new, |problem| problem.message),
+        }
+    };
+    problems.into_iter().map(told).collect()
+}
+
+pub(super) fn title(asked: &dyn Question, searches: &[Search<'_>]) -> String {
+    let Some(first) = asked.settings().first() else { return String::new() };
+    let mut on: Vec<String> = Vec::new();
+    for setting in asked.settings() {
+        let cluster = &setting.run.cluster;
+        on.push(format!("{} x {}", human::whole(cluster.devices), cluster.accelerator.name));
+    }
+    on.dedup();
+    if on.len() > 4 {
+        let more = on.len() - 3;
+        on.truncate(3);
+        on.push(format!("{more} more"));
+    }
+    let batch = searches.first().map_or_else(String::new, |search| {
+        let base = &search.space.base;
+        format!(
+            "; {} sequences of {} tokens per step",
+            human::whole(base.global_batch),
+            human::whole(base.sequence_length)
+        )
+    });
+    format!("{} on {}{batch}", describe(&first.run.model), on.join(" or "))
+}
+
+/// Problems without repetitions.
+pub(super) fn unique(problems: impl Iterator<Item = Problem>) -> Vec<Problem> {
+    let mut list: Vec<Problem> = Vec::new();
+    for problem in problems {
+        if !list.contains(&problem) {
+            list.push(problem);
+        }
+    }
+    if list.is_empty() {
+        list.push(
+            Problem::new("the space is empty: no strategy in it is possible")
+                .hint("allow more values with --space, or pin less"),
+        );
+    }
+    list
+}
+
+/// What Megatron's launch file cannot say of a plan.
+pub(super) fn not_expressed(setting: &Setting, plan: &Plan) -> Vec<String> {
+    let writers = railwright_launch::writers();
+    let Some(writer) = writers.iter().find(|writer| writer.name() == "megatron") else { return Vec::new() };
+    let run = Run { plan: plan.clone(), ..setting.run.clone() };
+    let written = writer.write(&run);
+    let keys = written.inexpressible().map(|lost| lost.key.clone());
+    keys.filter(|key| key.starts_with("plan.") || key == "model").collect()
+}

@@ -1,0 +1,331 @@
+//! How many machines of which kind, for a deadline or a budget, and where more stop paying.
+//!
+//! Responsible for: numbers of devices, batches and the search of each. Refuses to rank: the tuner does.
+
+mod batch;
+
+use crate::Refused;
+use crate::pricing::Pricing;
+use crate::question::Question;
+use crate::searcher::{Effort, Found, Searcher};
+use crate::setting::Setting;
+use crate::title::describe;
+use crate::watch::Watch;
+use batch::Batch;
+use railwright_spec::human;
+use railwright_spec::plan::PlanSpec;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Dollars, FlopPerSecond, Seconds};
+use railwright_spec::run::{Amount, Field, Value};
+use railwright_tuner::size::{Goal, Machine, Sized, Sizing, numbers, reach};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+/// A finished table and how it was asked for.
+#[derive(Clone, Debug)]
+pub struct SizeAnswer {
+    /// Model and tokens in one line.
+    pub title: String,
+    /// Numbers of devices, and the verdict.
+    pub sized: Sized,
+    /// Each row's layout as flags, in the order of the rows.
+    pub layouts: Vec<String>,
+    /// The command that estimates the chosen row.
+    pub command: Option<String>,
+    /// Training tokens.
+    pub tokens: f64,
+    /// Sequences of a step.
+    pub global_batch: u64,
+    /// Tokens of a sequence.
+    pub sequence_length: u64,
+    /// Whether the batch grows with the number of devices.
+    pub growing_batch: bool,
+    /// Whether cluster sizes have batches of their own, because none divides among all.
+    pub own_batches: bool,
+    /// What was chosen because it was not specified.
+    pub chosen: Vec<String>,
+    /// Whether the user stopped it.
+    pub is_incomplete: bool,
+}
+
+/// What is wanted of a size.
+#[derive(Clone, Debug, Default)]
+pub struct SizeOptions {
+    /// Maximum training time, as in `90d`.
+    pub deadline: Option<String>,
+    /// Maximum rental cost in dollars, as in `30M`.
+    pub budget: Option<String>,
+    /// Whether the global batch grows with the number of devices.
+    pub growing_batch: bool,
+    /// Minimum marginal scaling efficiency; half where open.
+    pub worth: Option<f64>,
+    /// How the search goes about it.
+    pub effort: Effort,
+}
+
+impl SizeOptions {
+    /// Refuses goals that mean nothing.
+    pub fn check(&self) -> Result<(), Problem> {
+        goal(self).map(|_| ())
+    }
+}
+
+/// Sizes a cluster for a training run.
+pub fn size(
+    asked: &dyn Question,
+    wanted: &SizeOptions,
+    pricing: &dyn Pricing,
+    watch: &dyn Watch,
+) -> Result<SizeAnswer, Refused> {
+    let goal = goal(wanted)?;
+    let Some(first) = asked.settings().first() else {
+        return Err(Problem::new("no cluster is named").into());
+    };
+    let Some(tokens) = first.run.training.tokens else {
+        let problem = Problem::new("without a number of tokens there is nothing to size").in_file("--tokens");
+        return Err(problem.hint("set the number of training tokens, as in `--tokens 15T`").into());
+    };
+    if goal.budget.is_some() {
+        priced(asked)?;
+    }
+    let batch = Batch::of(asked, &goal, wanted.growing_batch)?;
+    let kinds = kinds(asked, &goal, &batch);
+    let fewest = kinds.iter().filter_map(|kind| kind.numbers.first()).min().copied().unwrap_or(1);
+    let first_of_kind = first_of_kind(asked);
+    let mut sizing = Sizing::new(goal, kinds, !asked.says_devices());
+    let searcher = Searcher::new(wanted.effort.clone(), watch)?.priced(pricing);
+    // What is wrong with every number of devices is a mistake, not an answer.
+    for setting in &first_of_kind {
+        let said =
+            PlanSpec { global_batch: Some(batch.sequences), batch_tokens: None, ..setting.spec.plan.clone() };
+        searcher.space(setting, &said, &[])?;
+    }
+    while let Some(question) = sizing.next() {
+        let setting = asked.resized(first_of_kind[question.machine], question.devices)?;
+        let sequences = batch.at(question.devices, fewest);
+        match searcher.best(&setting, sequences)? {
+            Found::Best(estimate) => sizing.answer(question, &estimate),
+            Found::Nothing(reason) => sizing.refuse(question, reason),
+            Found::Stopped => break,
+        }
+    }
+    let sized = sizing.finish();
+    let mut answer =
+        answered(asked, wanted.growing_batch, &first_of_kind, sized, &batch, tokens, searcher.is_stopped())?;
+    for said in first_of_kind.iter().filter_map(|setting| searcher.said(setting)) {
+        if !answer.chosen.contains(&said) {
+            answer.chosen.push(said);
+        }
+    }
+    Ok(answer)
+}
+
+impl SizeAnswer {
+    /// Whether no number of devices meets the goal.
+    pub fn is_no(&self) -> bool {
+        self.sized.verdict.is_no || self.sized.rows.is_empty()
+    }
+}
+
+impl Serialize for SizeAnswer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("title", &self.title)?;
+        map.serialize_entry("tokens", &self.tokens)?;
+        map.serialize_entry("global_batch", &self.global_batch)?;
+        map.serialize_entry("growing_batch", &self.growing_batch)?;
+        map.serialize_entry("sequence_length", &self.sequence_length)?;
+        map.serialize_entry("complete", &!self.is_incomplete)?;
+        map.serialize_entry("size", &self.sized)?;
+        map.serialize_entry("layouts", &self.layouts)?;
+        map.serialize_entry("command", &self.command)?;
+        map.serialize_entry("chosen", &self.chosen)?;
+        map.end()
+    }
+}
+
+fn answered(
+    asked: &dyn Question,
+    growing_batch: bool,
+    kinds: &[&Setting],
+    sized: Sized,
+    batch: &Batch,
+    tokens: f64,
+    is_incomplete: bool,
+) -> Result<SizeAnswer, Refused> {
+    let mut layouts = Vec::with_capacity(sized.rows.len());
+    let mut command = None;
+    for (index, row) in sized.rows.iter().enumerate() {
+        let setting = asked.resized(kinds[row.machine], row.devices)?;
+        layouts.push(setting.layout(&row.plan));
+        if sized.verdict.chosen == Some(index) {
+            command = Some(asked.command(&setting, &row.plan)?);
+        }
+    }
+    let mut chosen = batch.chosen.clone();
+    if kinds.first().is_some_and(|kind| kind.spec.training.availability.is_none()) {
+        chosen.push("availability 100%".to_owned());
+    }
+    for (index, kind) in kinds.iter().enumerate() {
+        let row = sized.rows.iter().find(|row| row.machine == index);
+        if let Some(price) = row.and_then(|row| row.bill.device_price.as_ref())
+            && kind.spec.cost.price_per_device_hour.is_none()
+        {
+            chosen.push(format!(
+                "{} per GPU-hour of {} ({})",
+                human::dollars(price.amount),
+                kind.run.cluster.accelerator.name,
+                price.source
+            ));
+        }
+    }
+    let model = kinds.first().map_or_else(String::new, |kind| describe(&kind.run.model));
+    Ok(SizeAnswer {
+        title: format!("{model}, {} tokens", human::count(tokens)),
+        layouts,
+        command,
+        tokens,
+        global_batch: batch.sequences,
+        sequence_length: batch.sequence_length,
+        growing_batch,
+        own_batches: batch.is_own,
+        chosen,
+        sized,
+        is_incomplete,
+    })
+}
+
+/// What was asked for, checked.
+fn goal(wanted: &SizeOptions) -> Result<Goal, Problem> {
+    let deadline = wanted.deadline.as_deref().map(deadline).transpose()?;
+    let budget = wanted.budget.as_deref().map(budget).transpose()?;
+    let worth = wanted.worth.unwrap_or(0.5);
+    if !(worth > 0.0 && worth <= 1.0) {
+        let problem = Problem::new(format!("expected a share above 0 and at most 1, found {worth}"));
+        return Err(problem.in_file("--worth"));
+    }
+    Ok(Goal { deadline, budget, worth })
+}
+
+fn deadline(text: &str) -> Result<Seconds, Problem> {
+    const LONGEST: f64 = 100.0 * 365.25 * 86_400.0;
+    let text = text.trim();
+    let plain = text.replace("days", "d").replace("day", "d").replace("hours", "h");
+    let hint = "write it with a unit, as in `90d` or `2000h`";
+    let time = Seconds::read(&Value::Text(plain)).map_err(|problem| {
+        let message = problem.message;
+        Problem::new(message).in_file("--deadline").hint(hint)
+    })?;
+    if time.get() > 0.0 && time.get() <= LONGEST {
+        Ok(time)
+    } else {
+        let problem = Problem::new(format!("`{}` is no time to train in", human::shorten(text)));
+        Err(problem.in_file("--deadline").hint("expected more than none and at most a hundred years"))
+    }
+}
+
+fn budget(text: &str) -> Result<Dollars, Problem> {
+    let text = text.trim();
+    let plain = text.trim_start_matches('$').trim().replace(',', "");
+    let hint = "write dollars, as in `30M` or `250K`";
+    let amount = Amount::read(&Value::Text(plain))
+        .map_err(|problem| Problem::new(problem.message).in_file("--budget").hint(hint))?;
+    if amount.0.is_finite() && amount.0 > 0.0 && amount.0 <= 1e15 {
+        Ok(Dollars::new(amount.0))
+    } else {
+        let problem = Problem::new(format!("`{}` buys nothing that can be computed", human::shorten(text)));
+        Err(problem.in_file("--budget").hint("expected more than $0 and at most 1,000 trillion"))
+    }
+}
+
+/// A budget means nothing where devices have no price.
+fn priced(asked: &dyn Question) -> Result<(), Problem> {
+    for setting in asked.settings() {
+        let accelerator = &setting.run.cluster.accelerator;
+        if setting.run.cost.price_per_device_hour.is_none() && accelerator.price.is_none() {
+            return Err(Problem::new(format!("the catalogue has no price for {}", accelerator.name))
+                .in_file("--budget")
+                .hint("give one with --price-per-device-hour"));
+        }
+    }
+    Ok(())
+}
+
+/// The first setting of each cluster.
+fn first_of_kind<'a>(asked: &'a dyn Question) -> Vec<&'a Setting> {
+    let mut list: Vec<&Setting> = Vec::new();
+    for setting in asked.settings() {
+        if list.last().is_none_or(|last| last.word != setting.word) {
+            list.push(setting);
+        }
+    }
+    list
+}
+
+fn kinds(asked: &dyn Question, goal: &Goal, batch: &Batch) -> Vec<Machine> {
+    let mut list: Vec<Machine> = Vec::new();
+    for setting in asked.settings() {
+        let cluster = &setting.run.cluster;
+        let devices = cluster.devices_per_node.max(1);
+        if asked.says_devices() {
+            match list.last_mut().filter(|last| last.name == setting.word) {
+                Some(last) => last.numbers.push(cluster.devices),
+                None => list.push(Machine {
+                    name: setting.word.clone(),
+                    devices,
+                    numbers: vec![cluster.devices],
+                    most: u64::MAX,
+                }),
+            }
+            continue;
+        }
+        let reach = reach(
+            &setting.run.model,
+            cluster,
+            &setting.run.training,
+            goal,
+            batch.sequences,
+            batch.sequence_length,
+            peak(setting),
+        );
+        // A deadline brings a narrow reach, which half steps fill; without one the reach is wide.
+        let dense = goal.deadline.is_some();
+        let mut list_of = numbers(devices, reach.from, reach.to, dense);
+        if list_of.is_empty() {
+            list_of.push(reach.from);
+        }
+        list.push(Machine { name: setting.word.clone(), devices, numbers: list_of, most: reach.most });
+    }
+    list
+}
+
+/// The peak of the format that products run in, as far as it is said; of bf16 otherwise.
+fn peak(setting: &Setting) -> FlopPerSecond {
+    use railwright_spec::precision::DataType;
+    let plan = &setting.spec.plan;
+    let preset = plan.precision.map(|preset| preset.precision().compute);
+    let format = plan.precision_compute.or(preset).unwrap_or(DataType::Bf16);
+    let accelerator = &setting.run.cluster.accelerator;
+    let found = accelerator.peak_rate(format).or_else(|| accelerator.peak_rate(DataType::Bf16));
+    found.unwrap_or(FlopPerSecond::from_tera(100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deadlines_and_budgets_are_read_as_people_write_them() {
+        assert_eq!(deadline("90d"), Ok(Seconds::new(90.0 * 86_400.0)));
+        assert_eq!(deadline("90 days"), Ok(Seconds::new(90.0 * 86_400.0)));
+        assert_eq!(deadline("36h"), Ok(Seconds::new(36.0 * 3600.0)));
+        for bad in ["", "90", "soon", "-3d", "0d", "1e99d", "nan d"] {
+            assert!(deadline(bad).is_err(), "{bad}");
+        }
+        assert_eq!(budget("$30M"), Ok(Dollars::new(30e6)));
+        assert_eq!(budget("1,500,000"), Ok(Dollars::new(1.5e6)));
+        for bad in ["", "-5", "0", "$", "1e99", "a lot"] {
+            assert!(budget(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The global batch of every number of devices that is sized.
+
+use super::peak;
+use crate::question::Question;
+use railwright_spec::human;
+use railwright_spec::plan::{divided_batch, divisible_batch, usual_batch};
+use railwright_spec::problem::Problem;
+use railwright_tuner::size::{Goal, reach};
+
+/// The global batch of every number of devices.
+pub(super) struct Batch {
+    pub(super) sequences: u64,
+    pub(super) sequence_length: u64,
+    grows: bool,
+    /// Whether each number of devices has the nearest batch that divides among it.
+    pub(super) is_own: bool,
+    pub(super) chosen: Vec<String>,
+}
+
+impl Batch {
+    pub(super) fn of(asked: &dyn Question, goal: &Goal, grows: bool) -> Result<Self, Problem> {
+        let said = asked.said();
+        let mut chosen = Vec::new();
+        let mut is_own = false;
+        if said.micro_batches.is_some() {
+            let problem =
+                Problem::new("the number of micro batches follows from the layout, which is to be found");
+            return Err(problem
+                .in_file("--micro-batches")
+                .hint("set --global-batch or --batch-tokens instead"));
+        }
+        let sequence_length = asked.sequence_length();
+        if said.sequence_length.is_none() {
+            chosen.push(format!("sequences of {} tokens", human::whole(sequence_length)));
+        }
+        let sequences = match (said.global_batch, said.batch_tokens) {
+            (Some(_), Some(_)) => {
+                let problem = Problem::new("`--global-batch` and `--batch-tokens` both set the batch");
+                return Err(problem.in_file("--batch-tokens").hint("keep one"));
+            }
+            (Some(sequences), None) => sequences,
+            (None, Some(tokens)) => {
+                let batch = divisible_batch(tokens.0, sequence_length, 1024);
+                chosen.push(format!(
+                    "global batch {} for {} tokens",
+                    human::whole(batch),
+                    human::count(tokens.0)
+                ));
+                batch
+            }
+            (None, None) => {
+                let wanted = asked.settings().first().map_or(0, |setting| {
+                    let typed = asked.settings().iter().map(|s| s.run.cluster.devices).max().unwrap_or(0);
+                    if asked.says_devices() {
+                        return typed;
+                    }
+                    let run = &setting.run;
+                    let reach = reach(
+                        &run.model,
+                        &run.cluster,
+                        &run.training,
+                        goal,
+                        u64::MAX,
+                        sequence_length,
+                        peak(setting),
+                    );
+                    if goal.deadline.is_some() { reach.to / 4 } else { 0 }
+                });
+                let usual = usual_batch(sequence_length, wanted);
+                let devices: Vec<u64> = asked
+                    .settings()
+                    .iter()
+                    .map(|s| {
+                        if asked.says_devices() {
+                            s.run.cluster.devices
+                        } else {
+                            s.run.cluster.devices_per_node
+                        }
+                    })
+                    .collect();
+                let common = divided_batch(usual, &devices);
+                is_own = common.is_none();
+                let sequences = common.unwrap_or(usual);
+                let near = if is_own { " or the nearest that divides among the GPUs" } else { "" };
+                chosen.push(format!("global batch {}{near}", human::whole(sequences)));
+                sequences
+            }
+        };
+        Ok(Self { sequences, sequence_length, grows, is_own, chosen })
+    }
+
+    pub(super) fn at(&self, devices: u64, fewest: u64) -> u64 {
+        let own = |usual: u64| divided_batch(usual, &[devices]).unwrap_or(usual);
+        if self.is_own && !self.grows {
+            own(self.sequences)
+        } else if self.grows {
+            let grown = u128::from(self.sequences) * u128::from(devices) / u128::from(fewest.max(1));
+            u64::try_from(grown).unwrap_or(u64::MAX).max(1)
+        } else {
+            self.sequences
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Titles of answers: a run in one line.
+
+use railwright_spec::human;
+use railwright_spec::model::Model;
+use railwright_spec::run::Run;
+
+/// `llama-3.1-405b, 405.9B parameters`.
+pub fn describe(model: &Model) -> String {
+    format!("{}, {} parameters", model.name, human::count(model.parameters().total as f64))
+}
+
+/// Model, devices and plan of a run.
+pub fn title(run: &Run) -> String {
+    format!(
+        "{} on {} x {}, {}",
+        describe(&run.model),
+        human::whole(run.cluster.devices),
+        run.cluster.accelerator.name,
+        railwright_calculator::estimate::plan_summary(&run.plan)
+    )
+}

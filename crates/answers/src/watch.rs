@@ -1,0 +1,49 @@
+//! Progress of long work, and whether it goes on: what a front end shows and decides.
+
+use railwright_spec::quantity::Seconds;
+
+/// A part of long work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Bounds of a search's pieces, by which they are ordered.
+    Ordering,
+    /// Pieces of a search.
+    Searching,
+    /// Layouts priced by simulated flows.
+    Simulating,
+}
+
+/// Progress of one part of long work.
+pub trait Progress: Sync {
+    /// So many units more are done; `evaluated` strategies were timed so far, where that is known.
+    fn advance(&self, _units: u64, _evaluated: Option<u64>) {}
+
+    /// A strategy was found whose step takes so long.
+    fn found(&self, _step_time: Seconds) {}
+
+    /// The part has ended.
+    fn finish(&self) {}
+}
+
+/// A front end that watches long work.
+pub trait Watch: Sync {
+    /// Whether the work is to stop.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
+    /// A part of so many units begins.
+    fn begin(&self, _stage: Stage, _units: u64) -> Box<dyn Progress + '_> {
+        Box::new(Unwatched)
+    }
+
+    /// Nothing fits, so up to so many remedies are tried, until `enough` of them work.
+    fn remedies(&self, _most: usize, _enough: usize) {}
+}
+
+/// Work that is neither shown nor stopped.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Progress for Unwatched {}
+impl Watch for Unwatched {}

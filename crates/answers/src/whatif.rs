@@ -1,0 +1,47 @@
+//! What changes would make of a run, each alone and all together.
+
+use crate::{Refused, Resolved, Texts};
+use railwright_spec::problem::Problem;
+use railwright_tuner::flows::OnTopology;
+use railwright_tuner::whatif::{Baseline, Change, WhatIf, rehearse};
+use serde::Serialize;
+
+/// Rehearsals with what was chosen because it was not specified.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rehearsed {
+    /// The rehearsals.
+    #[serde(flatten)]
+    pub answer: WhatIf,
+    /// What was chosen, in words.
+    pub chosen: Vec<String>,
+}
+
+/// The changes of texts such as `plan.micro_batch=2` or `hbm=x2,memory=x1.5`.
+pub fn changes(texts: &[String]) -> Result<Vec<Change>, Refused> {
+    let mut problems: Vec<Problem> = Vec::new();
+    let mut changes = Vec::new();
+    for text in texts {
+        match Change::parse(text) {
+            Ok(change) => changes.push(change),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(changes) } else { Err(Refused(problems)) }
+}
+
+/// Applies changes to a run; with a topology, collectives are flows on it.
+pub fn whatif(
+    resolved: Resolved,
+    changes: &[Change],
+    texts: &dyn Texts,
+    network: Option<(OnTopology, String)>,
+) -> Result<Rehearsed, Refused> {
+    let Resolved { run, spec, mut chosen, .. } = resolved;
+    let network = network.map(|(network, said)| {
+        chosen.push(said);
+        network
+    });
+    let read = |path: &str| texts.model_config(path);
+    let baseline = Baseline { spec: &spec, run: &run, read: &read, network: network.as_ref() };
+    Ok(Rehearsed { answer: rehearse(&baseline, changes)?, chosen })
+}

@@ -1,0 +1,56 @@
+//! Long work of the answers, watched: bars for people, a watch for questions through the server, and Ctrl-C.
+
+use super::Printer;
+use super::progress::{Progress, Stop};
+use railwright_answers::{self as answers, Stage};
+use railwright_spec::human;
+use railwright_spec::quantity::Seconds;
+use std::sync::OnceLock;
+
+/// A printer that watches.
+pub(crate) struct Watched {
+    printer: Printer,
+    stop: OnceLock<Stop>,
+}
+
+impl Printer {
+    /// Watches work of the answers, and listens to Ctrl-C from the first look on.
+    pub(crate) fn watched(&self) -> Watched {
+        Watched { printer: self.clone(), stop: OnceLock::new() }
+    }
+}
+
+impl answers::Watch for Watched {
+    fn is_stopped(&self) -> bool {
+        self.stop.get_or_init(|| self.printer.stop()).is_said()
+    }
+
+    fn begin(&self, stage: Stage, units: u64) -> Box<dyn answers::Progress + '_> {
+        let (bar, doing) = match stage {
+            Stage::Ordering => ("ordering {bar:30} {percent}%, {eta} left", "ordering"),
+            Stage::Searching => ("searching {bar:30} {percent}% {msg}, {eta} left", "searching"),
+            Stage::Simulating => ("simulating {bar:30} {percent}% {msg}, {eta} left", "simulating"),
+        };
+        Box::new(self.printer.progress(bar, doing, units))
+    }
+
+    fn remedies(&self, most: usize, enough: usize) {
+        self.printer.note(&format!(
+            "nothing fits: trying up to {most} remedies, until {enough} of them and a number of devices work"
+        ));
+    }
+}
+
+impl answers::Progress for Progress {
+    fn advance(&self, units: u64, evaluated: Option<u64>) {
+        self.advance_to(units, || Some(format!("{} evaluated", human::count(evaluated? as f64))));
+    }
+
+    fn found(&self, step_time: Seconds) {
+        Progress::found(self, step_time.get());
+    }
+
+    fn finish(&self) {
+        Progress::finish(self);
+    }
+}

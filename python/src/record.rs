@@ -1,0 +1,229 @@
+//! Classes of answers, each from one description: fields with their documentation, which the stub file repeats.
+//!
+//! Responsible for: attributes, aligned `repr`, HTML, dictionaries, and cells for tables. Refuses to convert answers.
+
+use crate::arrow::Cell;
+use pyo3::prelude::*;
+use railwright_spec::human;
+use railwright_spec::quantity::{Bytes, Seconds};
+use std::sync::Arc;
+
+/// The whole answer behind a class, as the program's JSON has it.
+pub(crate) trait Tree: Send + Sync {
+    /// As dictionaries and lists.
+    fn tree(&self, py: Python<'_>) -> PyResult<Py<PyAny>>;
+}
+
+impl<T: serde::Serialize + Send + Sync> Tree for T {
+    fn tree(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        Ok(pythonize::pythonize(py, self)?.unbind())
+    }
+}
+
+/// The whole answer, where a class stands for one.
+pub(crate) type Source = Option<Arc<dyn Tree>>;
+
+/// A field of a class for the stub file.
+pub(crate) struct Described {
+    pub(crate) name: &'static str,
+    pub(crate) kind: String,
+    pub(crate) doc: &'static str,
+}
+
+/// A class that is described.
+pub(crate) trait Class {
+    /// Its name.
+    const NAME: &'static str;
+    /// Its documentation.
+    const DOC: &'static str;
+    /// Its fields.
+    fn fields() -> Vec<Described>;
+    /// Its values as cells of a table, in the order of the fields.
+    fn cells(&self) -> Vec<Cell>;
+}
+
+/// A type of a field: its name in Python, a word for people, a cell for tables.
+pub(crate) trait Kind {
+    /// As annotated.
+    fn annotation() -> String;
+    /// For tables; what is no scalar is no cell.
+    fn cell(&self) -> Cell;
+    /// For people, where a field's name gives the unit.
+    fn shown(&self, name: &str) -> String {
+        match self.cell() {
+            Cell::None => "-".to_owned(),
+            Cell::Truth(truth) => if truth { "yes" } else { "no" }.to_owned(),
+            Cell::Integer(number) => u64::try_from(number).map_or_else(|_| number.to_string(), human::whole),
+            Cell::Number(number) => in_unit(name, number),
+            Cell::Text(text) => text,
+        }
+    }
+}
+
+/// A number in the unit with which its name ends.
+fn in_unit(name: &str, number: f64) -> String {
+    if name.ends_with("_s") {
+        human::seconds(Seconds::new(number))
+    } else if name.ends_with("_bytes") {
+        human::bytes(Bytes::new(number))
+    } else if name.ends_with("_dollars") {
+        human::dollars(railwright_spec::quantity::Dollars::new(number))
+    } else if ["mfu", "share", "probability_of_fitting", "efficiency"].iter().any(|end| name.ends_with(end)) {
+        human::percent(number)
+    } else {
+        human::count(number)
+    }
+}
+
+macro_rules! scalar {
+    ($($type:ty => $name:literal, $cell:expr;)*) => {$(
+        impl Kind for $type {
+            fn annotation() -> String {
+                $name.to_owned()
+            }
+
+            fn cell(&self) -> Cell {
+                let make: fn(&$type) -> Cell = $cell;
+                make(self)
+            }
+        }
+    )*};
+}
+
+scalar! {
+    f64 => "float", |value| Cell::Number(*value);
+    u64 => "int", |value| i64::try_from(*value).map_or(Cell::None, Cell::Integer);
+    bool => "bool", |value| Cell::Truth(*value);
+    String => "str", |value| Cell::Text(value.clone());
+}
+
+impl<T: Kind> Kind for Option<T> {
+    fn annotation() -> String {
+        format!("{} | None", T::annotation())
+    }
+
+    fn cell(&self) -> Cell {
+        self.as_ref().map_or(Cell::None, Kind::cell)
+    }
+
+    fn shown(&self, name: &str) -> String {
+        self.as_ref().map_or_else(|| "-".to_owned(), |value| value.shown(name))
+    }
+}
+
+impl<T: Kind> Kind for Vec<T> {
+    fn annotation() -> String {
+        format!("list[{}]", T::annotation())
+    }
+
+    fn cell(&self) -> Cell {
+        Cell::None
+    }
+
+    fn shown(&self, name: &str) -> String {
+        match self.as_slice() {
+            [] => "none".to_owned(),
+            [first] => first.shown(name),
+            [first, rest @ ..] => format!("{} (and {} more)", first.shown(name), rest.len()),
+        }
+    }
+}
+
+/// Names and words in aligned lines.
+pub(crate) fn aligned(class: &str, lines: &[(&str, String)]) -> String {
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut out = class.to_owned();
+    for (name, word) in lines {
+        out.push_str(&format!("\n  {name:width$}  {word}"));
+    }
+    out
+}
+
+/// A text inside HTML.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// The same as a table of HTML.
+pub(crate) fn html(class: &str, lines: &[(&str, String)]) -> String {
+    let rows: String = lines
+        .iter()
+        .map(|(name, word)| {
+            format!("<tr><th style=\"text-align:left\">{name}</th><td>{}</td></tr>", escaped(word))
+        })
+        .collect();
+    format!("<table><caption>{class}</caption>{rows}</table>")
+}
+
+/// A class of Python: documentation, then fields with theirs.
+macro_rules! record {
+    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $field_doc:literal])+ $field:ident: $type:ty,)* }) => {
+        $(#[doc = $doc])+
+        #[pyo3::pyclass(frozen, skip_from_py_object, module = "railwright")]
+        #[derive(Clone)]
+        pub(crate) struct $name {
+            $($(#[doc = $field_doc])+ #[pyo3(get)] pub(crate) $field: $type,)*
+            /// The whole answer.
+            pub(crate) source: $crate::record::Source,
+        }
+
+        impl $crate::record::Class for $name {
+            const NAME: &'static str = stringify!($name);
+            const DOC: &'static str = concat!($($doc,)+);
+
+            fn fields() -> Vec<$crate::record::Described> {
+                vec![$($crate::record::Described {
+                    name: stringify!($field),
+                    kind: <$type as $crate::record::Kind>::annotation(),
+                    doc: concat!($($field_doc,)+),
+                },)*]
+            }
+
+            fn cells(&self) -> Vec<$crate::arrow::Cell> {
+                vec![$($crate::record::Kind::cell(&self.$field),)*]
+            }
+        }
+
+        impl $crate::record::Kind for $name {
+            fn annotation() -> String {
+                stringify!($name).to_owned()
+            }
+
+            fn cell(&self) -> $crate::arrow::Cell {
+                $crate::arrow::Cell::None
+            }
+
+            fn shown(&self, _: &str) -> String {
+                stringify!($name).to_owned()
+            }
+        }
+
+        impl $name {
+            fn lines(&self) -> Vec<(&'static str, String)> {
+                vec![$((stringify!($field), $crate::record::Kind::shown(&self.$field, stringify!($field))),)*]
+            }
+        }
+
+        #[pyo3::pymethods]
+        impl $name {
+            fn __repr__(&self) -> String {
+                $crate::record::aligned(stringify!($name), &self.lines())
+            }
+
+            fn _repr_html_(&self) -> String {
+                $crate::record::html(stringify!($name), &self.lines())
+            }
+
+            /// Everything as dictionaries and lists: what `railwright --json` prints, where this is a whole answer.
+            fn to_dict(&self, py: pyo3::Python<'_>) -> pyo3::PyResult<pyo3::Py<pyo3::PyAny>> {
+                if let Some(source) = &self.source {
+                    return source.tree(py);
+                }
+                let fields = pyo3::types::PyDict::new(py);
+                $(pyo3::types::PyDictMethods::set_item(&fields, stringify!($field), self.$field.clone())?;)*
+                Ok(fields.into_any().unbind())
+            }
+        }
+    };
+}
+pub(crate) use record;
