@@ -12,6 +12,7 @@ use crate::args::RunArguments;
 use crate::exit::Failure;
 use crate::input::{self, CONFIG_LIMIT};
 use railwright_calculator::defaults;
+use railwright_calculator::valid_values::{Valid, valid_values};
 use railwright_spec::cluster::{ClusterSpec, accelerator_by_name, preset_names};
 use railwright_spec::human;
 use railwright_spec::model::Model;
@@ -62,6 +63,15 @@ pub(crate) fn in_words(arguments: &RunArguments, problem: Problem) -> Problem {
     flags::in_flags(problem, arguments.run.is_some())
 }
 
+/// The values of each setting that are valid with the rest of a run. The run itself may be refused, its model and cluster may not.
+pub(crate) fn valid_values_of(arguments: &RunArguments) -> Result<Vec<Valid>, Failure> {
+    let spec = layered(arguments)?;
+    let cluster = spec.cluster.resolve().map_err(|problem| in_words(arguments, spec.placed(problem)))?;
+    let model = spec.model.resolve(input::config_text);
+    let model = model.map_err(|problem| in_words(arguments, spec.placed(problem)))?;
+    Ok(valid_values(&spec, &model, &cluster))
+}
+
 fn resolve_layers(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) -> Result<Resolved, Failure> {
     let mut spec = layered(arguments)?;
     prepare(&mut spec);
@@ -84,7 +94,7 @@ fn resolve_layers(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) 
     run.cluster = cluster;
     let placed = |problem| Failure::from(spec.placed(problem));
     let mut chosen = Vec::new();
-    let start = if defaults::is_open(&spec.plan) && is_searchable(&spec) {
+    let start = if defaults::is_searchable(&spec.plan) {
         defaults::start(&spec.plan, &run.model, &run.cluster).map_err(placed)?
     } else {
         None
@@ -111,15 +121,6 @@ fn resolve_layers(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) 
     chosen.extend(said_by_nobody(&spec, &run));
     let warnings = warnings(&run.model, &run.cluster, &run.plan);
     Ok(Resolved { run, warnings, chosen, spec })
-}
-
-/// A generation that shards everything lays out nothing else, so there is nothing to try.
-fn is_searchable(spec: &RunSpec) -> bool {
-    let by_software =
-        spec.plan.software.as_deref().and_then(|id| {
-            railwright_calculator::software::by_id(id).ok().map(|software| software.zero_stage)
-        });
-    spec.plan.sharding.map(|sharding| sharding.zero_stage).or(by_software).unwrap_or(1) < 3
 }
 
 /// What was said, checked, for a run file to start from; a small run when nothing was.
