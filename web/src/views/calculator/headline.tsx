@@ -166,10 +166,16 @@ export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boole
   )
 }
 
+/** Nothing is better or worse where one of the runs cannot run. */
+export function unfitOf(a: Estimate, b: Estimate): Doubt | null {
+  const letters = [a.memory.fit === 'does_not_fit' ? 'A' : '', b.memory.fit === 'does_not_fit' ? 'B' : ''].filter(Boolean)
+  return letters.length === 0 ? null : { mark: '', why: `${letters.join(' and ')} ${letters.length > 1 ? 'do' : 'does'} not fit, so there is nothing to gain` }
+}
+
 /** Why a difference that follows from the step times is no gain and no loss; null where it is one. */
 export function doubtOf(a: Estimate, b: Estimate): Doubt | null {
-  const letters = [a.memory.fit === 'does_not_fit' ? 'A' : '', b.memory.fit === 'does_not_fit' ? 'B' : ''].filter(Boolean)
-  if (letters.length > 0) return { mark: '', why: `${letters.join(' and ')} ${letters.length > 1 ? 'do' : 'does'} not fit, so there is nothing to gain` }
+  const unfit = unfitOf(a, b)
+  if (unfit) return unfit
   const [p, q] = [a.step_time_interval, b.step_time_interval]
   if (p && q && p.low <= q.high && q.low <= p.high) {
     return { mark: 'within the interval', why: `${Math.round(p.coverage * 100)}% intervals of the step time overlap: A ${format.seconds(p.low)} to ${format.seconds(p.high)}, B ${format.seconds(q.low)} to ${format.seconds(q.high)}` }
