@@ -1,8 +1,8 @@
 // The calculator: every number comes, sliders answer fast, refusals offer what is valid, scenarios, exports, explanations,
 // deep links; pictures at all widths in light and dark.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { check, openPage, pictures, repository } from '../harness.mjs'
+import { artifacts, check, openPage, pictures, repository } from '../harness.mjs'
 
 const RUN = '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&cp=2&global-batch=512&gpus=1024&pp=16&tokens=15.6T&tp=8&uneven-stages=true'
 const SMALL = '#/calculator?model=llama-3-8b&cluster=dgx-h100&global-batch=256&gpus=64&pp=2&tp=2&tokens=1T'
@@ -258,8 +258,13 @@ async function takesAway(browser, url) {
     await page.click('[aria-label="Save “Memory by stage”"]')
     const [file] = await Promise.all([page.waitForEvent('download'), page.click(`[role=menuitem]:has-text("Save as ${format}")`)])
     const bytes = readFileSync(await file.path())
-    const start = { SVG: '<svg', PNG: '\x89PNG', CSV: 'scenario,stage,kind,bytes' }[format]
-    check(bytes.length > 500 && bytes.toString('latin1').startsWith(start), `the ${format} begins with ${bytes.toString('latin1').slice(0, 40)}`)
+    const text = bytes.toString('latin1')
+    const start = { SVG: '<svg', PNG: '\x89PNG', CSV: '# Memory by stage: ' }[format]
+    check(bytes.length > 500 && text.startsWith(start), `the ${format} begins with ${text.slice(0, 40)}`)
+    // It can be read alone: title, scope with the unit, colours, run and date.
+    if (format === 'SVG') for (const part of ['>Memory by stage<', 'GiB', '>activations<', 'model llama-3.1-405b', `Railwright, ${new Date().toISOString().slice(0, 4)}`]) check(text.includes(part), `the SVG lacks ${part}`)
+    if (format === 'CSV') check(text.split('\n')[2] === 'scenario,stage,kind,bytes', `the CSV has no head: ${text.slice(0, 300)}`)
+    if (format !== 'CSV') writeFileSync(join(artifacts, `export.${format.toLowerCase()}`), bytes)
   }
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.keyboard.press('y')

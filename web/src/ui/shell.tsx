@@ -37,7 +37,7 @@ export function Shell() {
     { keys: 'L', title: 'Copy or open a link', group: 'Page', run: () => void (linkShown.value = true) },
     { keys: '/', title: 'Filter', group: 'Page', run: focusFilter },
     { keys: 'Escape', title: 'Close, or leave a field', group: 'Page', run: leave },
-    { keys: 'T', title: 'Light, dark, or as the system says', group: 'Page', run: nextTheme },
+    { keys: 'T', title: 'Light, dark, or as the system', group: 'Page', run: nextTheme },
   ])
   return (
     <div class="shell">
@@ -135,7 +135,7 @@ function SaidTwice() {
     <div class="said-twice" role="status">
       {repeated.value.map(({ key, values }) => (
         <p key={key}>
-          The link says <code>{key}</code> {values.length === 2 ? 'twice' : `${values.length} times`}: {values.map((value) => value || 'nothing').join(', then ')}. The last counts: <b>{values.at(-1) || 'nothing'}</b>.
+          The link sets <code>{key}</code> {values.length === 2 ? 'twice' : `${values.length} times`}: {values.map((value) => value || 'nothing').join(', then ')}. The last counts: <b>{values.at(-1) || 'nothing'}</b>.
         </p>
       ))}
     </div>

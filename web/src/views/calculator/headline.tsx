@@ -36,7 +36,7 @@ const HEADLINES: readonly Headline[] = [
     of: ({ step_time, step_time_interval: interval }) => ({
       text: format.seconds(step_time),
       value: step_time,
-      note: interval && <span title={`${Math.round(interval.coverage * 100)}% interval; ${interval.source.replaceAll('`', '')}`}>{format.seconds(interval.low)} to {format.seconds(interval.high)}<br />{Math.round(interval.coverage * 100)}% of such runs</span>,
+      note: interval && <span title={`${Math.round(interval.coverage * 100)}% interval; ${interval.source.replaceAll('`', '')}`}>{format.seconds(interval.low)} to {format.seconds(interval.high)}<br />{Math.round(interval.coverage * 100)}% interval</span>,
     }),
   },
   {

@@ -37,7 +37,7 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
   return (
     <div class={`panel titled communication ${props.stale ? 'stale' : ''}`}>
       <h2>Communication <span class="about">of one rank over the step</span></h2>
-      {rows.length === 0 ? <p class="nothing">No rank says anything to another.</p> : <Table caption="Communication" columns={columns} rows={rows} identify={({ one }) => `${one.title} ${one.operation} ${one.ranks}`} />}
+      {rows.length === 0 ? <p class="nothing">There is no communication between ranks.</p> : <Table caption="Communication" columns={columns} rows={rows} identify={({ one }) => `${one.title} ${one.operation} ${one.ranks}`} />}
     </div>
   )
 }

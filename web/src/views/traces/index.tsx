@@ -19,6 +19,7 @@ import { Ranks } from './ranks'
 import { Stragglers } from './stragglers'
 import { MeasuredTimeline } from './timeline'
 import type { Profile } from './types'
+import '../parts/layout.css'
 import './traces.css'
 
 export interface TabProps {
@@ -65,6 +66,7 @@ export default function View() {
     TABS.map((one, at) => ({ keys: String(at + 1), title: one.title, group: 'Traces', run: () => (paths.length > 0 ? change({ 't.tab': one.id }) : false) })),
     [path, files],
   )
+  useKeys([{ keys: 'Escape', title: 'Stop reading', group: 'Traces', run: () => (reading.state.value.running ? reading.stop() : false) }])
   if (paths.length === 0) {
     return (
       <Open
@@ -93,8 +95,10 @@ export default function View() {
   return (
     <div class="traces" aria-busy={profile.loading}>
       <Opened home="traces" paths={paths} commandLine={profile.commandLine} />
-      <JobPanel profile={isMine ? profile.answer : null} />
-      <ProgressLine state={state} unit="bytes" onStop={() => reading.stop()} />
+      <div class="view traces-parts">
+        <JobPanel profile={isMine ? profile.answer : null} />
+        <ProgressLine state={state} unit="bytes" onStop={() => reading.stop()} />
+      </div>
       <Tabs label="What of the traces" tabs={TABS} shown={shown.id} prefix="tab" panel="traces-tab" open={(id) => change({ 't.tab': id === 'overview' ? undefined : id })} />
       <div id="traces-tab" role="tabpanel" aria-labelledby={`tab-${shown.id}`} class={profile.stale ? 'stale' : ''}>
         {profile.problems.length > 0 && (

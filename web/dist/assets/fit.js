@@ -1,0 +1,1 @@
+var e={fits:{words:`fits`,verdict:`yes`,badge:`good`},at_risk:{words:`at risk`,verdict:`near`,badge:`warn`},does_not_fit:{words:`does not fit`,verdict:`no`,badge:`bad`}};export{e as t};
