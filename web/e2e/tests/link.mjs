@@ -15,6 +15,7 @@ export default async ({ browser, url, binary }) => {
 async function joins(browser, url) {
   const view = await openPage(browser, url, { fragment: '#/reference' })
   const { page } = view
+  await page.waitForSelector('.tools button')
   await page.keyboard.press('L')
   const field = page.getByLabel('Open a link or state')
   await field.fill('tp=8')

@@ -58,8 +58,8 @@ export async function openByContent(uploads: readonly Upload[], meant: string | 
   if (await logged(first)) return
   if (await reads('hang', { paths })) return open('hang', 'h', paths)
   if (await reads('profile', { paths })) return open('traces', 't', paths)
-  // The reader for files of this form knows the reason.
-  if (/\.json$/i.test(first.name)) throw model.refusal ?? unknown(first, 1)
+  // The reader for files of this form knows the reason; JSON without any key of a model is for nobody.
+  if (/\.json$/i.test(first.name)) throw model.refusal && !model.refusal.message.includes('not a model') ? model.refusal : unknown(first, 1)
   if (/\.toml$/i.test(first.name)) throw (await asked('estimate', { run: first.path })).refusal ?? unknown(first, 1)
   throw unknown(first, 1)
 }
