@@ -47,7 +47,8 @@ function filesOf(name: string, bundle: Rolldown.OutputBundle, known = new Set<st
   const chunk = bundle[name]
   if (!chunk || chunk.type !== 'chunk' || known.has(name)) return [...known].map((path) => path.replace('assets/', ''))
   if (!chunk.isEntry) {
-    known.add(name)
+    // Vite drops the script of a chunk that holds styles alone.
+    if (!chunk.moduleIds.every((id) => id.endsWith('.css'))) known.add(name)
     for (const style of (chunk as { viteMetadata?: { importedCss: Set<string> } }).viteMetadata?.importedCss ?? []) known.add(style)
   }
   for (const next of chunk.imports) if (!(bundle[next] as { isEntry?: boolean }).isEntry) filesOf(next, bundle, known)

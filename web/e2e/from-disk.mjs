@@ -26,7 +26,8 @@ export async function fromDisk(target) {
     }
     try {
       const name = normalize(path || 'index.html').replace(/^(\.\.\/)+/, '')
-      response.writeHead(200, { 'content-type': types[extname(name)] ?? 'application/octet-stream' }).end(readFileSync(join(dist, name)))
+      const bytes = readFileSync(join(dist, name))
+      response.writeHead(200, { 'content-type': types[extname(name)] ?? 'application/octet-stream' }).end(bytes)
     } catch {
       response.writeHead(404).end()
     }

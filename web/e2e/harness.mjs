@@ -16,7 +16,7 @@ export const widths = { wide: [2560, 1300], desktop: [1280, 860], phone: [390, 8
 
 /** Starts `BINARY serve` with extra arguments; with RAILWRIGHT_PAGE=disk the page comes from web/dist as it lies there. */
 export async function startServer(binary, extra = []) {
-  const child = spawn(binary, ['serve', '--no-open', '--port', '0', ...extra])
+  const child = spawn(binary, ['serve', '--no-open', ...(extra.includes('--port') ? [] : ['--port', '0']), ...extra])
   const said = { text: '' }
   const url = await new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`the server printed no address within 20 s: ${said.text}`)), 20_000)

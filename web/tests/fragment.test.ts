@@ -1,6 +1,6 @@
 // The address and back: what is written is read as it was, whatever the text.
 import { describe, expect, it } from 'vitest'
-import { ofPrefix, parseFragment, repeatedIn, writeFragment } from '../src/state/fragment'
+import { stateIn, ofPrefix, parseFragment, repeatedIn, writeFragment } from '../src/state/fragment'
 import { applyOverrides, normalise, toArguments } from '../src/state/run'
 
 describe('the fragment', () => {
@@ -48,4 +48,13 @@ it('tells what a link says twice and differently', () => {
   expect(repeatedIn('#/calculator?tp=8&b.tp=4')).toEqual([])
   expect(repeatedIn('#/calculator')).toEqual([])
   expect(parseFragment('#/calculator?tp=8&tp=4', 'calculator').parameters).toEqual({ tp: '4' })
+})
+
+describe('a pasted state', () => {
+  it('is the fragment of a link, or itself', () => {
+    expect(stateIn(' http://127.0.0.1:8080/abc/#/search?tp=8 ')).toBe('#/search?tp=8')
+    expect(stateIn('#/calculator')).toBe('#/calculator')
+    expect(stateIn('tp=8')).toBeNull()
+    expect(stateIn('see #/calculator')).toBeNull()
+  })
 })

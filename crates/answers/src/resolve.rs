@@ -46,7 +46,7 @@ pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
     run.cluster = cluster;
     let placed = |problem| Refused::from(spec.placed(problem));
     let mut chosen = Vec::new();
-    let start = if defaults::is_open(&spec.plan) && is_searchable(&spec) {
+    let start = if defaults::is_searchable(&spec.plan) {
         defaults::start(&spec.plan, &run.model, &run.cluster).map_err(placed)?
     } else {
         None
@@ -73,15 +73,6 @@ pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
     chosen.extend(unspecified(&spec, &run));
     let warnings = warnings(&run.model, &run.cluster, &run.plan);
     Ok(Resolved { run, warnings, chosen, spec })
-}
-
-/// A generation that shards everything lays out nothing else, so there is nothing to try.
-fn is_searchable(spec: &RunSpec) -> bool {
-    let by_software =
-        spec.plan.software.as_deref().and_then(|id| {
-            railwright_calculator::software::by_id(id).ok().map(|software| software.zero_stage)
-        });
-    spec.plan.sharding.map(|sharding| sharding.zero_stage).or(by_software).unwrap_or(1) < 3
 }
 
 /// What was chosen where nothing was specified, the weightiest first.

@@ -7,6 +7,7 @@ use crate::costing::{Costing, Machine};
 use crate::evaluate::evaluate_with;
 use crate::memory::{MemoryInput, SoftwareCatalogue, peak};
 use crate::schedule::Workspace;
+use crate::software;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{FeedForward, Model};
 use railwright_spec::plan::{Plan, PlanSpec, Recompute, validate};
@@ -36,6 +37,28 @@ pub struct Start {
     pub fitting: usize,
 }
 
+/// Whether the layout of such a plan is searched among common ones: a generation that shards everything lays out nothing else.
+pub fn is_searchable(spec: &PlanSpec) -> bool {
+    let by_software = spec.software.as_deref().and_then(|id| software::by_id(id).ok());
+    let stage = spec.sharding.map(|sharding| sharding.zero_stage);
+    is_open(spec) && stage.or(by_software.map(|software| software.zero_stage)).unwrap_or(1) < 3
+}
+
+/// Whether a specification resolves to a plan that is possible; whether that fits is another question.
+pub fn is_possible(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> bool {
+    let is_sound = |said: &PlanSpec| {
+        said.resolve(model, cluster).is_ok_and(|plan| validate(model, cluster, &plan).is_empty())
+    };
+    // An open layout may be one of the common ones, if one of them fits.
+    is_sound(spec)
+        || is_searchable(spec)
+            && SoftwareCatalogue::shared().is_ok_and(|catalogue| {
+                layouts(spec, model, cluster)
+                    .iter()
+                    .any(|layout| fitting_plan(layout, model, cluster, catalogue).1.is_some())
+            })
+}
+
 /// Share of a device's memory that a start may use: the allocator needs the rest.
 const ROOM: f64 = 0.90;
 /// Layouts that are timed at most; those with the least model parallelism come first.
@@ -49,22 +72,9 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
     let mut possible = 0;
     let mut fitting = Vec::new();
     for layout in layouts(spec, model, cluster) {
-        let mut is_possible = false;
-        for recompute in policies(&layout, model) {
-            let said = PlanSpec { recompute: Some(recompute), ..layout.clone() };
-            let Ok(plan) = said.resolve(model, cluster) else { break };
-            if !validate(model, cluster, &plan).is_empty() {
-                break;
-            }
-            is_possible = true;
-            let software = catalogue.get(&plan.software);
-            let need = peak(&MemoryInput { model, cluster, plan: &plan, software, in_flight: None }).device;
-            if need <= cluster.accelerator.memory * ROOM {
-                fitting.push(plan);
-                break;
-            }
-        }
+        let (is_possible, plan) = fitting_plan(&layout, model, cluster, catalogue);
         possible += usize::from(is_possible);
+        fitting.extend(plan);
     }
     let mut best: Option<(Seconds, &Plan)> = None;
     for plan in fitting.iter().take(TIMED) {
@@ -76,6 +86,30 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
         }
     }
     Ok(best.map(|(_, plan)| Start { plan: plan.clone(), possible, fitting: fitting.len() }))
+}
+
+/// Whether a layout is possible, and its plan with the least recompute that fits.
+fn fitting_plan(
+    layout: &PlanSpec,
+    model: &Model,
+    cluster: &Cluster,
+    catalogue: &SoftwareCatalogue,
+) -> (bool, Option<Plan>) {
+    let mut is_possible = false;
+    for recompute in policies(layout, model) {
+        let said = PlanSpec { recompute: Some(recompute), ..layout.clone() };
+        let Ok(plan) = said.resolve(model, cluster) else { break };
+        if !validate(model, cluster, &plan).is_empty() {
+            break;
+        }
+        is_possible = true;
+        let software = catalogue.get(&plan.software);
+        let need = peak(&MemoryInput { model, cluster, plan: &plan, software, in_flight: None }).device;
+        if need <= cluster.accelerator.memory * ROOM {
+            return (true, Some(plan));
+        }
+    }
+    (is_possible, None)
 }
 
 /// What may be recomputed, the least first: a layout takes the first that fits.

@@ -29,6 +29,7 @@ pub mod timeline;
 pub mod transfer;
 mod treatment;
 pub mod update;
+pub mod valid_values;
 pub mod validation;
 pub mod work;
 

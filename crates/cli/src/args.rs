@@ -170,6 +170,9 @@ pub(crate) enum Command {
     Keys(Listing),
     /// Print the JSON schema of a run file
     Schema(SchemaArguments),
+    /// List the values of each setting that are valid with the rest of a run
+    #[command(hide = true)]
+    Values(Box<Values>),
     /// Start the web UI and HTTP API on localhost
     #[command(after_long_help = serve::EXAMPLES)]
     Serve(serve::Serve),
@@ -224,6 +227,15 @@ pub(crate) struct Estimate {
     pub(crate) compare: Vec<String>,
     #[command(flatten)]
     pub(crate) pricing: simulate::Pricing,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Arguments of `values`.
+#[derive(Args, Debug)]
+pub(crate) struct Values {
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
     #[command(flatten)]
     pub(crate) output: Output,
 }

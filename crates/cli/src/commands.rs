@@ -39,6 +39,7 @@ mod stragglers;
 mod timeline;
 mod tune;
 mod validate;
+mod values;
 mod whatif;
 
 use crate::args::{Catalogue, Command};
@@ -86,6 +87,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Network(question) => network::run(question, printer),
         Command::Keys(list) => keys::list(list, printer),
         Command::Schema(schema) => keys::schema(schema.output.as_deref(), printer),
+        Command::Values(arguments) => values::run(arguments, printer),
         Command::Serve(serve) => serve::run(serve, printer),
         Command::Completions(completions) => completions::shell(completions.shell, printer),
         Command::Man(man) => match &man.all {

@@ -13,6 +13,7 @@ use crate::exit::Failure;
 use crate::input;
 pub(crate) use railwright_answers::{Resolved, describe};
 use railwright_answers::{is_batch, without_batch};
+use railwright_calculator::valid_values::{Valid, valid_values};
 use railwright_spec::cluster::ClusterSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{ModelSpec, RunSpec};
@@ -41,6 +42,15 @@ fn resolve_as(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) -> R
 /// A problem in the words in which the run was typed.
 pub(crate) fn in_words(arguments: &RunArguments, problem: Problem) -> Problem {
     flags::in_flags(problem, arguments.run.is_some())
+}
+
+/// The values of each setting that are valid with the rest of a run. The run itself may be refused, its model and cluster may not.
+pub(crate) fn valid_values_of(arguments: &RunArguments) -> Result<Vec<Valid>, Failure> {
+    let spec = layered(arguments)?;
+    let cluster = spec.cluster.resolve().map_err(|problem| in_words(arguments, spec.placed(problem)))?;
+    let model = spec.model.resolve(input::config_text);
+    let model = model.map_err(|problem| in_words(arguments, spec.placed(problem)))?;
+    Ok(valid_values(&spec, &model, &cluster))
 }
 
 fn resolve_layers(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) -> Result<Resolved, Failure> {

@@ -57,7 +57,7 @@ impl Server {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, settings.port)))?;
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
-        let guard = Guard::new(port)?;
+        let guard = Guard::new(port, settings.token.clone())?;
         let uploads = Uploads::new()?;
         Ok(Self { settings, listener, guard, uploads, port, end: watch::Sender::new(false) })
     }

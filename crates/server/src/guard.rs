@@ -4,8 +4,8 @@
 //! make them look like its own. So: an unguessable first path segment, a `Host` that is this server's, no request that a browser says
 //! comes from another site, and no header that lets another site read an answer.
 
+use crate::token::random;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
-use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -50,9 +50,9 @@ const NO_TOKEN: Refusal = Refusal {
 };
 
 impl Guard {
-    /// A guard with a fresh token of 128 random bits.
-    pub(crate) fn new(port: u16) -> std::io::Result<Self> {
-        let token = random()?;
+    /// A guard with a token, or a fresh one of 128 random bits.
+    pub(crate) fn new(port: u16, token: Option<String>) -> std::io::Result<Self> {
+        let token = token.map_or_else(random, Ok)?;
         let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
         let origins = hosts.clone().map(|host| format!("http://{host}"));
         Ok(Self { token, ticket: Mutex::new(None), hosts, origins })
@@ -133,17 +133,6 @@ impl Guard {
     }
 }
 
-/// 128 random bits as hexadecimal digits.
-fn random() -> std::io::Result<String> {
-    let mut bits = [0_u8; 16];
-    getrandom::fill(&mut bits).map_err(|error| std::io::Error::other(error.to_string()))?;
-    // Writing to a String cannot fail.
-    Ok(bits.iter().fold(String::with_capacity(32), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
-}
-
 /// Whether two texts are the same, in a time that tells nothing of where they differ.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && std::hint::black_box(a.iter().zip(b).fold(0, |or, (a, b)| or | (a ^ b))) == 0
@@ -185,7 +174,7 @@ mod tests {
     }
 
     fn guard() -> Guard {
-        Guard::new(4000).expect("random bits")
+        Guard::new(4000, None).expect("random bits")
     }
 
     #[test]

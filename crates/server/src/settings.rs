@@ -7,6 +7,8 @@ use std::time::Duration;
 pub struct Settings {
     /// The port; 0 for any that is free.
     pub port: u16,
+    /// The token of the address; without one a fresh one is made, and old links end with the server.
+    pub token: Option<String>,
     /// Connections that have not shown the token, at most: when another comes, the oldest goes.
     pub strangers: usize,
     /// Connections that have shown it, at most.
@@ -48,6 +50,7 @@ impl Default for Settings {
         let processors = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         Self {
             port: 0,
+            token: None,
             strangers: 128,
             guests: 384,
             // Some only wait for the disk.

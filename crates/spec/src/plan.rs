@@ -16,6 +16,7 @@ mod validate;
 mod written;
 pub use batch::{default_batch, divided_batch, divisible_batch, usual_batch};
 pub(crate) use degrees::MOST_DEVICES;
+pub use degrees::expert_count;
 pub use layout::{Group, Layout};
 pub use names::Master;
 pub use precision_preset::PrecisionPreset;

@@ -1,14 +1,14 @@
 // The calculator: every number comes, sliders answer fast, refusals offer what is valid, scenarios, exports, explanations,
 // deep links; pictures at all widths in light and dark.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { check, openPage, pictures, repository } from '../harness.mjs'
+import { artifacts, check, openPage, pictures, repository } from '../harness.mjs'
 
 const RUN = '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&cp=2&global-batch=512&gpus=1024&pp=16&tokens=15.6T&tp=8&uneven-stages=true'
 const SMALL = '#/calculator?model=llama-3-8b&cluster=dgx-h100&global-batch=256&gpus=64&pp=2&tp=2&tokens=1T'
 
 export default async function ({ browser, url }) {
-  const steps = { opens, sliders, refusals, scenarios, explanations, takesAway, drops, picks }
+  const steps = { opens, sliders, refusals, offers, verdicts, resets, scenarios, explanations, takesAway, drops, picks }
   // RAILWRIGHT_STEPS=picks,drops runs these alone, without the pictures.
   const wanted = process.env.RAILWRIGHT_STEPS?.split(',')
   for (const [name, step] of Object.entries(steps)) if (!wanted || wanted.includes(name)) await step(browser, url)
@@ -105,6 +105,90 @@ async function refusals(browser, url) {
   await view.close()
 }
 
+/** A slider offers only what the program accepts, and a refusal names the control that was moved. */
+async function offers(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/calculator?model=deepseek-v3&cluster=dgx-h100&gpus=2048&pp=16&ep=64&uneven-stages=true&global-batch=15360' })
+  const { page } = view
+  await page.waitForSelector('.headline .value')
+  for (const label of ['Devices', 'Expert parallel', 'Tensor parallel', 'Pipeline stages', 'Micro batch']) {
+    await page.waitForFunction((name) => Number(document.querySelector(`[data-slider="${name}"]`)?.max) > 0, label)
+    await view.settled()
+    const most = await page.evaluate((name) => Number(document.querySelector(`[data-slider="${name}"]`).max), label)
+    for (const at of new Set([0, Math.floor(most / 2), most])) {
+      await page.evaluate(([name, value]) => {
+        const slider = document.querySelector(`[data-slider="${name}"]`)
+        slider.value = String(value)
+        slider.dispatchEvent(new Event('change', { bubbles: true }))
+      }, [label, at])
+      await view.settled()
+      const problem = (await page.locator('.problem').count()) > 0 ? await page.locator('.problem').first().innerText() : ''
+      check(problem === '', `the slider of ${label} offers a value at ${at} of ${most} that is refused: ${problem}`)
+      if (at !== most) await page.goBack()
+      await view.settled()
+    }
+    await page.goBack()
+    await view.settled()
+  }
+  // Devices below one replica: the control that was moved is to blame, with the nearest valid number.
+  await page.getByLabel('Devices', { exact: true }).fill('16')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.blame:has-text("devices 16")')
+  await view.settled()
+  await page.click('.blame button >> nth=0')
+  await page.waitForFunction(() => !document.querySelector('.problem, .blame'))
+  check((await page.evaluate(() => location.hash)).includes('gpus=1024'), `the nearest valid number is not 1,024: ${await page.evaluate(() => location.hash)}`)
+  await view.close()
+}
+
+/** What does not fit is stated first, with changes that make it fit. */
+async function verdicts(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=512&tp=8&pp=4&uneven-stages=true' })
+  const { page } = view
+  await page.waitForSelector('.remedy-list li')
+  check(/does not fit.*stage 0 needs .* GiB more/s.test(await page.locator('.run-verdict').innerText()), await page.locator('.run-verdict').innerText())
+  await page.click('.remedy-list button >> nth=0')
+  await page.waitForSelector('.run-verdict.yes')
+  check((await page.locator('.remedy-list').count()) === 0, 'remedies stay when the run fits')
+  // Nothing is better than a run beside one that cannot run.
+  await page.goBack()
+  await page.waitForSelector('.run-verdict.no')
+  await page.keyboard.press('c')
+  await page.waitForSelector('.headlines.two')
+  await page.getByLabel('Tensor parallel', { exact: true }).fill('4')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => document.querySelectorAll('.headlines .difference').length > 3)
+  await view.settled()
+  const coloured = await page.locator('.headlines .headline:not(:has-text("Memory")) .difference').evaluateAll((all) => all.filter((one) => one.matches('.good, .bad')).length)
+  check(coloured === 0, `${coloured} differences to a run that does not fit are coloured`)
+  await view.close()
+}
+
+/** Another cluster or model sets the plan to auto, names what it kept, and the plan can be kept; the best layout is one click away. */
+async function resets(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/calculator?model=llama-3.1-70b&cluster=dgx-h100&gpus=64&tp=4&pp=4&global-batch=256' })
+  const { page } = view
+  await page.waitForSelector('.headline .value')
+  const cluster = page.getByRole('combobox', { name: 'Cluster', exact: true })
+  await cluster.focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.type('dgx-h200')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.toast:has-text("Kept: model, devices, global batch. Set back to auto: tensor parallel, pipeline stages.")')
+  const hash = () => page.evaluate(() => location.hash)
+  check(!/[?&](tp|pp)=/.test(await hash()) && (await hash()).includes('cluster=dgx-h200'), await hash())
+  await page.click('.toast button:has-text("Keep the plan")')
+  await page.waitForFunction(() => location.hash.includes('tp=4') && location.hash.includes('pp=4'))
+  await view.settled()
+  await page.getByRole('button', { name: 'Best layout' }).click()
+  await page.waitForSelector('.toast:has-text("per step, before")', { timeout: 120_000 })
+  const words = await page.locator('.toast:has-text("per step, before")').innerText()
+  const [now, before] = [...words.matchAll(/([\d.]+) (m?s)\b/g)].map(([, number, unit]) => Number(number) * (unit === 'ms' ? 1e-3 : 1))
+  check(now <= before, `the best layout is slower: ${words}`)
+  await view.settled()
+  check((await headline(page, 'Step time')).startsWith(String(now).slice(0, 3)), `the page shows ${await headline(page, 'Step time')}, the search ${words}`)
+  await view.close()
+}
+
 async function scenarios(browser, url) {
   const view = await openPage(browser, url, { fragment: SMALL })
   const { page } = view
@@ -114,7 +198,7 @@ async function scenarios(browser, url) {
   await page.getByLabel('Tensor parallel', { exact: true }).fill('4')
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => location.hash.includes('b.tp=4'))
-  await page.waitForSelector('.difference.good, .difference.bad')
+  await page.waitForSelector('.difference')
   check((await page.evaluate(() => location.hash)).includes('&tp=2'), 'scenario A changed with B')
   const hash = await page.evaluate(() => location.hash)
   await page.goBack()
@@ -174,8 +258,13 @@ async function takesAway(browser, url) {
     await page.click('[aria-label="Save “Memory by stage”"]')
     const [file] = await Promise.all([page.waitForEvent('download'), page.click(`[role=menuitem]:has-text("Save as ${format}")`)])
     const bytes = readFileSync(await file.path())
-    const start = { SVG: '<svg', PNG: '\x89PNG', CSV: 'scenario,stage,kind,bytes' }[format]
-    check(bytes.length > 500 && bytes.toString('latin1').startsWith(start), `the ${format} begins with ${bytes.toString('latin1').slice(0, 40)}`)
+    const text = bytes.toString('latin1')
+    const start = { SVG: '<svg', PNG: '\x89PNG', CSV: '# Memory by stage: ' }[format]
+    check(bytes.length > 500 && text.startsWith(start), `the ${format} begins with ${text.slice(0, 40)}`)
+    // It can be read alone: title, scope with the unit, colours, run and date.
+    if (format === 'SVG') for (const part of ['>Memory by stage<', 'GiB', '>activations<', 'model llama-3.1-405b', `Railwright, ${new Date().toISOString().slice(0, 4)}`]) check(text.includes(part), `the SVG lacks ${part}`)
+    if (format === 'CSV') check(text.split('\n')[2] === 'scenario,stage,kind,bytes', `the CSV has no head: ${text.slice(0, 300)}`)
+    if (format !== 'CSV') writeFileSync(join(artifacts, `export.${format.toLowerCase()}`), bytes)
   }
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.keyboard.press('y')

@@ -7,7 +7,7 @@ const answered = (page) => page.waitForSelector('[aria-label="Numbers of machine
 export default async function ({ browser, url }) {
   const view = await openPage(browser, url, { fragment: `${RUN}&m.deadline=30d` })
   const { page } = view
-  await page.waitForSelector('text=So many tokens, until then, for so much')
+  await page.waitForSelector('text=Deadline or budget')
   await page.keyboard.press('r')
   await answered(page)
   check(/chosen/.test((await page.textContent('[aria-label="Numbers of machines"]')) ?? ''), 'no number is chosen')

@@ -60,7 +60,7 @@ async function heatMap(browser, url) {
     await page.click(`[aria-label=By] >> text=${title}`)
     await page.waitForSelector(`[role=region][aria-label="${caption}"] tbody tr`, { timeout: 60_000 })
   }
-  const [saved] = await Promise.all([page.waitForEvent('download'), page.click('[aria-label="Save “Who sends how much to whom”"]').then(() => page.click('text=Save as SVG'))])
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.click('[aria-label="Save “Traffic matrix”"]').then(() => page.click('text=Save as SVG'))])
   check(saved.suggestedFilename() === 'traffic.svg', `saved as ${saved.suggestedFilename()}`)
   await view.close()
 }

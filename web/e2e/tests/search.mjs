@@ -6,6 +6,7 @@ const RUN = '#/search?model=llama-3.1-8b&cluster=dgx-h100&gpus=64&tokens=2T&s.sp
 export default async function ({ browser, url }) {
   await empty(browser, url)
   await byKeyboard(browser, url)
+  await families(browser, url)
   await nothingFits(browser, url)
   await stopped(browser, url)
   await pictures({ browser, url, fragment: `${RUN}&s.ran=1&s.why=tp=8,pp=2`, name: 'search', ready: ({ page }) => answered(page) })
@@ -49,6 +50,27 @@ async function byKeyboard(browser, url) {
   await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('pp=2') && location.hash.includes('gpus=64'))
   await page.goBack()
   await page.waitForSelector('[aria-label=Ranking] tbody tr')
+  await view.close()
+}
+
+/** A card for each family, with the rest of it on demand and the run's own layout beside. */
+async function families(browser, url) {
+  const view = await openPage(browser, url, { fragment: `${RUN}&tp=4&pp=4&s.ran=1` })
+  const { page } = view
+  await answered(page)
+  await page.waitForSelector('[aria-label="Your layout"] .card-time')
+  const titles = await page.locator('.card:not(.own) h3').allInnerTexts()
+  check(titles.length > 2 && new Set(titles).size === titles.length, `families stand twice: ${titles}`)
+  const second = page.locator('.card:not(.own)').nth(1)
+  await second.locator('summary').click()
+  await second.locator('.members li').first().waitFor({ timeout: 60_000 })
+  // All members have the family's sizes.
+  const size = /(TP\d+)/.exec(titles[1])?.[1] ?? /(PP\d+)/.exec(titles[1])?.[1] ?? 'DP'
+  for (const text of await second.locator('.members li').allInnerTexts()) check(text.includes(size), `${text} is no member of ${titles[1]}`)
+  check((await view.axe()).length === 0, `families: ${await view.axe()}`)
+  await view.shot('search-families', { fullPage: true })
+  await page.locator('.card:not(.own) button:has-text("Load")').first().click()
+  await page.waitForFunction(() => location.hash.startsWith('#/calculator'))
   await view.close()
 }
 

@@ -116,7 +116,7 @@ async function keysOnly(browser, url) {
     stops.add(stop.name)
   }
   check(stops.size > 25, `only ${stops.size} stops of the keyboard`)
-  for (const [keys, text] of [['gs', 'Best is'], ['gw', 'Rehearse'], ['gm', 'Deadline'], ['gp', 'Schedule'], ['gt', 'Open the traces'], ['gl', 'Open a training log'], ['gh', 'Open the dumps'], ['gn', 'Topology'], ['gr', 'Models'], ['gc', 'Step time']]) {
+  for (const [keys, text] of [['gs', 'Objective'], ['gw', 'What-if'], ['gm', 'Deadline'], ['gp', 'Schedule'], ['gt', 'Open the traces'], ['gl', 'Open a training log'], ['gh', 'Open the dumps'], ['gn', 'Topology'], ['gr', 'Models'], ['gc', 'Step time']]) {
     await page.evaluate(() => document.activeElement?.blur?.())
     for (const key of keys) await page.keyboard.press(key)
     await page.waitForSelector(`text=${text} >> nth=0`, { timeout: 20_000 })

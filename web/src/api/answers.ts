@@ -246,3 +246,8 @@ export interface Key {
   readonly doc: string
   readonly default: string
 }
+
+/** What `values` prints: the values of each setting that are valid with the rest of the run. */
+export interface ValidValues {
+  readonly values: readonly { readonly key: string; readonly flag: string; readonly values: readonly string[] }[]
+}

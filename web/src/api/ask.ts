@@ -1,6 +1,10 @@
 // The one way to ask the program a question: a command with its arguments to the answer that `--json` prints.
 // Refuses to compute or to reshape anything: what the program says is what the views get.
+import { signal } from '@preact/signals'
 import { answerFromReport, report } from './report'
+
+/** Whether the server did not answer when it was last asked. */
+export const lost = signal(false)
 
 /** A value of a flag: `true` is the bare flag, `false` and `undefined` leave it out, a list repeats it. */
 export type Value = string | number | boolean | readonly (string | number)[] | undefined
@@ -83,8 +87,10 @@ export async function fetchApi(path: string, init: RequestInit = {}): Promise<Re
     response = await fetch(`./api/v1/${path}`, init)
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new Refusal([{ message: 'the program does not answer', hint: 'start `railwright serve` again; the page keeps its state in its address' }], 0)
+    lost.value = true
+    throw new Refusal([{ message: 'the program does not answer', hint: 'start `railwright serve` again' }], 0)
   }
+  lost.value = false
   if (!response.ok) throw await refusal(response)
   return response
 }

@@ -1,5 +1,5 @@
 // Long questions: start, progress, stop. What a stopped job found so far is its answer, with outcome `interrupted`.
-import { type Answer, type Arguments, type Outcome, type Problem, Refusal, canonical, fetchApi } from './ask'
+import { type Answer, type Arguments, type Outcome, type Problem, Refusal, canonical, fetchApi, lost } from './ask'
 import { answerFromReport, report } from './report'
 
 export interface Progress {
@@ -67,6 +67,7 @@ function listen<T>(
     // The browser reconnects by itself; a server that is gone does not come back.
     if (events.readyState === EventSource.CLOSED || ++failures > 3) {
       events.close()
+      lost.value = true
       reject(new Refusal([{ message: 'the connection to the program was lost', hint: 'start `railwright serve` again' }], 0, command))
     }
   }

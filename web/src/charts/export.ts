@@ -49,7 +49,7 @@ export async function pngFromSvg(text: string, width: number, height: number, sc
   return pngFromCanvas(canvas)
 }
 
-export function pngFromCanvas(canvas: HTMLCanvasElement): Promise<Blob> {
+function pngFromCanvas(canvas: HTMLCanvasElement): Promise<Blob> {
   return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('the browser made no picture'))), 'image/png'))
 }
 
@@ -60,4 +60,74 @@ export function csvText(table: Rows): string {
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
   }
   return [table.columns, ...table.rows].map((row) => row.map(field).join(',')).join('\n') + '\n'
+}
+
+/** What a saved chart carries beside its drawing, so that it can be read alone. */
+export interface Caption {
+  readonly title: string
+  /** Scope and unit. */
+  readonly about: string
+  readonly legend: readonly { readonly title: string; readonly colour: string }[]
+  /** The run or the files, and the date. */
+  readonly source: string
+}
+
+const EDGE = 16
+const LINE = 18
+
+/** A drawing with its title, scope, legend and source around it. `drawing` is an SVG of its own; `measure` gives the width of a text. */
+export function captioned(drawing: string, size: { readonly width: number; readonly height: number }, caption: Caption, inks: { readonly back: string; readonly text: string; readonly muted: string; readonly font: string }, measure: (text: string, size: number) => number): { readonly text: string; readonly width: number; readonly height: number } {
+  const width = Math.ceil(Math.max(size.width, 320) + 2 * EDGE)
+  const room = width - 2 * EDGE
+  const parts: string[] = []
+  let y = EDGE + 14
+  const write = (text: string, pixels: number, fill: string, weight = 400) => {
+    for (const line of wrapped(text, room, (part) => measure(part, pixels))) {
+      parts.push(`<text x="${EDGE}" y="${y}" font-size="${pixels}" font-weight="${weight}" fill="${fill}">${escaped(line)}</text>`)
+      y += LINE
+    }
+  }
+  write(caption.title, 15, inks.text, 600)
+  if (caption.about) write(caption.about, 12, inks.muted)
+  let x = EDGE
+  for (const { title, colour } of caption.legend) {
+    const wide = 16 + measure(title, 12) + 14
+    if (x > EDGE && x + wide > width - EDGE) {
+      x = EDGE
+      y += LINE
+    }
+    parts.push(`<rect x="${x}" y="${y - 9}" width="10" height="10" rx="2" fill="${escaped(colour)}"/><text x="${x + 15}" y="${y}" font-size="12" fill="${inks.text}">${escaped(title)}</text>`)
+    x += wide
+  }
+  if (caption.legend.length > 0) y += LINE
+  const top = y - 8
+  parts.push(drawing.replace(/^<svg/, `<svg x="${EDGE}" y="${top}"`))
+  y = top + Math.ceil(size.height) + LINE
+  write(caption.source, 11, inks.muted)
+  const height = y - LINE + EDGE
+  const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${escaped(inks.font)}"><title>${escaped(caption.title)}</title><rect width="100%" height="100%" fill="${inks.back}"/>${parts.join('')}</svg>`
+  return { text, width, height }
+}
+
+/** Lines of whole words that fit; a word that is too long stands alone. */
+function wrapped(text: string, room: number, measure: (text: string) => number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(/\s+/).filter(Boolean)) {
+    const longer = line ? `${line} ${word}` : word
+    if (line && measure(longer) > room) {
+      lines.push(line)
+      line = word
+    } else line = longer
+  }
+  return line ? [...lines, line] : lines
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
+/** The caption above a CSV, as comments. */
+export function csvHead(caption: Pick<Caption, 'title' | 'about' | 'source'>): string {
+  return [`${caption.title}${caption.about ? `: ${caption.about}` : ''}`, caption.source].map((line) => `# ${line.replaceAll(/[\r\n]+/g, ' ')}\n`).join('')
 }

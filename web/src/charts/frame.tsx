@@ -5,7 +5,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { toast } from '../state/toasts'
 import { download } from '../ui/clipboard'
 import { Menu, type MenuItem } from '../ui/menu'
-import { type Rows, csvText, pngFromCanvas, pngFromSvg, svgText } from './export'
+import { type Caption, type Rows, captioned, csvHead, csvText, pngFromSvg, svgText } from './export'
+import { textWidth } from './fit-text'
+import { sourceText } from './source'
 
 interface Props {
   readonly title: string
@@ -37,7 +39,7 @@ export function ChartFrame(props: Props) {
   ]
   const save = async (format: 'png' | 'svg' | 'csv') => {
     try {
-      const blob = await exported(format, body.current, props)
+      const blob = await exported(format, body.current?.closest<HTMLElement>('section') ?? null, props)
       download(`${props.name}.${format}`, blob)
       toast(`${props.name}.${format} saved`)
     } catch (error) {
@@ -56,20 +58,31 @@ export function ChartFrame(props: Props) {
   )
 }
 
-async function exported(format: 'png' | 'svg' | 'csv', body: HTMLElement | null, props: Props): Promise<Blob> {
-  if (format === 'csv') return new Blob([csvText(props.rows?.() ?? { columns: [], rows: [] })], { type: 'text/csv' })
+async function exported(format: 'png' | 'svg' | 'csv', section: HTMLElement | null, props: Props): Promise<Blob> {
+  const body = section?.querySelector<HTMLElement>('.body') ?? null
+  const caption = captionOf(section, props.title)
+  if (format === 'csv') return new Blob([csvHead(caption), csvText(props.rows?.() ?? { columns: [], rows: [] })], { type: 'text/csv' })
   const canvas = body?.querySelector('canvas')
   const svg = body?.querySelector<SVGSVGElement>('svg:not([data-decoration])')
-  if (format === 'png' && canvas && !svg) return pngFromCanvas(canvas)
-  const text = props.svg?.() ?? (svg ? svgText(svg, props.title) : null)
-  if (text === null) {
-    if (!canvas) throw new Error('there is no picture yet')
-    const box = canvas.getBoundingClientRect()
-    return new Blob([`<svg xmlns="http://www.w3.org/2000/svg" width="${box.width}" height="${box.height}"><image width="100%" height="100%" href="${canvas.toDataURL()}"/></svg>`], { type: 'image/svg+xml' })
-  }
-  if (format === 'svg') return new Blob([text], { type: 'image/svg+xml' })
-  const box = (svg ?? canvas)?.getBoundingClientRect()
-  return pngFromSvg(text, box?.width ?? 800, box?.height ?? 400)
+  const drawn = svg ?? canvas
+  if (!drawn) throw new Error('there is no picture yet')
+  const { width, height } = drawn.getBoundingClientRect()
+  const drawing = props.svg?.() ?? (svg ? svgText(svg, props.title) : `<svg width="${width}" height="${height}"><image width="100%" height="100%" href="${canvas?.toDataURL()}"/></svg>`)
+  const style = getComputedStyle(document.documentElement)
+  const read = (name: string) => style.getPropertyValue(name).trim()
+  const whole = captioned(drawing, { width, height }, caption, { back: read('--surface'), text: read('--text'), muted: read('--muted'), font: read('--font') }, (text, size) => textWidth(text, size))
+  if (format === 'svg') return new Blob([whole.text], { type: 'image/svg+xml' })
+  return pngFromSvg(whole.text, whole.width, whole.height)
+}
+
+/** Title, scope, colours and source as they stand on the page. */
+function captionOf(section: HTMLElement | null, title: string): Caption {
+  const words = (element: Element | null | undefined) => element?.textContent?.replaceAll(/\s+/g, ' ').trim() ?? ''
+  const legend = [...(section?.querySelectorAll('.legend li, .chart-keys li') ?? [])].flatMap((item) => {
+    const swatch = item.querySelector('.swatch')
+    return swatch ? [{ title: words(item), colour: getComputedStyle(swatch).backgroundColor }] : []
+  })
+  return { title, about: words(section?.querySelector('h2 .about')), legend, source: sourceText(new Date()) }
 }
 
 /** The inner width of an element, followed as it changes. */

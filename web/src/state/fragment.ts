@@ -25,6 +25,14 @@ export function parseFragment(fragment: string, fallback: string): Location {
   return { view: decode(path) || fallback, parameters }
 }
 
+/** The fragment in a pasted text: a whole link, or the state alone; null where there is none. */
+export function stateIn(text: string): string | null {
+  const trimmed = text.trim()
+  const at = trimmed.indexOf('#/')
+  if (at < 0 || (at > 0 && !/^https?:\/\//.test(trimmed))) return null
+  return trimmed.slice(at)
+}
+
 /** A setting that a fragment says more than once, each time otherwise. */
 export interface Repeated {
   readonly key: string

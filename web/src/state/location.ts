@@ -58,6 +58,12 @@ export function replaceRun(run: Parameters, next?: string): void {
   write({ view: next ?? location.value.view, parameters: { ...rest, ...run } }, 'push')
 }
 
+/** Opens a state that was pasted; what it repeats is told as in a link. */
+export function open(fragment: string): void {
+  write(parseFragment(fragment, FALLBACK), 'push')
+  repeated.value = repeatedIn(fragment)
+}
+
 /** Parameters that belong to one view's prefix, without it. */
 export function own(prefix: string): Record<string, string> {
   return ofPrefix(location.value.parameters, prefix)

@@ -5,6 +5,7 @@ import { viewOf } from '../api/jobs-on-disk'
 import type { Upload } from '../api/uploads'
 import { openAfresh, replaceRun } from './location'
 import { runText } from './run'
+import { split, statement } from './replan'
 import { toast } from './toasts'
 
 const TRACE = /\.(pt\.trace\.json|trace\.json|json\.gz|gz|zst|nsys-rep|sqlite|pb|xplane\.pb|parquet|tar|tgz|zip)$/i
@@ -48,30 +49,26 @@ export async function openByContent(uploads: readonly Upload[], meant: string | 
     const home = viewOf({ format: detected.records })
     return open(home, home.charAt(0), paths)
   }
-  // A config.json is no launch file: whether it is a model, the model reader says.
-  if (await reads('models/show', { name: first.path })) {
+  // A config.json is no launch file: the model reader decides.
+  const model = await asked('models/show', { name: first.path })
+  if (model.answer) {
     takeModel(first)
     return
   }
   if (await logged(first)) return
   if (await reads('hang', { paths })) return open('hang', 'h', paths)
   if (await reads('profile', { paths })) return open('traces', 't', paths)
+  // The reader for files of this form knows the reason; JSON without any key of a model is for nobody.
+  if (/\.json$/i.test(first.name)) throw model.refusal && !model.refusal.message.includes('not a model') ? model.refusal : unknown(first, 1)
+  if (/\.toml$/i.test(first.name)) throw (await asked('estimate', { run: first.path })).refusal ?? unknown(first, 1)
   throw unknown(first, 1)
 }
 
-/** What stays when the model changes: where the run takes place and what it costs. A plan was made for another model. */
-const OF_ANY_MODEL = ['cluster', 'gpus', 'tokens', 'price-per-device-hour'] as const
-
-/** A model of one's own: the plan goes back to auto, and the page names what it kept and what it dropped. */
+/** A model of one's own: the plan goes back to auto, and the page names what it kept and what it reset. */
 function takeModel(file: Upload): void {
-  const before = runText.value
-  const kept = Object.fromEntries(OF_ANY_MODEL.filter((key) => before[key] !== undefined).map((key) => [key, before[key] as string]))
-  const dropped = Object.keys(before).filter((key) => key !== 'model' && !(key in kept))
-  replaceRun({ model: file.path, ...kept }, 'calculator')
-  const list = (keys: readonly string[]) => keys.map((key) => key.replaceAll('-', ' ')).join(', ')
-  const names = Object.keys(kept)
-  const hint = [names.length > 0 ? `Kept: ${list(names)}.` : '', dropped.length > 0 ? `Set back to auto: ${list(dropped)}.` : 'Every plan setting is auto.'].filter(Boolean).join(' ')
-  toast(`Model: ${file.name}`, { hint })
+  const { kept, reset } = split(runText.value, 'model')
+  replaceRun({ model: file.path, ...Object.fromEntries(kept.map((key) => [key, runText.value[key] ?? ''])) }, 'calculator')
+  toast(`Model: ${file.name}`, { hint: statement(kept, reset) })
 }
 
 /** A launch file or a run file becomes the run. */
@@ -101,14 +98,18 @@ function open(home: string, prefix: string, paths: readonly string[]): void {
   openAfresh(home, { [`${prefix}.files`]: paths.join(',') })
 }
 
-/** The answer, or null where the question is refused; anything else is thrown on. */
-async function answer<T>(command: string, values: Arguments): Promise<T | null> {
+/** The answer, or why the question was refused; anything else is thrown on. */
+async function asked<T>(command: string, values: Arguments): Promise<{ readonly answer: T | null; readonly refusal: Refusal | null }> {
   try {
-    return (await ask<T>(command, values)).answer
+    return { answer: (await ask<T>(command, values)).answer, refusal: null }
   } catch (error) {
-    if (error instanceof Refusal && error.status === 422) return null
+    if (error instanceof Refusal && error.status === 422) return { answer: null, refusal: error }
     throw error
   }
+}
+
+async function answer<T>(command: string, values: Arguments): Promise<T | null> {
+  return (await asked<T>(command, values)).answer
 }
 
 async function reads(command: string, values: Arguments): Promise<boolean> {

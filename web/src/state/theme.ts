@@ -1,4 +1,4 @@
-// Light, dark, or as the system says. Kept by the browser where it allows that; the page works without.
+// Light, dark, or as the system. Kept by the browser where it allows that; the page works without.
 import { effect, signal } from '@preact/signals'
 
 export type Theme = 'system' | 'light' | 'dark'

@@ -1,6 +1,8 @@
 // Colours of classes from the page's style sheet, as numbers for pixels and as text for shapes.
 // Responsible for: reading them once for each theme. Refuses to choose: the style sheet does.
 
+import { inkFor } from '../charts/contrast'
+
 export interface Palette {
   readonly css: readonly string[]
   /** Red, green and blue of every class, in a row. */
@@ -50,7 +52,7 @@ export function palette(element: Element, classes: readonly string[]): Palette {
   const ink = css.map((colour, at) => {
     const parts = parse(colour)
     rgb.set(parts, at * 3)
-    return luminance(parts) > 0.24 ? '#10131a' : '#ffffff'
+    return inkFor(luminance(parts))
   })
   const backCss = read('--surface', '#ffffff')
   return {

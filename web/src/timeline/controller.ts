@@ -1,5 +1,6 @@
 // The timeline as one thing to steer: what is shown, what is selected, what is in sight, and when it is drawn again.
 // Responsible for: state and frames; drawing, input and words are modules of their own. Refuses to know the page around it.
+import { matcher } from './find'
 import { signal } from '@preact/signals'
 import { type Palette, palette } from './colours'
 import { FOUND, type Model, type Place, type Track, firstEndingAfter } from './data'
@@ -351,27 +352,18 @@ export class Controller {
 
   /** Marks spans whose names hold a text, and goes to the first in sight. */
   find(text: string): void {
+    const hits = matcher(text, this.model.names)
     const places: Place[] = []
-    const wanted = text.trim().toLowerCase()
-    const names = new Uint8Array(this.model.names.length)
-    let any = false
-    this.model.names.forEach((name, at) => {
-      if (wanted && name.toLowerCase().includes(wanted)) {
-        names[at] = 1
-        any = true
-      }
-    })
-    const batch = /^(?:mb|micro batch|#)\s*(\d+)$/.exec(wanted)
-    const number = batch ? Number(batch[1]) : -1
     for (const track of this.model.tracks) {
       const { flags } = track
       for (let span = 0; span < track.count; span++) {
-        const hit = (any && names[track.names[span]!] === 1) || (number >= 0 && track.microBatch?.[span] === number)
+        const hit = hits(track.names[span]!, track.microBatch?.[span] ?? -1)
         flags[span] = hit ? flags[span]! | FOUND : flags[span]! & ~FOUND
         if (hit) places.push({ track: track.index, span })
       }
     }
-    this.found.value = { text: wanted, places, at: -1 }
+    // As it was typed: the field shows it, spaces included.
+    this.found.value = { text, places, at: -1 }
     this.draw()
   }
 

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import { Component, type ComponentChildren, type ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { lost } from '../api/ask'
 import { report } from '../api/report'
 import { useKeys } from '../state/keys'
 import { go, repeated, view } from '../state/location'
@@ -9,12 +10,14 @@ import { chooseTheme, theme } from '../state/theme'
 import { type View, views } from '../views/registry'
 import { DropAnywhere } from './drop'
 import { KeyOverlay } from './key-overlay'
+import { LinkDialog, Lost } from './link'
 import { Empty, Loading } from './states'
 import { Toasts } from './toasts'
 import { useMoreBeyond } from './more-beyond'
 import { WhyBox } from './why'
 
 const keysShown = signal(false)
+const linkShown = signal(false)
 
 export function Shell() {
   const open = views.find((one) => one.id === view.value)
@@ -31,9 +34,10 @@ export function Shell() {
     ...views.map((one) => ({ keys: `g ${one.key}`, title: one.title, group: 'Views', run: () => go(one.id) })),
     { keys: '?', title: 'All keys', group: 'Page', run: () => void (keysShown.value = !keysShown.value) },
     { keys: 'Shift+?', title: 'All keys', group: 'Page', hidden: true, run: () => void (keysShown.value = !keysShown.value) },
+    { keys: 'L', title: 'Copy or open a link', group: 'Page', run: () => void (linkShown.value = true) },
     { keys: '/', title: 'Filter', group: 'Page', run: focusFilter },
     { keys: 'Escape', title: 'Close, or leave a field', group: 'Page', run: leave },
-    { keys: 'T', title: 'Light, dark, or as the system says', group: 'Page', run: nextTheme },
+    { keys: 'T', title: 'Light, dark, or as the system', group: 'Page', run: nextTheme },
   ])
   return (
     <div class="shell">
@@ -58,16 +62,19 @@ export function Shell() {
           ))}
         </nav>
         <div class="tools">
+          <button type="button" class="button quiet" title="Copy or open a link (L)" onClick={() => (linkShown.value = true)}>Link</button>
           <ThemeSwitch />
           <button type="button" class="button quiet icon" aria-label="Keys" title="Keys (?)" onClick={() => (keysShown.value = true)}>?</button>
         </div>
       </header>
       <main class="main" id="main" tabIndex={-1}>
         <h1 class="hidden-visually" tabIndex={-1}>{open?.title ?? 'Unknown view'}</h1>
+        <Lost />
         <SaidTwice />
         {open ? <Opened key={open.id} view={open} /> : <Unknown />}
       </main>
       {keysShown.value && <KeyOverlay close={() => (keysShown.value = false)} />}
+      {linkShown.value && <LinkDialog close={() => (linkShown.value = false)} />}
       <WhyBox />
       <DropAnywhere />
       <Toasts />
@@ -106,7 +113,14 @@ class Guard extends Component<{ children: ComponentChildren }, { error: string }
   }
 }
 
+/** What browsers write when a file of the page does not come: the server is gone. */
+const NOT_LOADED = /preload|dynamically imported module|importing a module/i
+
 function Broken(props: { error: string }) {
+  useEffect(() => {
+    if (NOT_LOADED.test(props.error)) lost.value = true
+  }, [props.error])
+  if (NOT_LOADED.test(props.error)) return null
   return (
     <Empty title="This view broke" text={<code>{props.error}</code>}>
       <button type="button" class="button" onClick={() => window.location.reload()}>Load the page again</button>
@@ -121,7 +135,7 @@ function SaidTwice() {
     <div class="said-twice" role="status">
       {repeated.value.map(({ key, values }) => (
         <p key={key}>
-          The link says <code>{key}</code> {values.length === 2 ? 'twice' : `${values.length} times`}: {values.map((value) => value || 'nothing').join(', then ')}. The last counts: <b>{values.at(-1) || 'nothing'}</b>.
+          The link sets <code>{key}</code> {values.length === 2 ? 'twice' : `${values.length} times`}: {values.map((value) => value || 'nothing').join(', then ')}. The last counts: <b>{values.at(-1) || 'nothing'}</b>.
         </p>
       ))}
     </div>

@@ -1,7 +1,7 @@
 // A number chosen from a list of valid ones: slider, minus and plus, and a field that takes any number (the program says
 // why it refuses one). `onChange(value, final)`: `final` is false while the slider moves.
 import { useId, useState } from 'preact/hooks'
-import { nearest } from '../state/rules'
+import { nearest } from '../state/valid'
 import { Label } from './fields'
 
 interface Props {
@@ -28,8 +28,9 @@ export function Stepper(props: Props) {
   const [typed, setTyped] = useState<string | null>(null)
   const { value, values } = props
   const format = props.format ?? String
-  const valid = values.includes(value)
-  const index = valid ? values.indexOf(value) : Math.max(0, values.filter((one) => one < value).length - 1)
+  // Without a list nothing is known to be refused.
+  const valid = values.length === 0 || values.includes(value)
+  const index = values.includes(value) ? values.indexOf(value) : Math.max(0, values.filter((one) => one < value).length - 1)
   const step = (by: number) => {
     const next = valid ? values[index + by] : nearest(values, value)[by < 0 ? 0 : nearest(values, value).length - 1]
     if (next !== undefined) props.onChange(next, true)

@@ -17,13 +17,13 @@ export interface View {
 
 export const views: readonly View[] = [
   { id: 'calculator', title: 'Calculator', key: 'c', prefix: 'c', about: 'Step time, memory and cost of a run', load: () => import('./calculator') },
-  { id: 'search', title: 'Search', key: 's', prefix: 's', about: 'The best strategy of all that are possible', load: () => import('./search') },
-  { id: 'whatif', title: 'What-if', key: 'w', prefix: 'w', about: 'What changes would make of the run', load: () => import('./whatif') },
-  { id: 'machines', title: 'Machines', key: 'm', prefix: 'm', about: 'How many machines, for how many days and dollars', load: () => import('./machines') },
+  { id: 'search', title: 'Search', key: 's', prefix: 's', about: 'The best layout for a run', load: () => import('./search') },
+  { id: 'whatif', title: 'What-if', key: 'w', prefix: 'w', about: 'Effect of changes on the run', load: () => import('./whatif') },
+  { id: 'machines', title: 'Machines', key: 'm', prefix: 'm', about: 'Cluster size for a deadline or a budget', load: () => import('./machines') },
   { id: 'pipeline', title: 'Pipeline', key: 'p', prefix: 'p', about: 'All stages of the step on one timeline', load: () => import('./pipeline') },
-  { id: 'traces', title: 'Traces', key: 't', prefix: 't', about: 'Where the time of a real job went', load: () => import('./traces') },
-  { id: 'log', title: 'Logs', key: 'l', prefix: 'l', about: 'What a training log alone says: step time and MFU over time, slow steps, restarts', load: () => import('./log') },
-  { id: 'hang', title: 'Hangs', key: 'h', prefix: 'h', about: 'Who waits for whom in a job that hangs', load: () => import('./hang') },
-  { id: 'network', title: 'Network', key: 'n', prefix: 'n', about: 'Designs of networks, their traffic and cost', load: () => import('./network') },
+  { id: 'traces', title: 'Traces', key: 't', prefix: 't', about: 'Step time of a job from its traces', load: () => import('./traces') },
+  { id: 'log', title: 'Logs', key: 'l', prefix: 'l', about: 'Training log: step time and MFU over time, slow steps, restarts', load: () => import('./log') },
+  { id: 'hang', title: 'Hangs', key: 'h', prefix: 'h', about: 'Causes of a hang, from flight records', load: () => import('./hang') },
+  { id: 'network', title: 'Network', key: 'n', prefix: 'n', about: 'Network designs, traffic and cost', load: () => import('./network') },
   { id: 'reference', title: 'Reference', key: 'r', prefix: 'r', about: 'Catalogues, words and keys; predictions beside measured runs', load: () => import('./reference') },
 ]

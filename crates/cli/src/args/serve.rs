@@ -6,9 +6,10 @@ pub(crate) const EXAMPLES: &str = "Examples:\n  \
     railwright serve\n  \
     railwright serve run.toml\n  \
     railwright serve traces/ --port 8080 --no-open\n  \
+    railwright serve run.toml --port 8080 --token-file ~/.railwright-token\n  \
     railwright serve --openapi > openapi.json\n\n\
     The server listens on 127.0.0.1 only and requires the token in the printed URL. It reads the given paths, files \
-    dropped on the web UI and the catalogue, and writes nothing. Ctrl-C stops it.\n\
+    dropped on the web UI and the catalogue. It writes nothing but a new token file. Ctrl-C stops it.\n\
     Remote access: `ssh -L 8080:127.0.0.1:8080 HOST`.";
 
 /// Arguments of `serve`.
@@ -20,10 +21,13 @@ pub(crate) struct Serve {
     /// Port to listen on [default: any free port]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
+    /// Keep the token of the URL in a file (created if missing), so that links survive a restart on the same `--port`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) token_file: Option<String>,
     /// Do not open a browser
     #[arg(long)]
     pub(crate) no_open: bool,
     /// Print the OpenAPI 3.1 description and exit
-    #[arg(long, conflicts_with_all = ["paths", "port", "no_open"])]
+    #[arg(long, conflicts_with_all = ["paths", "port", "token_file", "no_open"])]
     pub(crate) openapi: bool,
 }

@@ -16,8 +16,9 @@ use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::access;
 use crate::printer::{Printer, Stop};
-use railwright_server::{Reply, Server, Settings};
+use railwright_server::{Reply, Server, Settings, token_from_file};
 use railwright_spec::problem::Problem;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Serves until Ctrl-C.
@@ -27,7 +28,8 @@ pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome,
         return Ok(Outcome::Yes);
     }
     let given = start::given(&arguments.paths)?;
-    let settings = Settings { port: arguments.port, ..Settings::default() };
+    let token = arguments.token_file.as_deref().map(|path| token_from_file(Path::new(path))).transpose()?;
+    let settings = Settings { port: arguments.port, token, ..Settings::default() };
     let server = Server::bind(settings).map_err(|error| {
         let problem = Problem::new(format!("cannot listen on port {}: {error}", arguments.port));
         problem.in_file("--port").hint("leave it out, and a free one is taken")

@@ -36,6 +36,11 @@ pub(crate) fn called(flag: &str) -> String {
     keys().iter().find(has).and_then(name_of).unwrap_or_else(|| flag.to_owned())
 }
 
+/// What the page calls the argument of a dotted key.
+pub(crate) fn called_by_key(path: &str) -> Option<String> {
+    keys().iter().find(|key| key.path() == path).and_then(name_of)
+}
+
 /// The arguments of a run, the model first; nothing when arguments cannot say it.
 pub(crate) fn spelled(spec: &RunSpec) -> Option<Vec<(String, String)>> {
     let mut said: Vec<(String, String)> = Vec::new();

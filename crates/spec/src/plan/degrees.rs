@@ -143,7 +143,7 @@ pub(super) fn head_counts(model: &Model) -> Vec<(u64, u64)> {
 }
 
 /// Routed experts of a layer, if any layer has them (the largest number, should layers differ).
-pub(super) fn expert_count(model: &Model) -> Option<u64> {
+pub fn expert_count(model: &Model) -> Option<u64> {
     let count = |feed_forward: &FeedForward| match feed_forward {
         FeedForward::MixtureOfExperts(moe) => Some(moe.experts),
         _ => None,

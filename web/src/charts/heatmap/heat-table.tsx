@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { dark } from '../../state/theme'
 import { type Tip, Tooltip } from '../axes/tooltip'
 import { fitName, textWidth } from '../fit-text'
-import { luminance } from '../ink'
+import { inkFor, luminance } from '../contrast'
 import { rgb } from './cells'
 import '../plot.css'
 
@@ -183,6 +183,6 @@ function paint(shares: readonly (readonly (number | null)[])[], columns: number)
   )
   context.putImageData(image, 0, 0)
   // Black and white meet where both are readable, whatever the shade.
-  const ink = (share: number) => (luminance(`#${colour(share).map((one) => one.toString(16).padStart(2, '0')).join('')}`) > 0.179 ? '#000000' : '#ffffff')
+  const ink = (share: number) => inkFor(luminance(`#${colour(share).map((one) => one.toString(16).padStart(2, '0')).join('')}`))
   return { image: canvas.toDataURL(), ink }
 }

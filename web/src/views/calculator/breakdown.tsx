@@ -9,7 +9,7 @@ import { Icicle } from '../../charts/icicle'
 import { change } from '../../state/location'
 import { Explained } from '../../ui/why'
 import { BUBBLE_WORDS } from '../parts/bubble'
-import { Difference } from './headline'
+import { Difference, unfitOf } from './headline'
 import { kept } from './scenarios'
 import { find, flat, merged } from './time-tree'
 
@@ -103,7 +103,7 @@ function Tree(props: { a: Estimate; b: Estimate | null; pointed: string | null; 
                   </td>
                 )}
                 {props.b && <td class="right"><Explained id={node.id === 'step' ? 'step_time' : node.id} list={props.b.why}>{after ? seconds(after.time) : '–'}</Explained></td>}
-                {props.b && <td class="right"><Difference a={before?.time ?? 0} b={after?.time ?? 0} better="less" step={props.a.step_time} /></td>}
+                {props.b && <td class="right"><Difference a={before?.time ?? 0} b={after?.time ?? 0} better="less" step={props.a.step_time} unless={unfitOf(props.a, props.b)} /></td>}
               </tr>
             )
           })}

@@ -1,16 +1,18 @@
-// The rail: model, cluster and plan as sliders, steppers and choices that offer what is valid together.
-// What the user said himself is in the accent colour; everything else is what the program chose.
+// The rail: model, cluster and plan as sliders, steppers and choices that offer what the program lists as valid together.
+// Each setting is auto, with the value that the program chose, or the user's own with a reset.
 import type { ComponentChildren } from 'preact'
 import type { Accelerator, ClusterEntry, Estimate, ModelEntry } from '../../api/answers'
 import { report } from '../../api/report'
 import * as format from '../../charts/format'
-import { offered } from '../../state/rules'
+import { type Valid, numbersOf } from '../../state/valid'
 import { Combobox, type Option } from '../../ui/combobox'
 import { openFiles } from '../../ui/drop'
 import { Choice, Switch, TextField } from '../../ui/fields'
 import { Stepper } from '../../ui/stepper'
-import { ASSUMED, degreesOf, useFacts } from './facts'
+import { BestLayout } from './best-layout'
+import { ASSUMED, type Degrees, degreesOf } from './facts'
 import { OtherSettings } from './other-settings'
+import { choose } from './replan'
 import { edited, lastSet, set } from './scenarios'
 import { OVERLAPS, PRECISIONS, RECOMPUTES, SCHEDULES, SHARDINGS, recomputeText, shardingText } from './wording'
 
@@ -19,12 +21,16 @@ interface Props {
   readonly models: readonly ModelEntry[]
   readonly clusters: readonly ClusterEntry[]
   readonly accelerators: readonly Accelerator[]
+  /** What each setting may be with the rest. */
+  readonly valid: Valid
+  /** The run as it stands has no answer. */
+  readonly refused: boolean
 }
 
 export function Controls(props: Props) {
   const text = edited.value
   const { estimate } = props
-  const facts = useFacts(text, estimate, props.accelerators)
+  const shown = estimate !== null || props.valid.size > 0
   const fixed = report !== null
   return (
     <form class="controls" aria-label="Run" onSubmit={(event) => event.preventDefault()}>
@@ -34,57 +40,63 @@ export function Controls(props: Props) {
           <ModelLine estimate={estimate} />
         </Section>
         <Section title="Cluster">
-          <Combobox label="Cluster" value={text.cluster ?? ''} options={clusterOptions(props.clusters, props.accelerators)} placeholder={estimate?.cluster.name ?? 'a system or an accelerator'} onChoose={(cluster) => set({ cluster })} disabled={fixed} />
-          {facts && <Degree name="gpus" label="Devices" about="Accelerators that the run uses" estimate={estimate} facts={facts} wide format={format.count} />}
+          <Combobox label="Cluster" value={text.cluster ?? ''} options={clusterOptions(props.clusters, props.accelerators)} placeholder={estimate?.cluster.name ?? 'a system or an accelerator'} onChoose={(cluster) => choose('cluster', cluster)} disabled={fixed} />
+          {shown && <Degree name="gpus" label="Devices" about="Accelerators that the run uses" {...props} wide format={format.count} />}
         </Section>
-        {facts && <Plan estimate={estimate} facts={facts} />}
+        {shown && <Plan {...props} />}
       </fieldset>
     </form>
   )
 }
 
-type Facts = NonNullable<ReturnType<typeof useFacts>>
-
-function Plan(props: { estimate: Estimate | null; facts: Facts }) {
-  const { estimate, facts } = props
+function Plan(props: Props) {
+  const { estimate, valid } = props
   const plan = estimate?.plan ?? ASSUMED
   const text = edited.value
-  const now = degreesOf(text, plan)
-  const dp = facts.devices / (now.tp * now.pp * now.cp)
-  const formats = PRECISIONS.filter((name) => facts.formats.length === 0 || facts.formats.includes(name)).map((name) => [name, name] as const)
+  const now = degreesOf(text, estimate)
+  const dp = now.gpus / (now.tp * now.pp * now.cp)
+  const isUneven = text['uneven-stages'] === 'true' || text['layers-per-stage'] !== undefined
+  const isSequenceParallel = text['sequence-parallel'] ? text['sequence-parallel'] === 'true' : plan.sequence_parallel
+  const hasExperts = now.ep > 1 || numbersOf(valid, 'ep').length > 1
+  /** Choices that are valid with the rest; all of them until the program has listed any. */
+  const choices = <T extends readonly (readonly [string, string])[]>(key: string, all: T) => {
+    const listed = valid.get(key)
+    return listed && listed.length > 0 ? all.filter(([value]) => listed.includes(value)) : all
+  }
   const own = (key: string) => text[key] !== undefined
   const auto = (...keys: string[]) => () => set(Object.fromEntries(keys.map((key) => [key, undefined])))
   const flag = (key: string, value: boolean) => set({ [key]: value ? 'true' : 'false' })
   return (
     <>
       <Section title="Parallelism" note={Number.isInteger(dp) ? `× ${format.count(dp)} data parallel` : ''}>
-        <Degree name="tp" label="Tensor parallel" about="Ranks that share each matrix" estimate={estimate} facts={facts} />
-        <Degree name="pp" label="Pipeline stages" about="Stages that the layers are divided among" estimate={estimate} facts={facts} />
-        {(now.pp > 1 || now.vp > 1) && <Degree name="vp" label="Virtual stages" about="Model chunks per stage (interleaving)" estimate={estimate} facts={facts} />}
-        <Degree name="cp" label="Context parallel" about="Ranks that share each sequence" estimate={estimate} facts={facts} />
-        {(facts.experts !== null || now.ep > 1) && (
+        {!report && <BestLayout estimate={estimate} ready={text.model !== undefined && (text.cluster !== undefined || text.accelerator !== undefined)} />}
+        <Degree name="tp" label="Tensor parallel" about="Ranks that share each matrix" {...props} />
+        <Degree name="pp" label="Pipeline stages" about="Stages that the layers are divided among" {...props} />
+        {(now.pp > 1 || now.vp > 1) && <Degree name="vp" label="Virtual stages" about="Model chunks per stage (interleaving)" {...props} />}
+        <Degree name="cp" label="Context parallel" about="Ranks that share each sequence" {...props} />
+        {hasExperts && (
           <>
-            <Degree name="ep" label="Expert parallel" about="Ranks among which routed experts are spread" estimate={estimate} facts={facts} />
-            <Degree name="etp" label="Expert tensor parallel" about="Ranks that share each expert matrix" estimate={estimate} facts={facts} />
+            <Degree name="ep" label="Expert parallel" about="Ranks among which routed experts are spread" {...props} />
+            <Degree name="etp" label="Expert tensor parallel" about="Ranks that share each expert matrix" {...props} />
           </>
         )}
-        <Switch label="Uneven stages" about="Layers that do not divide may be spread unevenly, the fewer at the two ends" own={own('uneven-stages')} onAuto={auto('uneven-stages', 'layers-per-stage')} value={now.uneven} onChange={(value) => set({ 'uneven-stages': value ? 'true' : undefined, 'layers-per-stage': undefined })} />
-        <Switch label="Sequence parallel" about="What lies between the cut matrices is cut along the sequence" own={own('sequence-parallel')} onAuto={auto('sequence-parallel')} disabled={now.tp === 1} value={now.tp > 1 && now.sequenceParallel} onChange={(value) => flag('sequence-parallel', value)} />
-        <Choice label="Schedule" about="The order of passes in the pipeline" own={own('schedule')} onAuto={auto('schedule')} value={text.schedule ?? plan.schedule} options={SCHEDULES.filter(([name]) => name === '1f1b' || now.pp > 1).map(([name, title]) => [name, name === '1f1b' && now.vp > 1 ? 'interleaved 1F1B' : title] as const)} onChange={(schedule) => set({ schedule, vp: schedule === 'zb-v' ? '2' : schedule === '1f1b' || schedule === 'gpipe' ? text.vp : undefined })} />
+        <Switch label="Uneven stages" about="Layers that do not divide may be spread unevenly, the fewer at the two ends" own={own('uneven-stages')} onAuto={auto('uneven-stages', 'layers-per-stage')} value={isUneven} onChange={(value) => set({ 'uneven-stages': value ? 'true' : undefined, 'layers-per-stage': undefined })} />
+        <Switch label="Sequence parallel" about="What lies between the cut matrices is cut along the sequence" own={own('sequence-parallel')} onAuto={auto('sequence-parallel')} disabled={now.tp === 1} value={now.tp > 1 && isSequenceParallel} onChange={(value) => flag('sequence-parallel', value)} />
+        <Choice label="Schedule" about="The order of passes in the pipeline" own={own('schedule')} onAuto={auto('schedule')} value={text.schedule ?? plan.schedule} options={choices('schedule', SCHEDULES).filter(([name]) => name === '1f1b' || now.pp > 1).map(([name, title]) => [name, name === '1f1b' && now.vp > 1 ? 'interleaved 1F1B' : title] as const)} onChange={(schedule) => set({ schedule, vp: schedule === 'zb-v' ? '2' : schedule === '1f1b' || schedule === 'gpipe' ? text.vp : undefined })} />
       </Section>
       <Section title="Batch" note={estimate ? `${format.count(estimate.throughput.micro_batches)} micro batches` : ''}>
-        <Degree name="global-batch" label="Global batch" about="Sequences per step" estimate={estimate} facts={facts} wide format={format.count} />
-        <Degree name="micro-batch" label="Micro batch" about="Sequences per micro batch and replica" estimate={estimate} facts={facts} />
-        <Degree name="sequence-length" label="Sequence length" about="Tokens per sequence" estimate={estimate} facts={facts} wide format={format.count} />
+        <Degree name="global-batch" label="Global batch" about="Sequences per step" {...props} wide format={format.count} />
+        <Degree name="micro-batch" label="Micro batch" about="Sequences per micro batch and replica" {...props} />
+        <Degree name="sequence-length" label="Sequence length" about="Tokens per sequence" {...props} wide format={format.count} />
       </Section>
       <Section title="Memory and precision">
-        <Choice label="Sharding" about="What data-parallel ranks shard" own={own('sharding')} onAuto={auto('sharding')} value={text.sharding ?? shardingText(plan.sharding)} options={SHARDINGS} onChange={(sharding) => set({ sharding })} />
+        <Choice label="Sharding" about="What data-parallel ranks shard" own={own('sharding')} onAuto={auto('sharding')} value={text.sharding ?? shardingText(plan.sharding)} options={choices('sharding', SHARDINGS)} onChange={(sharding) => set({ sharding })} />
         <Choice label="Recompute" about="What the backward pass computes again instead of keeping" own={own('recompute')} onAuto={auto('recompute', 'stage-recompute')} value={text.recompute ?? recomputeText(plan.recompute)} options={RECOMPUTES} onChange={(recompute) => set({ recompute, 'stage-recompute': undefined })} />
-        <Choice label="Precision" about="All number formats at once" own={own('precision')} onAuto={auto('precision')} value={text.precision ?? plan.precision.compute} options={formats} onChange={(precision) => set({ precision })} />
+        <Choice label="Precision" about="All number formats at once" own={own('precision')} onAuto={auto('precision')} value={text.precision ?? plan.precision.compute} options={choices('precision', PRECISIONS.map((name) => [name, name] as const))} onChange={(precision) => set({ precision })} />
       </Section>
       <details class="section">
         <summary>Overlap</summary>
-        {OVERLAPS.filter(([name]) => name !== 'expert' || facts.experts !== null).map(([name, title, about]) => {
+        {OVERLAPS.filter(([name]) => name !== 'expert' || hasExperts).map(([name, title, about]) => {
           const key = `overlap-${name.replaceAll('_', '-')}`
           return <Switch key={name} label={title} about={about} own={own(key)} onAuto={auto(key)} value={plan.overlap[name]} onChange={(value) => flag(key, value)} />
         })}
@@ -98,12 +110,10 @@ function Plan(props: { estimate: Estimate | null; facts: Facts }) {
   )
 }
 
-type DegreeName = keyof ReturnType<typeof offered>
-
-function Degree(props: { name: DegreeName; label: string; about: string; estimate: Estimate | null; facts: Facts; wide?: boolean; format?: (value: number) => string }) {
+function Degree(props: Props & { name: keyof Degrees; label: string; about: string; wide?: boolean; format?: (value: number) => string }) {
   const text = edited.value
-  const now = degreesOf(text, props.estimate?.plan ?? ASSUMED)
-  const value: Record<DegreeName, number> = { gpus: props.facts.devices, tp: now.tp, pp: now.pp, cp: now.cp, vp: now.vp, ep: now.ep, etp: now.etp, 'micro-batch': now.microBatch, 'global-batch': now.globalBatch, 'sequence-length': now.sequence }
+  // Data parallelism follows: a size that was set with other devices would contradict them.
+  const follows = text.dp ? { dp: undefined } : {}
   return (
     <Stepper
       label={props.label}
@@ -111,11 +121,11 @@ function Degree(props: { name: DegreeName; label: string; about: string; estimat
       wide={props.wide}
       format={props.format}
       own={text[props.name] !== undefined}
-      onAuto={() => set({ [props.name]: undefined, ...(text.dp ? { dp: undefined } : {}) })}
-      value={value[props.name]}
-      values={offered(props.facts, now)[props.name]}
-      onChange={(next, final) => set({ [props.name]: String(next), ...(text.dp ? { dp: undefined } : {}) }, final ? 'push' : 'replace')}
-      blame={lastSet.value.includes(props.name)}
+      onAuto={() => set({ [props.name]: undefined, ...follows })}
+      value={degreesOf(text, props.estimate)[props.name]}
+      values={numbersOf(props.valid, props.name)}
+      onChange={(next, final) => set({ [props.name]: String(next), ...follows }, final ? 'push' : 'replace')}
+      blame={props.refused && lastSet.value.includes(props.name)}
       disabled={report !== null}
     />
   )
@@ -143,7 +153,7 @@ function ModelPicker(props: { models: readonly ModelEntry[]; value: string; name
   if (known && !options.some((option) => option.value === known)) options.unshift({ value: known, title: known.replace(/^upload:\d+\//, ''), note: props.name, group: 'yours' })
   return (
     <div class="model-picker">
-      <Combobox label="Model" value={known} options={options} placeholder={props.name ?? 'a model of the catalogue'} onChoose={(model) => set({ model })} disabled={report !== null} />
+      <Combobox label="Model" value={known} options={options} placeholder={props.name ?? 'a model of the catalogue'} onChoose={(model) => choose('model', model)} disabled={report !== null} />
       {!report && (
         <label class="button icon open-file" title="Open a config.json, a launch file or a log (or drop it anywhere)">
           <span aria-hidden="true">↥</span>

@@ -1,27 +1,19 @@
-// What the rules and the controls must know beside the parameters: the model's shapes, the cluster's formats, and the plan
-// as the program completed it. Refuses to guess: what is unknown restricts nothing.
-import type { Accelerator, ClusterEntry, Estimate, ModelShown, Plan } from '../../api/answers'
-import { type Live, useAnswer } from '../../api/live'
+// What the controls show beside the parameters: the plan as the program completed it, and the accelerators of the catalogue.
+import type { Accelerator, ClusterEntry, Estimate, Plan } from '../../api/answers'
 import type { Parameters } from '../../state/fragment'
-import { type Degrees, type Facts, modelFacts } from '../../state/rules'
 
-/** Facts of a scenario; null until the model's shapes or a first estimate came. */
-export function useFacts(text: Parameters, estimate: Estimate | null, accelerators: readonly Accelerator[]): Facts | null {
-  const shown: Live<ModelShown> = useAnswer<ModelShown>('models/show', text.model ? { name: text.model } : null)
-  const model = shown.answer && !shown.loading && shown.problems.length === 0 ? modelFacts(shown.answer.model) : null
-  if (!estimate && !model) return null
-  const peak = accelerators.find((one) => one.id === (estimate?.cluster.accelerator ?? text.cluster))?.peak ?? {}
-  return {
-    devices: number(text.gpus) ?? estimate?.cluster.devices ?? 8,
-    devicesPerNode: estimate?.cluster.devices_per_node ?? 1,
-    layers: model?.layers ?? estimate?.model.layers ?? 1,
-    heads: model?.heads ?? [],
-    widths: model?.widths ?? [],
-    expertWidths: model?.expertWidths ?? [],
-    experts: model ? model.experts : estimate && estimate.plan.expert_parallel > 1 ? estimate.plan.expert_parallel * 8 : null,
-    longest: model?.longest ?? null,
-    formats: Object.keys(peak),
-  }
+/** The numbers that the steppers show. */
+export interface Degrees {
+  readonly gpus: number
+  readonly tp: number
+  readonly pp: number
+  readonly cp: number
+  readonly vp: number
+  readonly ep: number
+  readonly etp: number
+  readonly 'micro-batch': number
+  readonly 'global-batch': number
+  readonly 'sequence-length': number
 }
 
 /** What the controls show before the program could complete a plan: what it does by default. */
@@ -48,23 +40,20 @@ export const ASSUMED: Plan = {
   software: '',
 }
 
-/** A plan's degrees: as said, else as the program completed it. */
-export function degreesOf(text: Parameters, plan: Estimate['plan']): Degrees {
+/** A run's numbers: as specified, else as the program completed them. */
+export function degreesOf(text: Parameters, estimate: Estimate | null): Degrees {
+  const plan = estimate?.plan ?? ASSUMED
   return {
+    gpus: number(text.gpus) ?? estimate?.cluster.devices ?? 8,
     tp: number(text.tp) ?? plan.tensor_parallel,
     pp: number(text.pp) ?? plan.pipeline_parallel,
     cp: number(text.cp) ?? plan.context_parallel,
     vp: number(text.vp) ?? plan.virtual_stages,
     ep: number(text.ep) ?? plan.expert_parallel,
     etp: number(text.etp) ?? plan.expert_tensor_parallel,
-    microBatch: number(text['micro-batch']) ?? plan.micro_batch,
-    globalBatch: number(text['global-batch']) ?? plan.global_batch,
-    batchFollows: text['global-batch'] === undefined,
-    sequence: number(text['sequence-length']) ?? plan.sequence_length,
-    sequenceParallel: text['sequence-parallel'] ? text['sequence-parallel'] === 'true' : plan.sequence_parallel,
-    uneven: text['uneven-stages'] === 'true' || text['layers-per-stage'] !== undefined,
-    schedule: text.schedule ?? plan.schedule,
-    ulysses: plan.context_kind === 'ulysses',
+    'micro-batch': number(text['micro-batch']) ?? plan.micro_batch,
+    'global-batch': number(text['global-batch']) ?? plan.global_batch,
+    'sequence-length': number(text['sequence-length']) ?? plan.sequence_length,
   }
 }
 

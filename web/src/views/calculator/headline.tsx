@@ -2,6 +2,7 @@
 // and their difference. Every number says on hover where it comes from.
 import type { ComponentChildren } from 'preact'
 import type { Estimate } from '../../api/answers'
+import { report } from '../../api/report'
 import * as format from '../../charts/format'
 import { Explained } from '../../ui/why'
 import { FIT } from '../parts/fit'
@@ -15,6 +16,8 @@ interface Shown {
 interface Headline {
   readonly title: string
   readonly why: string
+  /** Whether it follows from the step time, whose interval then holds for it. */
+  readonly follows: boolean
   /** Whether more is better, less is better, or neither. */
   readonly better: 'more' | 'less' | 'neither'
   readonly of: (estimate: Estimate) => Shown
@@ -27,16 +30,18 @@ const RECOMPUTED = 1.01
 const HEADLINES: readonly Headline[] = [
   {
     title: 'Step time',
+    follows: true,
     why: 'step_time',
     better: 'less',
     of: ({ step_time, step_time_interval: interval }) => ({
       text: format.seconds(step_time),
       value: step_time,
-      note: interval && <span title={`${Math.round(interval.coverage * 100)}% interval; ${interval.source.replaceAll('`', '')}`}>{format.seconds(interval.low)} to {format.seconds(interval.high)}<br />{Math.round(interval.coverage * 100)}% of such runs</span>,
+      note: interval && <span title={`${Math.round(interval.coverage * 100)}% interval; ${interval.source.replaceAll('`', '')}`}>{format.seconds(interval.low)} to {format.seconds(interval.high)}<br />{Math.round(interval.coverage * 100)}% interval</span>,
     }),
   },
   {
     title: 'MFU',
+    follows: true,
     why: 'mfu.causal_attention',
     better: 'more',
     of: ({ efficiency, why }) => {
@@ -57,6 +62,7 @@ const HEADLINES: readonly Headline[] = [
   },
   {
     title: 'Tokens per second',
+    follows: true,
     why: 'tokens_per_second',
     better: 'more',
     of: ({ throughput, why }) => ({
@@ -67,6 +73,7 @@ const HEADLINES: readonly Headline[] = [
   },
   {
     title: 'Memory',
+    follows: false,
     why: 'memory.peak',
     better: 'less',
     of: ({ memory, why }) => ({
@@ -84,12 +91,14 @@ const HEADLINES: readonly Headline[] = [
   },
   {
     title: 'Training',
+    follows: true,
     why: 'device_hours',
     better: 'less',
     of: ({ money }) => (money ? { text: format.seconds(money.calendar), value: money.calendar, note: <>{format.amount(money.tokens)} tokens<br />{format.count(money.steps)} steps</> } : MISSING),
   },
   {
     title: 'Cost',
+    follows: true,
     why: 'rent',
     better: 'less',
     of: ({ money }) =>
@@ -99,6 +108,7 @@ const HEADLINES: readonly Headline[] = [
   },
   {
     title: 'Energy',
+    follows: true,
     why: 'energy',
     better: 'less',
     of: ({ money }) =>
@@ -108,9 +118,21 @@ const HEADLINES: readonly Headline[] = [
   },
 ]
 
-const MISSING: Shown = { text: '–', value: null, note: 'say how many tokens' }
+const MISSING: Shown = { text: '–', value: null, note: report ? 'no tokens set' : <button type="button" class="link" onClick={toTokens}>set tokens</button> }
+
+/** To the field that is missing. */
+function toTokens(): void {
+  const rail = document.querySelector<HTMLButtonElement>('.rail-toggle[aria-expanded=false]')
+  if (rail?.offsetParent) rail.click()
+  requestAnimationFrame(() => {
+    const field = [...document.querySelectorAll<HTMLElement>('.controls .field')].find((one) => one.querySelector('label')?.textContent === 'Tokens')?.querySelector('input')
+    field?.scrollIntoView({ block: 'center' })
+    field?.focus()
+  })
+}
 
 export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boolean; staleB: boolean }) {
+  const doubt = props.b && doubtOf(props.a, props.b)
   return (
     <section class={`headlines panel ${props.b ? 'two' : ''}`} aria-label="Headline numbers">
       <dl>
@@ -132,7 +154,7 @@ export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boole
                     <span class="letter">B</span>
                     <Explained id={headline.why} list={props.b.why} class="value">{b.text}</Explained>
                   </span>
-                  <Difference a={a.value} b={b.value} better={headline.better} />
+                  <Difference a={a.value} b={b.value} better={headline.better} unless={headline.follows ? doubt : null} />
                 </dd>
               )}
               <dd class="note">{b && <span class="letter">B</span>}{b ? b.note : a.note}</dd>
@@ -144,18 +166,49 @@ export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boole
   )
 }
 
+/** Nothing is better or worse where one of the runs cannot run. */
+export function unfitOf(a: Estimate, b: Estimate): Doubt | null {
+  const letters = [a.memory.fit === 'does_not_fit' ? 'A' : '', b.memory.fit === 'does_not_fit' ? 'B' : ''].filter(Boolean)
+  return letters.length === 0 ? null : { mark: '', why: `${letters.join(' and ')} ${letters.length > 1 ? 'do' : 'does'} not fit, so there is nothing to gain` }
+}
+
+/** Why a difference that follows from the step times is no gain and no loss; null where it is one. */
+export function doubtOf(a: Estimate, b: Estimate): Doubt | null {
+  const unfit = unfitOf(a, b)
+  if (unfit) return unfit
+  const [p, q] = [a.step_time_interval, b.step_time_interval]
+  if (p && q && p.low <= q.high && q.low <= p.high) {
+    return { mark: 'within the interval', why: `${Math.round(p.coverage * 100)}% intervals of the step time overlap: A ${format.seconds(p.low)} to ${format.seconds(p.high)}, B ${format.seconds(q.low)} to ${format.seconds(q.high)}` }
+  }
+  return null
+}
+
+interface Doubt {
+  /** Stands beside the difference. */
+  readonly mark: string
+  readonly why: string
+}
+
 /** Less of a step is neither better nor worse: no run shows it. */
 const UNSEEN = 5e-4
 /** In seconds. */
 const UNSEEN_TIME = 1e-6
 
 /** A signed difference; whether it is good stands in its tooltip and for screen readers, beside the colour. `step` is what times are parts of. */
-export function Difference(props: { a: number | null | undefined; b: number | null | undefined; better: 'more' | 'less' | 'neither'; step?: number }) {
+export function Difference(props: { a: number | null | undefined; b: number | null | undefined; better: 'more' | 'less' | 'neither'; step?: number; unless?: Doubt | null }) {
   if (props.a == null || props.b == null) return null
   const apart = Math.abs(props.b - props.a)
   const unseen = props.step !== undefined && apart > 0 && (apart < UNSEEN_TIME || apart < UNSEEN * props.step)
   const text = unseen ? '≈' : format.relative(props.b, props.a)
   if (text === '=' || text === '≈') return <span class="difference" title={text === '≈' ? 'no difference that a run would show' : ''}>{text}</span>
+  if (props.unless) {
+    return (
+      <span class="difference" title={props.unless.why}>
+        {text}
+        {props.unless.mark && <span class="in-doubt"> {props.unless.mark}</span>}
+      </span>
+    )
+  }
   const up = props.b > props.a
   const good = props.better === 'neither' ? null : up === (props.better === 'more')
   return (

@@ -2,16 +2,18 @@
 // every change. Two scenarios side by side. It computes nothing: `estimate` and `memory` do.
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import './calculator.css'
-import type { Accelerator, ClusterEntry, Estimate, Memory, ModelEntry } from '../../api/answers'
+import type { Accelerator, ClusterEntry, Estimate, Memory, ModelEntry, ValidValues } from '../../api/answers'
 import type { Arguments, Problem } from '../../api/ask'
 import { type Live, askOnce, useFollow } from '../../api/live'
 import { report } from '../../api/report'
 import { start } from '../../api/start'
 import { change, location } from '../../state/location'
 import { run, runB, runText } from '../../state/run'
+import { type Valid, validOf, valuesQuestion } from '../../state/valid'
 import { Empty, Loading, Problems, type Suggestion } from '../../ui/states'
 import { useLater } from '../../ui/later'
 import { Breakdown } from './breakdown'
+import { Blame } from './blame'
 import { Controls } from './controls'
 import { acceleratorsOf } from './facts'
 import { Headlines } from './headline'
@@ -22,6 +24,7 @@ import { editing, kept, set } from './scenarios'
 import { suggestions } from './suggestions'
 import { CommunicationTable, StageTable } from './tables'
 import { Toolbar } from './toolbar'
+import { Verdict } from './verdict'
 
 /** What the page opens with when nobody says anything. */
 const FIRST = { model: 'llama-3.1-405b', cluster: 'dgx-h100', gpus: '1024', tp: '8', cp: '2', pp: '16', 'uneven-stages': 'true', 'global-batch': '512', tokens: '15.6T' }
@@ -46,6 +49,8 @@ export default function Calculator() {
   const b = useFollow<Estimate>('estimate', () => complete(runB.value)).value
   const memoryA = useFollow<Memory>('memory', () => memoryQuestion(run.value), REST).value
   const memoryB = useFollow<Memory>('memory', () => memoryQuestion(runB.value), REST).value
+  const values = useFollow<ValidValues>('values', () => (report ? null : valuesQuestion(editing.value === 'b' ? runB.value : run.value)), REST).value
+  const valid = useMemo(() => validOf(values.answer), [values.answer])
   const catalogue = useCatalogue()
   const [railOpen, setRailOpen] = useState(false)
   const two = runB.value !== null
@@ -56,13 +61,13 @@ export default function Calculator() {
     <div class="calculator" aria-busy={a.loading || b.loading || memoryA.loading || memoryB.loading}>
       <button type="button" class="button rail-toggle" aria-expanded={railOpen} onClick={() => setRailOpen(!railOpen)}>{railOpen ? 'Close the settings' : 'Change the run'}</button>
       <aside class={`rail ${railOpen ? 'open' : ''}`} aria-label="Settings" tabIndex={report ? 0 : undefined}>
-        <Controls estimate={edit.answer ?? a.answer} models={catalogue.models} clusters={catalogue.clusters} accelerators={accelerators} />
+        <Controls estimate={edit.answer ?? a.answer} models={catalogue.models} clusters={catalogue.clusters} accelerators={accelerators} valid={valid} refused={edit.problems.length > 0} />
       </aside>
       <div class="results">
         <Toolbar a={a.answer} b={shownB} commandA={a.commandLine} commandB={b.commandLine} />
-        <Refused live={a} letter={two ? 'A' : ''} estimate={a.answer} />
-        {two && <Refused live={b} letter="B" estimate={b.answer ?? a.answer} />}
-        {a.answer ? <Results a={a} b={two ? b : null} memoryA={memoryA} memoryB={two ? memoryB : null} /> : a.problems.length === 0 && <Waiting />}
+        <Refused live={a} letter={two ? 'A' : ''} estimate={a.answer} valid={editing.value === 'a' ? valid : null} />
+        {two && <Refused live={b} letter="B" estimate={b.answer ?? a.answer} valid={editing.value === 'b' ? valid : null} />}
+        {a.answer ? <Results a={a} b={two ? b : null} memoryA={memoryA} memoryB={two ? memoryB : null} valid={valid} /> : a.problems.length === 0 && <Waiting />}
       </div>
     </div>
   )
@@ -73,6 +78,8 @@ interface Shown {
   readonly b: Live<Estimate> | null
   readonly memoryA: Live<Memory>
   readonly memoryB: Live<Memory> | null
+  /** Of the scenario that is edited. */
+  readonly valid: Valid
 }
 
 /** Headline numbers at once, everything drawn one frame later: a slider's numbers never wait for charts. */
@@ -83,9 +90,11 @@ function Results(props: Shown) {
   return (
     <>
       <div class={`first ${refused(props) ? 'outdated' : ''}`} data-of={props.a.of} data-of-b={props.b?.of}>
+        <Verdict estimate={a} letter={b ? 'A' : ''} stale={dim(props.a)} question={editing.value === 'a' ? complete(run.value) : null} valid={props.valid} />
+        {b && props.b && <Verdict estimate={b} letter="B" stale={dim(props.b)} question={editing.value === 'b' ? complete(runB.value) : null} valid={props.valid} />}
         <Headlines a={a} b={b} stale={dim(props.a)} staleB={props.b !== null && dim(props.b)} />
       </div>
-      <Panels {...props} />
+      <Panels a={props.a} b={props.b} memoryA={props.memoryA} memoryB={props.memoryB} />
     </>
   )
 }
@@ -95,7 +104,7 @@ const refused = (props: Pick<Shown, 'a' | 'b'>) => props.a.problems.length > 0 |
 
 const dim = (live: Live<unknown>) => live.stale || live.problems.length > 0
 
-function Panels(props: Shown) {
+function Panels(props: Omit<Shown, 'valid'>) {
   const liveA = useLater(props.a)
   const liveB = useLater(props.b)
   const memory = useLater(props.memoryA)
@@ -103,7 +112,7 @@ function Panels(props: Shown) {
   return useMemo(() => <Drawn a={liveA} b={liveB} memoryA={memory} memoryB={memoryB} />, [liveA, liveB, memory, memoryB])
 }
 
-function Drawn(props: Shown) {
+function Drawn(props: Omit<Shown, 'valid'>) {
   const a = props.a.answer
   const b = props.b?.answer ?? null
   if (!a) return null
@@ -126,13 +135,14 @@ function Drawn(props: Shown) {
   )
 }
 
-function Refused(props: { live: Live<Estimate>; letter: string; estimate: Estimate | null }) {
+function Refused(props: { live: Live<Estimate>; letter: string; estimate: Estimate | null; valid: Valid | null }) {
   const { problems } = props.live
   if (problems.length === 0) return null
   const suggest = (problem: Problem): readonly Suggestion[] => suggestions(problem).map((one) => ({ title: one.title, run: () => set(one.values) }))
   return (
     <div class="refused-banner">
       {props.letter && <p class="muted">Scenario {props.letter}</p>}
+      {!report && props.valid && <Blame valid={props.valid} />}
       <Problems problems={problems} suggest={report ? undefined : suggest} />
       {props.estimate && <p class="muted small">The numbers below are of the last plan that was possible.</p>}
     </div>

@@ -3,7 +3,7 @@ import type { Communication, Estimate, Stage } from '../../api/answers'
 import { classColour, words } from '../../charts/colours'
 import * as format from '../../charts/format'
 import { type Column, Table } from '../../ui/table'
-import { Difference } from './headline'
+import { Difference, unfitOf } from './headline'
 
 interface Pair {
   readonly a: Communication | null
@@ -26,7 +26,7 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
       ? [
           { key: 'time-b', title: 'Time B', align: 'right', value: ({ b }: Pair) => b?.time, cell: ({ b }: Pair) => (b ? format.seconds(b.time) : '–') } as const,
           { key: 'exposed-b', title: 'Exposed B', align: 'right', value: ({ b }: Pair) => b?.exposed ?? -1, cell: ({ b }: Pair) => exposed(b) } as const,
-          { key: 'difference', title: 'Difference', align: 'right', value: ({ a, b }: Pair) => (b?.time ?? 0) - (a?.time ?? 0), cell: ({ a, b }: Pair) => <Difference a={a?.time ?? 0} b={b?.time ?? 0} better="less" step={props.a.step_time} /> } as const,
+          { key: 'difference', title: 'Difference', align: 'right', value: ({ a, b }: Pair) => (b?.time ?? 0) - (a?.time ?? 0), cell: ({ a, b }: Pair) => <Difference a={a?.time ?? 0} b={b?.time ?? 0} better="less" step={props.a.step_time} unless={props.b && unfitOf(props.a, props.b)} /> } as const,
         ]
       : [
           { key: 'bus', title: 'Bus', align: 'right', about: 'Bus bandwidth, as nccl-tests count it', value: ({ one }: Pair) => one.bus_bandwidth, cell: ({ one }: Pair) => format.bandwidth(one.bus_bandwidth) } as const,
@@ -37,7 +37,7 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
   return (
     <div class={`panel titled communication ${props.stale ? 'stale' : ''}`}>
       <h2>Communication <span class="about">of one rank over the step</span></h2>
-      {rows.length === 0 ? <p class="nothing">No rank says anything to another.</p> : <Table caption="Communication" columns={columns} rows={rows} identify={({ one }) => `${one.title} ${one.operation} ${one.ranks}`} />}
+      {rows.length === 0 ? <p class="nothing">There is no communication between ranks.</p> : <Table caption="Communication" columns={columns} rows={rows} identify={({ one }) => `${one.title} ${one.operation} ${one.ranks}`} />}
     </div>
   )
 }

@@ -21,7 +21,6 @@ export function Toolbar(props: { a: Estimate | null; b: Estimate | null; command
   const command = inB ? props.commandB : props.commandA
   const shown = inB ? props.b : props.a
   const copyCommand = () => void copy(command, 'Command')
-  const copyLink = () => void copy(`${window.location.hash}`, 'State')
   useKeys(
     [
       { keys: 'y', title: 'Copy as command', group: 'Calculator', run: copyCommand },
@@ -53,7 +52,7 @@ export function Toolbar(props: { a: Estimate | null; b: Estimate | null; command
           )}
           <button type="button" class="button" title="Copy the command line that gives these numbers (y)" disabled={!command} onClick={copyCommand}>Copy as command</button>
           <button type="button" class="button" title="Megatron flags and other launch files (e)" disabled={!shown} onClick={() => setExporting(true)}>Export…</button>
-          <Menu label="More" class="button icon" items={[{ title: 'Save report (HTML)', run: () => void save(values, 'html') }, { title: 'Save numbers (JSON)', run: () => void save(values, 'json') }, { title: 'Save numbers (CSV)', run: () => void save(values, 'csv') }, { title: 'Save as Markdown', run: () => void save(values, 'md') }, { title: 'Copy state of the page', run: copyLink }]}>
+          <Menu label="More" class="button icon" items={[{ title: 'Save report (HTML)', run: () => void save(values, 'html') }, { title: 'Save numbers (JSON)', run: () => void save(values, 'json') }, { title: 'Save numbers (CSV)', run: () => void save(values, 'csv') }, { title: 'Save as Markdown', run: () => void save(values, 'md') }]}>
             <span aria-hidden="true">⋯</span>
           </Menu>
         </div>

@@ -20,7 +20,7 @@ export function Chain({ verdict, chosen, choose }: Props) {
   const boxes = all.length > MOST ? [...all.filter((box) => box.kind === 'stuck').slice(-(MOST - 8)), ...all.filter((box) => box.kind === 'root').slice(0, 8)] : all
   return (
     <ChartFrame
-      title="Who waits for whom"
+      title="Wait graph"
       about={all.length > boxes.length ? `the ${boxes.length} nearest to an end, of ${all.length}` : 'the arrow points at who is waited for'}
       name="who-waits-for-whom"
       rows={() => ({ columns: ['group', 'number', 'operation', 'waiting', 'missing', 'no dump'], rows: verdict.stuck.map((one) => [one.group.name, one.sequence, one.operation, ranges(one.waiting), ranges(one.missing), ranges(one.unknown)]) })}

@@ -1,4 +1,4 @@
-// Who waits for whom, as boxes and arrows: collectives that wait alike stand in one box, ranks at which the search ends stand last.
+// Wait graph, as boxes and arrows: collectives that wait alike stand in one box, ranks at which the search ends stand last.
 // Responsible for: the boxes, whom each waits for, and their rank in the chain. Pure, tested alone; refuses to draw.
 import { type Stuck, type Verdict, STATES, causeText, ranges, who } from './types'
 

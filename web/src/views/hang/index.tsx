@@ -82,7 +82,7 @@ function Spoken({ hang, isWhole }: { hang: Verdict; isWhole: boolean }) {
   if (hang.ranks.length === 0) {
     return (
       <p class="hang-verdict none hang-wide">
-        <b>Nothing can be said.</b> No file tells of which rank it is; PyTorch’s own names end in the rank (<code>nccl_trace_rank_3</code>).
+        <b>Cannot tell.</b> No file names its rank; PyTorch’s own names end in the rank (<code>nccl_trace_rank_3</code>).
       </p>
     )
   }
@@ -98,7 +98,7 @@ function Spoken({ hang, isWhole }: { hang: Verdict; isWhole: boolean }) {
     return (
       <p class="hang-verdict fine hang-wide">
         <b>Nothing hangs{hang.world_size_listed ? '' : ' in the dumps that are here'}.</b> Every collective that {from} entered has ended.{' '}
-        {hang.world_size_listed ? '' : 'Whether there are more ranks no dump says.'}
+        {hang.world_size_listed ? '' : 'The dumps do not record the number of ranks.'}
       </p>
     )
   }

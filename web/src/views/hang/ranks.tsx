@@ -6,7 +6,7 @@ const KINDS = [
   ['root', '!', 'the search ends here'],
   ['waits', '…', 'waits'],
   ['fine', '', 'in nothing that is stuck'],
-  ['damaged', '~', 'in nothing that is stuck, as far as its damaged dump tells'],
+  ['damaged', '~', 'in nothing that is stuck, as far as its damaged dump shows'],
   ['absent', '×', 'no dump'],
 ] as const
 

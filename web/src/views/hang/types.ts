@@ -102,7 +102,7 @@ export function doubts({ without_dump, incomplete_groups, damaged, world_size_li
   return [
     ...(without_dump.length > 0 ? [`${without_dump.length === 1 ? 'a dump is' : 'dumps are'} missing (${who(without_dump)})`] : []),
     ...(damaged.length > 0 ? [`${damaged.length === 1 ? 'a dump is' : 'dumps are'} damaged (${who(damaged.map((one) => one.rank))})`] : []),
-    ...(world_size_listed ? [] : ['no dump says how many ranks there are']),
+    ...(world_size_listed ? [] : ['the dumps do not record the number of ranks']),
     ...(lone ? [`${lone.name} was used by nobody but ${who(lone.ranks)}${incomplete_groups.length > 1 ? ` (and ${incomplete_groups.length - 1} more)` : ''}: other ranks of it may have no dump`] : []),
   ].join(', ')
 }

@@ -118,7 +118,7 @@ function Answer({ answer, stale }: { answer: Log; stale: boolean }) {
 function Head({ log }: { log: Judged }) {
   const mfu = log.segments.findLast((one) => one.mfu !== null)?.mfu
   const facts: (readonly [string, string, string?])[] = [
-    ['typical iteration', seconds(log.step_time), `give or take ${percent(log.noise)}`],
+    ['typical iteration', seconds(log.step_time), `± ${percent(log.noise)} noise`],
     ...(mfu != null ? [['MFU', percent(mfu), 'at the last level'] as const] : []),
     ...(log.drift !== null ? [['drift', `${log.drift >= 0 ? '+' : '−'}${percent(Math.abs(log.drift))}`, 'over the last stretch'] as const] : []),
     ['slow reports', String(log.slow.length), `${percent(log.slow_share)} of the time`],
@@ -218,7 +218,7 @@ function Timers({ log }: { log: Judged }) {
   return (
     <section class="panel log-panel" aria-label="Timers">
       <h2>
-        Timers <span class="muted">least and most of the ranks, where the log says both</span>
+        Timers <span class="muted">least and most of the ranks, where the log records both</span>
       </h2>
       <Table<Judged['timers'][number]>
         caption="Timers of an iteration"

@@ -34,10 +34,10 @@ function notes(answer: SizeAnswer): Map<Row, string> {
   const found = new Map<Row, string>()
   for (const stop of verdict.stops) {
     const row = rows[stop.row]
-    if (row && stop.is_reached) found.set(row, 'stops paying')
+    if (row && stop.is_reached) found.set(row, 'low marginal efficiency')
   }
   const chosen = verdict.chosen === null ? undefined : rows[verdict.chosen]
-  if (chosen) found.set(chosen, found.has(chosen) ? 'chosen, stops paying' : 'chosen')
+  if (chosen) found.set(chosen, found.has(chosen) ? 'selected, low marginal efficiency' : 'selected')
   return found
 }
 

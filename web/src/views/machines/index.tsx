@@ -59,7 +59,7 @@ export default function Machines() {
           <Text title="An added GPU must do" placeholder="0.5" about="Least share of the work of a GPU at the fewest that an added one must do to be worth adding" value={own_.worth ?? ''} onChange={(value) => set(PREFIX, 'worth', value)} />
           <Switch title="Batch grows with the GPUs" about="It changes how the training converges" on={own_.growing === 'true'} onChange={(on) => set(PREFIX, 'growing', on ? 'true' : undefined)} />
           <button type="submit" class="button primary push" disabled={!asked || state.running}>
-            {state.running ? 'Searching' : 'How many?'} <kbd>r</kbd>
+            {state.running ? 'Searching' : 'Size'} <kbd>r</kbd>
           </button>
         </form>
       </section>
@@ -90,9 +90,9 @@ export default function Machines() {
 function Start({ ready, onStart }: { ready: boolean; onStart: () => void }) {
   if (ready) {
     return (
-      <Empty title="So many tokens, until then, for so much" text="For each number of machines the best layout is searched; days, dollars and where more stop paying are the answer.">
+      <Empty title="Deadline or budget" text="For each number of machines, the best layout is searched. The answer has days, cost and the marginal efficiency of more machines.">
         <button type="button" class="button primary" onClick={onStart}>
-          How many?
+          Size
         </button>
       </Empty>
     )
@@ -148,7 +148,7 @@ function Verdict({ answer, onLoad }: { answer: SizeAnswer; onLoad: (row: Row) =>
             {amount(answer.tokens)} tokens{answer.growing_batch ? ', the batch grows with the GPUs' : `, ${count(answer.global_batch)} sequences a step for every number`}
             {price ? `; ${dollars(price.amount)} a GPU and hour (${price.source.split(',')[0]})` : ''}
           </li>
-          {!answer.complete && <li class="warn">Stopped early: numbers that were done until then.</li>}
+          {!answer.complete && <li class="warn">Stopped early: results so far.</li>}
         </ul>
       </div>
       {chosen && (

@@ -21,8 +21,8 @@ export function Sizes({ answer, onPick }: { answer: SizeAnswer; onPick: (row: Ro
     {
       key: 'verdict',
       title: 'Verdict',
-      value: (row) => (row === chosen ? 'chosen' : stops.has(row) ? 'stops paying' : ''),
-      cell: (row) => (row === chosen ? <span class="badge good">chosen</span> : stops.has(row) ? <span class="badge warn">stops paying</span> : ''),
+      value: (row) => (row === chosen ? 'chosen' : stops.has(row) ? 'low marginal efficiency' : ''),
+      cell: (row) => (row === chosen ? <span class="badge good">chosen</span> : stops.has(row) ? <span class="badge warn">low marginal efficiency</span> : ''),
     },
   ]
   return (

@@ -183,7 +183,7 @@ function Front({ answer, line }: { answer: DesignAnswer; line: string | undefine
                 <Ticked text={warning.message} />
               </li>
             ))}
-            {!answer.complete && <li class="warn">Stopped early: what was searched until then.</li>}
+            {!answer.complete && <li class="warn">Stopped early: results so far.</li>}
           </ul>
         </>
       )}

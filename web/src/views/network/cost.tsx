@@ -124,7 +124,7 @@ function BreakEven({ answer }: { answer: CostAnswer }) {
           <ul class="remarks">
             {answer.break_even.map((one) => (
               <li key={`${one.dear_ports} ${one.dear_transceivers}`}>
-                At {Number(one.ratio.toPrecision(3))}, {one.dear_ports} and {one.dear_transceivers} cost the same: dearer ports favour {one.dear_ports}, dearer transceivers {one.dear_transceivers}.
+                At {Number(one.ratio.toPrecision(3))}, {one.dear_ports} and {one.dear_transceivers} cost the same: more expensive ports favour {one.dear_ports}, more expensive transceivers {one.dear_transceivers}.
               </li>
             ))}
             {answer.break_even.length === 0 && <li>No two of these designs trade places at any ratio of prices.</li>}

@@ -73,7 +73,7 @@ function Traffic({ run }: { run: Arguments }) {
       {sums.answer && place && (
         <div class={`columns halves-2 ${sums.stale ? 'stale' : ''}`}>
           <ChartFrame
-            title="Who sends how much to whom"
+            title="Traffic matrix"
             about={by === 'rails' ? 'bytes a step that leave domains, from rail to rail, on a logarithmic scale' : 'bytes a step from a rank to a rank, on a logarithmic scale'}
             name="traffic"
             menu={commandItem(matrix.commandLine)}

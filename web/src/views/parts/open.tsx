@@ -76,7 +76,7 @@ export function Open({ home, title, text, placeholder }: Props) {
         </div>
       </div>
       {own.length > 0 && <Jobs title={home === 'traces' ? 'Jobs' : home === 'log' ? 'Logs' : 'Dumps'} jobs={own} filter={filter} onFilter={jobs.length >= FILTER_FROM ? setFilter : undefined} more={more} open={known ? openJob : (job) => openPaths(home, job.paths)} />}
-      {others.length > 0 && <Jobs title="Also there" jobs={others} filter={filter} onFilter={own.length === 0 && others.length >= FILTER_FROM ? setFilter : undefined} more={false} open={openJob} />}
+      {others.length > 0 && <Jobs title="Other files" jobs={others} filter={filter} onFilter={own.length === 0 && others.length >= FILTER_FROM ? setFilter : undefined} more={false} open={openJob} />}
     </div>
   )
 }

@@ -38,7 +38,7 @@ export function ProgressLine({ state, unit, onStop }: Props) {
     <div class="progress panel" role="group" aria-label="Progress">
       <progress max={1} value={share ?? undefined} aria-label="progress" />
       <p aria-live="polite">
-        {state.stopping ? 'Stopping' : message || (done !== undefined ? `${many(done)} ${total ? `of ${many(total)} ` : ''}${unit}` : 'Starting')}
+        {state.stopping ? 'Stopping' : (message && share !== null ? `${message}, ${Math.round(share * 100)}%` : message) || (done !== undefined ? `${many(done)} ${total ? `of ${many(total)} ` : ''}${unit}` : 'Starting')}
         {state.rate !== null && !message && <span class="muted"> · {many(state.rate)} a second</span>}
         {found && <span> · best so far <strong>{found}</strong></span>}
       </p>

@@ -62,7 +62,7 @@ export function Switches(props: { hasRun: boolean; traces: readonly string[]; co
       {trace && (
         <label>
           Step
-          <input class="input" type="number" min="0" value={step ?? ''} placeholder="dearest" onChange={set('p.step')} />
+          <input class="input" type="number" min="0" value={step ?? ''} placeholder="slowest" onChange={set('p.step')} />
         </label>
       )}
       {props.commandLine && (

@@ -36,7 +36,7 @@ export function Models() {
   return (
     <Listed
       title="Models"
-      about="Enter tells more; any other config.json works too"
+      about="Enter opens one; any other config.json works too"
       rows={live.answer?.models ?? null}
       problems={live.problems}
       columns={columns}
@@ -99,7 +99,7 @@ export function Accelerators() {
   return (
     <Listed
       title="Accelerators"
-      about="Enter tells more, with sources"
+      about="Enter opens one, with sources"
       rows={live.answer?.accelerators ?? null}
       problems={live.problems}
       columns={columns}
@@ -150,7 +150,7 @@ export function Clusters() {
   return (
     <Listed
       title="Clusters"
-      about="Enter tells more; a TOML file of your own works too"
+      about="Enter opens one; a TOML file works too"
       rows={live.answer?.clusters ?? null}
       problems={live.problems}
       columns={columns}

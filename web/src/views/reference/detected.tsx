@@ -39,7 +39,7 @@ export function Detected() {
         <Empty title="Nothing that is known" text={`${answer.file.replace(/^upload:\d+\//, '')} is no launch file and no log of a framework that is read here.${answer.seen[0] ? ` It looks like ${answer.seen[0].format.replaceAll('-', ' ')}: ${answer.seen[0].why}.` : ''}`} />
       )}
       {answer?.format && live.problems.length === 0 && (
-        <section class="panel reference-panel" aria-label="What it says">
+        <section class="panel reference-panel" aria-label="Settings found">
           <header>
             <h2>
               {answer.format.replaceAll('-', ' ')} <span class="muted">{answer.seen[0]?.why}</span>

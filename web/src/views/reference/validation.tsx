@@ -7,8 +7,9 @@ import { ChartFrame } from '../../charts/frame'
 import { digits, percent, seconds } from '../../charts/format'
 import { Scatter } from '../../charts/scatter/scatter'
 import { change, own } from '../../state/location'
-import { Empty, Loading, Problems } from '../../ui/states'
+import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
+import { Accuracy } from './accuracy'
 import { FileField } from './file-field'
 
 interface Errors {
@@ -69,16 +70,9 @@ export function Validation() {
   const { answer, problems, loading } = useJob(table ? { table } : null)
   return (
     <div class="reference-stack">
-      <FileField label="A table of measured runs" value={table} placeholder="measured_runs.csv" button="Predict them" onChange={(next) => change({ 'r.table': next })} />
+      <FileField label="Your own table of measured runs" value={table} placeholder="measured_runs.csv" button="Validate" onChange={(next) => change({ 'r.table': next })} />
       {!table && (
-        <Empty
-          title="How far off are the predictions?"
-          text={
-            <>
-              Give a CSV with the header of <code>catalog/evidence/measured_runs.csv</code>: model, machine, plan and what was measured. Every run is predicted as if nobody had run it. The repository’s own table of published runs is one; the errors by source are in its README.
-            </>
-          }
-        />
+        <Accuracy />
       )}
       {problems.length > 0 && <Problems problems={problems} />}
       {loading && <Loading heights={[72, 360]} label="predicting the runs" />}

@@ -1,4 +1,5 @@
 // What `search --json` says, as far as the view shows it. Refuses to compute.
+import type { Plan } from '../../api/answers'
 import type { Problem } from '../../api/ask'
 
 export interface Memory {
@@ -10,6 +11,7 @@ export interface Memory {
 export interface Candidate {
   readonly cluster: string
   readonly devices: number
+  readonly plan: Plan
   readonly step_time: number
   readonly memory: Memory
   readonly device_memory: number

@@ -11,6 +11,7 @@ import { NoRun } from '../parts/no-run'
 import { many, ProgressLine } from '../parts/progress'
 import { said } from '../parts/run-bar'
 import type { Found } from './answer'
+import { Cards, Landscape } from './cards'
 import { NothingFits } from './nothing'
 import { identify, Plot } from './plot'
 import { frontQuestion, paretoFront, PREFIX, question, ranking, rankingQuestion, scope as scopeOf, whyNot } from './question'
@@ -86,6 +87,8 @@ export default function Search() {
                 <Plot found={answer.candidates} onFront={frontKnown} looking={frontState.running} scope={scope} line={state.answer?.commandLine} pointed={pointed} stale={false} onPick={load} />
                 <Winner answer={answer} onLoad={load} />
               </div>
+              {answer.by_family && asked && <Cards found={answer.candidates} question={asked} onPick={load} />}
+              <Landscape found={answer.candidates} onPick={load} />
               <WhyNotPanel scope={scope} />
               <Ranking found={answer.candidates} filter={scope.filter} pointed={pointed} onPoint={setPointed} onPick={load} />
             </>

@@ -23,7 +23,7 @@ export function NothingFits({ answer, cluster }: { answer: SearchAnswer; cluster
   if (!nothing && !answer.complete && answer.candidates.length === 0) {
     return (
       <section class="panel" aria-label="Stopped">
-        <p class="panel-body warn">Stopped early: no layout that fits was found until then.</p>
+        <p class="panel-body warn">Stopped early: no layout that fits was found so far.</p>
       </section>
     )
   }

@@ -25,7 +25,7 @@ export function ScopePanel({ scope, ready, running, onStart }: { scope: Scope; r
           if (ready) onStart()
         }}
       >
-        <Choice title="Best is" value={scope.objective} options={OBJECTIVES} onChange={(value) => set(PREFIX, 'objective', value === 'time' ? undefined : value)} />
+        <Choice title="Objective" value={scope.objective} options={OBJECTIVES} onChange={(value) => set(PREFIX, 'objective', value === 'time' ? undefined : value)} />
         <Text title="GPUs to compare" placeholder="as above" about="Several numbers with commas put all into one table: 512,1024,2048" value={scope.gpus} onChange={(value) => set(PREFIX, 'gpus', value)} />
         <Text title="Clusters to compare" placeholder="as above" about="Several names with commas: dgx-h100,dgx-b200" value={scope.clusters} onChange={(value) => set(PREFIX, 'clusters', value)} />
         <Text
@@ -36,8 +36,8 @@ export function ScopePanel({ scope, ready, running, onStart }: { scope: Scope; r
           value={scope.space.join(' ')}
           onChange={(value) => set(PREFIX, 'space', value)}
         />
-        <Text title="Must fit with" placeholder="0.9" about="Least probability that a layout fits in memory" value={scope.fit} onChange={(value) => set(PREFIX, 'fit', value)} />
-        <Switch title="Beyond the software" about="Also what the software generation does not ship, as far as it can be priced" on={scope.unlimited} onChange={(on) => set(PREFIX, 'unlimited', on ? 'true' : undefined)} />
+        <Text title="Least fit probability" placeholder="0.9" about="Least probability that a layout fits in memory" value={scope.fit} onChange={(value) => set(PREFIX, 'fit', value)} />
+        <Switch title="Ignore software limits" about="Also what the software generation does not ship, as far as it can be priced" on={scope.unlimited} onChange={(on) => set(PREFIX, 'unlimited', on ? 'true' : undefined)} />
         <button type="submit" class="button primary push" disabled={!ready || running}>
           {running ? 'Searching' : 'Search'} <kbd>r</kbd>
         </button>

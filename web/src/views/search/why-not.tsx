@@ -29,7 +29,7 @@ export function WhyNotPanel({ scope }: { scope: Scope }) {
         <form class="entries" onSubmit={(event) => event.preventDefault()}>
           <Text title="Strategy" wide placeholder="tp=8,pp=4" about="Choices with commas; several strategies with spaces" value={scope.whyNot} onChange={ask} />
           <button type="button" class="button" disabled={!scope.whyNot} onClick={() => ask(scope.whyNot)}>
-            Ask
+            Explain
           </button>
         </form>
         <ProgressLine state={state} unit="strategies" onStop={() => whyNot.stop()} />

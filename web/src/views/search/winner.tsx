@@ -65,7 +65,7 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
         </div>
         <ul class="remarks">
           {answer.by_family && ties > 1 && <li>{count(ties)} layouts are nearer to the fastest than the model can tell two layouts apart. They are ordered by simplicity, then time: measure the first few.</li>}
-          {!answer.complete && <li class="warn">Stopped early: the best of what was searched until then.</li>}
+          {!answer.complete && <li class="warn">Stopped early: best result so far.</li>}
           {ranked.warnings.map((warning) => (
             <li key={warning.id} class="warn">
               {warning.message}

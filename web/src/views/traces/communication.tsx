@@ -6,6 +6,7 @@ import { percent, span } from '../../timeline/time'
 import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
 import type { TabProps } from '.'
+import { readingOf } from './job'
 
 interface Group {
   readonly label: string
@@ -43,8 +44,8 @@ interface Report {
   readonly groups: readonly Group[]
 }
 
-export function Communication({ paths }: TabProps) {
-  const { answer, problems, loading } = useAnswer<Report>('comm', { paths })
+export function Communication({ paths, job }: TabProps) {
+  const { answer, problems, loading } = useAnswer<Report>('comm', { paths, ...readingOf(job) })
   if (problems.length > 0) return <Problems problems={problems} />
   if (!answer) return loading ? <Loading heights={[220, 160]} /> : null
   return (

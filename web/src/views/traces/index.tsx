@@ -1,26 +1,36 @@
 // The trace explorer: where the time of a real job went, from the whole step down to a kernel, and where on the timeline.
 // Responsible for: which traces are open, the tabs, and one question that most tabs share. Refuses to compute a share.
 import type { ComponentType } from 'preact'
-import { useAnswer } from '../../api/live'
+import { useEffect } from 'preact/hooks'
+import { type Arguments, identity } from '../../api/ask'
 import { useKeys } from '../../state/keys'
 import { change, go, own } from '../../state/location'
+import { LongJob } from '../parts/long-job'
+import { ProgressLine } from '../parts/progress'
 import { Tabs } from '../parts/tabs'
 import { Empty, Loading, Problems } from '../../ui/states'
 import { Communication } from './communication'
 import { Compare } from './compare'
 import { JobsBelow, Open, Opened, pathsIn } from '../parts/open'
+import { JobPanel, useJob } from './job'
 import { Overview } from './overview'
 import { Query } from './query'
 import { Ranks } from './ranks'
 import { Stragglers } from './stragglers'
 import { MeasuredTimeline } from './timeline'
 import type { Profile } from './types'
+import '../parts/layout.css'
 import './traces.css'
 
 export interface TabProps {
   readonly profile: Profile
   readonly paths: readonly string[]
+  /** What is specified of the job beside its files, as options of the command line. */
+  readonly job: Arguments
 }
+
+/** The profile of the open job: read once, for all tabs, also while another view is open. */
+const reading = new LongJob<Profile>('profile')
 
 const TABS: readonly { readonly id: string; readonly title: string; readonly view: ComponentType<TabProps> }[] = [
   { id: 'overview', title: 'Overview', view: Overview },
@@ -35,11 +45,28 @@ const TABS: readonly { readonly id: string; readonly title: string; readonly vie
 export default function View() {
   const { path, files, tab = 'overview' } = own('t')
   const paths = pathsIn('t')
-  const profile = useAnswer<Profile>('profile', paths.length > 0 ? { paths, depth: 4, top: 60 } : null)
+  const job = useJob()
+  const question = paths.length > 0 && job !== null ? { paths, ...job, depth: 4, top: 60 } : null
+  const asked = question ? identity('profile', question) : ''
+  useEffect(() => {
+    if (question) reading.start(question)
+  }, [asked])
+  const state = reading.state.value
+  const isMine = state.of === asked && asked !== ''
+  // Of the same files with other options, the old answer stays until the new one comes.
+  const profile = {
+    answer: state.answer?.answer ?? null,
+    commandLine: state.answer?.commandLine ?? '',
+    problems: isMine ? state.problems : [],
+    loading: state.running || !isMine,
+    stale: !isMine && state.answer !== null,
+  }
+  const sameFiles = state.of.includes(JSON.stringify(paths))
   useKeys(
     TABS.map((one, at) => ({ keys: String(at + 1), title: one.title, group: 'Traces', run: () => (paths.length > 0 ? change({ 't.tab': one.id }) : false) })),
     [path, files],
   )
+  useKeys([{ keys: 'Escape', title: 'Stop reading', group: 'Traces', run: () => (reading.state.value.running ? reading.stop() : false) }])
   if (paths.length === 0) {
     return (
       <Open
@@ -51,7 +78,7 @@ export default function View() {
     )
   }
   // Timers of a pipeline have passes and no kernels: `profile` answers with the pipeline's page.
-  if (profile.answer && !('lines' in profile.answer)) {
+  if (isMine && profile.answer && !('lines' in profile.answer)) {
     return (
       <div class="traces">
         <Opened home="traces" paths={paths} commandLine={profile.commandLine} />
@@ -68,6 +95,10 @@ export default function View() {
   return (
     <div class="traces" aria-busy={profile.loading}>
       <Opened home="traces" paths={paths} commandLine={profile.commandLine} />
+      <div class="view traces-parts">
+        <JobPanel profile={isMine ? profile.answer : null} />
+        <ProgressLine state={state} unit="bytes" onStop={() => reading.stop()} />
+      </div>
       <Tabs label="What of the traces" tabs={TABS} shown={shown.id} prefix="tab" panel="traces-tab" open={(id) => change({ 't.tab': id === 'overview' ? undefined : id })} />
       <div id="traces-tab" role="tabpanel" aria-labelledby={`tab-${shown.id}`} class={profile.stale ? 'stale' : ''}>
         {profile.problems.length > 0 && (
@@ -76,7 +107,7 @@ export default function View() {
             <JobsBelow paths={paths} />
           </div>
         )}
-        {profile.answer ? <Tab profile={profile.answer} paths={paths} /> : profile.loading && <Loading heights={[80, 260, 260]} label="reading the traces" />}
+        {profile.answer && sameFiles && job && 'lines' in profile.answer ? <Tab profile={profile.answer} paths={paths} job={job} /> : profile.loading && <Loading heights={[80, 260, 260]} label="reading the traces" />}
       </div>
     </div>
   )

@@ -141,7 +141,7 @@ function Findings({ profile }: { profile: Profile }) {
   return (
     <section class="panel traces-panel" aria-label="Findings">
       <h2>
-        Findings <span class="muted">the dearest first</span>
+        Findings <span class="muted">most expensive first</span>
       </h2>
       {findings.length === 0 && <p class="muted">No rule found anything that costs more than noise.</p>}
       <ol class="traces-findings">

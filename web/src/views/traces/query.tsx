@@ -53,7 +53,7 @@ export function Query({ paths }: TabProps) {
           />
           <div class="traces-choices">
             <button type="button" class="button primary" onClick={run} disabled={text.trim() === ''}>
-              Ask
+              Run
             </button>
             {EXAMPLES.map(([title, example]) => (
               <button key={title} type="button" class="button" onClick={() => (setText(example), change({ 't.sql': example }))}>

@@ -7,6 +7,7 @@ import { change } from '../../state/location'
 import { percent, span } from '../../timeline/time'
 import { Table, type Column } from '../../ui/table'
 import type { TabProps } from '.'
+import { RankMap } from './rank-map'
 import { RanksOverSteps } from './ranks-over-steps'
 import { GROUPS, type RankRow, words } from './types'
 
@@ -25,6 +26,7 @@ export function Ranks({ profile }: TabProps) {
   if (profile.rows.length === 0) {
     return (
       <div class="traces-grid">
+        <RankMap profile={profile} />
         <RanksOverSteps profile={profile} />
         <p class="muted traces-wide">{profile.ranks.toLocaleString('en')} ranks are too many to list their labels one by one.</p>
       </div>
@@ -32,6 +34,7 @@ export function Ranks({ profile }: TabProps) {
   }
   return (
     <div class="traces-grid">
+      <RankMap profile={profile} />
       <RanksOverSteps profile={profile} />
       <section class="panel traces-panel traces-wide" aria-label="Ranks">
         <h2>

@@ -6,6 +6,7 @@ import { percent, span } from '../../timeline/time'
 import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
 import type { TabProps } from '.'
+import { readingOf } from './job'
 import { type Certainty, signed, words } from './types'
 
 interface Culprit {
@@ -39,8 +40,8 @@ interface Report {
   readonly ranks: readonly Culprit[]
 }
 
-export function Stragglers({ paths }: TabProps) {
-  const { answer, problems, loading } = useAnswer<Report>('stragglers', { paths })
+export function Stragglers({ paths, job }: TabProps) {
+  const { answer, problems, loading } = useAnswer<Report>('stragglers', { paths, ...readingOf(job) })
   if (problems.length > 0) return <Problems problems={problems} />
   if (!answer) return loading ? <Loading heights={[120, 220]} /> : null
   const found = answer.ranks.filter((one) => one.is_straggler)

@@ -13,10 +13,12 @@ import { Loading, Problems } from '../../ui/states'
 import { CriticalParts } from '../pipeline/numbers'
 import '../pipeline/pipeline.css'
 import type { TabProps } from '.'
+import { interesting } from './interest'
+import { RankMap } from './rank-map'
 
-export function MeasuredTimeline({ profile, paths }: TabProps) {
+export function MeasuredTimeline({ profile, paths, job }: TabProps) {
   const { step, rank, host, finding, expected } = own('t')
-  const question = { paths, ...(step ? { step } : {}), ...(rank ? { rank } : {}), ...(host ? { host: true } : {}) }
+  const question = { paths, ...job, ...(step ? { step } : {}), ...(rank ? { rank } : {}), ...(host ? { host: true } : {}) }
   const measured = useColumns('profile', question)
   const hasRun = run.value.model !== undefined
   const modelled = useColumns('timeline', expected && hasRun ? { ...run.value, detail: 'passes' } : null)
@@ -32,7 +34,9 @@ export function MeasuredTimeline({ profile, paths }: TabProps) {
   const hidden = measured.columns?.hidden_ranks ?? []
   const drawn = new Set(measured.columns?.tracks.map((track) => track.rank))
   // A large job's profile lists no ranks; the timeline knows those that it draws and those that it leaves out.
-  const ranks = [...new Set([...profile.rows.map((row) => row.rank), ...drawn, ...hidden])].sort((a, b) => a - b)
+  const ranks = [...new Set([...profile.rows.map((row) => row.rank), ...(profile.rank_steps?.ranks ?? []), ...drawn, ...hidden])].sort((a, b) => a - b)
+  const interests = interesting(profile.rank_steps)
+  const stages = [...new Map((measured.columns?.tracks ?? []).map((track) => [track.stage, track.rank])).entries()].sort(([a], [b]) => a - b)
   return (
     <div class="traces-timeline" aria-busy={measured.loading}>
       <div class="traces-choices">
@@ -51,11 +55,19 @@ export function MeasuredTimeline({ profile, paths }: TabProps) {
           Rank
           <select class="select" value={rank ?? ''} onChange={(event) => change({ 't.rank': event.currentTarget.value || undefined })}>
             <option value="">{hidden.length > 0 && !rank ? `${drawn.size} of ${ranks.length}` : 'all'}</option>
-            {ranks.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
+            {interests.length > 0 && (
+              <optgroup label="Of interest">
+                {interests.map((one) => <option key={one.title} value={one.rank}>{one.title}: rank {one.rank}</option>)}
+              </optgroup>
+            )}
+            {stages.length > 1 && !rank && (
+              <optgroup label="One of each stage">
+                {stages.map(([stage, one]) => <option key={stage} value={one}>stage {stage}: rank {one}</option>)}
+              </optgroup>
+            )}
+            <optgroup label="All ranks">
+              {ranks.map((one) => <option key={one} value={one}>{one}</option>)}
+            </optgroup>
           </select>
         </label>
         <label class="traces-check">
@@ -70,6 +82,7 @@ export function MeasuredTimeline({ profile, paths }: TabProps) {
       </div>
       {measured.problems.length > 0 && <Problems problems={measured.problems} />}
       {modelled.problems.length > 0 && <Problems problems={modelled.problems} />}
+      {hidden.length > 0 && <RankMap profile={profile} about="own time of a step; a cell shows its rank below" />}
       {columns ? (
         <div class={measured.loading ? 'stale traces-beside' : 'traces-beside'}>
           <Timeline columns={columns} handle={handle} />

@@ -66,10 +66,10 @@ export default function WhatIfView() {
       ) : (
         <div class="columns two">
           <SensitivityPanel live={sensitivity} />
-          <section class="panel" aria-label="Rehearse">
+          <section class="panel" aria-label="Changes to compare">
             <div class="panel-head">
               <h2>
-                Rehearse <span class="about">all else stays: layout, batch, number of GPUs</span>
+                What-if <span class="about">all else stays: layout, batch, number of GPUs</span>
               </h2>
             </div>
             <div class="panel-body">
@@ -82,8 +82,8 @@ export default function WhatIfView() {
         (changes().length > 0 ? (
           <Rehearsals live={rehearsed} />
         ) : (
-          <section class="panel" aria-label="Rehearsals">
-            <Empty title="Nothing rehearsed yet" text="Choose a change, or press Enter on a figure of the machine: each is priced alone, and all together." />
+          <section class="panel" aria-label="Results">
+            <Empty title="No change selected" text="Select a change, or press Enter on a parameter. Each change is compared alone and combined." />
           </section>
         ))}
       {sensitivity.problems.length === 0 && (

@@ -40,7 +40,7 @@ export function Picker() {
         )}
       </div>
       {chosen.length > 0 && (
-        <ul class="picks" aria-label="Rehearsed changes">
+        <ul class="picks" aria-label="Changes">
           {chosen.map((one) => (
             <li key={one}>
               <code>{one}</code>

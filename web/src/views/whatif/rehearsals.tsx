@@ -53,7 +53,7 @@ export function Rehearsals({ live }: { live: Live<WhatIf> }) {
       </ChartFrame>
       {answer.interaction && answer.alone.length > 1 && (
         <p class="interaction panel">
-          <strong>{digits(answer.interaction.together)} times as fast together</strong>, {digits(answer.interaction.product_alone)} if they did not touch each other: {answer.interaction.verdict}.
+          <strong>Speedup combined: {digits(answer.interaction.together)}×</strong>; product of the single changes: {digits(answer.interaction.product_alone)}× ({answer.interaction.verdict}).
         </p>
       )}
       </div>

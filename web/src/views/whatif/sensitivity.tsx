@@ -1,4 +1,4 @@
-// What the step hangs on: a tornado of its change when a figure of hardware or software is a tenth more or less. Picking a
+// Sensitivity: a tornado of its change when a figure of hardware or software is a tenth more or less. Picking a
 // figure that can be bought rehearses twice of it.
 import { type Live } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
@@ -26,7 +26,7 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
   const swing = percent(answer.swing).replace('.0', '')
   return (
     <ChartFrame
-      title="What the step hangs on"
+      title="Sensitivity"
       about={`change of ${seconds(answer.step_time)} when a figure is ${swing} more or less`}
       name="sensitivity"
       menu={commandItem(live.commandLine)}
@@ -53,7 +53,7 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
         <>
           <Tornado
             width={width}
-            title="What the step hangs on"
+            title="Sensitivity"
             axis="change of the step"
             format={(value) => signed(value)}
             figureTitle="elasticity"
@@ -79,7 +79,7 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
                   { name: 'at its best', value: signed(one.best) },
                   ...(one.through ? [{ name: 'mostly through', value: one.through }] : []),
                 ],
-                hint: rehearsal(one.id, one.greater_is_faster) ? `Enter or click rehearses ${rehearsal(one.id, one.greater_is_faster)}` : `${one.kind === 'software' ? 'A figure of the software: measured, not bought' : ''}`,
+                hint: rehearsal(one.id, one.greater_is_faster) ? `Enter or click applies ${rehearsal(one.id, one.greater_is_faster)}` : `${one.kind === 'software' ? 'A figure of the software: measured, not bought' : ''}`,
               },
             }))}
           />

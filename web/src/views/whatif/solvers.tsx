@@ -82,10 +82,10 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
   const answer = solved.answer?.answer.recompute
   const chosen = uniform ? (answer?.uniform ?? answer?.best) : answer?.best
   const ways: readonly (readonly [string, Choice | null])[] = answer
-    ? [['As the run says', answer.given], ['Nothing', answer.none], ['Everything', answer.full], ['Best, the same on every stage', answer.uniform], ['Best, stage by stage', answer.best]]
+    ? [['As specified', answer.given], ['Nothing', answer.none], ['Everything', answer.full], ['Best, the same on every stage', answer.uniform], ['Best, stage by stage', answer.best]]
     : []
   // A run that says nothing of it recomputes nothing: one row, not two alike.
-  const rows = ways.flatMap(([name, row]) => (row ? [{ name, row }] : [])).filter(({ name, row }) => !(name === 'As the run says' && row.what === 'none'))
+  const rows = ways.flatMap(([name, row]) => (row ? [{ name, row }] : [])).filter(({ name, row }) => !(name === 'As specified' && row.what === 'none'))
   return (
     <SolverPanel
       title="Selective recompute"

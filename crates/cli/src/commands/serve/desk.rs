@@ -27,6 +27,7 @@ const QUICK: &[&[&str]] = &[
     &["explain"],
     &["export"],
     &["keys"],
+    &["values"],
     &["examples"],
     &["detect"],
     &["whatif"],

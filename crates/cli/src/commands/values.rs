@@ -1,0 +1,39 @@
+//! `values`: what each setting of a plan may be while the rest of the run stays. The web UI's controls offer these.
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use crate::run;
+use crate::run::spelled::called_by_key;
+use railwright_calculator::valid_values::Valid;
+use serde_json::{Map, Value, json};
+
+struct Values(Vec<Valid>);
+
+/// Lists them. The answer is no where a setting has none: then others must change first.
+pub(crate) fn run(arguments: &args::Values, printer: &Printer) -> Result<Outcome, Failure> {
+    let answer = Values(run::valid_values_of(&arguments.run)?);
+    printer.answer(&answer, &arguments.output)?;
+    Ok(if answer.0.iter().any(|one| one.values.is_empty()) { Outcome::No } else { Outcome::Yes })
+}
+
+impl Answer for Values {
+    const KIND: &'static str = "values";
+
+    fn json(&self) -> Map<String, Value> {
+        let of =
+            |one: &Valid| json!({ "key": one.key, "flag": called_by_key(one.key), "values": one.values });
+        Map::from_iter([("values".to_owned(), self.0.iter().map(of).collect())])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        let rows = self.0.iter();
+        document.table(Table {
+            columns: vec![Column::words("key"), Column::prose("valid values")],
+            rows: rows.map(|one| vec![Cell::new(one.key, Tone::Name), one.values.join(" ").into()]).collect(),
+        });
+        document
+    }
+}

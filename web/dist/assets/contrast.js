@@ -1,0 +1,1 @@
+function e(e){return e>.179?`#000000`:`#ffffff`}function t(e){let t=/^#([0-9a-f]{6})$/i.exec(e)?.[1];if(!t)return 1;let[n=0,r=0,i=0]=[0,2,4].map(e=>{let n=parseInt(t.slice(e,e+2),16)/255;return n<=.04045?n/12.92:((n+.055)/1.055)**2.4});return .2126*n+.7152*r+.0722*i}export{t as n,e as t};

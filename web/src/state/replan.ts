@@ -1,0 +1,20 @@
+// What of a run stays when its model or cluster changes, and what goes back to auto. Pure.
+import { flagTitle } from '../views/calculator/wording'
+
+/** What stays when the model changes: where the run takes place, how much is trained and the price. */
+const OF_ANY_MODEL = ['cluster', 'accelerator', 'gpus', 'tokens', 'availability', 'price-per-device-hour', 'electricity-price']
+/** What stays when the cluster changes: what is trained, on how many devices and with which batch. */
+const OF_ANY_CLUSTER = ['model', 'gpus', 'tokens', 'availability', 'global-batch', 'sequence-length', 'electricity-price']
+
+/** Of a run's settings, those that stay and those that go back to auto. Pure. */
+export function split(text: Readonly<Record<string, string>>, changed: 'model' | 'cluster'): { readonly kept: readonly string[]; readonly reset: readonly string[] } {
+  const stays = changed === 'model' ? OF_ANY_MODEL : OF_ANY_CLUSTER
+  const others = Object.keys(text).filter((key) => key !== changed)
+  return { kept: others.filter((key) => stays.includes(key)), reset: others.filter((key) => !stays.includes(key)) }
+}
+
+/** What the page says of such a change. */
+export function statement(kept: readonly string[], reset: readonly string[]): string {
+  const list = (keys: readonly string[]) => keys.map(flagTitle).join(', ')
+  return [kept.length > 0 ? `Kept: ${list(kept)}.` : '', reset.length > 0 ? `Set back to auto: ${list(reset)}.` : 'Every plan setting is auto.'].filter(Boolean).join(' ')
+}

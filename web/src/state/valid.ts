@@ -1,0 +1,34 @@
+// The values of each setting that are valid with the rest of a run, as the program lists them. Holds no rule of its own.
+import type { ValidValues } from '../api/answers'
+import type { Arguments } from '../api/ask'
+
+/** Valid values by flag, as they are typed. */
+export type Valid = ReadonlyMap<string, readonly string[]>
+
+export const NONE: Valid = new Map()
+
+/** What has no say in whether a plan is possible: with it, equal questions would differ. */
+const NO_SAY = ['tokens', 'availability', 'why', 'price-per-device-hour', 'electricity-price', 'power-share']
+
+/** The question for the values of a run; null where the model or the cluster is open. */
+export function valuesQuestion(values: Arguments | null): Arguments | null {
+  if (!values) return null
+  const known = values.run ?? values.launch ?? (values.model && (values.cluster ?? values.accelerator))
+  return known ? Object.fromEntries(Object.entries(values).filter(([key]) => !NO_SAY.includes(key))) : null
+}
+
+export function validOf(answer: ValidValues | null): Valid {
+  return answer ? new Map(answer.values.map((one) => [one.flag, one.values])) : NONE
+}
+
+/** The numbers of a setting, ascending; empty where the program lists none. */
+export function numbersOf(valid: Valid, flag: string): readonly number[] {
+  return (valid.get(flag) ?? []).map(Number).sort((a, b) => a - b)
+}
+
+/** The nearest below and above of what is valid. */
+export function nearest(values: readonly number[], wanted: number): number[] {
+  const below = values.filter((value) => value < wanted).at(-1)
+  const above = values.find((value) => value > wanted)
+  return [below, above].filter((value): value is number => value !== undefined)
+}

@@ -1,0 +1,53 @@
+// "Best layout": the search's first layout for the run as it stands, put into the controls. Everything but the layout stays.
+import { useEffect } from 'preact/hooks'
+import type { Estimate } from '../../api/answers'
+import * as format from '../../charts/format'
+import { toArguments } from '../../state/run'
+import { toast } from '../../state/toasts'
+import { Problems } from '../../ui/states'
+import { LongJob } from '../parts/long-job'
+import { LAYOUT, fromFlags, withoutLayout } from '../parts/strategy'
+import type { SearchAnswer } from '../search/answer'
+import { edited, set } from './scenarios'
+
+const search = new LongJob<SearchAnswer>('search')
+let waiting = false
+
+/** Puts a layout into the scenario that is edited, in place of the one it has. */
+export function applyLayout(flags: string): void {
+  const none = Object.fromEntries(LAYOUT.filter((key) => edited.value[key] !== undefined).map((key) => [key, undefined]))
+  set({ ...none, ...fromFlags(flags) })
+}
+
+function start(): void {
+  waiting = true
+  search.start({ ...toArguments(withoutLayout(edited.value)), top: 1 }, true)
+}
+
+export function BestLayout(props: { estimate: Estimate | null; ready: boolean }) {
+  const { running, stopping, answer, problems, progress } = search.state.value
+  useEffect(() => {
+    if (running || !answer || !waiting) return
+    waiting = false
+    const best = answer.answer.candidates[0]
+    if (!best) return
+    const before = Object.fromEntries(LAYOUT.map((key) => [key, edited.value[key]]))
+    const was = props.estimate?.step_time
+    const now = best.ranked.candidate.step_time
+    applyLayout(best.layout)
+    toast(`Layout: ${best.ranked.plan_summary.split(',')[0]}`, {
+      hint: was === undefined ? format.seconds(now) : `${format.seconds(now)} per step, before ${format.seconds(was)}`,
+      action: { title: 'Undo', run: () => set(before) },
+    })
+  }, [running, answer])
+  const nothing = !running && answer !== null && answer.answer.candidates.length === 0
+  return (
+    <div class="best-layout">
+      <button type="button" class="button" disabled={!props.ready} aria-busy={running} title="Search for the fastest layout that fits; batch, precision and prices stay" onClick={() => (running ? search.stop() : start())}>
+        {stopping ? 'Stopping' : running ? `Stop the search${progress?.done !== undefined && progress.total ? ` (${format.percent(progress.done / progress.total)})` : ''}` : 'Best layout'}
+      </button>
+      {nothing && <p class="small warn" role="status">No layout fits on these devices. Search shows what would help.</p>}
+      {!running && problems.length > 0 && <Problems problems={problems} />}
+    </div>
+  )
+}

@@ -1,0 +1,69 @@
+// Changes that may make a run fit, as `whatif` takes them, and what its answer says of each. Pure: the program prices them.
+import type { Estimate } from '../../api/answers'
+import { type Valid, numbersOf } from '../../state/valid'
+import type { Change } from '../whatif/answer'
+import { flagOf } from '../whatif/changes'
+
+/** A change that fits, with its price in time. */
+export interface Remedy {
+  readonly name: string
+  readonly settings: Readonly<Record<string, string>>
+  readonly fit: 'fits' | 'at_risk'
+  readonly stepTime: number
+  /** Relative to the run that does not fit. */
+  readonly share: number
+  readonly memory: number
+}
+
+/** Names of changed settings for people. */
+const NAMES: Readonly<Record<string, (value: string) => string>> = {
+  recompute: (value) => (value === 'full' ? 'full recompute' : 'recompute core attention'),
+  sharding: (value) => (value === 'fsdp' ? 'FSDP' : value === 'zero1' ? 'ZeRO-1' : value),
+  'offload.optimizer': () => 'optimizer states on the host',
+  tensor_parallel: (value) => `TP ${value}`,
+  pipeline_parallel: (value) => `PP ${value}`,
+  context_parallel: (value) => `CP ${value}`,
+  expert_parallel: (value) => `EP ${value}`,
+  micro_batch: (value) => `micro-batch ${value}`,
+}
+
+/** The changes to try: each means alone, the next larger valid sizes, and the two that combine best. */
+export function candidates({ plan }: Pick<Estimate, 'plan'>, valid: Valid): string[] {
+  const next = (flag: string, now: number) => numbersOf(valid, flag).find((value) => value > now)
+  const sizes = ([['tensor_parallel', 'tp'], ['pipeline_parallel', 'pp'], ['context_parallel', 'cp'], ['expert_parallel', 'ep']] as const).flatMap(([key, flag]) => {
+    const larger = next(flag, plan[key])
+    return larger === undefined ? [] : [`${key}=${larger}`]
+  })
+  const smaller = numbersOf(valid, 'micro-batch').filter((value) => value < plan.micro_batch)
+  const shardings = (valid.get('sharding') ?? []).filter((name) => (name === 'zero1' && plan.sharding.zero_stage < 1) || (name === 'fsdp' && plan.sharding.zero_stage < 3))
+  const recomputes = plan.recompute.mode === 'full' ? [] : plan.recompute.mode === 'none' ? ['recompute=selective:core_attention', 'recompute=full'] : ['recompute=full']
+  const offloads = plan.offload.optimizer < 1 ? ['offload.optimizer=1'] : []
+  const single = [...recomputes, ...shardings.map((name) => `sharding=${name}`), ...smaller.slice(0, 1).map((value) => `micro_batch=${value}`), ...sizes, ...offloads]
+  const full = recomputes.at(-1)
+  const pairs = full === undefined ? [] : [...shardings.map((name) => `sharding=${name}`), ...sizes, ...offloads].map((one) => `${one},${full}`)
+  return [...single, ...pairs]
+}
+
+/** `tensor_parallel=16,recompute=full` as words. */
+export function nameOf(change: string): string {
+  const words = change.split(',').map((part) => {
+    const [key = '', value = ''] = part.split('=')
+    return NAMES[key]?.(value) ?? `${key.replaceAll('_', ' ')} ${value}`
+  })
+  return words.join(' + ')
+}
+
+/** Those that fit, the fastest first; of those that take the same settings alone and in a pair, the single change. */
+export function remedies(changes: readonly Change[]): Remedy[] {
+  const found: Remedy[] = []
+  for (const { name, outcome } of changes) {
+    if (outcome.outcome !== 'possible' || outcome.after.fit === 'does_not_fit') continue
+    const settings = Object.fromEntries(name.split(',').map((part) => {
+      const [key = '', value = ''] = part.split('=')
+      return [flagOf(key), value]
+    }))
+    found.push({ name: nameOf(name), settings, fit: outcome.after.fit, stepTime: outcome.after.step_time, share: outcome.difference.share, memory: outcome.after.memory })
+  }
+  const rank = (one: Remedy) => (one.fit === 'fits' ? 0 : 1)
+  return found.sort((a, b) => rank(a) - rank(b) || a.stepTime - b.stepTime || Object.keys(a.settings).length - Object.keys(b.settings).length)
+}

@@ -1,0 +1,163 @@
+// Layouts as cards, one for each family: its simplest member within the tie, its price, and the rest of the family on demand.
+import { useMemo, useState } from 'preact/hooks'
+import type { Estimate } from '../../api/answers'
+import { type Arguments, Refusal } from '../../api/ask'
+import { startJob } from '../../api/jobs'
+import { useAnswer } from '../../api/live'
+import { bytes, percent, relative, seconds } from '../../charts/format'
+import { ChartFrame } from '../../charts/frame'
+import { HeatTable } from '../../charts/heatmap/heat-table'
+import { toArguments } from '../../state/run'
+import { FIT } from '../parts/fit'
+import { saidLayout } from '../parts/strategy'
+import type { Found, SearchAnswer } from './answer'
+import { landscape, spaceOf, titleOf } from './family'
+import { runSaid } from './question'
+import { SpentBar } from './ranking'
+
+/** Cards before the button for more. */
+const FIRST = 6
+/** Layouts of a family that are shown. */
+const MEMBERS = 12
+
+interface Props {
+  readonly found: readonly Found[]
+  /** The question of the search, to be narrowed to a family. */
+  readonly question: Arguments
+  readonly onPick: (one: Found) => void
+}
+
+export function Cards(props: Props) {
+  const [all, setAll] = useState(false)
+  const best = props.found[0]
+  if (!best) return null
+  const shown = all ? props.found : props.found.slice(0, FIRST)
+  return (
+    <section class="panel" aria-label="Layouts by family">
+      <div class="panel-head">
+        <h2>Layouts <span class="about">the simplest of each combination of TP, PP, CP, EP and sharding</span></h2>
+      </div>
+      <div class="cards">
+        <Own best={best} />
+        {shown.map((one) => <Card key={one.command} one={one} {...props} />)}
+      </div>
+      {props.found.length > FIRST && (
+        <p class="table-more">
+          <button type="button" class="button" onClick={() => setAll(!all)}>{all ? 'Show fewer' : `Show all ${props.found.length}`}</button>
+        </p>
+      )}
+    </section>
+  )
+}
+
+function Card({ one, question, onPick }: Props & { one: Found }) {
+  const { candidate, mfu, behind, spent, plan_summary: summary } = one.ranked
+  const title = titleOf(candidate.plan)
+  return (
+    <article class="card" aria-label={title}>
+      <h3>{title}</h3>
+      <p class="card-time">
+        <strong>{seconds(candidate.step_time)}</strong>{' '}
+        <span class="muted" title={candidate.tied_with_best ? 'Within the model error of two layouts' : undefined}>{behind === 0 ? 'fastest' : `+${percent(behind)}${candidate.tied_with_best ? ', tie' : ''}`}</span>
+      </p>
+      <SpentBar spent={spent} wide />
+      <p class="muted small">MFU {percent(mfu)}, {bytes(candidate.memory.device)} per device, fits with {percent(candidate.probability_of_fitting)}</p>
+      <p class="muted small">{summary}</p>
+      <div class="actions"><button type="button" class="button" onClick={() => onPick(one)}>Load</button></div>
+      <Members one={one} question={question} onPick={onPick} />
+    </article>
+  )
+}
+
+/** The rest of a family, searched when it is opened. */
+function Members({ one, question, onPick }: Omit<Props, 'found'> & { one: Found }) {
+  const [members, setMembers] = useState<readonly Found[] | null>(null)
+  const [problem, setProblem] = useState('')
+  const load = (open: boolean) => {
+    if (!open || members !== null) return
+    const space = [...(Array.isArray(question.space) ? question.space : []), ...spaceOf(one.ranked.candidate.plan)]
+    startJob<SearchAnswer>('search', { ...question, gpus: one.ranked.candidate.devices, cluster: one.cluster, space, all: true, top: MEMBERS }, () => undefined).done.then(
+      ({ answer }) => setMembers(answer.candidates),
+      (error: unknown) => setProblem(error instanceof Refusal ? error.message : String(error)),
+    )
+  }
+  return (
+    <details onToggle={(event) => load(event.currentTarget.open)}>
+      <summary>Other layouts of this family</summary>
+      {problem && <p class="warn">{problem}</p>}
+      {members === null && !problem && <p class="muted" role="status">Searching…</p>}
+      {members && (
+        <ul class="members">
+          {members.map((member) => (
+            <li key={member.command}>
+              <button type="button" class="link" onClick={() => onPick(member)}>{seconds(member.ranked.candidate.step_time)}</button>{' '}
+              <span class="muted">{member.ranked.plan_summary}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </details>
+  )
+}
+
+/** The run's own layout beside those that were found. */
+function Own({ best }: { best: Found }) {
+  const run = runSaid()
+  const has = Object.keys(saidLayout(run)).length > 0
+  const own = useAnswer<Estimate>('estimate', has ? toArguments(run) : null)
+  if (!has) return null
+  const estimate = own.answer
+  return (
+    <article class="card own" aria-label="Your layout">
+      <h3>Your layout</h3>
+      {estimate ? (
+        <>
+          <p class="card-time">
+            <strong>{seconds(estimate.step_time)}</strong>{' '}
+            <span class="muted">{relative(estimate.step_time, best.ranked.candidate.step_time)} against the best</span>
+          </p>
+          <p class="muted small"><span class={`verdict ${FIT[estimate.memory.fit].verdict}`}>{FIT[estimate.memory.fit].words}</span> {bytes(estimate.memory.peak)} per device</p>
+          <p class="muted small">{estimate.plan_summary}</p>
+        </>
+      ) : (
+        <p class="muted small">{own.problems[0]?.message ?? 'Estimating…'}</p>
+      )}
+    </article>
+  )
+}
+
+/** Step time over TP and PP: where the good layouts lie. */
+export function Landscape({ found, onPick }: Pick<Props, 'found' | 'onPick'>) {
+  const { tp, pp, best } = useMemo(() => landscape(found), [found])
+  if (tp.length * pp.length < 2) return null
+  return (
+    <ChartFrame
+      title="Step time by TP and PP"
+      about="the best ranked layout of each; hatched: no layout that fits was ranked"
+      name="layouts-by-tp-pp"
+      rows={() => ({ columns: ['tp', 'pp', 'step_time_s', 'layout'], rows: tp.flatMap((t, row) => pp.map((p, column) => [t, p, best[row]?.[column]?.ranked.candidate.step_time ?? null, best[row]?.[column]?.layout ?? ''])) })}
+    >
+      {(width) => (
+        <HeatTable
+          width={width}
+          title="Step time by TP and PP"
+          rows={tp.map((size) => `TP${size}`)}
+          columns={pp.map((size) => `PP${size}`)}
+          values={best.map((row) => row.map((one) => one?.ranked.candidate.step_time ?? null))}
+          from="least"
+          nothing="no layout that fits was ranked"
+          format={seconds}
+          tip={(row, column, value) => ({
+            title: `TP${tp[row]} PP${pp[column]}`,
+            lines: value === null ? [{ name: 'step', value: 'not ranked' }] : [{ name: 'step', value: seconds(value) }, { name: 'layout', value: best[row]![column]!.ranked.plan_summary.split(',')[0]! }],
+            hint: value === null ? '' : 'Click or Enter loads it into the calculator.',
+          })}
+          onChoose={(row, column) => {
+            const one = best[row]?.[column]
+            if (one) onPick(one)
+          }}
+        />
+      )}
+    </ChartFrame>
+  )
+}

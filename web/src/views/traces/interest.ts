@@ -1,0 +1,71 @@
+// Which ranks are worth a look, and where each rank stands in a grid of its job. Pure: from what the program measured of every rank.
+import type { Profile, RankSteps } from './types'
+
+export interface Interest {
+  readonly title: string
+  readonly rank: number
+}
+
+const median = (values: readonly (number | null)[]): number | null => {
+  const known = values.filter((value): value is number => value !== null).sort((a, b) => a - b)
+  return known[Math.floor((known.length - 1) / 2)] ?? null
+}
+
+/** A value of every rank: its median over steps. */
+export function ofRanks(heat: RankSteps, measure: 'own_time' | 'compute' | 'waiting' | 'waiting_caused'): ReadonlyMap<number, number | null> {
+  return new Map(heat.ranks.map((rank, at) => [rank, median(heat[measure][at] ?? [])]))
+}
+
+/** The slowest rank, a typical one and the one that others wait for most; without a rank twice. */
+export function interesting(heat: RankSteps | null | undefined): readonly Interest[] {
+  if (!heat || heat.ranks.length < 2) return []
+  const sorted = (measure: 'own_time' | 'waiting_caused') =>
+    [...ofRanks(heat, measure)].filter((one): one is [number, number] => one[1] !== null).sort((a, b) => b[1] - a[1] || a[0] - b[0])
+  const own = sorted('own_time')
+  const caused = sorted('waiting_caused')
+  const all = [
+    ['slowest', own[0]?.[0]],
+    ['most waited for', caused[0] && caused[0][1] > 0 ? caused[0][0] : undefined],
+    ['typical', own[Math.floor(own.length / 2)]?.[0]],
+    ['fastest', own.at(-1)?.[0]],
+  ] as const
+  const found: Interest[] = []
+  for (const [title, rank] of all) if (rank !== undefined && !found.some((one) => one.rank === rank)) found.push({ title, rank })
+  return found
+}
+
+export interface Grid {
+  readonly rows: readonly { readonly name: string; readonly ranks: readonly (number | null)[] }[]
+  readonly columns: readonly string[]
+  /** What a row is. */
+  readonly of: 'host' | 'ranks in order'
+}
+
+/** Ranks by host where the traces name hosts; else in order, so many in a row. */
+export function grid(profile: Pick<Profile, 'rows'>, ranks: readonly number[], wide: number): Grid {
+  const hosts = new Map<string, number[]>()
+  const named = new Map(profile.rows.map((row) => [row.rank, row.host]))
+  for (const rank of ranks) {
+    const host = named.get(rank)
+    if (host) hosts.set(host, [...(hosts.get(host) ?? []), rank])
+  }
+  const byHost = hosts.size > 1 && [...hosts.values()].reduce((sum, list) => sum + list.length, 0) === ranks.length
+  if (byHost) {
+    const most = Math.max(...[...hosts.values()].map((list) => list.length))
+    const rows = [...hosts].map(([name, list]) => ({ name, ranks: Array.from({ length: most }, (_, at) => list[at] ?? null) }))
+    return { rows, columns: Array.from({ length: most }, (_, at) => `GPU ${at}`), of: 'host' }
+  }
+  const rows = []
+  for (let from = 0; from < ranks.length; from += wide) {
+    const part = ranks.slice(from, from + wide)
+    rows.push({ name: `${part[0]}–${part.at(-1)}`, ranks: Array.from({ length: wide }, (_, at) => part[at] ?? null) })
+  }
+  return { rows, columns: Array.from({ length: wide }, (_, at) => `+${at}`), of: 'ranks in order' }
+}
+
+/** Ranks of a row, so that the grid is about twice as wide as high, in powers of two from a host's eight. */
+export function width(ranks: number): number {
+  let wide = 8
+  while (wide * wide < 2 * ranks && wide < 64) wide *= 2
+  return wide
+}

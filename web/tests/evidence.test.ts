@@ -1,0 +1,28 @@
+// The bundled runs are those of the catalogue, and their errors are those of docs/validation.md.
+import { describe, expect, it } from 'vitest'
+import source from '../../catalog/evidence/left_out.csv?raw'
+import report from '../../docs/validation.md?raw'
+import { byPublication, errors, runsOf } from '../src/views/reference/evidence'
+import evidence from '../src/views/reference/left-out.json'
+
+const runs = runsOf(evidence)
+
+describe('the bundled runs', () => {
+  it('are the rows of the catalogue (node scripts/left-out.mjs)', () => {
+    const lines = source.trim().split('\n').slice(1)
+    expect(runs.length).toBe(lines.length)
+    lines.forEach((line, at) => {
+      const [leftOut, fitted, measured] = line.split(',').slice(-3).reverse().map(Number)
+      expect([runs[at]?.measured, runs[at]?.fitted, runs[at]?.heldOut]).toEqual([measured, fitted, leftOut])
+      expect(line).toContain(runs[at]?.publication.replaceAll('"', '""'))
+    })
+  })
+
+  it('have the errors of docs/validation.md', () => {
+    const [, publications, count, heldOut, heldOut90, , , fitted, fitted90] = (/^\| \*\*all\*\* .*$/m.exec(report)?.[0] ?? '').split('|').slice(1).map((cell) => parseFloat(cell))
+    expect(byPublication(runs).length).toBe(publications)
+    expect(runs.length).toBe(count)
+    const figures = [errors(runs, 'heldOut'), errors(runs, 'fitted')].flatMap((one) => [one.median, one.ninth].map((share) => Math.round(share * 1000) / 10))
+    for (const [at, figure] of [heldOut, heldOut90, fitted, fitted90].entries()) expect(Math.abs((figures[at] ?? 0) - (figure ?? 0))).toBeLessThanOrEqual(0.11)
+  })
+})
