@@ -131,6 +131,8 @@ pub(crate) enum Command {
     Log(records::Log),
     /// Diagnose a hung job from flight-recorder dumps
     Hang(records::Hang),
+    /// Break down a PyTorch memory snapshot: peak by stack, fragmentation and growth
+    MemorySnapshot(Box<records::MemorySnapshot>),
     /// Query traces with SQL
     Query(Box<tables::Query>),
     /// Save traces as a compact profile for fast reloading

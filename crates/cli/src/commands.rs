@@ -19,6 +19,7 @@ mod joining;
 mod keys;
 mod log;
 mod memory;
+mod memory_snapshot;
 mod models;
 mod monitored;
 mod network;
@@ -68,6 +69,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Stragglers(arguments) => stragglers::run(arguments, printer),
         Command::Log(arguments) => log::run(arguments, printer),
         Command::Hang(arguments) => hang::run(arguments, printer),
+        Command::MemorySnapshot(arguments) => memory_snapshot::run(arguments, printer),
         Command::Query(arguments) => query::run(arguments, printer),
         Command::Save(arguments) => query::save(arguments, printer),
         Command::ExportPerfetto(arguments) => export_perfetto::run(arguments, printer),

@@ -90,10 +90,11 @@ pub(crate) fn read(path: &str, limit: u64) -> Result<String, Problem> {
     Ok(STDIN.get_or_init(|| text).clone())
 }
 
-fn read_once(path: &str, limit: u64) -> Result<String, Problem> {
-    let bytes = if path == "-" {
+/// Reads a file that need not be text, `-` being standard input. Compressed ones are inflated, up to the same limit.
+pub(crate) fn read_bytes(path: &str, limit: u64) -> Result<Vec<u8>, Problem> {
+    if path == "-" {
         access::to_listen()?;
-        bounded(std::io::stdin().lock(), limit, "standard input")?
+        bounded(std::io::stdin().lock(), limit, "standard input")
     } else {
         let name = access::to_read(Path::new(path))?;
         let name = name.as_path();
@@ -105,8 +106,12 @@ fn read_once(path: &str, limit: u64) -> Result<String, Problem> {
             return Err(too_long(about.len(), limit, path));
         }
         let file = File::open(name).map_err(|error| cannot(&error, path))?;
-        bounded(file, limit, path)?
-    };
+        bounded(file, limit, path)
+    }
+}
+
+fn read_once(path: &str, limit: u64) -> Result<String, Problem> {
+    let bytes = read_bytes(path, limit)?;
     let label = if path == "-" { "standard input" } else { path };
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

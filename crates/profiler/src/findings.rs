@@ -8,12 +8,11 @@ mod attention;
 mod bandwidth;
 mod bound_by_memory;
 mod copies;
-mod data_loading;
 mod drift;
 mod exposed;
 mod float32;
 mod fragmented;
-mod host_bound;
+mod idle;
 mod joint;
 mod layout;
 mod missing;
@@ -27,7 +26,6 @@ mod slow_chip;
 mod slow_link;
 mod small_kernels;
 mod straggler;
-mod synchronisation;
 mod throttling;
 mod unbalanced;
 mod unexplained;
@@ -39,6 +37,7 @@ mod tests;
 
 use crate::Job;
 use crate::Names;
+use crate::causes::CauseRow;
 use crate::culprits::StragglerReport;
 use crate::joined::Joined;
 use crate::profile::{Finding, Joint};
@@ -64,6 +63,8 @@ pub struct Context<'a> {
     pub windows: &'a Windows,
     /// Where the time of these ranks goes.
     pub waterfall: &'a Waterfall,
+    /// Why devices were idle.
+    pub causes: &'a [CauseRow],
     /// Who is waited for, where more than one rank was recorded.
     pub stragglers: Option<&'a StragglerReport>,
 }
@@ -87,7 +88,6 @@ pub fn rules() -> &'static [&'static dyn Rule] {
         &bandwidth::LowBandwidth,
         &bound_by_memory::BoundByMemory,
         &copies::Copies,
-        &data_loading::DataLoading,
         &drift::Drift,
         &exposed::EXPOSED[0],
         &exposed::EXPOSED[1],
@@ -97,7 +97,20 @@ pub fn rules() -> &'static [&'static dyn Rule] {
         &exposed::EXPOSED[5],
         &float32::Float32,
         &fragmented::Fragmented,
-        &host_bound::HostBound,
+        &idle::IDLE[0],
+        &idle::IDLE[1],
+        &idle::IDLE[2],
+        &idle::IDLE[3],
+        &idle::IDLE[4],
+        &idle::IDLE[5],
+        &idle::IDLE[6],
+        &idle::IDLE[7],
+        &idle::IDLE[8],
+        &idle::IDLE[9],
+        &idle::IDLE[10],
+        &idle::IDLE[11],
+        &idle::IDLE[12],
+        &idle::IDLE[13],
         &layout::Layout,
         &missing::MissingRanks,
         &optimizer::Optimizer,
@@ -110,7 +123,6 @@ pub fn rules() -> &'static [&'static dyn Rule] {
         &slow_link::SlowLink,
         &small_kernels::SmallKernels,
         &straggler::Straggler,
-        &synchronisation::Synchronisation,
         &throttling::Throttling,
         &unbalanced::UnbalancedExperts,
         &unexplained::Unexplained,
@@ -134,7 +146,7 @@ pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     for finding in &mut found {
         finding.gpu_hours_per_day = finding
             .cost
-            .filter(|_| step > 0.0)
+            .filter(|_| step > 0.0 && context.windows.repeat())
             .map(|cost| (cost / step).clamp(0.0, 1.0) * f64::from(context.job.world_size.max(1)) * 24.0);
     }
     found.sort_by(|a, b| {

@@ -5,7 +5,7 @@
 
 mod pattern;
 
-use pattern::Pattern;
+pub(crate) use pattern::Pattern;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_step::OperatorFamily;
 use serde::Deserialize;

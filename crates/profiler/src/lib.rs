@@ -4,6 +4,7 @@
 //! answers off them. Bytes in, values out: files, threads and progress belong to the program. Refuses to
 //! predict: comparing with the calculator's step is an analysis of `railwright-step`.
 
+pub mod causes;
 pub mod certainty;
 pub mod clocks;
 pub mod collectives;
@@ -36,6 +37,7 @@ pub mod profile;
 pub mod readers;
 pub mod replay;
 pub mod samples;
+pub mod snapshot;
 pub mod testing;
 pub mod timeline;
 mod topics;

@@ -4,9 +4,10 @@
 //! reads it. Arithmetic that overlaps is shortened as in the waterfall, so that both agree; waiting for other ranks is a span of its own before
 //! the data moves, but within messages of the pipeline it is left empty, because that is what a bubble is. Refuses to invent micro batches and layers that no trace names.
 
+use crate::causes::Idle;
 use crate::joined::Joined;
 use crate::view::{Role, Tables, View};
-use crate::waterfall::{Exchange, Exchanges, Idle, Piece, sweep};
+use crate::waterfall::{Exchange, Exchanges, Piece, sweep};
 use crate::windows::Windows;
 use crate::{Job, NameId};
 use railwright_spec::quantity::{Bytes, Rank, Stage};

@@ -10,8 +10,9 @@ mod peak;
 mod report;
 
 pub use heat::RankSteps;
-pub use report::{Finding, Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, Report, StepRow};
+pub use report::{Finding, Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, Report, StepRow, WarmUp};
 
+use crate::causes;
 use crate::culprits::stragglers_of;
 use crate::findings;
 use crate::joined::Joined;
@@ -94,6 +95,8 @@ pub fn profile(
     let mut windows = windows(&views, joined);
     if let Some(step) = options.step {
         windows = windows.only(step).ok_or_else(|| no_step(step, &windows))?;
+    } else {
+        windows.settle();
     }
     if let Some(rank) = options.rank
         && job.position(rank).is_none()
@@ -138,17 +141,58 @@ pub fn profile(
     let mut report = report::report(&parts, tree, peak, options, &shown, warnings);
     let together = job.members.len() > 1 && joined.matching.parts.len() == job.members.len();
     let stragglers = together.then(|| stragglers_of(job, joined, &options.tables.communication, &windows));
+    let samples = waterfall.samples() as f64;
+    report.causes = causes::rows(&waterfall.ranks, &shown, samples, waterfall.time() as f64 / samples);
+    report.warm_up = warm_up(&views, &windows, joined, job, (&shown_ranks(&waterfall), &shown), workers);
     report.rank_steps = Some(heat::rank_steps(job, &windows, &waterfall, stragglers.as_ref()));
-    (report.findings, report.joint) = findings::find(&findings::Context {
+    let found = findings::find(&findings::Context {
         job,
         joined,
         views: &seen,
         names: &shown,
         windows: &windows,
         waterfall: &waterfall,
+        causes: &report.causes,
         stragglers: stragglers.as_ref(),
     });
+    (report.findings, report.joint) = found;
     Ok(Profile { windows, waterfall, report })
+}
+
+/// The numbers of the ranks that are shown.
+fn shown_ranks(waterfall: &Waterfall) -> Vec<u32> {
+    waterfall.ranks.iter().map(|rank| rank.rank).collect()
+}
+
+/// The steps that were left out, with why devices were idle in them.
+fn warm_up(
+    views: &[View<'_>],
+    windows: &Windows,
+    joined: &Joined,
+    job: &Job,
+    (shown, names): (&[u32], &[&Names]),
+    workers: &impl Workers,
+) -> Option<WarmUp> {
+    let steps = windows.warm_up.len();
+    if steps == 0 {
+        return None;
+    }
+    let only = Windows { steps: windows.warm_up.clone(), warm_up: Vec::new(), ..windows.clone() };
+    let of = |at: usize, view: &View<'_>| {
+        let rank = job.members.get(at).map(|member| member.rank).filter(|rank| shown.contains(rank))?;
+        Some(RankWaterfall::new(rank, at, view, &only, &Exchanges::of(joined, at, view)))
+    };
+    let ranks: Vec<RankWaterfall> = workers.map(views, of).into_iter().flatten().collect();
+    let duration =
+        |all: &[crate::windows::StepWindow]| all.iter().map(|step| step.duration() as f64).sum::<f64>();
+    let time_ns = duration(&only.steps);
+    let samples = (ranks.len() * steps).max(1) as f64;
+    Some(WarmUp {
+        steps: (0..steps).map(|at| only.name(at)).collect(),
+        time_ns,
+        one_off_ns: (time_ns - report::median_step(windows) * steps as f64).max(0.0),
+        causes: causes::rows(&ranks, names, samples, time_ns / steps as f64),
+    })
 }
 
 fn no_step(step: u64, windows: &Windows) -> Problem {

@@ -7,14 +7,12 @@
 mod chips;
 mod exchanges;
 mod ideal;
-mod idle;
 mod label;
 mod rank;
 mod sweep;
 
 pub use exchanges::{Exchange, Exchanges};
 pub use ideal::{Ideal, Peak};
-pub(crate) use idle::Idle;
 pub use label::{Bubble, Group, Hardware, Label, Parts, Share};
 pub use rank::{KernelUse, RankWaterfall, Totals, Use};
 pub use sweep::{Piece, sweep};

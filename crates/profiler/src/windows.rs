@@ -7,6 +7,7 @@ mod collectives;
 mod cut;
 mod meet;
 mod repetition;
+mod steady;
 
 use crate::Job;
 use crate::joined::Joined;
@@ -72,6 +73,9 @@ pub struct Windows {
     pub common: (i64, i64),
     /// Steps that most ranks recorded, one behind the other; never empty unless nothing was recorded.
     pub steps: Vec<StepWindow>,
+    /// Leading steps that were taken out because they come before the steady state.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warm_up: Vec<StepWindow>,
     /// Whether they begin where a collective of all ranks ended, because the ranks' own moments lay apart.
     pub at_collective: bool,
     /// How far ranks disagree on where steps begin: the largest difference, after alignment.
@@ -126,6 +130,7 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
             cut_by: CutBy::Nothing,
             common: (0, 0),
             steps: Vec::new(),
+            warm_up: Vec::new(),
             at_collective: false,
             spread: 0,
             warnings: vec![nothing],
@@ -139,7 +144,8 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
         if let Some(meet::Met { mut steps, spread, left_out }) = meet::meet(&cuts) {
             warnings.extend(meet::doubts(views, &cuts, &steps, &left_out));
             let at_collective = collectives::settle(&mut steps, spread, &joined.matching);
-            return Windows { cut_by, common, steps, at_collective, spread, warnings };
+            let warm_up = Vec::new();
+            return Windows { cut_by, common, steps, warm_up, at_collective, spread, warnings };
         }
     }
     let ranks = views.iter().enumerate().filter(|(_, view)| !view.from_host);
@@ -151,19 +157,22 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
         let at_collective = collectives::settle(&mut steps, spread, &joined.matching);
         warnings
             .push(told("the same kernels come back over and over, some of them once a step", steps.len()));
-        return Windows { cut_by: CutBy::Repetition, common, steps, at_collective, spread, warnings };
+        let (cut_by, warm_up) = (CutBy::Repetition, Vec::new());
+        return Windows { cut_by, common, steps, warm_up, at_collective, spread, warnings };
     }
     if let Some(steps) = collectives::periods(views.iter().map(|view| view.trace), &joined.matching) {
         let cut_by = CutBy::Collectives;
         warnings.push(told("a collective of all ranks comes back at equal distances", steps.len()));
-        return Windows { cut_by, common, steps, at_collective: true, spread: 0, warnings };
+        let warm_up = Vec::new();
+        return Windows { cut_by, common, steps, warm_up, at_collective: true, spread: 0, warnings };
     }
     warnings.push(Warning::new(
         "steps-not-found",
         "no step markers in the traces: the whole recording is one window",
     ));
     let steps = vec![StepWindow { number: None, start: common.0, end: common.1, without: Vec::new() }];
-    Windows { cut_by: CutBy::Nothing, common, steps, at_collective: false, spread: 0, warnings }
+    let (cut_by, warm_up) = (CutBy::Nothing, Vec::new());
+    Windows { cut_by, common, steps, warm_up, at_collective: false, spread: 0, warnings }
 }
 
 /// How many steps the rank with most of them recorded, before clocks and phases are known: by its host's annotations, else by what its device does over and over, else by

@@ -1,4 +1,4 @@
-//! Arguments of the commands that need no trace: `log` and `hang`.
+//! Arguments of the commands that need no trace of a job: `log`, `hang` and `memory-snapshot`.
 
 use super::Output;
 use clap::{Args, ValueHint};
@@ -39,6 +39,37 @@ pub(crate) struct Hang {
     /// Dumps: files, folders or patterns
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Arguments of `memory-snapshot`.
+#[derive(Args, Debug)]
+#[command(after_long_help = "Examples:\n  \
+    railwright memory-snapshot snapshot.pickle\n  \
+    railwright memory-snapshot snapshot.pickle --run run.toml --stage 0\n  \
+    railwright memory-snapshot trace.json.gz --json | jq '.devices[0].places[:5]'\n\n\
+    Reads `torch.cuda.memory._dump_snapshot` pickles, and the `[memory]` events of PyTorch profiler traces (`profile_memory=True`).\n\
+    Pickles are parsed, never executed. Stacks require `torch.cuda.memory._record_memory_history()` before the first allocation.\n\
+    With --run, the measured peak is shown beside the calculator's prediction.")]
+pub(crate) struct MemorySnapshot {
+    /// Snapshot or trace
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: String,
+    /// Run file, launch file or log: show its predicted memory beside the measured
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Model")]
+    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) beside: super::Beside,
+    /// Accelerator [default: from the run]
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    pub(crate) accelerator: Option<String>,
+    /// Pipeline stage of the recorded rank [default: the one that needs the most memory]
+    #[arg(long, value_name = "N", requires = "run", help_heading = "Model")]
+    pub(crate) stage: Option<usize>,
+    /// Number of places to list
+    #[arg(long, value_name = "N", default_value_t = 12, help_heading = "Output")]
+    pub(crate) top: usize,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -1,5 +1,6 @@
 //! `profile`: where the time of a job goes, from its traces.
 
+mod causes;
 mod tables;
 
 pub(super) use tables::cut;
@@ -52,7 +53,7 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     options.step = arguments.step;
     options.rank = arguments.rank;
     let layout = profiled::layout(&arguments.reading)?;
-    let loaded = traces::load(&arguments.paths, WANTED, Keep::default(), printer)?;
+    let loaded = traces::load(&arguments.paths, WANTED, Keep { python: true }, printer)?;
     profiled::tell(&loaded, printer);
     if let Some(answered) = handed_on(&loaded, arguments, printer) {
         return answered;
@@ -160,6 +161,7 @@ impl Answer for Shown {
         let mut document = Document::default();
         self.head(&mut document);
         self.lines(&mut document);
+        self.causes(&mut document, terminal);
         self.findings(&mut document);
         self.steps(&mut document);
         self.ranks(&mut document);
@@ -207,6 +209,14 @@ impl Shown {
                 format!("step {} of {}", one.step, time(report.step_time))
             }
             [_] => format!("one window of {}", time(report.step_time)),
+            all if (report.step_time - report.median_step_ns).abs() > 0.05 * report.median_step_ns => {
+                format!(
+                    "{} steps, {} on average, median {}",
+                    all.len(),
+                    time(report.step_time),
+                    time(report.median_step_ns)
+                )
+            }
             all => format!("{} steps, {} on average", all.len(), time(report.step_time)),
         };
         document.spans(vec![

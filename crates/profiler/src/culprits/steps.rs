@@ -56,8 +56,15 @@ mod tests {
             StepWindow { number: None, start: at - duration, end: at, without: Vec::new() }
         };
         let steps = durations.iter().map(step).collect();
-        let windows =
-            Windows { cut_by, common: (0, 0), steps, at_collective: false, spread: 0, warnings: Vec::new() };
+        let windows = Windows {
+            cut_by,
+            common: (0, 0),
+            steps,
+            warm_up: Vec::new(),
+            at_collective: false,
+            spread: 0,
+            warnings: Vec::new(),
+        };
         whole(&windows).steps.len()
     }
 

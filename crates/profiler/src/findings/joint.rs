@@ -27,14 +27,34 @@ fn covers(id: &str, label: Label) -> bool {
     );
     match id {
         "data-loading" => label == Label::DataLoading,
-        "synchronisation" => label == Label::Sync,
-        "host-bound" => label == Label::Host,
+        "synchronisation" | "blocking-copies" => label == Label::Sync,
+        "memory-allocation" => label == Label::Allocation,
+        "host-bound" | "compilation" | "garbage-collection" | "checkpoint" | "evaluation"
+        | "profiler-overhead" | "other-thread" | "launch-latency" | "host-work" => label == Label::Host,
+        "idle-unknown" => matches!(label, Label::Host | Label::Unexplained),
         "unexplained" => label == Label::Unexplained,
         "small-kernels" => {
-            matches!(label, Label::Host | Label::Sync | Label::DataLoading | Label::Gap | Label::Unexplained)
+            matches!(
+                label,
+                Label::Host
+                    | Label::Sync
+                    | Label::DataLoading
+                    | Label::Allocation
+                    | Label::Gap
+                    | Label::Unexplained
+            )
         }
         "host-pauses" => {
-            waits || matches!(label, Label::Host | Label::Unexplained | Label::Bubble(Bubble::Stall))
+            waits
+                || matches!(
+                    label,
+                    Label::Host
+                        | Label::Sync
+                        | Label::DataLoading
+                        | Label::Allocation
+                        | Label::Unexplained
+                        | Label::Bubble(Bubble::Stall)
+                )
         }
         "waiting" => waits,
         "exposed-tensor" => exposed(Dimension::Tensor),

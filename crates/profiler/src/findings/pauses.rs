@@ -2,7 +2,8 @@
 //!
 //! Responsible for: steps in which one rank's host holds its device up far beyond its usual. Refuses hosts that are always slow.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Rule, idle, percent, time};
+use crate::causes::Cause;
 use crate::profile::Finding;
 use crate::waterfall::{Bubble, Label};
 
@@ -19,8 +20,9 @@ impl Rule for HostPauses {
 
     fn text(&self) -> &'static str {
         "Idle time of a device before launches (or unexplained) in one step, beyond the rank's median step by 5 % of a step at least. In a synchronous job everyone waits, so the cost is the sum over steps of \
-         the longest pause, on average for a step. Garbage collection pauses 0.1 to 0.5 s and hits ranks at different steps.\n\n\
-         What helps: `gc.disable()` and `gc.collect()` at the same step on all ranks (`--manual-gc`), checkpoints and logging beside the step."
+         the longest pause, on average for a step. The cause is told where the host's frames show it for half of the pauses' time. Garbage collection leaves no frame: it pauses 0.1 to 0.5 s and hits \
+         ranks at different steps.\n\n\
+         What helps: what helps against the cause; where none was recorded, `with_stack=True`, and `gc.disable()` with `gc.collect()` at the same step on all ranks (`--manual-gc`)."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -29,7 +31,17 @@ impl Rule for HostPauses {
             return Vec::new();
         }
         let idle = |parts: &crate::waterfall::Parts| {
-            parts.get(Label::Host) + parts.get(Label::Unexplained) + parts.get(Label::Bubble(Bubble::Stall))
+            parts.sum(|label| {
+                matches!(
+                    label,
+                    Label::Host
+                        | Label::Sync
+                        | Label::DataLoading
+                        | Label::Allocation
+                        | Label::Unexplained
+                        | Label::Bubble(Bubble::Stall)
+                )
+            })
         };
         let limit = 0.05 * context.step();
         let mut longest = vec![0.0f64; count];
@@ -51,18 +63,56 @@ impl Rule for HostPauses {
             return Vec::new();
         }
         worst.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        let known = cause(context, &worst);
         let cost = longest.iter().sum::<f64>() / count as f64;
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("hosts pause in {} of {count} steps, {} of the step on average", longest.iter().filter(|p| **p > 0.0).count(), percent(context.share(cost))),
+            message: format!(
+                "hosts pause in {} of {count} steps, {} of the step on average; {}",
+                longest.iter().filter(|p| **p > 0.0).count(),
+                percent(context.share(cost)),
+                known.map_or("the recorded frames show no cause".to_owned(), |(cause, share)| {
+                    format!("{} of it is {}", percent(share), cause.name())
+                })
+            ),
             cost: Some(cost),
             evidence: worst
                 .iter()
                 .take(4)
                 .map(|(pause, rank, step)| format!("rank {rank} pauses {} in step {}", time(*pause), context.windows.name(*step)))
                 .collect(),
-            advice: "collect garbage by hand at the same step on all ranks; keep checkpoints and logging out of the step".to_owned(),
+            advice: known
+                .and_then(|(cause, _)| idle::advice(cause))
+                .unwrap_or("record with `with_stack=True` to see what hosts do; garbage collection, locks and other processes leave no frame")
+                .to_owned(),
             ..Finding::default()
         }]
     }
+}
+
+/// The cause that explains most of the pauses, and its share of their time, where that is half at least: what the paused ranks' steps hold of it beyond their median steps.
+fn cause(context: &Context<'_>, pauses: &[(f64, u32, usize)]) -> Option<(Cause, f64)> {
+    let mut sums = [0i64; Cause::ALL.len()];
+    for rank in &context.waterfall.ranks {
+        let of = |step: usize| rank.step_causes.get(step).filter(|_| !rank.missing.contains(&step));
+        let mut usual = [0i64; Cause::ALL.len()];
+        for (at, usual) in usual.iter_mut().enumerate() {
+            let mut times: Vec<i64> =
+                (0..rank.step_causes.len()).filter_map(of).map(|times| times[at]).collect();
+            times.sort_unstable();
+            *usual = times.get(times.len().saturating_sub(1) / 2).copied().unwrap_or(0);
+        }
+        for times in pauses.iter().filter(|pause| pause.1 == rank.rank).filter_map(|pause| of(pause.2)) {
+            for (sum, (time, usual)) in sums.iter_mut().zip(times.iter().zip(usual)) {
+                *sum += (time - usual).max(0);
+            }
+        }
+    }
+    let all: f64 = pauses.iter().map(|pause| pause.0).sum();
+    let known = Cause::ALL.into_iter().filter(|cause| idle::advice(*cause).is_some());
+    let (time, cause) = known
+        .map(|cause| (sums[cause as usize], cause))
+        .max_by_key(|&(time, cause)| (time, std::cmp::Reverse(cause)))?;
+    let share = (time as f64 / all.max(1.0)).min(1.0);
+    (share >= 0.5).then_some((cause, share))
 }

@@ -20,9 +20,30 @@ fn dimensions(shapes: &str) -> Vec<u64> {
     shapes.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
 }
 
-/// Whether a product of these inputs has an awkward dimension. A dimension of 1 is no product's, it is a vector's.
+/// The dimensions of each input.
+fn inputs(shapes: &str) -> impl Iterator<Item = Vec<u64>> {
+    shapes.split('[').map(dimensions).filter(|input| !input.is_empty())
+}
+
+/// Whether a product of these inputs has an awkward dimension. A dimension of 1 is no product's, it is a vector's. Of a convolution the channels are what tensor
+/// cores load (NVIDIA, "Convolutional Layers User's Guide": channels in multiples of 8); heights, widths and the kernel's size are not, and pictures have 3 or 4 channels.
 fn awkward(shapes: &str) -> bool {
-    dimensions(shapes).iter().any(|d| *d > 1 && d % MULTIPLE != 0)
+    let is_awkward = |d: u64| d > 1 && !d.is_multiple_of(MULTIPLE);
+    if inputs(shapes).any(|input| input.len() >= 4 && is_convolution(shapes)) {
+        return inputs(shapes)
+            .filter(|input| input.len() >= 4)
+            .any(|input| input[1] > 4 && is_awkward(input[1]));
+    }
+    dimensions(shapes).into_iter().any(is_awkward)
+}
+
+/// Whether inputs are those of a convolution: two of equal rank, four or five, which do not agree in their first dimensions as batches of products do.
+fn is_convolution(shapes: &str) -> bool {
+    let large: Vec<Vec<u64>> = inputs(shapes).filter(|input| matches!(input.len(), 4 | 5)).collect();
+    large.windows(2).any(|pair| {
+        let batches = pair[0].len() - 2;
+        pair[0].len() == pair[1].len() && pair[0].get(..batches) != pair[1].get(..batches)
+    })
 }
 
 impl Rule for Shapes {
@@ -98,5 +119,11 @@ mod tests {
         assert!(awkward("[[4096, 5001], [5001, 1024]]"));
         assert!(!awkward("[[4096, 5120], [5120, 1024], [1024], []]"));
         assert!(!awkward("[[1, 4096], [4096, 1]]"));
+        // Convolutions: heights and kernels are as they are.
+        assert!(!awkward("[[32, 256, 14, 14], [1024, 256, 1, 1], [], [], [], [], [], [], []]"));
+        assert!(!awkward("[[32, 3, 224, 224], [64, 3, 7, 7], [], []]"));
+        assert!(awkward("[[32, 250, 14, 14], [1024, 250, 3, 3], [], []]"));
+        // Batches of products: attention's of 4 by 12 heads.
+        assert!(awkward("[[4, 12, 3137, 64], [4, 12, 64, 3137]]"));
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! Responsible for: telling the straggler report's verdicts as findings. Refuses ranks below the noise.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Rule, percent, short, time};
+use crate::NameId;
+use crate::causes::{Cause, CauseUse};
 use crate::culprits::{CauseClass, Culprit, Kind, Named};
 use crate::profile::Finding;
 use railwright_spec::human;
@@ -49,6 +51,13 @@ impl Rule for Straggler {
                 evidence: culprits
                     .iter()
                     .flat_map(|culprit| shown(culprit, named.ranks.len() > 1))
+                    .chain(
+                        named
+                            .ranks
+                            .iter()
+                            .filter(|_| cause == CauseClass::SlowHost)
+                            .filter_map(|&rank| doing(context, rank)),
+                    )
                     .chain(report.bounds_only.as_ref().map(|reason| format!("an upper bound: {reason}")))
                     .collect(),
                 advice: advice(cause, context.from_host()).to_owned(),
@@ -57,6 +66,23 @@ impl Rule for Straggler {
         };
         report.culprits.iter().filter(|named| named.kind == Kind::Rank).map(tell).collect()
     }
+}
+
+/// What the host of a rank did while its device was idle, most of it.
+fn doing(context: &Context<'_>, rank: u32) -> Option<String> {
+    let (rank, names) = context.ranks().find(|(own, _)| own.rank == rank)?;
+    let of = |part: &&CauseUse| part.cause != Cause::Device;
+    let all: i64 = rank.causes.iter().filter(of).map(|part| part.time).sum();
+    let most =
+        rank.causes.iter().filter(of).max_by_key(|part| (part.time, std::cmp::Reverse(part.place.frame)))?;
+    let frame = names.get(NameId(most.place.frame));
+    Some(format!(
+        "rank {}: {} of its idle time is {}{}",
+        rank.rank,
+        percent(most.time as f64 / all.max(1) as f64),
+        most.cause.name(),
+        if frame.is_empty() { ", no recorded frame".to_owned() } else { format!(" in {}", short(frame)) }
+    ))
 }
 
 /// What shows a rank's cause; with its number where it is one of several.
@@ -83,7 +109,7 @@ fn advice(cause: CauseClass, from_host: bool) -> &'static str {
         }
         CauseClass::MoreWork => "balance the work: sequence lengths, experts, layers of stages",
         CauseClass::SlowHost => {
-            "look at this host's processors: other processes, garbage collection, data loading, a slower clock; CUDA graphs and fewer, larger kernels help every host"
+            "compare this host's processors and clocks with those of its peers; record with `with_stack=True` where no frame shows the cause"
         }
         CauseClass::SlowLink => {
             "check the NIC, cable and NVLink of this rank; `railwright comm` compares its transfers with its peers"

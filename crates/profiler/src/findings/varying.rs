@@ -28,6 +28,10 @@ impl Rule for VaryingSteps {
             return Vec::new();
         }
         steps.sort_unstable();
+        // What does not repeat is no step: a mean over it says nothing.
+        if !context.windows.repeat() {
+            return Vec::new();
+        }
         let median = steps[steps.len() / 2] as f64;
         let mean = steps.iter().sum::<i64>() as f64 / steps.len() as f64;
         if mean < median * 1.02 {

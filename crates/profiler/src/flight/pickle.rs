@@ -49,6 +49,11 @@ struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
+    fn new(label: &'a str, bytes: &'a [u8]) -> Self {
+        let (store, stack, memo) = (Vec::new(), Vec::new(), Vec::new());
+        Self { bytes, at: 0, store, stack, memo, label, begun: 0, done: 0 }
+    }
+
     fn problem(&self, what: &str) -> Problem {
         Problem::new(format!("{what} at byte {} of this pickle", self.at)).in_file(self.label).hint(
             "a flight record is plain data; was the file cut short, or is it another pickle? JSON dumps are read as well",
@@ -275,18 +280,60 @@ impl<'a> Machine<'a> {
     }
 }
 
+/// The plain data of a pickle as it lies in the file: parts that are shared are one part, so a value takes no more memory than its file accounts for.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    store: Vec<Part>,
+    root: usize,
+}
+
+impl Parts {
+    /// Reads a pickle to its end.
+    pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<Self, Problem> {
+        let mut machine = Machine::new(label, bytes);
+        let root = machine.run()?;
+        Ok(Self { store: machine.store, root })
+    }
+
+    /// The outermost value.
+    pub(crate) fn root(&self) -> usize {
+        self.root
+    }
+
+    /// A member of a dictionary. Of members with one name the last counts, as in Python.
+    pub(crate) fn member(&self, at: usize, name: &str) -> Option<usize> {
+        let Some(Part::Dictionary(pairs)) = self.store.get(at) else { return None };
+        pairs.iter().rev().find(|pair| self.text(pair.0) == Some(name)).map(|pair| pair.1)
+    }
+
+    /// The items of a list or tuple; none of what is neither.
+    pub(crate) fn items(&self, at: usize) -> &[usize] {
+        match self.store.get(at) {
+            Some(Part::List(items)) => items,
+            _ => &[],
+        }
+    }
+
+    /// A text.
+    pub(crate) fn text(&self, at: usize) -> Option<&str> {
+        match self.store.get(at) {
+            Some(Part::Plain(Value::String(text))) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A whole number that is not negative.
+    pub(crate) fn number(&self, at: usize) -> Option<u64> {
+        match self.store.get(at) {
+            Some(Part::Plain(Value::Number(number))) => number.as_u64(),
+            _ => None,
+        }
+    }
+}
+
 /// The plain data of a pickle; of one that cannot be read to its end, what was complete before.
 pub(super) fn content(label: &str, bytes: &[u8]) -> Result<Content, Problem> {
-    let mut machine = Machine {
-        bytes,
-        at: 0,
-        store: Vec::new(),
-        stack: Vec::new(),
-        memo: Vec::new(),
-        label,
-        begun: 0,
-        done: 0,
-    };
+    let mut machine = Machine::new(label, bytes);
     let mut budget = bytes.len().saturating_mul(SHARING);
     let (value, problem) = match machine.run() {
         Ok(root) => {

@@ -4,6 +4,7 @@
 //! and step). Refuses to judge: which share is too high is a finding.
 
 use super::{Options, RankSteps};
+use crate::causes::CauseRow;
 use crate::certainty::Certainty;
 use crate::job::{Member, extent};
 use crate::joined::Joined;
@@ -190,6 +191,19 @@ pub struct Finding {
     pub explained: Option<f64>,
 }
 
+/// Steps before the steady state, apart from the means.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct WarmUp {
+    /// What they are called.
+    pub steps: Vec<String>,
+    /// What they took, in nanoseconds.
+    pub time_ns: f64,
+    /// What they took beyond as many median steps, in nanoseconds: the cost that comes once.
+    pub one_off_ns: f64,
+    /// Why devices were idle in them, by cause and frame; means are of a rank and of these steps.
+    pub causes: Vec<CauseRow>,
+}
+
 /// What findings cost together, in nanoseconds per step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Joint {
@@ -233,8 +247,15 @@ pub struct Report {
     pub samples: usize,
     /// The mean step, in nanoseconds.
     pub step_time: f64,
+    /// The median step, in nanoseconds.
+    pub median_step_ns: f64,
+    /// Leading steps that were left out because they come before the steady state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<WarmUp>,
     /// Where it goes: parts that add up to it.
     pub lines: Vec<Line>,
+    /// Why devices were idle, by cause and frame of the host, the longest time first.
+    pub causes: Vec<CauseRow>,
     /// What of the waiting is an estimate, because ranks were not recorded: of a step, in nanoseconds.
     pub estimated_wait: f64,
     /// By the part of the machine that holds it up.
@@ -322,7 +343,7 @@ pub(super) fn report(
         share: waterfall.share(time),
     };
     warnings.extend(job.warnings.iter().chain(&joined.warnings).chain(&windows.warnings).cloned());
-    warnings.extend(doubts(waterfall, options));
+    warnings.extend(doubts(waterfall, windows, options));
     let missing = job.world_size - u32::try_from(job.members.len()).unwrap_or(u32::MAX).min(job.world_size);
     if missing > 0 {
         let told = format!("from {}: waits on unrecorded ranks cannot be attributed", job.extent());
@@ -354,7 +375,10 @@ pub(super) fn report(
         step_spread: windows.spread,
         samples: waterfall.samples(),
         step_time: waterfall.time() as f64 / samples,
+        median_step_ns: median_step(windows),
+        warm_up: None,
         lines: lines(waterfall, job.world_size, part),
+        causes: Vec::new(),
         estimated_wait,
         hardware: hardware.into_iter().filter(|part| part.time > 0).collect(),
         phases: phases(waterfall, part),
@@ -375,8 +399,15 @@ pub(super) fn report(
     }
 }
 
+/// The median step, the lower of two; 0 of none.
+pub(super) fn median_step(windows: &Windows) -> f64 {
+    let mut durations: Vec<i64> = windows.steps.iter().map(crate::windows::StepWindow::duration).collect();
+    durations.sort_unstable();
+    durations.get(durations.len().saturating_sub(1) / 2).copied().unwrap_or(0) as f64
+}
+
 /// Doubts about the sums themselves.
-fn doubts(waterfall: &Waterfall, options: &Options) -> Vec<Warning> {
+fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if let Some(ideal) = &waterfall.ideal {
         let wanted = ideal.nanoseconds() as f64 * waterfall.samples() as f64;
@@ -392,6 +423,13 @@ fn doubts(waterfall: &Waterfall, options: &Options) -> Vec<Warning> {
     } else if options.flop_per_step.is_none() {
         let told = "model FLOPs are unknown, so compute is not split into ideal and loss; pass `--run` or `--model-flops`";
         warnings.push(Warning::new("trace-unknown-mfu", told));
+    }
+    if !windows.repeat() {
+        let told = format!(
+            "the longest step takes {:.0} times the median: these stretches do not repeat, so means over them are of no use; pass `--step`",
+            windows.longest()
+        );
+        warnings.push(Warning::new("steps-do-not-repeat", told));
     }
     let unexplained = waterfall.share(waterfall.total.get(Label::Unexplained));
     if unexplained > 0.01 {

@@ -44,7 +44,12 @@ pub(super) fn collect(profile: &Profile, all: &mut Samples) {
         for label in Label::all() {
             let time = mean(rank.total.get(label));
             match label {
-                Label::Host | Label::Sync | Label::DataLoading | Label::Gap | Label::Unexplained => {
+                Label::Host
+                | Label::Sync
+                | Label::DataLoading
+                | Label::Allocation
+                | Label::Gap
+                | Label::Unexplained => {
                     sample.idle += time;
                 }
                 Label::Exposed(_, Share::Wait) => sample.waiting += time,

@@ -4,9 +4,10 @@
 
 use super::is_pipeline;
 use super::rows::{Drawn, Name, Named, lanes};
+use crate::causes::Idle;
 use crate::trace::{HostKind, NONE};
 use crate::view::{Role, View};
-use crate::waterfall::{Exchanges, Group, Idle, Label, sweep};
+use crate::waterfall::{Exchanges, Group, Label, sweep};
 use railwright_step::columns::{Class, Row};
 use std::collections::BTreeMap;
 

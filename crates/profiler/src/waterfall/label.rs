@@ -64,6 +64,8 @@ pub enum Label {
     Sync,
     /// Idle while the host loaded data.
     DataLoading,
+    /// Idle while the driver allocated or freed memory.
+    Allocation,
     /// Idle with the next work launched already: the device's own gaps, waits for other streams.
     Gap,
     /// Idle, and nothing says why.
@@ -84,7 +86,8 @@ impl Label {
         Self::OtherCompute,
         Self::SlowerChip,
     ];
-    const IDLE: [Self; 5] = [Self::Host, Self::Sync, Self::DataLoading, Self::Gap, Self::Unexplained];
+    const IDLE: [Self; 6] =
+        [Self::Host, Self::Sync, Self::DataLoading, Self::Allocation, Self::Gap, Self::Unexplained];
     const EXPOSED: usize = Self::COMPUTE.len();
     const COPY: usize = Self::EXPOSED + Dimension::ALL.len() * Self::SHARES.len();
 
@@ -118,8 +121,9 @@ impl Label {
             Self::Host => Self::COPY + 6,
             Self::Sync => Self::COPY + 7,
             Self::DataLoading => Self::COPY + 8,
-            Self::Gap => Self::COPY + 9,
-            Self::Unexplained => Self::COPY + 10,
+            Self::Allocation => Self::COPY + 9,
+            Self::Gap => Self::COPY + 10,
+            Self::Unexplained => Self::COPY + 11,
         }
     }
 
@@ -158,6 +162,7 @@ impl Label {
             Self::Host => "host-bound".to_owned(),
             Self::Sync => "synchronisation".to_owned(),
             Self::DataLoading => "data loading".to_owned(),
+            Self::Allocation => "memory allocation".to_owned(),
             Self::Gap => "device gaps".to_owned(),
             Self::Unexplained => "unexplained".to_owned(),
         }
@@ -177,7 +182,7 @@ impl Label {
             Self::Exposed(..) => Group::Communication,
             Self::Copy => Group::Copy,
             Self::Bubble(_) => Group::Bubble,
-            Self::Host | Self::Sync | Self::DataLoading => Group::Host,
+            Self::Host | Self::Sync | Self::DataLoading | Self::Allocation => Group::Host,
             Self::Gap | Self::Unexplained => Group::Other,
         }
     }
@@ -203,7 +208,7 @@ impl Label {
             Self::Exposed(_, Share::Wait) | Self::Bubble(_) => Hardware::OtherRanks,
             Self::Exposed(..) => Hardware::Link,
             Self::Copy => Hardware::Copies,
-            Self::Host | Self::Sync | Self::DataLoading => Hardware::Host,
+            Self::Host | Self::Sync | Self::DataLoading | Self::Allocation => Hardware::Host,
             Self::Unexplained => Hardware::Unknown,
             _ => Hardware::Device,
         }

@@ -4,10 +4,10 @@
 //! transfer, so ranks can be done side by side. Refuses what needs all ranks: slower chips and the ideal are taken out in
 //! [`super::Waterfall::join`].
 
-use super::idle::Idle;
 use super::sweep::{Piece, sweep};
 use super::{Bubble, Exchange, Exchanges, Label, Parts, Share};
 use crate::NameId;
+use crate::causes::{self, Cause, CauseTimes, CauseUse, Idle};
 use crate::trace::NONE;
 use crate::view::{Role, View};
 use crate::windows::Windows;
@@ -91,12 +91,33 @@ pub struct RankWaterfall {
     pub uses: Vec<Use>,
     /// By kernel and phase.
     pub kernels: Vec<KernelUse>,
+    /// Idle time by cause and place.
+    pub causes: Vec<CauseUse>,
+    /// Idle time of each step by cause, in the order of [`Cause::ALL`].
+    pub step_causes: Vec<CauseTimes>,
     /// What of the waiting is an estimate, because ranks were not recorded.
     pub estimated_wait: i64,
     /// Communication by dimension over all steps, hidden or not, from the arrival of the last rank on, in nanoseconds.
     pub transfers: BTreeMap<Dimension, i64>,
     /// Steps in which the rank was not recorded, by place: they hold nothing.
     pub missing: Vec<usize>,
+}
+
+/// Idle time by step and cause.
+struct ByStep<'a> {
+    windows: &'a Windows,
+    sums: Vec<CauseTimes>,
+}
+
+impl ByStep<'_> {
+    fn count(&mut self, cause: Cause, start: i64, end: i64) {
+        let steps = &self.windows.steps;
+        let first = steps.partition_point(|step| step.end <= start);
+        let within = steps.iter().zip(&mut self.sums).skip(first).take_while(|(step, _)| step.start < end);
+        for (step, sums) in within {
+            sums[cause as usize] += end.min(step.end) - start.max(step.start);
+        }
+    }
 }
 
 /// What arithmetic is counted as.
@@ -201,6 +222,8 @@ impl RankWaterfall {
             estimated: 0,
         };
         let mut idle = Idle::new(view);
+        let mut causes = causes::Sums::default();
+        let mut by_step = ByStep { windows, sums: vec![[0; Cause::ALL.len()]; windows.steps.len()] };
         for piece in &pieces {
             match piece.role {
                 Role::Compute => {
@@ -233,9 +256,13 @@ impl RankWaterfall {
                 }
                 Role::None => {
                     let mut start = piece.start;
-                    for (label, end) in idle.labels(view, *piece) {
-                        sums.count(label, start, end, NONE);
-                        start = end;
+                    for part in idle.stretches(view, *piece) {
+                        let counted = sums.count(part.label, start, part.end, NONE);
+                        if counted > 0 {
+                            causes.count(&idle, &part, counted);
+                            by_step.count(part.cause, start, part.end);
+                        }
+                        start = part.end;
                     }
                 }
             }
@@ -255,6 +282,8 @@ impl RankWaterfall {
             totals: totals(view, &pieces, windows.common),
             uses: uses.into_values().map(|(sum, _)| sum).collect(),
             kernels: kernels(view, span),
+            causes: causes.done(),
+            step_causes: by_step.sums,
             estimated_wait: estimated,
             transfers: transfers(view, windows, &held, exchanges),
             missing: held.iter().enumerate().filter(|(_, held)| !**held).map(|(at, _)| at).collect(),

@@ -1,0 +1,323 @@
+//! `memory-snapshot`: what fills a device's memory at its peak, from a PyTorch memory snapshot or the `[memory]` events of a trace.
+
+use crate::args::records::MemorySnapshot;
+use crate::exit::{Failure, Outcome};
+use crate::input::{self, TABLE_LIMIT};
+use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal, fields};
+use railwright_calculator::memory::{Kind, MemoryInput, SoftwareCatalogue, StageReport, report as predict};
+use railwright_profiler::snapshot::{self, DeviceReport, Group, SnapshotReport, Use};
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Bytes;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// A snapshot with what was predicted of the same run.
+struct Shown {
+    title: String,
+    report: SnapshotReport,
+    predicted: Option<Predicted>,
+    top: usize,
+}
+
+/// One kind of memory, measured and predicted.
+#[derive(Serialize)]
+struct Row {
+    /// What for, in the words of the snapshot.
+    kind: &'static str,
+    measured_bytes: u64,
+    predicted_bytes: f64,
+}
+
+/// The calculator's answer for the stage.
+#[derive(Serialize)]
+struct Predicted {
+    stage: usize,
+    rows: Vec<Row>,
+    allocated_bytes: f64,
+    reserved_bytes: f64,
+}
+
+/// Reports a snapshot.
+pub(crate) fn run(arguments: &MemorySnapshot, printer: &Printer) -> Result<Outcome, Failure> {
+    let bytes = input::read_bytes(&arguments.file, TABLE_LIMIT)?;
+    let read = if bytes.first() == Some(&0x80) {
+        snapshot::read(&arguments.file, &bytes)?
+    } else {
+        let text = String::from_utf8(bytes).map_err(|_| {
+            Problem::new("this is neither a pickle nor a trace")
+                .in_file(&arguments.file)
+                .hint("write a snapshot with `torch.cuda.memory._dump_snapshot(FILE)`")
+        })?;
+        snapshot::read_trace(&arguments.file, &text)?
+    };
+    let report = snapshot::report(&read);
+    let predicted = arguments.run.as_ref().map(|path| predicted(path, arguments, &report)).transpose()?;
+    let answer = Shown { title: arguments.file.clone(), report, predicted, top: arguments.top };
+    printer.answer(&answer, &arguments.output)?;
+    Ok(Outcome::Yes)
+}
+
+/// Which kinds of the calculator a kind of the snapshot holds.
+fn holds(of: Use, kind: Kind) -> bool {
+    match of {
+        Use::Parameters => matches!(kind, Kind::Parameters | Kind::NarrowWeights),
+        Use::Optimizer => {
+            matches!(kind, Kind::MasterWeights | Kind::OptimizerMoments | Kind::OptimizerTemporaries)
+        }
+        Use::Backward => matches!(kind, Kind::Gradients | Kind::WorkingSet),
+        Use::Activations => matches!(kind, Kind::Activations | Kind::Logits),
+        Use::Communication => kind == Kind::CommunicationBuffers,
+        Use::Workspace => kind == Kind::Workspace,
+        Use::Other | Use::Unknown => false,
+    }
+}
+
+/// The prediction for the run, beside the device with most memory.
+fn predicted(path: &str, arguments: &MemorySnapshot, report: &SnapshotReport) -> Result<Predicted, Failure> {
+    let said = arguments.beside.run(path);
+    let resolved = super::profiled::resolved(path, arguments.accelerator.as_deref(), said)?;
+    let run = resolved.run;
+    let catalogue = SoftwareCatalogue::shared()?;
+    railwright_calculator::software::by_id(&run.plan.software)?;
+    let answer = predict(&MemoryInput {
+        model: &run.model,
+        cluster: &run.cluster,
+        plan: &run.plan,
+        software: catalogue.get(&run.plan.software),
+        in_flight: None,
+    });
+    let number = arguments.stage.unwrap_or(answer.worst);
+    let Some(stage) = answer.stages.get(number) else {
+        let problem = Problem::new(format!("there is no stage {number}")).in_file("--stage");
+        let last = answer.stages.len().saturating_sub(1);
+        return Err(problem.hint(format!("stages go from 0 to {last}")).into());
+    };
+    Ok(beside(stage, report.devices.iter().max_by_key(|device| device.peak_allocated_bytes)))
+}
+
+fn beside(stage: &StageReport, device: Option<&DeviceReport>) -> Predicted {
+    let kinds = [
+        Use::Parameters,
+        Use::Optimizer,
+        Use::Backward,
+        Use::Activations,
+        Use::Communication,
+        Use::Workspace,
+        Use::Other,
+        Use::Unknown,
+    ];
+    let row = |of: Use| {
+        let measured = device.and_then(|device| device.kinds.iter().find(|group| group.kind == Some(of)));
+        let items = stage.items.iter().filter(|item| holds(of, item.kind));
+        Row {
+            kind: of.name(),
+            measured_bytes: measured.map_or(0, |group| group.bytes),
+            predicted_bytes: items.map(|item| item.bytes.get()).sum(),
+        }
+    };
+    Predicted {
+        stage: stage.stage,
+        rows: kinds
+            .map(row)
+            .into_iter()
+            .filter(|r| r.measured_bytes > 0 || r.predicted_bytes > 0.0)
+            .collect(),
+        allocated_bytes: stage.allocated.get(),
+        reserved_bytes: stage.reserved.get(),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    human::bytes(Bytes::new(bytes as f64))
+}
+
+fn cell(bytes: u64) -> Cell {
+    Cell::number(size(bytes), bytes as f64)
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / (whole as f64).max(1.0)
+}
+
+impl Answer for Shown {
+    const KIND: &'static str = "memory-snapshot";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut all = fields(&self.report);
+        all.insert("title".to_owned(), json!(self.title));
+        if let Some(predicted) = &self.predicted {
+            all.insert("predicted".to_owned(), json!(predicted));
+        }
+        all
+    }
+
+    fn document(&self, terminal: Terminal) -> Document {
+        let mut document = Document::default();
+        for device in &self.report.devices {
+            self.head(device, &mut document);
+            kinds(device, &mut document);
+            self.places(device, &mut document, terminal);
+            modules(device, &mut document, terminal);
+            allocator(device, &mut document);
+            leaks(device, &mut document, terminal);
+        }
+        if let Some(predicted) = &self.predicted {
+            prediction(predicted, &mut document);
+        }
+        document
+    }
+}
+
+impl Shown {
+    fn head(&self, device: &DeviceReport, document: &mut Document) {
+        let what = if device.has_history { "peak" } else { "end state, no history" };
+        let when = match device.peak {
+            Some(point) => match point.time_us {
+                Some(time) => format!(" after {:.3} s", time as f64 * 1e-6),
+                None => format!(" at event {}", human::whole(point.event as u64)),
+            },
+            None => String::new(),
+        };
+        document.spans(vec![
+            Cell::new(self.title.clone(), Tone::Strong),
+            format!(
+                ": device {}, {what} {}{when}, reserved {}, {} events",
+                device.device,
+                size(device.peak_allocated_bytes),
+                size(device.peak_reserved_bytes),
+                human::whole(device.events as u64)
+            )
+            .into(),
+        ]);
+    }
+
+    fn places(&self, device: &DeviceReport, document: &mut Document, terminal: Terminal) {
+        if device.places.is_empty() || self.top == 0 {
+            return;
+        }
+        let shown = self.top.min(device.places.len());
+        let remark = format!("{shown} of {}; innermost frame outside of the framework", device.places.len());
+        document.heading_with("by place", remark);
+        let columns = vec![
+            Column::numbers("memory"),
+            Column::numbers("share"),
+            Column::numbers("blocks"),
+            Column::words("kind"),
+            Column::words("place"),
+        ];
+        let row = |group: &Group| {
+            vec![
+                cell(group.bytes),
+                Cell::percent(share(group.bytes, device.peak_allocated_bytes)),
+                Cell::whole(group.blocks),
+                Cell::from(group.kind.map_or("", Use::name)),
+                name(&group.name, terminal),
+            ]
+        };
+        document.table(Table { columns, rows: device.places.iter().take(shown).map(row).collect() });
+    }
+}
+
+fn name(text: &str, terminal: Terminal) -> Cell {
+    let room = terminal.width.saturating_sub(56).clamp(20, 90);
+    Cell { text: super::profile::cut(text, room, terminal), tone: Tone::Plain, raw: Some(text.to_owned()) }
+}
+
+fn kinds(device: &DeviceReport, document: &mut Document) {
+    document
+        .heading_with("memory by kind", "requested bytes at that moment, by the stack that allocated them");
+    let bar = |group: &Group| Bar {
+        depth: 1,
+        label: group.name.clone(),
+        value: size(group.bytes),
+        share: share(group.bytes, device.peak_allocated_bytes),
+        tone: Tone::Plain,
+    };
+    document.blocks.push(Block::Bars(device.kinds.iter().map(bar).collect()));
+}
+
+fn modules(device: &DeviceReport, document: &mut Document, terminal: Terminal) {
+    const MOST: usize = 8;
+    if device.modules.is_empty() {
+        return;
+    }
+    document.heading_with("by module", "innermost forward pass on the stack");
+    let columns = vec![Column::numbers("memory"), Column::numbers("blocks"), Column::words("module")];
+    let row = |group: &Group| vec![cell(group.bytes), Cell::whole(group.blocks), name(&group.name, terminal)];
+    document.table(Table { columns, rows: device.modules.iter().take(MOST).map(row).collect() });
+}
+
+fn allocator(device: &DeviceReport, document: &mut Document) {
+    document.heading_with("allocator", "at the end of the snapshot");
+    let of = |part: u64| {
+        format!("{} ({} of reserved)", size(part), human::percent(share(part, device.reserved_bytes)))
+    };
+    let mut pairs = vec![
+        ("allocated", Cell::from(size(device.allocated_bytes))),
+        ("reserved", Cell::from(size(device.reserved_bytes))),
+    ];
+    if let Some(fragmented) = device.fragmented_bytes {
+        pairs.push(("fragmented", Cell::from(format!("{}, in segments that hold tensors", of(fragmented)))));
+    }
+    if let Some(cached) = device.cached_bytes {
+        pairs.push(("cached", Cell::from(format!("{}, in free segments", of(cached)))));
+        pairs.push(("largest free block", Cell::from(size(device.largest_free_bytes))));
+    }
+    if device.has_history {
+        pairs.push((
+            "driver calls",
+            Cell::from(format!(
+                "{} segments allocated, {} freed, {} cache flushes",
+                device.segment_allocs, device.segment_frees, device.cache_flushes
+            )),
+        ));
+    }
+    if let Some((wanted, free)) = device.first_failure {
+        let free = free.map_or_else(String::new, |free| format!(" with {} free on the device", size(free)));
+        pairs.push((
+            "out of memory",
+            Cell::from(format!("{} times, first for {}{free}", device.out_of_memory, size(wanted))),
+        ));
+    }
+    document.pairs(pairs);
+}
+
+fn leaks(device: &DeviceReport, document: &mut Document, terminal: Terminal) {
+    if device.leaks.is_empty() {
+        return;
+    }
+    document.heading_with("growth", "blocks allocated throughout the history and never freed");
+    let columns = vec![
+        Column::numbers("memory"),
+        Column::numbers("blocks"),
+        Column::numbers("per second"),
+        Column::words("place"),
+    ];
+    let row = |leak: &snapshot::Leak| {
+        vec![
+            cell(leak.bytes),
+            Cell::whole(leak.blocks),
+            leak.bytes_per_s
+                .map_or(Cell::from(""), |rate| Cell::number(human::bytes(Bytes::new(rate)), rate)),
+            name(&leak.place, terminal),
+        ]
+    };
+    document.table(Table { columns, rows: device.leaks.iter().map(row).collect() });
+}
+
+fn prediction(predicted: &Predicted, document: &mut Document) {
+    document.heading_with("measured and predicted", format!("stage {} of the run", predicted.stage));
+    let columns = vec![Column::words("kind"), Column::numbers("measured"), Column::numbers("predicted")];
+    let row = |row: &Row| {
+        let predicted = human::bytes(Bytes::new(row.predicted_bytes));
+        vec![Cell::from(row.kind), cell(row.measured_bytes), Cell::number(predicted, row.predicted_bytes)]
+    };
+    let all = Row {
+        kind: "all",
+        measured_bytes: predicted.rows.iter().map(|row| row.measured_bytes).sum(),
+        predicted_bytes: predicted.allocated_bytes,
+    };
+    document.table(Table { columns, rows: predicted.rows.iter().chain([&all]).map(row).collect() });
+}

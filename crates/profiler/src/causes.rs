@@ -1,0 +1,113 @@
+//! Why a device was idle: what its host did meanwhile.
+//!
+//! Responsible for: the causes ([`Cause`]), the table of names that tells them apart ([`CauseTable`], `crates/profiler/data/causes.toml`), and
+//! the frames of the thread that launches, gap by gap. Refuses a cause for which no frame was recorded: that is unknown.
+
+mod frames;
+mod gaps;
+mod rows;
+mod table;
+
+pub(crate) use gaps::{Idle, Stretch};
+pub(crate) use rows::Sums;
+pub use rows::{CauseRow, CauseUse, Where, rows};
+pub use table::CauseTable;
+
+use crate::waterfall::Label;
+use serde::Serialize;
+
+/// Why a device had nothing to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Memory of the device or pinned memory is allocated or freed by the driver.
+    Allocation,
+    /// Data is loaded.
+    DataLoading,
+    /// A copy holds the host until it has ended.
+    BlockingCopy,
+    /// A call waits for the device.
+    Synchronisation,
+    /// Kernels or graphs are compiled, or their modules loaded.
+    Compilation,
+    /// The interpreter collects garbage.
+    GarbageCollection,
+    /// A checkpoint is written.
+    Checkpoint,
+    /// The model is evaluated.
+    Evaluation,
+    /// The profiler itself.
+    Profiler,
+    /// A thread that launches nothing runs operators, and the launching thread has no frame.
+    OtherThread,
+    /// One operator, function or call of the host that takes longer than a launch can.
+    HostWork,
+    /// Short host work between launches.
+    LaunchBound,
+    /// A call that communicates holds the host.
+    Communication,
+    /// The work was launched while the device was idle and started a millisecond later or more.
+    LaunchLatency,
+    /// The next work had been launched before the device fell idle.
+    Device,
+    /// No frame was recorded.
+    Unknown,
+}
+
+/// Idle time by cause, in the order of [`Cause::ALL`], in nanoseconds.
+pub type CauseTimes = [i64; Cause::ALL.len()];
+
+impl Cause {
+    /// All of them.
+    pub const ALL: [Self; 16] = [
+        Self::Allocation,
+        Self::DataLoading,
+        Self::BlockingCopy,
+        Self::Synchronisation,
+        Self::Compilation,
+        Self::GarbageCollection,
+        Self::Checkpoint,
+        Self::Evaluation,
+        Self::Profiler,
+        Self::OtherThread,
+        Self::HostWork,
+        Self::LaunchBound,
+        Self::Communication,
+        Self::LaunchLatency,
+        Self::Device,
+        Self::Unknown,
+    ];
+
+    /// What to call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Allocation => "memory allocation",
+            Self::DataLoading => "data loading",
+            Self::BlockingCopy => "blocking copy",
+            Self::Synchronisation => "synchronisation",
+            Self::Compilation => "compilation, module loading",
+            Self::GarbageCollection => "garbage collection",
+            Self::Checkpoint => "checkpoint",
+            Self::Evaluation => "evaluation",
+            Self::Profiler => "profiler overhead",
+            Self::OtherThread => "other thread",
+            Self::HostWork => "long host call",
+            Self::LaunchBound => "launch-bound",
+            Self::Communication => "communication call",
+            Self::LaunchLatency => "launch latency",
+            Self::Device => "device gap",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// What idle time of this cause is counted as in the waterfall.
+    pub const fn label(self) -> Label {
+        match self {
+            Self::Allocation => Label::Allocation,
+            Self::DataLoading => Label::DataLoading,
+            Self::BlockingCopy | Self::Synchronisation => Label::Sync,
+            Self::Device => Label::Gap,
+            _ => Label::Host,
+        }
+    }
+}

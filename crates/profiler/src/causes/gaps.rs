@@ -1,0 +1,379 @@
+//! An idle stretch of a device, cut by what the host did.
+//!
+//! Responsible for: which thread is looked at (the one that launches what ends the stretch; where it has no frame, the one that launched before,
+//! then others that launch), and the cause of each part. Refuses to blame the pipeline: that needs other ranks.
+
+use super::frames::Frames;
+use super::{Cause, CauseTable};
+use crate::trace::{HostActivity, HostKind, NONE};
+use crate::view::{Role, View};
+use crate::waterfall::{Label, Piece};
+use std::cell::OnceCell;
+
+/// From this length on, in nanoseconds, a stretch in one frame is no launch overhead any more. A launch costs the host 2 to 20 us (NVIDIA, "Getting Started with CUDA Graphs":
+/// 2.2 to 3.8 us; an operator of PyTorch in eager mode adds some 10), so this is fifty of them without a call.
+const LONG: i64 = 1_000_000;
+
+/// As many threads that launch are looked at.
+const THREADS: usize = 4;
+
+/// A part of an idle stretch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// Why the device was idle.
+    pub(crate) cause: Cause,
+    /// What it is counted as.
+    pub(crate) label: Label,
+    /// The innermost frame, a row of the host, or [`NONE`].
+    pub(crate) frame: u32,
+    /// Until when.
+    pub(crate) end: i64,
+}
+
+/// Idle stretches of one rank to their causes.
+pub(crate) struct Idle<'a> {
+    frames: Frames<'a>,
+    table: CauseTable,
+    /// Rows of the table that fit a name. A name is nearly always of one kind; where it is of two, the first that is looked for decides.
+    known: Vec<OnceCell<Vec<u8>>>,
+    /// Threads that launch, those with most launches first.
+    launching: Vec<u32>,
+    /// Threads that run operators and launch nothing.
+    others: Vec<u32>,
+    /// The profiler's and the driver's own stretches, in order: from, until when, row.
+    overhead: Vec<(i64, i64, u32)>,
+    /// The first of them that may lie in the next stretch.
+    next: usize,
+}
+
+impl<'a> Idle<'a> {
+    pub(crate) fn new(view: &View<'a>) -> Self {
+        let trace = view.trace;
+        let host = &trace.host;
+        let most = host.threads().iter().copied().filter(|t| (*t as usize) < host.len()).max();
+        let mut launches = vec![0u64; most.map_or(0, |thread| thread as usize + 1)];
+        for &row in &view.launch {
+            if let Some(&thread) = host.threads().get(row as usize)
+                && let Some(count) = launches.get_mut(thread as usize)
+            {
+                *count += 1;
+            }
+        }
+        let mut launching: Vec<u32> = (0u32..).zip(&launches).filter(|l| *l.1 > 0).map(|l| l.0).collect();
+        launching.sort_by_key(|&thread| (std::cmp::Reverse(launches[thread as usize]), thread));
+        launching.truncate(THREADS);
+        let mut operates = vec![false; launches.len()];
+        let mut overhead = Vec::new();
+        for (at, kind) in host.kinds().iter().enumerate() {
+            match kind {
+                HostKind::Operator => {
+                    if let Some(cell) = operates.get_mut(host.threads()[at] as usize) {
+                        *cell = true;
+                    }
+                }
+                HostKind::Overhead => overhead.push((host.starts()[at], host.ends()[at], at as u32)),
+                _ => {}
+            }
+        }
+        let idle = |thread: &u32| operates[*thread as usize] && launches[*thread as usize] == 0;
+        let others = (0..operates.len() as u32).filter(idle).take(THREADS).collect();
+        Self {
+            frames: Frames::new(trace),
+            table: CauseTable::shipped(),
+            known: vec![OnceCell::new(); trace.names.len()],
+            launching,
+            others,
+            overhead,
+            next: 0,
+        }
+    }
+
+    /// The labels of an idle piece, in the order of time, as (label, until when). Pieces come in order.
+    pub(crate) fn labels(&mut self, view: &View<'_>, piece: Piece) -> Vec<(Label, i64)> {
+        let mut labels: Vec<(Label, i64)> = Vec::new();
+        for part in self.stretches(view, piece) {
+            match labels.last_mut() {
+                Some(last) if last.0 == part.label => last.1 = part.end,
+                _ => labels.push((part.label, part.end)),
+            }
+        }
+        labels
+    }
+
+    /// The parts of an idle piece, in the order of time. Pieces come in order.
+    pub(crate) fn stretches(&mut self, view: &View<'_>, piece: Piece) -> Vec<Stretch> {
+        let (start, end) = (piece.start, piece.end);
+        let one = |cause: Cause, label: Label| vec![Stretch { cause, label, frame: NONE, end }];
+        let launch = view.launch.get(piece.row as usize).copied().unwrap_or(NONE);
+        let Some(call) = self.frames.row(launch) else {
+            return one(Cause::Unknown, if view.from_host { Label::Host } else { Label::Unexplained });
+        };
+        // The queue was empty when the device fell idle, or it was not.
+        if !view.from_host && call.end <= start {
+            return one(Cause::Device, Cause::Device.label());
+        }
+        // What a launch takes to arrive is the host's too; where it takes long it is told apart.
+        let until = if view.from_host || end - call.end < LONG { end } else { call.end.clamp(start, end) };
+        let mut threads = vec![call.thread];
+        let before = Self::before(view, piece.row).and_then(|row| self.frames.row(row));
+        for thread in before.map(|row| row.thread).into_iter().chain(self.launching.iter().copied()) {
+            if !threads.contains(&thread) {
+                threads.push(thread);
+            }
+        }
+        let mut parts = Vec::new();
+        self.look(&threads, NONE, start, until, &mut parts);
+        let mut all: Vec<Stretch> = Vec::with_capacity(parts.len() + 1);
+        let mut from = start;
+        for (frame, end) in parts {
+            let cause = self.cause(view, frame, from, end);
+            let label =
+                if view.from_host && cause.label() == Label::Gap { Label::Host } else { cause.label() };
+            all.push(Stretch { cause, label, frame, end });
+            from = end;
+        }
+        if until < end {
+            let cause = Cause::LaunchLatency;
+            all.push(Stretch { cause, label: cause.label(), frame: launch, end });
+        }
+        all
+    }
+
+    /// The launch of the row before the one that ends a stretch.
+    fn before(view: &View<'_>, row: u32) -> Option<u32> {
+        let rows = view.role.get(..row as usize)?;
+        let at = rows.iter().rposition(|role| *role != Role::None)?;
+        view.launch.get(at).copied()
+    }
+
+    /// The innermost frames of a stretch: of the first thread that has one, else the annotation that the first of them stood in.
+    fn look(&self, threads: &[u32], weak: u32, from: i64, to: i64, parts: &mut Vec<(u32, i64)>) {
+        let Some((&thread, rest)) = threads.split_first() else {
+            parts.push((if weak == NONE { self.other(from, to) } else { weak }, to));
+            return;
+        };
+        self.frames.walk(thread, from, to, |frame, from, to| {
+            let kind = self.frames.row(frame).map(|row| row.kind);
+            match kind {
+                None => self.look(rest, weak, from, to, parts),
+                Some(HostKind::Annotation) if !self.tells(frame) => {
+                    let own = if self.is_step(frame) { NONE } else { frame };
+                    self.look(rest, if weak == NONE { own } else { weak }, from, to, parts);
+                }
+                Some(_) => parts.push((frame, to)),
+            }
+        });
+    }
+
+    /// An operator on a thread that launches nothing and that spans a whole stretch.
+    fn other(&self, from: i64, to: i64) -> u32 {
+        let mut found = NONE;
+        for &thread in &self.others {
+            self.frames.walk(thread, from, to, |frame, start, end| {
+                let operates = self.frames.row(frame).is_some_and(|row| row.kind == HostKind::Operator);
+                if found == NONE && operates && 2 * (end - start) > to - from {
+                    found = frame;
+                }
+            });
+        }
+        found
+    }
+
+    fn is_step(&self, frame: u32) -> bool {
+        self.frames.row(frame).is_some_and(|row| self.frames.name(row.name).starts_with("ProfilerStep#"))
+    }
+
+    /// Whether an annotation or one that holds it names a cause by itself.
+    fn tells(&self, frame: u32) -> bool {
+        self.frames.stack(frame).any(|(_, row)| self.fits(&row).is_some())
+    }
+
+    /// Why the device was idle while the host was in a frame.
+    fn cause(&mut self, view: &View<'_>, frame: u32, from: i64, to: i64) -> Cause {
+        let place = self.frames.stack(frame).filter_map(|(_, row)| self.fits(&row)).min();
+        let named = place.and_then(|place| self.table.row(place)).map(|row| row.0);
+        if let Some(cause) = named {
+            return cause;
+        }
+        if let Some(cause) = self.overhead(from, to) {
+            return cause;
+        }
+        let short = to - from < LONG;
+        match self.frames.row(frame) {
+            Some(row) if !view.from_host && self.others.contains(&row.thread) => Cause::OtherThread,
+            _ if short => Cause::LaunchBound,
+            Some(row) if row.kind != HostKind::Annotation => Cause::HostWork,
+            _ => Cause::Unknown,
+        }
+    }
+
+    /// The place of the first row of the table that fits a frame.
+    fn fits(&self, row: &HostActivity) -> Option<u8> {
+        let places = || self.table.places(row.kind, self.frames.name(row.name));
+        let fit = |places: &[u8]| {
+            let long = |place: u8| self.table.row(place).is_some_and(|(_, least)| row.duration() >= least);
+            places.iter().copied().find(|&place| long(place))
+        };
+        match self.known.get(row.name.0 as usize) {
+            Some(cell) => fit(cell.get_or_init(places)),
+            None => fit(&places()),
+        }
+    }
+
+    /// The cause of a stretch that the profiler's or the driver's own cost covers by half. Stretches come in order.
+    fn overhead(&mut self, from: i64, to: i64) -> Option<Cause> {
+        while self.overhead.get(self.next).is_some_and(|own| own.1 <= from) {
+            self.next += 1;
+        }
+        let within = self.overhead.get(self.next..)?.iter().take_while(|own| own.0 < to);
+        let row = within
+            .filter(|own| 2 * (own.1.min(to) - own.0.max(from)) >= to - from)
+            .map(|own| own.2)
+            .next()?;
+        let row = self.frames.row(row)?;
+        let place = self.fits(&row)?;
+        self.table.row(place).map(|row| row.0)
+    }
+}
+
+impl Idle<'_> {
+    /// The frames, for whoever names them.
+    pub(super) fn frames(&self) -> &Frames<'_> {
+        &self.frames
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RankTrace;
+    use crate::trace::GpuActivity;
+    use crate::view::Tables;
+
+    /// A frame of a host: from, until, kind, name, thread.
+    type Frame<'a> = (i64, i64, HostKind, &'a str, u32);
+
+    /// The causes of a stretch that ends after 10 ms with a kernel, launched on thread 0 by a call.
+    fn causes(call: (i64, i64), around: &[Frame<'_>]) -> Vec<(Cause, String, i64)> {
+        let mut trace = RankTrace::default();
+        let mut push = |(start, end, kind, name, thread): Frame<'_>, correlation| {
+            let name = trace.names.intern(name);
+            trace.host.push(HostActivity {
+                start,
+                end,
+                name,
+                kind,
+                thread,
+                correlation,
+                ..HostActivity::default()
+            });
+        };
+        for &frame in around {
+            push(frame, None);
+        }
+        push((call.0, call.1, HostKind::Runtime, "cudaLaunchKernel", 0), Some(1));
+        trace.host.sort();
+        let name = trace.names.intern("gemm");
+        let (start, end) = (10_000_000, 10_000_100);
+        trace.gpu.push(GpuActivity { start, end, name, correlation: Some(1), ..GpuActivity::default() });
+        let view = View::new(&trace, &Tables::shipped());
+        let mut idle = Idle::new(&view);
+        let piece = Piece { start: 0, end: start, role: Role::None, row: 0 };
+        let name = |frame: u32| {
+            trace.host.get(frame as usize).map_or(String::new(), |row| trace.names.get(row.name).to_owned())
+        };
+        idle.stretches(&view, piece).iter().map(|part| (part.cause, name(part.frame), part.end)).collect()
+    }
+
+    fn of(cause: Cause, frame: &str, end: i64) -> (Cause, String, i64) {
+        (cause, frame.to_owned(), end)
+    }
+
+    #[test]
+    fn the_launch_decides() {
+        // Launched before: the device's own.
+        assert_eq!(causes((-9, -1), &[]), [of(Cause::Device, "", 10_000_000)]);
+        // Nothing recorded for 9.9 ms: unknown; the launch itself is a launch.
+        let late = (9_900_000, 9_950_000);
+        assert_eq!(
+            causes(late, &[]),
+            [
+                of(Cause::Unknown, "", 9_900_000),
+                of(Cause::LaunchBound, "cudaLaunchKernel", 9_950_000),
+                of(Cause::LaunchBound, "", 10_000_000)
+            ]
+        );
+        // A launch that came early and a kernel that started late.
+        assert_eq!(
+            causes((-9, 3), &[]),
+            [
+                of(Cause::LaunchBound, "cudaLaunchKernel", 3),
+                of(Cause::LaunchLatency, "cudaLaunchKernel", 10_000_000)
+            ]
+        );
+    }
+
+    #[test]
+    fn innermost_frames_decide_and_contexts_before_them() {
+        use HostKind::{Annotation, Operator, Python, Runtime};
+        let late = (9_990_000, 9_995_000);
+        let step = (-9, 11_000_000, Annotation, "ProfilerStep#3", 0);
+        let found = causes(
+            late,
+            &[
+                step,
+                (0, 4_000_000, Operator, "aten::cat", 0),
+                (1_000_000, 3_000_000, Runtime, "cudaMalloc", 0),
+                (
+                    5_000_000,
+                    7_000_000,
+                    Operator,
+                    "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                    0,
+                ),
+                (5_100_000, 6_900_000, Operator, "aten::stack", 0),
+                (7_000_000, 9_000_000, Python, "train.py(7): log", 0),
+            ],
+        );
+        let loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+        assert_eq!(
+            found[..8],
+            [
+                of(Cause::HostWork, "aten::cat", 1_000_000),
+                of(Cause::Allocation, "cudaMalloc", 3_000_000),
+                of(Cause::HostWork, "aten::cat", 4_000_000),
+                of(Cause::Unknown, "", 5_000_000),
+                of(Cause::DataLoading, loader, 5_100_000),
+                of(Cause::DataLoading, "aten::stack", 6_900_000),
+                of(Cause::DataLoading, loader, 7_000_000),
+                of(Cause::HostWork, "train.py(7): log", 9_000_000),
+            ]
+        );
+    }
+
+    #[test]
+    fn other_threads_are_looked_at_where_the_launching_one_has_no_frame() {
+        use HostKind::{Annotation, Operator, Overhead, Runtime};
+        let late = (9_999_000, 9_999_500);
+        // Thread 1 launches nothing: its waits are not why the device is idle, its operators may be.
+        let found = causes(
+            late,
+            &[
+                (0, 4_000_000, Runtime, "cudaEventQuery", 1),
+                (5_000_000, 9_000_000, Operator, "aten::copy_", 1),
+                (2_000_000, 9_999_000, Annotation, "Optimizer.step#Adam.step", 0),
+            ],
+        );
+        assert_eq!(
+            found[..2],
+            [of(Cause::Unknown, "", 2_000_000), of(Cause::Unknown, "Optimizer.step#Adam.step", 9_999_000)]
+        );
+        let found = causes(late, &[(0, 9_000_000, Operator, "aten::copy_", 1)]);
+        assert_eq!(found[0], of(Cause::OtherThread, "aten::copy_", 9_999_000));
+        // What the profiler flushes and what the driver loads lazily stands beside the threads.
+        let found = causes(late, &[(0, 9_000_000, Overhead, "Buffer Flush", 1)]);
+        assert_eq!(found[0].0, Cause::Profiler);
+        let found = causes(late, &[(0, 9_000_000, Overhead, "Command Buffer Full", 1)]);
+        assert_eq!(found[0].0, Cause::Unknown);
+    }
+}

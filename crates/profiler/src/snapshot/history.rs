@@ -1,0 +1,109 @@
+//! What is allocated at every moment of a device's history.
+//!
+//! Responsible for: following allocations and frees by their addresses, with what was there before the history began. Refuses to invent an
+//! allocation: a block that is freed without having been allocated was there before, with a stack only where its segment has one.
+
+use super::read::{Action, BlockState, Event, Segment, Stack};
+use std::collections::BTreeMap;
+
+/// A block that holds a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Live {
+    pub(super) size: u64,
+    pub(super) stack: Stack,
+    /// The event that allocated it; none of what was there before.
+    pub(super) since: Option<usize>,
+}
+
+/// The blocks that hold tensors, by address.
+pub(super) type Blocks = BTreeMap<u64, Live>;
+
+/// Carries one event out. Gives the bytes that it freed.
+fn apply(blocks: &mut Blocks, at: usize, event: &Event) -> u64 {
+    match event.action {
+        Action::Alloc => {
+            let live = Live { size: event.size, stack: event.stack, since: Some(at) };
+            blocks.insert(event.address, live).map_or(0, |lost| lost.size)
+        }
+        // `torch.cuda.memory_allocated` falls when the owner frees, whatever streams still use.
+        Action::FreeRequested | Action::FreeCompleted => {
+            blocks.remove(&event.address).map_or(0, |live| live.size)
+        }
+        _ => 0,
+    }
+}
+
+/// The moment of a device's history with most allocated, and the end.
+pub(super) struct History {
+    /// What was there before the first event.
+    pub(super) before: Blocks,
+    /// Bytes allocated and reserved after each event.
+    pub(super) curve: Vec<(u64, u64)>,
+    /// The event after which most was allocated; none if it was most before the first.
+    pub(super) peak: Option<usize>,
+    /// What was allocated then.
+    pub(super) at_peak: Blocks,
+    /// What is allocated at the end.
+    pub(super) at_end: Blocks,
+    /// Bytes reserved before the first event.
+    pub(super) reserved_before: u64,
+}
+
+/// Follows a device's events; `segments` are those of the end.
+pub(super) fn history(events: &[Event], segments: &[&Segment]) -> History {
+    let held = segments.iter().flat_map(|segment| &segment.blocks);
+    let at_end: Blocks = held
+        .filter(|block| block.state == BlockState::Allocated)
+        .map(|block| (block.address, Live { size: block.requested, stack: block.stack, since: None }))
+        .collect();
+    // What is freed or still there without having been allocated was there before.
+    let mut before = Blocks::new();
+    let mut met = Blocks::new();
+    let mut allocated_once: std::collections::BTreeSet<u64> = std::collections::BTreeSet::new();
+    for (at, event) in events.iter().enumerate() {
+        match event.action {
+            Action::Alloc => drop(allocated_once.insert(event.address)),
+            Action::FreeRequested => {
+                if !met.contains_key(&event.address) && allocated_once.insert(event.address) {
+                    before.insert(event.address, Live { size: event.size, stack: None, since: None });
+                }
+            }
+            _ => {}
+        }
+        apply(&mut met, at, event);
+    }
+    before.extend(
+        at_end.iter().filter(|(address, _)| !allocated_once.contains(address)).map(|(a, l)| (*a, *l)),
+    );
+    let reserved_at_end: u64 = segments.iter().map(|segment| segment.size).sum();
+    let (given, taken) = events.iter().fold((0u64, 0u64), |(given, taken), event| match event.action {
+        Action::SegmentAlloc => (given.saturating_add(event.size), taken),
+        Action::SegmentFree => (given, taken.saturating_add(event.size)),
+        _ => (given, taken),
+    });
+    let reserved_before = reserved_at_end.saturating_add(taken).saturating_sub(given);
+    let mut blocks = before.clone();
+    let mut allocated: u64 = blocks.values().map(|live| live.size).sum();
+    let mut reserved = reserved_before;
+    let (mut most, mut peak) = (allocated, None);
+    let mut curve = Vec::with_capacity(events.len());
+    for (at, event) in events.iter().enumerate() {
+        let freed = apply(&mut blocks, at, event);
+        allocated = allocated.saturating_sub(freed);
+        match event.action {
+            Action::Alloc => allocated = allocated.saturating_add(event.size),
+            Action::SegmentAlloc => reserved = reserved.saturating_add(event.size),
+            Action::SegmentFree => reserved = reserved.saturating_sub(event.size),
+            _ => {}
+        }
+        if allocated > most {
+            (most, peak) = (allocated, Some(at));
+        }
+        curve.push((allocated, reserved));
+    }
+    let mut at_peak = before.clone();
+    for (at, event) in events.iter().enumerate().take(peak.map_or(0, |at| at + 1)) {
+        apply(&mut at_peak, at, event);
+    }
+    History { before, curve, peak, at_peak, at_end: blocks, reserved_before }
+}

@@ -1,0 +1,149 @@
+//! What memory is for, by the stack that allocated it.
+//!
+//! Responsible for: the kinds, in the words of the calculator, and which frames stand for which. Refuses to guess without a stack.
+
+use super::read::Frame;
+use serde::Serialize;
+
+/// What an allocation is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Use {
+    /// Weights, allocated while a module is built or moved.
+    Parameters,
+    /// Moments and master weights, allocated while an optimizer steps.
+    Optimizer,
+    /// Allocated within the backward pass: gradients and its temporaries.
+    Backward,
+    /// Allocated within a forward pass.
+    Activations,
+    /// Buckets and gathered weights of data parallelism, and communicators' buffers.
+    Communication,
+    /// Workspaces of libraries.
+    Workspace,
+    /// Allocated elsewhere.
+    Other,
+    /// No stack was recorded.
+    Unknown,
+}
+
+impl Use {
+    /// What to call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Parameters => "parameters",
+            Self::Optimizer => "optimizer states",
+            Self::Backward => "gradients and backward",
+            Self::Activations => "activations",
+            Self::Communication => "communication buffers",
+            Self::Workspace => "workspace",
+            Self::Other => "other",
+            Self::Unknown => "unknown (no stack)",
+        }
+    }
+}
+
+/// Whether a frame is of the framework rather than of the user.
+pub(super) fn is_framework(frame: &Frame) -> bool {
+    let file = frame.file.as_str();
+    file.is_empty()
+        || file == "??"
+        || file.starts_with('<')
+        || [".cpp", ".cu", ".h", ".cc", ".c", ".so"].iter().any(|end| file.ends_with(end))
+        || ["/torch/", "torch/"]
+            .iter()
+            .any(|part| file.starts_with(part) || file.contains("/site-packages/torch/"))
+        || file.contains("/lib/python3") && !file.contains("-packages/")
+}
+
+/// What a frame shows by itself.
+fn of(frame: &Frame) -> Option<Use> {
+    let (file, name) = (frame.file.as_str(), frame.name.as_str());
+    let any = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    if any(name, &["CUDABlasWorkspace", "ChosenWorkspaceSize", "cublasLt", "cudnn_workspace", "Workspace("]) {
+        return Some(Use::Workspace);
+    }
+    if any(file, &["torch/distributed/", "megatron/core/distributed/", "deepspeed/runtime/zero/"])
+        || any(name, &["c10d::", "ProcessGroupNCCL", "Reducer::"])
+    {
+        return Some(Use::Communication);
+    }
+    if any(
+        file,
+        &[
+            "torch/optim/",
+            "apex/optimizers/",
+            "transformer_engine/pytorch/optimizers/",
+            "megatron/core/optimizer/",
+            "bitsandbytes/optim/",
+        ],
+    ) {
+        return Some(Use::Optimizer);
+    }
+    if any(name, &["autograd::Engine", "autograd::Node", "_engine_run_backward"])
+        || name == "backward" && (file.contains("torch/autograd") || file.contains("torch/_tensor"))
+    {
+        return Some(Use::Backward);
+    }
+    // Frames of the profiler, which have no file.
+    if file.is_empty() {
+        return match name {
+            _ if name.starts_with("autograd::engine::evaluate_function") => Some(Use::Backward),
+            _ if name.starts_with("Optimizer.step#") => Some(Use::Optimizer),
+            _ if name.starts_with("nn.Module: ") => Some(Use::Activations),
+            _ => None,
+        };
+    }
+    if name == "__init__" && any(file, &["torch/nn/modules/", "torch/nn/parameter"])
+        || any(name, &["_apply", "reset_parameters"]) && file.contains("torch/nn/modules/module.py")
+        || file.contains("torch/nn/init.py")
+        || name == "load_state_dict"
+    {
+        return Some(Use::Parameters);
+    }
+    (name == "forward" || name == "_call_impl").then_some(Use::Activations)
+}
+
+/// What a stack, innermost frame first, allocates for: the first kind of the order below that any of its frames shows.
+pub(super) fn kind(stack: Option<&[Frame]>) -> Use {
+    let Some(stack) = stack.filter(|stack| !stack.is_empty()) else { return Use::Unknown };
+    let shown: Vec<Use> = stack.iter().filter_map(of).collect();
+    // A forward pass within a backward pass is recompute, and the engine's own frames stand outside of it; workspaces belong to whom they serve, whoever asks first.
+    let order = [
+        Use::Workspace,
+        Use::Communication,
+        Use::Optimizer,
+        Use::Backward,
+        Use::Parameters,
+        Use::Activations,
+    ];
+    order.into_iter().find(|kind| shown.contains(kind)).unwrap_or(Use::Other)
+}
+
+/// Where a stack stands in the user's code: its innermost frame outside of the framework, else its innermost one.
+pub(super) fn place(stack: Option<&[Frame]>) -> String {
+    let Some(frame) =
+        stack.and_then(|stack| stack.iter().find(|frame| !is_framework(frame)).or(stack.first()))
+    else {
+        return String::new();
+    };
+    written(frame)
+}
+
+/// The module whose forward pass allocates: the innermost `forward` outside of the framework.
+pub(super) fn module(stack: Option<&[Frame]>) -> Option<String> {
+    let is_module = |frame: &&Frame| {
+        frame.name == "forward" && !is_framework(frame) || frame.name.starts_with("nn.Module: ")
+    };
+    stack?.iter().find(is_module).map(written)
+}
+
+/// A frame in a line, with the last two parts of its file's path.
+pub(super) fn written(frame: &Frame) -> String {
+    let start = frame.file.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
+    let file = frame.file.get(start..).unwrap_or_default();
+    match frame.line {
+        0 => frame.name.clone(),
+        line => format!("{file}:{line} {}", frame.name),
+    }
+}

@@ -1,0 +1,68 @@
+//! Memory that grows from step to step.
+//!
+//! Responsible for: stacks whose blocks stay while more of them come, over the whole history. Refuses what comes once (weights, moments) and what lives at the end
+//! only because the last step has not ended.
+
+use super::history::{Blocks, History};
+use super::kinds;
+use super::read::{Action, Event, Snapshot, Stack};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Into as many parts a history is cut, by its events.
+const PARTS: usize = 8;
+/// In as many of them a stack must have left blocks, so that neither a single allocation nor the last step is taken for a leak.
+const HIT: usize = 6;
+
+/// A stack whose memory grows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Leak {
+    /// The innermost frame outside of the framework.
+    pub place: String,
+    /// Blocks that were allocated in the history and never freed.
+    pub blocks: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// In how many of the eight parts of the history they were allocated.
+    pub parts: u32,
+    /// Bytes a second, where events have times.
+    pub bytes_per_s: Option<f64>,
+}
+
+/// Stacks whose blocks stay, most bytes first.
+pub(super) fn leaks(snapshot: &Snapshot, events: &[Event], history: &History) -> Vec<Leak> {
+    let mut of: BTreeMap<Stack, (u64, u64, [bool; PARTS])> = BTreeMap::new();
+    let blocks: &Blocks = &history.at_end;
+    for live in blocks.values() {
+        let Some(since) = live.since else { continue };
+        let part = since * PARTS / events.len().max(1);
+        let sum = of.entry(live.stack).or_default();
+        sum.0 += 1;
+        sum.1 = sum.1.saturating_add(live.size);
+        if let Some(hit) = sum.2.get_mut(part) {
+            *hit = true;
+        }
+    }
+    let times = |wanted: fn(&&Event) -> bool| events.iter().filter(wanted).filter_map(|event| event.time_us);
+    let alloc = |event: &&Event| event.action == Action::Alloc;
+    let span = times(alloc)
+        .max()
+        .zip(times(alloc).min())
+        .map(|(last, first)| last.saturating_sub(first) as f64 * 1e-6);
+    let mut found: Vec<Leak> = of
+        .into_iter()
+        .filter_map(|(stack, (blocks, bytes, hit))| {
+            let parts = hit.iter().filter(|hit| **hit).count();
+            let frames = stack.and_then(|at| snapshot.stacks.get(at as usize)).map(Vec::as_slice);
+            (parts >= HIT && frames.is_some()).then(|| Leak {
+                place: kinds::place(frames),
+                blocks,
+                bytes,
+                parts: parts as u32,
+                bytes_per_s: span.filter(|span| *span > 0.0).map(|span| bytes as f64 / span),
+            })
+        })
+        .collect();
+    found.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.place.cmp(&b.place)));
+    found
+}

@@ -1,0 +1,225 @@
+//! A snapshot's pickle to segments, blocks and events.
+//!
+//! Responsible for: the members of the format that analyses use, and stacks that are shared between events, each once. Refuses what is no snapshot, with the
+//! member that is missing.
+
+use crate::flight::pickle::Parts;
+use railwright_spec::problem::Problem;
+use rustc_hash::FxBuildHasher;
+
+/// A function on a stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The file.
+    pub file: String,
+    /// The line; 0 in compiled code.
+    pub line: u64,
+    /// The function.
+    pub name: String,
+}
+
+/// A stack by its place in [`Snapshot::stacks`]; none where none was recorded.
+pub type Stack = Option<u32>;
+
+/// What a block of memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockState {
+    /// Holds a tensor.
+    Allocated,
+    /// Freed by its owner, still in use by a stream.
+    AwaitingFree,
+    /// Free.
+    Inactive,
+}
+
+/// A part of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Where it begins.
+    pub address: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// The bytes that were asked for, before rounding.
+    pub requested: u64,
+    /// What it is.
+    pub state: BlockState,
+    /// Who allocated it.
+    pub stack: Stack,
+}
+
+/// Memory that the driver gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its device.
+    pub device: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// Its parts, one behind the other.
+    pub blocks: Vec<Block>,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A block was given to a tensor.
+    Alloc,
+    /// Its owner gave it back.
+    FreeRequested,
+    /// It became free.
+    FreeCompleted,
+    /// The driver gave a segment (`cudaMalloc`, or a mapping).
+    SegmentAlloc,
+    /// The driver took one back.
+    SegmentFree,
+    /// There was no memory.
+    OutOfMemory,
+    /// Anything else.
+    Other,
+}
+
+/// One event of a device's history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What.
+    pub action: Action,
+    /// Of which address.
+    pub address: u64,
+    /// How many bytes.
+    pub size: u64,
+    /// When, in microseconds; none in snapshots before PyTorch 2.2.
+    pub time_us: Option<u64>,
+    /// By whom.
+    pub stack: Stack,
+    /// What the driver had free, where there was no memory.
+    pub free: Option<u64>,
+}
+
+/// One device's history, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Device {
+    /// What happened.
+    pub events: Vec<Event>,
+}
+
+/// A snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Whether segments are those of the driver; a trace has none.
+    pub has_segments: bool,
+    /// All stacks, innermost frame first.
+    pub stacks: Vec<Vec<Frame>>,
+    /// What the driver gave.
+    pub segments: Vec<Segment>,
+    /// Each device's history.
+    pub devices: Vec<Device>,
+}
+
+/// Whether bytes look like a snapshot: a pickle that names `segments` near its beginning.
+pub fn is_snapshot(head: &[u8]) -> bool {
+    crate::flight::pickle::matches(head)
+        && memchr::memmem::find(&head[..head.len().min(256)], b"segments").is_some()
+}
+
+/// Stacks while they are read: a list of frames that is shared is read once.
+#[derive(Default)]
+struct Stacks {
+    places: indexmap::IndexMap<usize, Stack, FxBuildHasher>,
+    all: indexmap::IndexSet<Vec<usize>, FxBuildHasher>,
+}
+
+impl Stacks {
+    fn of(&mut self, parts: &Parts, at: Option<usize>) -> Stack {
+        let at = at?;
+        if let Some(known) = self.places.get(&at) {
+            return *known;
+        }
+        let frames = parts.items(at);
+        let stack = (!frames.is_empty())
+            .then(|| u32::try_from(self.all.insert_full(frames.to_vec()).0).ok())
+            .flatten();
+        self.places.insert(at, stack);
+        stack
+    }
+}
+
+fn number(parts: &Parts, at: usize, names: &[&str]) -> Option<u64> {
+    names.iter().find_map(|name| parts.number(parts.member(at, name)?))
+}
+
+/// The blocks of a segment. Those of before PyTorch 2.1 say no address: they lie one behind the other.
+fn blocks(parts: &Parts, segment: usize, start: u64, stacks: &mut Stacks) -> Vec<Block> {
+    let mut next = start;
+    let list = parts.member(segment, "blocks").map_or(&[][..], |at| parts.items(at));
+    let block = |&at: &usize| {
+        let size = number(parts, at, &["size"])?;
+        let address = number(parts, at, &["address"]).unwrap_or(next);
+        next = address.saturating_add(size);
+        let state = match parts.text(parts.member(at, "state")?)? {
+            "active_allocated" => BlockState::Allocated,
+            "active_awaiting_free" | "active_pending_free" => BlockState::AwaitingFree,
+            _ => BlockState::Inactive,
+        };
+        // Before PyTorch 2.1 the stack lies in the newest entry of the block's history.
+        let history = || parts.member(at, "history").and_then(|all| parts.items(all).first().copied());
+        let frames = parts.member(at, "frames").or_else(|| parts.member(history()?, "frames"));
+        let requested = number(parts, at, &["requested_size"]).unwrap_or(size);
+        Some(Block { address, size, requested, state, stack: stacks.of(parts, frames) })
+    };
+    list.iter().filter_map(block).collect()
+}
+
+fn event(parts: &Parts, at: usize, stacks: &mut Stacks) -> Option<Event> {
+    let action = match parts.text(parts.member(at, "action")?)? {
+        "alloc" => Action::Alloc,
+        "free_requested" => Action::FreeRequested,
+        "free_completed" => Action::FreeCompleted,
+        "segment_alloc" | "segment_map" => Action::SegmentAlloc,
+        "segment_free" | "segment_unmap" => Action::SegmentFree,
+        "oom" => Action::OutOfMemory,
+        _ => Action::Other,
+    };
+    Some(Event {
+        action,
+        address: number(parts, at, &["addr"]).unwrap_or(0),
+        size: number(parts, at, &["size"]).unwrap_or(0),
+        time_us: number(parts, at, &["time_us"]),
+        stack: stacks.of(parts, parts.member(at, "frames")),
+        free: number(parts, at, &["device_free"]),
+    })
+}
+
+/// Reads a snapshot.
+pub fn read(label: &str, bytes: &[u8]) -> Result<Snapshot, Problem> {
+    let parts = Parts::read(label, bytes)?;
+    let root = parts.root();
+    let Some(list) = parts.member(root, "segments") else {
+        return Err(Problem::new("there is no `segments` in this pickle").in_file(label).hint(
+            "write a snapshot with `torch.cuda.memory._dump_snapshot(FILE)` after `torch.cuda.memory._record_memory_history()`",
+        ));
+    };
+    let mut stacks = Stacks::default();
+    let mut segments = Vec::new();
+    for &at in parts.items(list) {
+        let Some(size) = number(&parts, at, &["total_size"]) else { continue };
+        let start = number(&parts, at, &["address"]).unwrap_or(0);
+        let device = number(&parts, at, &["device"]).unwrap_or(0);
+        segments.push(Segment { device, size, blocks: blocks(&parts, at, start, &mut stacks) });
+    }
+    let traces = parts.member(root, "device_traces").map_or(&[][..], |at| parts.items(at));
+    let devices = traces
+        .iter()
+        .map(|&of| Device {
+            events: parts.items(of).iter().filter_map(|&at| event(&parts, at, &mut stacks)).collect(),
+        })
+        .collect();
+    let text = |at: usize, name: &str| {
+        parts.member(at, name).and_then(|at| parts.text(at)).unwrap_or_default().to_owned()
+    };
+    let frame = |&at: &usize| Frame {
+        file: text(at, "filename"),
+        line: number(&parts, at, &["line"]).unwrap_or(0),
+        name: text(at, "name"),
+    };
+    let stacks = stacks.all.iter().map(|frames| frames.iter().map(frame).collect()).collect();
+    Ok(Snapshot { has_segments: true, stacks, segments, devices })
+}

@@ -1,0 +1,104 @@
+//! Steps before the steady state.
+//!
+//! Responsible for: the leading steps that take far longer than those that follow (warm-up, compilation), so that they leave the means. Refuses steps in the middle of a
+//! recording, whatever they take: they come back in a long run, so they are part of its mean.
+
+use super::{StepWindow, Windows};
+use railwright_spec::human;
+use railwright_spec::problem::Warning;
+use railwright_spec::quantity::Seconds;
+
+/// A step before the steady state takes this share of the median longer, at least.
+const LONGER: f64 = 0.5;
+/// And longer by as many times the median absolute deviation of the steps behind it. For normal noise that is 5 * 0.6745 = 3.4 standard deviations (Hampel's identifier).
+const DEVIATIONS: f64 = 5.0;
+/// As many steps must follow.
+const REST: usize = 3;
+
+/// The median of durations, the lower of two; 0 of none.
+fn median(durations: &[f64]) -> f64 {
+    let mut sorted = durations.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(0.0)
+}
+
+/// How many leading steps come before the steady state: at most half of them.
+fn leading(durations: &[f64]) -> usize {
+    let is_apart = |count: usize| {
+        let (before, rest) = durations.split_at(count);
+        let usual = median(rest);
+        let deviations: Vec<f64> = rest.iter().map(|duration| (duration - usual).abs()).collect();
+        let limit = usual + (DEVIATIONS * median(&deviations)).max(LONGER * usual);
+        // Steps that follow may be as long: then nothing is steady.
+        let longest = rest.iter().copied().fold(0.0, f64::max);
+        before.iter().all(|duration| *duration > limit && *duration > longest)
+    };
+    let most = (durations.len() / 2).min(durations.len().saturating_sub(REST));
+    (1..=most).rev().find(|&count| is_apart(count)).unwrap_or(0)
+}
+
+/// Steps of more than so many medians are no repetitions of one step.
+const REPEATS: f64 = 20.0;
+
+impl Windows {
+    /// Whether steps are alike enough for a mean over them to say something.
+    pub fn repeat(&self) -> bool {
+        let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
+        durations.iter().all(|duration| *duration <= REPEATS * median(&durations).max(1.0))
+    }
+
+    /// The longest step over the median.
+    pub(crate) fn longest(&self) -> f64 {
+        let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
+        durations.iter().copied().fold(0.0, f64::max) / median(&durations).max(1.0)
+    }
+
+    /// Takes steps before the steady state out, and notes them.
+    pub(crate) fn settle(&mut self) {
+        let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
+        let count = leading(&durations);
+        if count == 0 {
+            return;
+        }
+        let time = |nanoseconds: f64| human::seconds(Seconds::new(nanoseconds * 1e-9));
+        let rest = median(durations.get(count..).unwrap_or_default());
+        let names: Vec<String> = (0..count).map(|at| self.name(at)).collect();
+        let taken: f64 = durations.iter().take(count).sum();
+        self.warnings.push(Warning::new(
+            "steps-before-steady-state",
+            format!(
+                "step{} {} took {} where the median of the others is {}: left out of the means as warm-up (one-off cost {})",
+                if count == 1 { "" } else { "s" },
+                names.join(", "),
+                time(taken),
+                time(rest),
+                time(taken - rest * count as f64)
+            ),
+        ));
+        self.warm_up = self.steps.drain(..count).collect::<Vec<StepWindow>>();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leading_steps_far_above_the_others_are_before_the_steady_state() {
+        for (durations, expected) in [
+            (&[900.0, 100.0, 101.0, 99.0, 100.0][..], 1),
+            (&[900.0, 400.0, 101.0, 99.0, 100.0], 2),
+            // A step in the middle is no warm-up.
+            (&[100.0, 101.0, 900.0, 100.0], 0),
+            // Nor is a first step within what the others vary by.
+            (&[160.0, 100.0, 155.0, 90.0, 120.0], 0),
+            (&[140.0, 100.0, 100.0, 100.0], 0),
+            // Two steps show no scatter.
+            (&[900.0, 100.0], 0),
+            (&[900.0, 101.0, 100.0], 0),
+            (&[], 0),
+        ] {
+            assert_eq!(leading(durations), expected, "{durations:?}");
+        }
+    }
+}
