@@ -68,6 +68,9 @@ fn in_unit(name: &str, number: f64) -> String {
         human::bytes(Bytes::new(number))
     } else if name.ends_with("_dollars") {
         human::dollars(railwright_spec::quantity::Dollars::new(number))
+    } else if name == "probability_of_fitting" && number > 0.995 {
+        // The error distribution is not known beyond that.
+        "over 99%".to_owned()
     } else if ["mfu", "share", "probability_of_fitting", "efficiency"].iter().any(|end| name.ends_with(end)) {
         human::percent(number)
     } else {
