@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use railwright_answers::{self as answers, ClosedForm, Filled, Unwatched, fill};
 use railwright_calculator::estimate::Part as TimePart;
 use railwright_calculator::model_flop::Convention;
-use railwright_spec::problem;
+use railwright_spec::problem::{self, Problem};
 use std::sync::Arc;
 
 /// An identifier as JSON has it: `does_not_fit`.
@@ -192,6 +192,15 @@ impl Prepared {
             Some(settings) => {
                 let mut spec = self.0.spec().clone();
                 set(py, settings, &mut spec)?;
+                let own = self.0.spec();
+                if (&spec.model, &spec.cluster, &spec.training, &spec.cost)
+                    != (&own.model, &own.cluster, &own.training, &own.cost)
+                {
+                    let problem = Problem::new("a prepared run takes other settings of its plan alone");
+                    return Err(failed(
+                        problem.hint("prepare another run for another model or cluster").into(),
+                    ));
+                }
                 let plan = self.0.plan(&spec).map_err(failed)?;
                 self.0.evaluate(&plan)
             }

@@ -45,6 +45,15 @@ def test_unknown_settings_have_a_hint() -> None:
         railwright.estimate("llama-3.1-8b", "dgx-h100", gpus=object())
 
 
+def test_what_a_framework_leaves_open_is_asked_for() -> None:
+    plan = {"model": {"name": "llama3", "flavor": "8B"}, "training": {"seq_len": 8192}, "parallelism": {}}
+    with pytest.raises(railwright.Problem, match="number of devices"):
+        railwright.estimate(cluster="dgx-h100", plan=plan)
+    assert railwright.estimate(cluster="dgx-h100", plan=plan, gpus=64).devices == 64
+    with pytest.raises(railwright.Problem, match="neither"):
+        railwright.estimate(cluster="dgx-h100", plan={"learning_rate": 1})
+
+
 def test_a_search_shows_its_progress() -> None:
     search = railwright.search("llama-3.1-70b", "dgx-h100", **LARGE)
     seen = list(search)
@@ -138,6 +147,8 @@ def test_the_fast_path_takes_other_settings() -> None:
         assert railwright.evaluate(prepared, pp=pp).step_time_s == whole.step_time_s
     with pytest.raises(railwright.Problem):
         prepared.evaluate(tp=5)
+    with pytest.raises(railwright.Problem, match="plan alone"):
+        prepared.evaluate(gpus=512)
 
 
 def test_a_stub_file_is_current() -> None:
