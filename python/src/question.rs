@@ -16,6 +16,7 @@ use railwright_spec::problem::{Place, Problem};
 use railwright_spec::run::{ModelSpec, RunSpec, Value};
 use serde_json::Value as Json;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// A specification and the texts that it names.
 pub(crate) struct Asked {
@@ -91,12 +92,11 @@ pub(crate) fn set(py: Python<'_>, settings: &Bound<'_, PyDict>, spec: &mut RunSp
         if value.is_none() {
             continue;
         }
-        let done = match value.cast::<PyString>() {
-            Ok(text) => spec.set_flag(&word, &path, &text.to_cow()?),
-            Err(_) => {
-                let place = Place { file: word.clone(), ..Place::default() };
-                spec.set_at(&path, &value_of(&value)?, place)
-            }
+        let done = if let Ok(text) = value.cast::<PyString>() {
+            spec.set_flag(&word, &path, &text.to_cow()?)
+        } else {
+            let place = Place { file: word.clone(), ..Place::default() };
+            spec.set_at(&path, &value_of(&value)?, place)
         };
         done.map_err(|problem| raise(py, problem))?;
     }
@@ -163,7 +163,10 @@ fn set_model(
     let inside = format!("{}/config.json", word.trim_end_matches('/'));
     if !is_known && texts.is_file(&inside) {
         spec.model.config = Some(inside);
-    } else if !is_known && (texts.is_file(&word) || word.ends_with(".json")) {
+    } else if !is_known
+        && (texts.is_file(&word)
+            || Path::new(&word).extension().is_some_and(|e| e.eq_ignore_ascii_case("json")))
+    {
         spec.model.config = Some(word);
     } else {
         spec.set_flag("model", "model.name", &word).map_err(|problem| raise(py, problem))?;

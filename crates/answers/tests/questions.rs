@@ -8,9 +8,8 @@ use railwright_spec::run::RunSpec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn spec(settings: &[&str]) -> RunSpec {
-    let mut spec =
-        RunSpec { cluster: cluster("dgx-h100", &NoTexts).expect("a preset"), ..RunSpec::default() };
-    for setting in settings {
+    let mut spec = RunSpec::default();
+    for setting in ["cluster.preset=dgx-h100"].iter().chain(settings) {
         spec.set(setting).expect("a setting");
     }
     spec
