@@ -64,7 +64,8 @@ for module in (railwright, railwright.torch):
     assert found.attempted and not found.failed, module
 END
 )
-(cd "$root/python" && MYPYPATH= "$bin/python" -m mypy --config-file pyproject.toml --strict tests/typed.py "$installed")
+diff "$root/python/railwright/_railwright.pyi" "$installed/_railwright.pyi"
+(cd "$root/python" && "$bin/python" -m mypy --config-file pyproject.toml --strict railwright tests/typed.py)
 
 said "notebook"
 (cd "$work" && "$bin/python" "$root/python/tests/notebook.py" "$root/examples/notebooks/layouts.ipynb")
