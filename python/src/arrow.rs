@@ -181,13 +181,13 @@ const NULLABLE: i64 = 2;
 
 /// What a schema owns.
 struct SchemaParts {
-    _name: CString,
+    name: CString,
     children: Vec<*mut ArrowSchema>,
 }
 
 /// What an array owns.
 struct ArrayParts {
-    _column: Option<Column>,
+    column: Option<Column>,
     buffers: Vec<*const c_void>,
     children: Vec<*mut ArrowArray>,
 }
@@ -201,8 +201,8 @@ struct StreamParts {
 
 fn schema(name: &str, format: &'static CStr, children: Vec<ArrowSchema>) -> ArrowSchema {
     let children = children.into_iter().map(|child| Box::into_raw(Box::new(child))).collect();
-    let mut parts = Box::new(SchemaParts { _name: CString::new(name).unwrap_or_default(), children });
-    let name = parts._name.as_ptr();
+    let mut parts = Box::new(SchemaParts { name: CString::new(name).unwrap_or_default(), children });
+    let name = parts.name.as_ptr();
     let (n_children, list) = (parts.children.len() as i64, parts.children.as_mut_ptr());
     ArrowSchema {
         format: format.as_ptr(),
@@ -235,7 +235,7 @@ fn array(length: usize, missing: usize, mut parts: Box<ArrayParts>) -> ArrowArra
 /// A column as an array: its buffers live in the parts, which the array owns.
 fn column_array(column: Column) -> ArrowArray {
     let (length, missing) = (column.length, column.missing);
-    let mut parts = Box::new(ArrayParts { _column: None, buffers: Vec::new(), children: Vec::new() });
+    let mut parts = Box::new(ArrayParts { column: None, buffers: Vec::new(), children: Vec::new() });
     // The buffers of vectors stay where they are when the vectors move.
     parts.buffers.push(column.valid.as_ptr().cast());
     match &column.values {
@@ -247,7 +247,7 @@ fn column_array(column: Column) -> ArrowArray {
             parts.buffers.push(text.as_ptr().cast());
         }
     }
-    parts._column = Some(column);
+    parts.column = Some(column);
     array(length, missing, parts)
 }
 
@@ -294,11 +294,8 @@ unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArra
     unsafe {
         let parts = &mut *(*stream).private_data.cast::<StreamParts>();
         if parts.is_done {
-            let mut end = array(
-                0,
-                0,
-                Box::new(ArrayParts { _column: None, buffers: Vec::new(), children: Vec::new() }),
-            );
+            let mut end =
+                array(0, 0, Box::new(ArrayParts { column: None, buffers: Vec::new(), children: Vec::new() }));
             release_array(&raw mut end);
             out.write(end);
             return 0;
@@ -309,7 +306,7 @@ unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArra
         out.write(array(
             parts.length,
             0,
-            Box::new(ArrayParts { _column: None, buffers: vec![null()], children }),
+            Box::new(ArrayParts { column: None, buffers: vec![null()], children }),
         ));
     }
     0

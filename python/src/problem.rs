@@ -19,7 +19,14 @@ fn instance<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let fields = PyDict::new(py);
     fields.set_item("hint", problem.hint.as_deref())?;
-    let place = problem.place.as_deref();
+    // A flag of the command line is a keyword argument here.
+    let place = problem.place.as_deref().cloned().map(|mut place| {
+        if let Some(flag) = place.file.strip_prefix("--") {
+            place.file = flag.replace('-', "_");
+        }
+        place
+    });
+    let place = place.as_ref();
     fields.set_item("place", place.map(ToString::to_string))?;
     fields.set_item("file", place.map(|place| place.file.as_str()).filter(|file| !file.is_empty()))?;
     fields.set_item("line", place.and_then(|place| place.line))?;

@@ -9,12 +9,14 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use railwright_answers::{
-    Resolved, Texts as _, cluster, is_batch, key_of_keyword, resolve, run_file, without_batch,
+    Refused, Resolved, Texts as _, cluster, is_batch, key_of_keyword, resolve, run_file, without_batch,
 };
+use railwright_launch::Open;
 use railwright_spec::problem::{Place, Problem};
 use railwright_spec::run::{ModelSpec, RunSpec, Value};
 use serde_json::Value as Json;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// A specification and the texts that it names.
 pub(crate) struct Asked {
@@ -40,9 +42,10 @@ impl Asked {
             Some(path) => run_file(path, &texts).map_err(failed)?,
             None => RunSpec::default(),
         };
-        if let Some(plan) = arguments.plan {
-            launched(py, plan, &mut spec, &mut texts)?;
-        }
+        let open = match arguments.plan {
+            Some(plan) => Some(launched(py, plan, &mut spec, &mut texts)?),
+            None => None,
+        };
         if let Some(model) = arguments.model {
             set_model(py, model, &mut spec, &mut texts)?;
         }
@@ -61,6 +64,9 @@ impl Asked {
         if spec.cluster.preset.is_none() && spec.cluster.accelerator.is_none() {
             let problem = Problem::new("no cluster is named");
             return Err(failed(problem.hint("name one, as in `cluster=\"dgx-h100\"`, with `gpus=64`")));
+        }
+        if let Some(open) = open {
+            closed(&spec, &open).map_err(|refused| raised(py, &refused))?;
         }
         Ok(Self { spec, texts })
     }
@@ -86,12 +92,11 @@ pub(crate) fn set(py: Python<'_>, settings: &Bound<'_, PyDict>, spec: &mut RunSp
         if value.is_none() {
             continue;
         }
-        let done = match value.cast::<PyString>() {
-            Ok(text) => spec.set_flag(&word, &path, &text.to_cow()?),
-            Err(_) => {
-                let place = Place { file: word.clone(), ..Place::default() };
-                spec.set_at(&path, &value_of(&value)?, place)
-            }
+        let done = if let Ok(text) = value.cast::<PyString>() {
+            spec.set_flag(&word, &path, &text.to_cow()?)
+        } else {
+            let place = Place { file: word.clone(), ..Place::default() };
+            spec.set_at(&path, &value_of(&value)?, place)
         };
         done.map_err(|problem| raise(py, problem))?;
     }
@@ -158,7 +163,10 @@ fn set_model(
     let inside = format!("{}/config.json", word.trim_end_matches('/'));
     if !is_known && texts.is_file(&inside) {
         spec.model.config = Some(inside);
-    } else if !is_known && (texts.is_file(&word) || word.ends_with(".json")) {
+    } else if !is_known
+        && (texts.is_file(&word)
+            || Path::new(&word).extension().is_some_and(|e| e.eq_ignore_ascii_case("json")))
+    {
         spec.model.config = Some(word);
     } else {
         spec.set_flag("model", "model.name", &word).map_err(|problem| raise(py, problem))?;
@@ -184,8 +192,33 @@ fn plain(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Json> {
     pythonize::depythonize(&prepared).map_err(PyErr::from)
 }
 
-/// The arguments of Megatron-LM as a namespace, or a torchtitan job configuration, as a layer of the run.
-fn launched(py: Python<'_>, plan: &Bound<'_, PyAny>, spec: &mut RunSpec, texts: &mut Given) -> PyResult<()> {
+/// Refuses to fill with defaults what a framework's arguments decide and nobody could find out, and to guess a number of devices.
+fn closed(spec: &RunSpec, open: &[Open]) -> Result<(), Refused> {
+    let is_open = |open: &&Open| {
+        let key = open.key.as_str();
+        spec.get(key).is_none()
+            && !open.said.is_empty()
+            && (!key.starts_with("model.") || spec.model == ModelSpec::default())
+    };
+    let mut problems: Vec<Problem> = open
+        .iter()
+        .filter(is_open)
+        .map(|open| Problem::new(format!("`{}` is open: {}", open.key, open.why)).in_file("plan"))
+        .collect();
+    if spec.cluster.devices.is_none() && spec.plan.data_parallel.is_none() {
+        let problem = Problem::new("the number of devices is not set").in_file("plan");
+        problems.push(problem.hint("add the number, as in `gpus=64`"));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Refused(problems)) }
+}
+
+/// The arguments of Megatron-LM as a namespace, or a torchtitan job configuration, as a layer of the run; returns what they leave open.
+fn launched(
+    py: Python<'_>,
+    plan: &Bound<'_, PyAny>,
+    spec: &mut RunSpec,
+    texts: &mut Given,
+) -> PyResult<Vec<Open>> {
     let said = plain(py, plan)?;
     let (text, file) = match said.get("tensor_model_parallel_size") {
         Some(_) => (dump(&said), "args"),
@@ -205,7 +238,7 @@ fn launched(py: Python<'_>, plan: &Bound<'_, PyAny>, spec: &mut RunSpec, texts: 
     if spec.model.layers.is_some() || spec.model.config.is_some() {
         spec.model.name.get_or_insert_with(|| "custom".to_owned());
     }
-    Ok(())
+    Ok(launch.open)
 }
 
 /// A namespace as Megatron-LM prints its arguments: what its reader of logs takes.

@@ -6,6 +6,7 @@ use crate::arrow::Cell;
 use pyo3::prelude::*;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The whole answer behind a class, as the program's JSON has it.
@@ -68,6 +69,9 @@ fn in_unit(name: &str, number: f64) -> String {
         human::bytes(Bytes::new(number))
     } else if name.ends_with("_dollars") {
         human::dollars(railwright_spec::quantity::Dollars::new(number))
+    } else if name == "probability_of_fitting" && number > 0.995 {
+        // The error distribution is not known beyond that.
+        "over 99%".to_owned()
     } else if ["mfu", "share", "probability_of_fitting", "efficiency"].iter().any(|end| name.ends_with(end)) {
         human::percent(number)
     } else {
@@ -134,7 +138,8 @@ pub(crate) fn aligned(class: &str, lines: &[(&str, String)]) -> String {
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut out = class.to_owned();
     for (name, word) in lines {
-        out.push_str(&format!("\n  {name:width$}  {word}"));
+        // Writing to a String cannot fail.
+        let _ = write!(out, "\n  {name:width$}  {word}");
     }
     out
 }
@@ -146,12 +151,11 @@ pub(crate) fn escaped(text: &str) -> String {
 
 /// The same as a table of HTML.
 pub(crate) fn html(class: &str, lines: &[(&str, String)]) -> String {
-    let rows: String = lines
-        .iter()
-        .map(|(name, word)| {
-            format!("<tr><th style=\"text-align:left\">{name}</th><td>{}</td></tr>", escaped(word))
-        })
-        .collect();
+    let mut rows = String::new();
+    for (name, word) in lines {
+        // Writing to a String cannot fail.
+        let _ = write!(rows, "<tr><th style=\"text-align:left\">{name}</th><td>{}</td></tr>", escaped(word));
+    }
     format!("<table><caption>{class}</caption>{rows}</table>")
 }
 
@@ -159,6 +163,7 @@ pub(crate) fn html(class: &str, lines: &[(&str, String)]) -> String {
 macro_rules! record {
     ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $field_doc:literal])+ $field:ident: $type:ty,)* }) => {
         $(#[doc = $doc])+
+        #[allow(clippy::struct_field_names, reason = "fields are named for Python, with their unit")]
         #[pyo3::pyclass(frozen, skip_from_py_object, module = "railwright")]
         #[derive(Clone)]
         pub(crate) struct $name {

@@ -11,7 +11,8 @@ use pyo3::types::PyDict;
 use railwright_answers::{self as answers, ClosedForm, Filled, Unwatched, fill};
 use railwright_calculator::estimate::Part as TimePart;
 use railwright_calculator::model_flop::Convention;
-use railwright_spec::problem;
+use railwright_spec::problem::{self, Problem};
+use railwright_spec::quantity::{Dollars, Seconds};
 use std::sync::Arc;
 
 /// An identifier as JSON has it: `does_not_fit`.
@@ -78,7 +79,7 @@ fn estimated(answer: answers::Estimated) -> Estimate {
         fit: word(&estimate.memory.fit),
         probability_of_fitting: estimate.memory.probability_of_fitting,
         training_time_s: bill.map(|bill| bill.calendar.get()),
-        cost_dollars: bill.and_then(|bill| bill.rent).map(|rent| rent.get()),
+        cost_dollars: bill.and_then(|bill| bill.rent).map(Dollars::get),
         stages: RowsOf::new(estimate.stages.iter().map(|row| Stage {
             stage: row.stage as u64,
             layers: row.layers,
@@ -102,7 +103,7 @@ fn estimated(answer: answers::Estimated) -> Estimate {
             count: row.count,
             time_each_s: row.time_each.get(),
             time_s: row.time.get(),
-            exposed_s: row.exposed.map(|time| time.get()),
+            exposed_s: row.exposed.map(Seconds::get),
             bus_bandwidth_bytes_per_s: row.bus_bandwidth.get(),
             source: None,
         })),
@@ -192,6 +193,15 @@ impl Prepared {
             Some(settings) => {
                 let mut spec = self.0.spec().clone();
                 set(py, settings, &mut spec)?;
+                let own = self.0.spec();
+                if (&spec.model, &spec.cluster, &spec.training, &spec.cost)
+                    != (&own.model, &own.cluster, &own.training, &own.cost)
+                {
+                    let problem = Problem::new("a prepared run takes other settings of its plan alone");
+                    return Err(failed(
+                        problem.hint("prepare another run for another model or cluster").into(),
+                    ));
+                }
                 let plan = self.0.plan(&spec).map_err(failed)?;
                 self.0.evaluate(&plan)
             }
@@ -239,6 +249,7 @@ pub(crate) fn evaluate(
 
 /// Applies changes to a run, each alone and all together.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments of Python are values")]
 #[pyo3(signature = (model=None, cluster=None, *, changes, run=None, plan=None, **settings))]
 pub(crate) fn whatif(
     py: Python<'_>,

@@ -91,8 +91,9 @@ impl Rows {
 
     fn _repr_html_(&self, py: Python<'_>) -> String {
         let line = |tag: &str, cells: Vec<String>| {
-            let cells: String =
+            let cells: Vec<String> =
                 cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell))).collect();
+            let cells = cells.concat();
             format!("<tr>{cells}</tr>")
         };
         let head = line("th", self.columns.iter().map(|column| column.name.to_owned()).collect());

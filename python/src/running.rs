@@ -8,13 +8,13 @@ use crate::rows::RowsOf;
 use crate::types::{Layout, SearchResult};
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyDictMethods};
 use railwright_answers::{
     self as answers, ClosedForm, Effort, Named, Progress, Refused, SearchOptions, Searched, Settings, Stage,
     Watch,
 };
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::Seconds;
+use railwright_spec::quantity::{Dollars, Seconds};
 use railwright_spec::run::RunSpec;
 use railwright_tuner::search::Objective;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -241,7 +241,7 @@ pub(crate) fn open(
     run: Option<&str>,
     settings: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Open> {
-    let settings = settings.map(|settings| settings.copy()).transpose()?.unwrap_or_else(|| PyDict::new(py));
+    let settings = settings.map(PyDictMethods::copy).transpose()?.unwrap_or_else(|| PyDict::new(py));
     let mut devices: Vec<u64> = Vec::new();
     for name in ["gpus", "devices"] {
         let Some(list) = settings.get_item(name)?.and_then(|value| value.extract::<Vec<u64>>().ok()) else {
@@ -284,7 +284,7 @@ fn searched(answer: Searched) -> SearchResult {
             probability_of_fitting: candidate.probability_of_fitting,
             behind: ranked.behind,
             tied_with_best: candidate.tied_with_best,
-            trillion_tokens_dollars: ranked.dollars_per_trillion_tokens.map(|price| price.get()),
+            trillion_tokens_dollars: ranked.dollars_per_trillion_tokens.map(Dollars::get),
             run_file: shown.run_file.clone(),
             source: None,
         }

