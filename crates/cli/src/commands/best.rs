@@ -69,9 +69,12 @@ impl<'a> Searcher<'a> {
             let problem = Problem::new(format!("expected a probability from 0 to below 1, found {p}"));
             return Err(problem.in_file("--fit-probability").hint(format!("leave it out for {SURE_TO_FIT}")));
         }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-            Problem::new(format!("threads cannot be started: {error}")).in_file("--threads")
-        })?;
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(crate::limits::threads(effort.threads))
+            .build()
+            .map_err(|error| {
+                Problem::new(format!("threads cannot be started: {error}")).in_file("--threads")
+            })?;
         Ok(Self {
             effort,
             pricing: None,
