@@ -5,6 +5,7 @@ mod docs;
 mod fit;
 mod left_out;
 mod residuals;
+mod sbom;
 
 const USAGE: &str = "usage:
   xtask docs [--check]                             generated pages: write them, or say which are stale
@@ -13,7 +14,8 @@ const USAGE: &str = "usage:
   xtask loso TABLE [GENERATION...]                 predict each publication with constants fitted to the others
   xtask validate TABLE                             the summary that `railwright validate` gives
   xtask intervals                                  left-out residuals of each generation, for catalog/intervals.toml
-  xtask differences TABLE                          errors of differences, for catalog/differences.toml";
+  xtask differences TABLE                          errors of differences, for catalog/differences.toml
+  xtask sbom                                       bill of materials of the program (CycloneDX 1.5, JSON)";
 
 fn main() -> std::process::ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -25,6 +27,7 @@ fn main() -> std::process::ExitCode {
         Some("intervals") => residuals::intervals(&arguments[1..]),
         Some("differences") => residuals::differences(&arguments[1..]),
         Some("docs") => docs::run(&arguments[1..]),
+        Some("sbom") => sbom::run(),
         _ => Err(USAGE.to_owned()),
     };
     match result {

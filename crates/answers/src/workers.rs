@@ -13,9 +13,11 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// So many workers; as many as there are cores for 0.
+    /// So many workers, at most one for each core; as many as there are cores for 0.
     #[cfg(feature = "threads")]
     pub(crate) fn new(threads: usize) -> Result<Self, Problem> {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = if threads == 0 { cores } else { threads.min(cores) };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| {
             Problem::new(format!("threads cannot be started: {error}")).in_file("--threads")

@@ -87,6 +87,27 @@ mod tests {
     }
 
     #[test]
+    fn a_measured_generation_takes_its_own_range_and_no_other() {
+        for own in residuals().iter().filter(|r| r.software != "any") {
+            let found = interval(Some(&own.software), own.mixture_of_experts, Seconds::new(2.0));
+            let is_class = own.runs >= FEWEST;
+            assert_eq!(found.calibrated, is_class, "{own:?}");
+            if is_class {
+                let range = (Seconds::new(2.0 * own.low), Seconds::new(2.0 * own.high));
+                assert_eq!((found.low, found.high, found.runs), (range.0, range.1, own.runs), "{own:?}");
+            }
+        }
+        // Dense and with experts are classes of their own.
+        let of = |experts| interval(None, experts, Seconds::new(1.0));
+        let pooled =
+            |experts| residuals().iter().find(|r| r.software == "any" && r.mixture_of_experts == experts);
+        for experts in [false, true] {
+            assert_eq!(Some(of(experts).runs), pooled(experts).map(|r| r.runs));
+            assert!(!of(experts).calibrated);
+        }
+    }
+
+    #[test]
     fn an_unmeasured_generation_takes_the_pooled_range() {
         let interval = interval(Some("no-such-generation"), false, Seconds::new(2.0));
         assert!(

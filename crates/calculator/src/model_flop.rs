@@ -103,19 +103,4 @@ fn mixer(of: &Mixer, sequence: f64, convention: Convention) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use railwright_spec::model::by_name;
-
-    #[test]
-    fn llama_3_405b_at_8k_is_6n_and_attention() {
-        // Llama 3 paper, table 4: 430 TFLOP/s per GPU at 8,192 GPUs; per token 6 x 403.7e9 (without input embedding) + 12 x 126 x 16384 x 8192.
-        let model = by_name("llama-3.1-405b").expect("in the catalogue");
-        let n = model.parameters().active_without_embedding as f64;
-        let full = per_token(&model, 8192, Convention::FullAttention).get();
-        let expected = 6.0 * n + 12.0 * 126.0 * 16384.0 * 8192.0;
-        assert!((full / expected - 1.0).abs() < 1e-4, "{full} {expected}");
-        let causal = per_token(&model, 8192, Convention::CausalAttention).get();
-        assert!((full - causal - 6.0 * 126.0 * 16384.0 * 8192.0).abs() / full < 1e-9);
-    }
-}
+mod tests;

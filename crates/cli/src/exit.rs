@@ -109,3 +109,10 @@ pub(crate) fn code(end: &Result<Outcome, Failure>) -> ExitCode {
         Ok(Outcome::Invalid) | Err(Failure::Input(_)) => BAD_INPUT,
     })
 }
+
+/// Ends the program from a thread that is not the command's own. What was half written is removed.
+#[expect(clippy::exit, reason = "no other thread can be made to return")]
+pub(crate) fn at_once(code: u8) -> ! {
+    crate::input::writing::remove_unfinished();
+    std::process::exit(i32::from(code))
+}

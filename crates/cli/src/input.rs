@@ -11,18 +11,20 @@ mod part;
 pub(crate) mod profile;
 pub(crate) mod shelf;
 pub(crate) mod traces;
+pub(crate) mod writing;
 
 pub(crate) use model::{config_text, model, path_of};
 pub(crate) use names::Pattern;
 
 use railwright_answers::Texts;
+use crate::limits::Bounded;
 use railwright_profiler::readers;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, nearest};
 use railwright_spec::quantity::Bytes;
 use std::cell::RefCell;
 use std::fs::{self, File};
-use std::io::{BufWriter, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -136,8 +138,7 @@ pub(crate) fn make_folder(path: &str) -> Result<(), Problem> {
 
 /// Writes a file.
 pub(crate) fn write(path: &str, text: &str) -> Result<(), Problem> {
-    access::to_write(path)?;
-    fs::write(path, text).map_err(|error| cannot_write(&error, path))
+    write_with(path, |out| out.write_all(text.as_bytes()))
 }
 
 /// Writes a file as it is made, piece by piece.
@@ -146,12 +147,7 @@ pub(crate) fn write_with(
     make: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), Problem> {
     access::to_write(path)?;
-    let written = File::create(path).and_then(|file| {
-        let mut file = BufWriter::new(file);
-        make(&mut file)?;
-        file.flush()
-    });
-    written.map_err(|error| cannot_write(&error, path))
+    writing::replace(Path::new(path), make).map_err(|error| cannot_write(&error, path))
 }
 
 fn cannot_write(error: &std::io::Error, path: &str) -> Problem {
@@ -181,7 +177,7 @@ fn unread(error: &std::io::Error, label: &str) -> Problem {
 /// The inflated bytes of a source; what would be longer is refused before it is held.
 fn bounded(source: impl Read, limit: u64, label: &str) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
-    let inflated = readers::open(source).map_err(|error| unread(&error, label))?;
+    let inflated = Bounded::new(readers::open(source).map_err(|error| unread(&error, label))?);
     inflated.take(limit + 1).read_to_end(&mut bytes).map_err(|error| unread(&error, label))?;
     if bytes.len() as u64 > limit { Err(too_long(bytes.len() as u64, limit, label)) } else { Ok(bytes) }
 }
@@ -197,6 +193,7 @@ fn cause(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),
         ErrorKind::PermissionDenied => "permission is denied".to_owned(),
+        ErrorKind::StorageFull => "the disk is full".to_owned(),
         ErrorKind::IsADirectory => "it is a directory".to_owned(),
         _ => {
             let text = error.to_string();

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod exit;
 mod input;
+mod limits;
 mod printer;
 mod run;
 
@@ -30,6 +31,12 @@ fn main() -> ExitCode {
         }
     };
     let printer = Printer::new(&arguments.global);
+    limits::bound_threads(&printer);
+    limits::bound_memory(
+        arguments.global.memory_limit,
+        matches!(arguments.command, args::Command::Serve(_)),
+        &printer,
+    );
     let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         commands::run(&arguments.command, &printer)
     }));

@@ -4,6 +4,7 @@
 //! compute a number: whatever is printed was computed by the commands' libraries.
 
 pub(crate) mod chart;
+pub(crate) mod clean;
 pub(crate) mod delimited;
 pub(crate) mod document;
 mod heard;
@@ -19,11 +20,12 @@ use crate::args::{ColourChoice, Format, Global, Output};
 use crate::exit::{Failure, Outcome};
 use crate::input;
 use document::{Document, Tone};
-pub(crate) use progress::{Progress, Stop, Watching};
+pub(crate) use progress::{Progress, Stop, Watching, end_tidily};
 pub(crate) use prometheus::Metric;
 use railwright_server::Watch;
 use railwright_spec::problem::{Problem, Warning};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -131,11 +133,13 @@ impl Printer {
         let path = output.output.as_deref();
         let terminal = if path.is_some() { Terminal::file(self.data.unicode) } else { self.data };
         let text = match format(output)? {
-            Format::Table => text::render(&answer.document(terminal), terminal),
-            Format::Md => markdown::render(&answer.document(Terminal { colour: false, ..terminal })),
+            Format::Table => text::render(&clean::document(answer.document(terminal)), terminal),
+            Format::Md => {
+                markdown::render(&clean::document(answer.document(Terminal { colour: false, ..terminal })))
+            }
             Format::Csv => answer.csv(),
             Format::Json => envelope(A::KIND, answer.json()),
-            Format::Html => answer.page().ok_or_else(|| {
+            Format::Html => answer.page().map(|page| clean::markup(&page).into_owned()).ok_or_else(|| {
                 Problem::new("this command has no HTML report")
                     .in_file("--format")
                     .hint("there are table, json, csv and md; `estimate` and `profile` have pages")
@@ -146,11 +150,21 @@ impl Printer {
                     .hint("there are table, json, csv and md; `log` has metrics")
             })?,
         };
-        self.data(&text, path)
+        self.put(&text, path)
     }
 
-    /// Writes data to stdout or a file.
+    /// Writes data to stdout or a file. A picture or a page is clean wherever it goes; any other text, such as a launch file, is written as it is,
+    /// but must not steer the terminal.
     pub(crate) fn data(&self, text: &str, path: Option<&str>) -> Result<(), Failure> {
+        if text.starts_with('<') {
+            return self.put(&clean::markup(text), path);
+        }
+        let is_shown = path.is_none_or(|path| path == "-") && self.is_on_terminal();
+        if is_shown { self.put(&clean::lines(text), path) } else { self.put(text, path) }
+    }
+
+    /// Writes what is clean.
+    fn put(&self, text: &str, path: Option<&str>) -> Result<(), Failure> {
         match path.filter(|path| *path != "-") {
             Some(path) => {
                 input::write(path, text)?;
@@ -313,7 +327,10 @@ pub(crate) fn envelope(kind: &str, fields: Map<String, Value>) -> String {
     // Maps with text keys and finite numbers always serialise.
     let mut text = serde_json::to_string_pretty(&Value::Object(whole)).unwrap_or_default();
     text.push('\n');
-    text
+    match clean::json(&text) {
+        Cow::Owned(clean) => clean,
+        Cow::Borrowed(_) => text,
+    }
 }
 
 fn to_stdout(text: &str) -> Result<(), Failure> {

@@ -18,8 +18,35 @@ use serde_json::Value;
 
 /// What a file holds, and what was lost of it.
 struct Content {
+    /// All but the entries.
     value: Value,
+    /// The entries, if there is a list of them.
+    entries: Option<Entries>,
     report: ReadReport,
+}
+
+/// Entries as they are read one by one: a dump of many is never held as one tree of values.
+#[derive(Default)]
+struct Entries {
+    /// Those that can be read.
+    read: Vec<Entry>,
+    /// How many there were.
+    seen: u64,
+}
+
+impl Entries {
+    fn take(&mut self, value: &Value) {
+        self.seen += 1;
+        self.read.extend(entry::entry(value));
+    }
+
+    /// The entries of a dump that was read as one value, taken out of it.
+    fn out_of(value: &mut Value) -> Option<Self> {
+        let Value::Array(list) = value.get_mut("entries")?.take() else { return None };
+        let mut entries = Self::default();
+        list.into_iter().for_each(|value| entries.take(&value));
+        Some(entries)
+    }
 }
 
 /// Whether bytes look like a dump.

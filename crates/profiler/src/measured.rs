@@ -122,7 +122,10 @@ impl Writer<'_> {
             }
             let stream = self.view.gpu.streams()[row];
             let number = seen.iter().position(|known| *known == stream).unwrap_or_else(|| {
-                seen.push(stream);
+                // Those beyond what can be told apart are one.
+                if seen.len() <= usize::from(u8::MAX) {
+                    seen.push(stream);
+                }
                 seen.len() - 1
             });
             let number = u8::try_from(number).unwrap_or(u8::MAX);

@@ -4,6 +4,7 @@
 //! Responsible for: one row for each forward, backward, send, receive or synchronisation of one rank. Refuses to know a schedule;
 //! the order in which a rank's rows were recorded is the schedule.
 
+use crate::trace::Times;
 use railwright_spec::problem::{Problem, Warning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -234,6 +235,26 @@ pub struct Passes {
 }
 
 impl Passes {
+    /// Stages, replicas, shards and chunks count up to here: tables are made for them, and no job has more.
+    pub const MOST_PLACES: u32 = 1 << 21;
+
+    /// Leaves out passes and step times whose sum no number holds, and passes of places that no job has, with a warning. Readers call it once at the end.
+    pub fn leave_out_impossible(&mut self) {
+        let (mut times, mut left) = (Times::default(), 0_u64);
+        self.passes.retain(|pass| {
+            let places = [pass.stage, pass.replica, pass.shard, pass.chunk];
+            let is_place = places.into_iter().all(|place| place <= Self::MOST_PLACES);
+            let is_kept = is_place && times.take(pass.start, pass.end).is_ok();
+            left += u64::from(!is_kept);
+            is_kept
+        });
+        let mut times = Times::default();
+        self.steps.retain(|step| times.take(0, step.duration).map_err(|_| left += 1).is_ok());
+        if left > 0 {
+            self.warn(format!("{}: {left} rows with impossible times or places were left out", self.label));
+        }
+    }
+
     /// Joins what was recorded of one job in several files, in whatever order they were read: shapes are the widest that any file says,
     /// passes of one rank that come twice are taken once. Nothing gives nothing.
     pub fn join(parts: Vec<Self>) -> Self {

@@ -196,7 +196,10 @@ fn warm_up(
 }
 
 fn no_step(step: u64, windows: &Windows) -> Problem {
-    let names: Vec<String> = (0..windows.steps.len()).map(|at| windows.name(at)).collect();
+    let mut names: Vec<String> = (0..windows.steps.len().min(16)).map(|at| windows.name(at)).collect();
+    if windows.steps.len() > names.len() {
+        names.push(format!("... ({} in all)", windows.steps.len()));
+    }
     Problem::new(format!("there is no step {step}"))
         .in_file("--step")
         .hint(format!("steps are {}", names.join(", ")))

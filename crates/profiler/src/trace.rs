@@ -9,12 +9,14 @@ mod gpu;
 mod group;
 mod host;
 mod report;
+mod times;
 
 pub use device::{Device, Identity, Source};
 pub use gpu::{GpuActivities, GpuActivity, GpuKind};
 pub use group::{CollectiveCall, RankGroup};
 pub use host::{HostActivities, HostActivity, HostKind, NamedStream};
 pub use report::{Damage, DamageKind, ReadReport};
+pub use times::{Impossible, LIMIT, Times};
 
 use crate::Names;
 

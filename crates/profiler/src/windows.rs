@@ -47,7 +47,7 @@ pub struct StepWindow {
     pub start: i64,
     /// Until when.
     pub end: i64,
-    /// Ranks that were not recorded in it, by their place in the job.
+    /// Ranks that were not recorded in it, by their place in the job, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<usize>,
 }
@@ -60,7 +60,7 @@ impl StepWindow {
 
     /// Whether a rank was recorded in it, by its place in the job.
     pub fn holds(&self, member: usize) -> bool {
-        !self.without.contains(&member)
+        self.without.binary_search(&member).is_err()
     }
 }
 

@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt as _;
 
+/// What a file is called until all of it is there; no upload has such a name.
+const PART: &str = ".part";
 /// The longest name that is kept.
 const LONGEST: usize = 120;
 
@@ -76,8 +78,9 @@ impl Uploads {
             (StatusCode::INSUFFICIENT_STORAGE, Problem::new(format!("the file cannot be kept: {error}")))
         };
         make_private(folder).map_err(failed)?;
-        let mut file = File::create_new(folder.join(name)).await.map_err(failed)?;
-        let mut held = Held { uploads: self, bytes: 0, kept: false };
+        let part = folder.join(PART);
+        let mut file = File::create_new(&part).await.map_err(failed)?;
+        let mut held = Held { uploads: self, folder, bytes: 0, kept: false };
         loop {
             let frame = tokio::time::timeout(settings.patience, body.frame()).await.map_err(|_| {
                 (StatusCode::REQUEST_TIMEOUT, Problem::new("the rest of the file did not come"))
@@ -99,14 +102,17 @@ impl Uploads {
             file.write_all(data).await.map_err(failed)?;
         }
         file.flush().await.map_err(failed)?;
+        // A question may come as soon as the name is there.
+        tokio::fs::rename(&part, folder.join(name)).await.map_err(failed)?;
         held.kept = true;
         Ok(held.bytes)
     }
 }
 
-/// Bytes that are given back unless the file is kept, also when the client goes away in the middle.
+/// Bytes and a folder that are given back unless the file is kept, also when the client goes away in the middle.
 struct Held<'a> {
     uploads: &'a Uploads,
+    folder: &'a Path,
     bytes: u64,
     kept: bool,
 }
@@ -114,6 +120,7 @@ struct Held<'a> {
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         if !self.kept {
+            let _ = std::fs::remove_dir_all(self.folder);
             self.uploads.bytes.fetch_sub(self.bytes, Ordering::SeqCst);
         }
     }

@@ -45,8 +45,8 @@ pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
         let wrong =
             |what: &str| Problem::new(format!("row {row} of the table has no usable {what}")).in_file(label);
         let time = |column, what| {
-            // A century is more than any step takes and far from the end of i64.
-            table.real(column, row).filter(|s| s.abs() < 3e9).ok_or_else(|| wrong(what))
+            // Half a century is more than any step takes, and two of them lie within `Times`.
+            table.real(column, row).filter(|s| s.abs() < 2e9).ok_or_else(|| wrong(what))
         };
         let (stage, replica) =
             (number(stage).ok_or_else(|| wrong("stage"))?, number(replica).ok_or_else(|| wrong("dp_rank"))?);
@@ -80,6 +80,7 @@ pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
         }
         passes.warnings.push(Warning::new("trace-damaged", negative.told(label)));
     }
+    passes.leave_out_impossible();
     shape(&mut passes);
     passes.sort();
     Ok(passes)

@@ -21,8 +21,10 @@ use bytes::Bytes;
 use railwright_profiler::job::{Job, Member};
 use railwright_profiler::passes::Passes;
 use railwright_profiler::readers::{Keep, Reader, Recording};
+use railwright_profiler::trace::NONE;
 use railwright_spec::problem::{Problem, Warning};
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the first member.
 pub const MANIFEST: &str = "railwright-profile.json";
@@ -60,6 +62,27 @@ struct Sealed {
     name: String,
     bytes: u64,
     crc32: u32,
+}
+
+/// Whether a manifest names ranks and parts as the writer does, each once: a rank that is named a hundred times is not read a hundred times.
+fn check(manifest: &Manifest) -> Result<(), Problem> {
+    if manifest.ranks.contains(&NONE) {
+        return Err(Problem::new(format!("the manifest names rank {NONE}, which is none")));
+    }
+    let mut ranks = BTreeSet::new();
+    if let Some(rank) = manifest.ranks.iter().find(|rank| !ranks.insert(**rank)) {
+        return Err(Problem::new(format!("the manifest names rank {rank} twice")));
+    }
+    let mut parts = BTreeSet::new();
+    if let Some(part) = manifest.parts.iter().find(|part| !parts.insert(part.name.as_str())) {
+        return Err(Problem::new(format!("the manifest names `{}` twice", part.name)));
+    }
+    if manifest.passes as usize > manifest.parts.len() {
+        let told =
+            format!("the manifest names {} tables of passes, which it has no parts for", manifest.passes);
+        return Err(Problem::new(told));
+    }
+    Ok(())
 }
 
 /// What was saved.
@@ -120,6 +143,8 @@ pub fn is_store(head: &[u8]) -> bool {
 pub struct Store {
     label: String,
     manifest: Manifest,
+    /// Where in the manifest each part is.
+    parts: BTreeMap<String, usize>,
     archive: Archive,
 }
 
@@ -149,7 +174,11 @@ impl Store {
                 .in_file(label)
                 .hint("read it with that program, or read the traces again"));
         }
-        Ok(Self { label: label.to_owned(), manifest, archive })
+        check(&manifest).map_err(|problem| {
+            problem.in_file(label).hint("copy the file again, or read the traces again")
+        })?;
+        let parts = manifest.parts.iter().enumerate().map(|(at, part)| (part.name.clone(), at)).collect();
+        Ok(Self { label: label.to_owned(), manifest, parts, archive })
     }
 
     /// How many ranks were saved.
@@ -189,12 +218,12 @@ impl Store {
 
     /// Whether there is such a member.
     fn has(&self, name: &str) -> bool {
-        self.manifest.parts.iter().any(|part| part.name == name)
+        self.parts.contains_key(name)
     }
 
     /// A member whose checksum is right.
     fn part(&self, name: &str) -> Result<Bytes, Problem> {
-        let sealed = self.manifest.parts.iter().find(|part| part.name == name);
+        let sealed = self.parts.get(name).and_then(|at| self.manifest.parts.get(*at));
         let sealed = sealed.ok_or_else(|| self.missing(name))?;
         let bytes = self.archive.get(name).ok_or_else(|| self.missing(name))?;
         if bytes.len() as u64 != sealed.bytes || crc32fast::hash(&bytes) != sealed.crc32 {

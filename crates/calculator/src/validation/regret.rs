@@ -10,6 +10,7 @@
 
 pub mod differences;
 mod memory;
+mod pairs;
 mod sweep;
 #[cfg(test)]
 mod tests;

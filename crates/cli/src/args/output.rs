@@ -21,6 +21,9 @@ pub(crate) struct Global {
     /// Suppress notes and warnings on stderr
     #[arg(long, short, global = true, help_heading = "Global")]
     pub(crate) quiet: bool,
+    /// Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine]
+    #[arg(long, global = true, value_name = "LIMIT", value_parser = crate::limits::amount, help_heading = "Global")]
+    pub(crate) memory_limit: Option<u64>,
 }
 
 /// When to use colours.

@@ -54,7 +54,7 @@ impl Effort {
             space: self.space.clone(),
             fit_probability: self.fit_probability,
             unlimited: self.unlimited,
-            threads: self.threads,
+            threads: Some(self.threads.unwrap_or_else(|| crate::limits::threads(None))),
         }
     }
 }

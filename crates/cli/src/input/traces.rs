@@ -9,6 +9,7 @@ pub(super) mod sources;
 
 use super::cannot;
 use super::jobs::{self, Wanted};
+use crate::limits::Bounded;
 use crate::printer::{Printer, Progress};
 use railwright_profiler::RankTrace;
 use railwright_profiler::job::skeleton;
@@ -206,7 +207,14 @@ fn unknown(label: &str) -> Problem {
 /// Reads one file's stream; nothing when no reader knows it.
 fn read(label: &str, stream: &mut dyn Read, keep: Keep) -> Result<Content, Problem> {
     let failed = |error: &std::io::Error| cannot(error, label);
-    let mut stream = readers::open(stream).map_err(|e| failed(&e))?;
+    let mut stream = Bounded::new(readers::open(stream).map_err(|e| failed(&e))?);
+    let read = read_bounded(label, &mut stream, keep);
+    stream.end().map_err(|problem| problem.in_file(label))?;
+    read
+}
+
+fn read_bounded(label: &str, mut stream: &mut dyn Read, keep: Keep) -> Result<Content, Problem> {
+    let failed = |error: &std::io::Error| cannot(error, label);
     let mut head = Vec::new();
     match (&mut stream).take(HEAD).read_to_end(&mut head) {
         Err(error) if head.is_empty() => return Err(failed(&error)),

@@ -1,5 +1,6 @@
 //! The tables of a report as CSV: exact numbers, one header per table.
 
+use super::clean;
 use super::document::{Block, Document, Table};
 
 /// The first table of the report, or its bars and pairs where it has no table.
@@ -31,9 +32,9 @@ pub(crate) fn render(document: &Document) -> String {
 pub(crate) fn lines(header: &[String], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory cannot fail, and every row has the header's length.
-    let _ = writer.write_record(header);
+    let _ = writer.write_record(header.iter().map(|name| clean::cell(name).into_owned()));
     for row in rows {
-        let _ = writer.write_record(&row);
+        let _ = writer.write_record(row.iter().map(|cell| clean::cell(cell).into_owned()));
     }
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use railwright_server::Watch;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Nobody wants to see a bar for less.
@@ -169,6 +169,26 @@ pub(crate) enum Stop {
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static LISTENS: Once = Once::new();
 
+/// What Ctrl-C does; it says whether it was done before.
+type Act = Box<dyn Fn() -> bool + Send>;
+
+/// Nothing to do: the program ends.
+static ACT: Mutex<Option<Act>> = Mutex::new(None);
+
+/// From now on Ctrl-C, even where nothing listens to it, leaves no half-written file.
+pub(crate) fn end_tidily() {
+    LISTENS.call_once(|| {
+        // Without a handler Ctrl-C ends the program at once, which is no worse.
+        let _ = ctrlc::set_handler(move || {
+            let act = ACT.lock().unwrap_or_else(PoisonError::into_inner);
+            if act.as_ref().is_none_or(|act| act()) {
+                // Who asks twice does not want to wait for the answer.
+                crate::exit::at_once(crate::exit::INTERRUPTED);
+            }
+        });
+    });
+}
+
 impl Stop {
     /// Listens to Ctrl-C from now on.
     pub(super) fn signal() -> Self {
@@ -178,15 +198,8 @@ impl Stop {
 
     /// Does something at Ctrl-C; what is done says whether it was done before.
     pub(crate) fn on_signal(act: impl Fn() -> bool + Send + 'static) {
-        LISTENS.call_once(|| {
-            // Without a handler Ctrl-C ends the program at once, which is no worse.
-            let _ = ctrlc::set_handler(move || {
-                if act() {
-                    // Who asks twice does not want to wait for the answer.
-                    std::process::exit(i32::from(crate::exit::INTERRUPTED));
-                }
-            });
-        });
+        ACT.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| Box::new(act));
+        end_tidily();
     }
 
     /// Whether it was said.

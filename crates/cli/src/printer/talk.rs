@@ -1,5 +1,6 @@
 //! What goes to stderr: errors, warnings and notes, each with its place and what to do.
 
+use super::clean;
 use super::document::Tone;
 use super::terminal::Terminal;
 use railwright_spec::problem::{Place, Problem};
@@ -14,29 +15,30 @@ pub(crate) fn problem(problem: &Problem, terminal: Terminal) -> String {
     // Writing to a String cannot fail.
     let _ = match named {
         Some(name) => {
-            writeln!(out, "{label}: {}: {}", terminal.paint(&name, Tone::Name), printable(&problem.message))
+            writeln!(out, "{label}: {}: {}", terminal.paint(&name, Tone::Name), clean::line(&problem.message))
         }
-        None => writeln!(out, "{label}: {}", printable(&problem.message)),
+        None => writeln!(out, "{label}: {}", clean::line(&problem.message)),
     };
     if let Some(text) = place.and_then(|place| place.text.as_deref()).filter(|text| !text.trim().is_empty()) {
-        quote(&mut out, place, &printable(text), terminal);
+        quote(&mut out, place, &clean::line(text), terminal);
     }
     if let Some(hint) = &problem.hint {
-        let _ = writeln!(out, "\n{}: {}", terminal.paint("hint", Tone::Name), printable(hint));
+        let _ = writeln!(out, "\n{}: {}", terminal.paint("hint", Tone::Name), clean::line(hint));
     }
     out
 }
 
 /// A remark that does not stop the work.
 pub(crate) fn remark(label: &str, tone: Tone, message: &str, terminal: Terminal) -> String {
-    format!("{}: {}\n", terminal.paint(label, tone), printable(message))
+    format!("{}: {}\n", terminal.paint(label, tone), clean::line(message))
 }
 
 fn name_of(place: &Place) -> String {
     if place.file == "-" {
-        return printable(&Place { file: "standard input".to_owned(), ..place.clone() }.to_string());
+        return clean::line(&Place { file: "standard input".to_owned(), ..place.clone() }.to_string())
+            .into_owned();
     }
-    printable(&place.to_string())
+    clean::line(&place.to_string()).into_owned()
 }
 
 /// The offending line with a caret. Long lines (minified JSON) are cut around the column.
@@ -57,21 +59,6 @@ fn quote(out: &mut String, place: Option<&Place>, text: &str, terminal: Terminal
         shown.trim_end(),
         " ".repeat(column.saturating_sub(start).min(shown.chars().count()))
     );
-}
-
-/// Without control characters: a file's content must not steer the terminal.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c == '\t' {
-                ' '
-            } else if c.is_control() {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
-        .collect()
 }
 
 #[cfg(test)]

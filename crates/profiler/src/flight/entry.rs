@@ -3,7 +3,7 @@
 //! Responsible for: every version from 2.4 on, with whatever fields it has; JSON writes 0 where a pickle has `None`, and numbers of groups as strings.
 //! Refuses nothing but what is no dump at all; entries that cannot be read are counted.
 
-use super::Content;
+use super::{Content, Entries};
 use crate::trace::{DamageKind, ReadReport};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
@@ -166,7 +166,8 @@ fn signature(sizes: &Value, types: &Value) -> String {
     format!("{} {}", shown(sizes), shown(types)).replace('"', "").trim().to_owned()
 }
 
-fn entry(value: &Value) -> Option<Entry> {
+/// A value as an entry, if it can be read as one.
+pub(super) fn entry(value: &Value) -> Option<Entry> {
     value.as_object()?;
     let group = &value["process_group"];
     let is_message = value["is_p2p"].as_bool().unwrap_or(false);
@@ -207,15 +208,14 @@ pub(super) fn is_entry(value: &Value) -> bool {
 
 /// The dump of so many bytes that holds this.
 pub(super) fn record(label: &str, content: Content, bytes: usize) -> Result<FlightRecord, Problem> {
-    let Content { value, mut report } = content;
+    let Content { value, entries, mut report } = content;
     let value = &value;
     let damage = report.damages.first().and_then(|damage| damage.places.first());
-    let none = Vec::new();
-    let entries = match value.get("entries").and_then(Value::as_array) {
+    let entries = match entries {
         Some(entries) => entries,
         // What stands before the entries is worth having where they are lost.
         None if damage.is_some() && ["pg_config", "pg_status"].iter().any(|key| value.get(key).is_some()) => {
-            &none
+            Entries::default()
         }
         None => {
             let why = damage.map_or_else(String::new, |(at, why)| format!(" ({why}; byte {at})"));
@@ -226,10 +226,10 @@ pub(super) fn record(label: &str, content: Content, bytes: usize) -> Result<Flig
             );
         }
     };
-    let read: Vec<Entry> = entries.iter().filter_map(entry).collect();
-    report.note_many(DamageKind::UnreadableEvent, (entries.len() - read.len()) as u64);
+    let Entries { read, seen } = entries;
+    report.note_many(DamageKind::UnreadableEvent, seen - read.len() as u64);
     report.bytes = bytes as u64;
-    report.events = report.events.max(entries.len() as u64);
+    report.events = report.events.max(seen);
     report.kept = read.len() as u64;
     let group = |(name, value): (&String, &Value)| Group {
         name: Some(text(&value["name"])).filter(|n| !n.is_empty()).unwrap_or_else(|| name.clone()),

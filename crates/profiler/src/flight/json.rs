@@ -3,7 +3,9 @@
 //! Responsible for: telling a dump from other JSON, and parsing it; of a damaged one the entries one by one, so that damage costs the entry that it lies in
 //! and a cut what comes after it. Refuses to guess at what is within a damaged entry.
 
-use super::Content;
+mod whole;
+
+use super::{Content, Entries};
 use crate::readers::scan;
 use crate::trace::{DamageKind, ReadReport};
 use serde_json::{Map, Value};
@@ -19,8 +21,8 @@ pub fn matches(head: &[u8]) -> bool {
 
 /// What a dump holds: all of it, or what can be read of it.
 pub(super) fn content(bytes: &[u8]) -> Content {
-    match serde_json::from_slice(bytes) {
-        Ok(value) => Content { value, report: ReadReport::default() },
+    match serde_json::from_slice::<whole::Whole>(bytes) {
+        Ok(whole) => whole.0,
         Err(_) => Salvage::new(bytes).run(),
     }
 }
@@ -35,7 +37,7 @@ const PATIENCE: usize = 16;
 struct Salvage<'a> {
     bytes: &'a [u8],
     members: Map<String, Value>,
-    entries: Option<Vec<Value>>,
+    entries: Option<Entries>,
     report: ReadReport,
     /// How many bytes may still be looked through for what comes after damage.
     patience: usize,
@@ -60,10 +62,7 @@ impl<'a> Salvage<'a> {
         while let Some(next) = self.member(at) {
             at = next;
         }
-        if let Some(entries) = self.entries {
-            self.members.insert("entries".to_owned(), Value::Array(entries));
-        }
-        Content { value: Value::Object(self.members), report: self.report }
+        Content { value: Value::Object(self.members), entries: self.entries, report: self.report }
     }
 
     /// The file ends here; what would have followed is not known.
@@ -90,7 +89,7 @@ impl<'a> Salvage<'a> {
         let Some((key, value)) = self.key(here) else { return self.find_member(here, "a member") };
         let name = String::from_utf8_lossy(key).into_owned();
         if key == b"entries" && self.bytes[value] == b'[' && self.entries.is_none() {
-            self.entries = Some(Vec::new());
+            self.entries = Some(Entries::default());
             return self.entries(value + 1);
         }
         let end = scan::skip(self.bytes, value).ok();
@@ -173,7 +172,7 @@ impl<'a> Salvage<'a> {
                 _ => match self.value(here) {
                     Ok((value, end)) => {
                         self.report.events += 1;
-                        self.entries.get_or_insert_default().push(value);
+                        self.entries.get_or_insert_default().take(&value);
                         at = end;
                     }
                     Err((why, end)) => at = self.damaged(here, &why, end)?,
@@ -265,8 +264,7 @@ mod tests {
     }
 
     fn records(content: &Content) -> Vec<u64> {
-        let entries = content.value["entries"].as_array().cloned().unwrap_or_default();
-        entries.iter().filter_map(|e| e["record_id"].as_u64()).collect()
+        content.entries.iter().flat_map(|entries| &entries.read).map(|entry| entry.record).collect()
     }
 
     #[test]

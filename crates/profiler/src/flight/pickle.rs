@@ -7,7 +7,7 @@
 
 mod salvage;
 
-use super::Content;
+use super::{Content, Entries};
 use crate::trace::{DamageKind, ReadReport};
 use railwright_spec::problem::Problem;
 use serde_json::{Map, Number, Value};
@@ -337,13 +337,14 @@ pub(super) fn content(label: &str, bytes: &[u8]) -> Result<Content, Problem> {
     let mut budget = bytes.len().saturating_mul(SHARING);
     let (value, problem) = match machine.run() {
         Ok(root) => {
-            return Ok(Content {
-                value: machine.value(root, 0, &mut budget)?,
-                report: ReadReport::default(),
-            });
+            let mut value = machine.value(root, 0, &mut budget)?;
+            drop(machine);
+            let entries = Entries::out_of(&mut value);
+            return Ok(Content { value, entries, report: ReadReport::default() });
         }
         Err(problem) => (machine.salvage(&mut budget)?, problem),
     };
+    let mut value = value;
     // What is no dump at all is refused for the reason why it could not be read.
     if !["entries", "pg_config", "pg_status"].iter().any(|key| value.get(key).is_some()) {
         return Err(problem);
@@ -354,7 +355,8 @@ pub(super) fn content(label: &str, bytes: &[u8]) -> Result<Content, Problem> {
         0 => "the file breaks off".to_owned(),
         _ => format!("{}; the rest was left out", problem.message),
     });
-    Ok(Content { value, report })
+    let entries = Entries::out_of(&mut value);
+    Ok(Content { value, entries, report })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Responsible for: joining groups across ranks (by their ranks where the dumps list them, else by name and purpose), and the first collective that is entered and
 //! not left. Refuses to follow ranks from one group to another; [`super::chain`] does.
 
-use crate::flight::{Entry, FlightRecord, Group as Listed};
+use crate::flight::{Entry, FlightRecord, Group as Listed, Status};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -110,16 +110,49 @@ fn lane(records: &[(u32, &FlightRecord)], record: &FlightRecord, rank: u32, entr
         (description, _) if !ranks.is_empty() => description.clone(),
         (description, name) => format!("{description} ({name})"),
     };
-    let message = if entry.is_message { ends(&entry.operation) } else { None };
+    let message = message_of(entry);
     // Ends are numbered within the group where it is listed.
     let global = |local: u32| ranks.get(local as usize).copied().unwrap_or(local);
     let message = message.map(|(from, to)| (global(from), global(to)));
     Lane { name: if name.is_empty() { "default".to_owned() } else { name }, ranks, message }
 }
 
+/// The ends of a message, as its group numbers its ranks.
+fn message_of(entry: &Entry) -> Option<(u32, u32)> {
+    if entry.is_message { ends(&entry.operation) } else { None }
+}
+
+/// By what entries of one record are of one lane: their group's name and purpose, and what they are if they are messages.
+type Alike<'a> = (&'a str, &'a str, Option<&'a str>);
+
+/// Lanes by number: thousands of entries are of one, which is worked out once for each record.
+#[derive(Default)]
+struct Lanes {
+    numbers: BTreeMap<Lane, usize>,
+}
+
+impl Lanes {
+    /// The number of an entry's lane. `own` remembers those of its record.
+    fn of<'a>(
+        &mut self,
+        own: &mut BTreeMap<Alike<'a>, usize>,
+        records: &[(u32, &'a FlightRecord)],
+        record: &'a FlightRecord,
+        rank: u32,
+        entry: &'a Entry,
+    ) -> usize {
+        let operation = entry.is_message.then_some(entry.operation.as_str());
+        let alike = (entry.group_name.as_str(), entry.group_description.as_str(), operation);
+        *own.entry(alike).or_insert_with(|| {
+            let next = self.numbers.len();
+            *self.numbers.entry(lane(records, record, rank, entry)).or_insert(next)
+        })
+    }
+}
+
 /// Whether a rank has left a collective. A recorder that never sees starts (gloo) only retires.
-fn left(record: &FlightRecord, entry: &Entry) -> bool {
-    let status = record.statuses.iter().find(|s| s.group == entry.group).filter(|_| !entry.is_message);
+fn left(record: &FlightRecord, statuses: &BTreeMap<u64, &Status>, entry: &Entry) -> bool {
+    let status = statuses.get(&entry.group).filter(|_| !entry.is_message);
     let by_count = status.and_then(|s| s.last_completed).is_some_and(|last| last >= entry.sequence);
     // Where a damaged dump lost how far its groups had come, the word that the recorder is done counts alone: nobody is said to wait on a doubt.
     let is_counted = !record.statuses.is_empty() || record.is_whole();
@@ -171,14 +204,17 @@ struct Dumps {
 /// The groups and messages that hint at ranks of which there is no dump: a group whose ranks no dump lists and that one rank alone used, and a message to or from a
 /// rank that is not among `records`. In order, each once.
 pub(super) fn incomplete(records: &[(u32, &FlightRecord)]) -> Vec<Group> {
-    let mut users: BTreeMap<Lane, BTreeSet<u32>> = BTreeMap::new();
+    let mut lanes = Lanes::default();
+    let mut users: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
     for &(rank, record) in records {
+        let mut own = BTreeMap::new();
         for entry in &record.entries {
-            users.entry(lane(records, record, rank, entry)).or_default().insert(rank);
+            users.entry(lanes.of(&mut own, records, record, rank, entry)).or_default().insert(rank);
         }
     }
     let is_here = |rank: &u32| records.iter().any(|(known, _)| known == rank);
-    let hints = users.into_iter().filter_map(|(lane, used)| {
+    let hints = lanes.numbers.into_iter().filter_map(|(lane, number)| {
+        let used = users.remove(&number).unwrap_or_default();
         let (hints, ranks) = match lane.message {
             Some((from, to)) => (!is_here(&from) || !is_here(&to), vec![from, to]),
             None if lane.ranks.is_empty() => (used.len() == 1, used.into_iter().collect()),
@@ -191,28 +227,34 @@ pub(super) fn incomplete(records: &[(u32, &FlightRecord)]) -> Vec<Group> {
 
 /// Where every group is stuck, in order of time. `records` are (rank, dump) in order of rank, each rank once; `none` are the ranks that are known to have no dump.
 pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck> {
-    let mut lanes: BTreeMap<Lane, BTreeMap<u32, Walk<'_>>> = BTreeMap::new();
+    let mut lanes = Lanes::default();
+    let mut walks: Vec<BTreeMap<u32, Walk<'_>>> = Vec::new();
     for &(rank, record) in records {
+        let mut own = BTreeMap::new();
+        // Of several for one group the first counts.
+        let statuses: BTreeMap<u64, &Status> = record.statuses.iter().rev().map(|s| (s.group, s)).collect();
         // Messages are numbered by their place in their lane: the recorder numbers those of a group together.
-        let mut counts: BTreeMap<Lane, u64> = BTreeMap::new();
+        let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
         // Behind a hole that damage left, the places of messages are not known.
         let (mut expected, mut hole) = (0, false);
         for entry in &record.entries {
             hole |= record.unreadable() > 0 && entry.record != expected;
             expected = entry.record.saturating_add(1);
-            let lane = lane(records, record, rank, entry);
-            if hole && lane.message.is_some() {
+            let is_message = message_of(entry).is_some();
+            if hole && is_message {
                 continue;
             }
-            let sequence = if lane.message.is_some() {
-                let count = counts.entry(lane.clone()).or_default();
+            let lane = lanes.of(&mut own, records, record, rank, entry);
+            walks.resize_with(walks.len().max(lane + 1), BTreeMap::new);
+            let sequence = if is_message {
+                let count = counts.entry(lane).or_default();
                 *count += 1;
                 *count
             } else {
                 entry.sequence
             };
-            let walk = lanes.entry(lane).or_default().entry(rank).or_default();
-            walk.entries.insert(sequence, (entry, left(record, entry)));
+            let walk = walks[lane].entry(rank).or_default();
+            walk.entries.insert(sequence, (entry, left(record, &statuses, entry)));
             if may_have_been_left(record, entry) {
                 walk.doubtful.insert(sequence);
             }
@@ -221,7 +263,8 @@ pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck
     let whole = records.iter().filter(|(_, record)| record.is_whole()).map(|&(rank, _)| rank).collect();
     let damaged = records.iter().filter(|(_, record)| !record.is_whole()).map(|&(rank, _)| rank);
     let dumps = Dumps { whole, doubtful: damaged.chain(none.iter().copied()).collect() };
-    let mut all: Vec<Stuck> = lanes.iter().filter_map(|(lane, walks)| of_lane(lane, walks, &dumps)).collect();
+    let of_lane = |(lane, &number): (&Lane, &usize)| of_lane(lane, walks.get(number)?, &dumps);
+    let mut all: Vec<Stuck> = lanes.numbers.iter().filter_map(of_lane).collect();
     all.sort_by(|a, b| (a.since, &a.group, a.sequence).cmp(&(b.since, &b.group, b.sequence)));
     all
 }

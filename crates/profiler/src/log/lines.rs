@@ -528,7 +528,8 @@ fn seconds_of_day(stamp: &str) -> Option<f64> {
     let mut next = || parts.next();
     let (hours, minutes) = (next()?.parse::<f64>().ok()?, next()?.parse::<f64>().ok()?);
     let seconds = next()?.replace(',', ".").parse::<f64>().ok()?;
-    Some(hours * 3600.0 + minutes * 60.0 + seconds)
+    // `nan` and `inf` are numbers to the parser.
+    Some(hours * 3600.0 + minutes * 60.0 + seconds).filter(|time| (0.0..=1e6).contains(time))
 }
 
 /// A line without the codes that colour it.

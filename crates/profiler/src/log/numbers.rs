@@ -31,7 +31,7 @@ pub(super) fn scaled_after(text: &str, mark: &str) -> Option<f64> {
         Some('T') => 1e12,
         _ => 1.0,
     };
-    leading(rest).map(|number| number * scale)
+    leading(rest).map(|number| number * scale).filter(|number| number.is_finite())
 }
 
 /// The middle of sorted or unsorted values.
@@ -58,6 +58,7 @@ mod tests {
         assert_eq!(scaled_after("ms: 11.5K | a", "ms:"), Some(11_500.0));
         assert_eq!(scaled_after("ms: 272 | K", "ms:"), Some(272.0));
         assert_eq!(scaled_after("ms: K", "ms:"), None);
+        assert_eq!(scaled_after("ms: 1e307K", "ms:"), None);
         assert_eq!(median(&[3.0, 1.0, 2.0, 10.0]), Some(2.5));
     }
 }

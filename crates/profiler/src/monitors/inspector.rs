@@ -75,12 +75,39 @@ pub fn matches(head: &[u8]) -> bool {
         && has(b"\"coll_sn\"")
 }
 
+/// No object is longer: a damaged one, whose brackets do not close, is not looked through up to the end of the file.
+const LONGEST: usize = 1 << 20;
+/// How many times the length of a file damaged objects may be looked through: more is a file made to be slow, of which damage costs whole lines.
+const PATIENCE: usize = 16;
+
+/// Where the object after a damaged one begins: at the brace before the next header that is not its own.
+fn next_object(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut from = at + 1;
+    for found in memchr::memmem::find_iter(&bytes[at..], b"\"header\"") {
+        let to = (at + found).max(from);
+        if let Some(open) = memchr::memrchr(b'{', &bytes[from..to]) {
+            return Some(from + open);
+        }
+        from = to;
+    }
+    None
+}
+
+/// How many bytes were looked through when an error was met.
+fn place_of(error: &serde_json::Error, window: &[u8]) -> usize {
+    let mut lines = memchr::memchr_iter(b'\n', window);
+    let before = error.line().checked_sub(2).and_then(|above| lines.nth(above)).unwrap_or(0);
+    before.saturating_add(error.column()).min(window.len())
+}
+
 /// Reads a file; a damaged object costs itself, and how many were damaged is told.
 pub fn read(label: &str, bytes: &[u8]) -> Result<(Vec<Record>, u64), Problem> {
     let (mut records, mut damaged, mut at) = (Vec::new(), 0, 0);
+    let mut patience = bytes.len().saturating_mul(PATIENCE);
     while at < bytes.len() {
         at += bytes[at..].iter().take_while(|b| b.is_ascii_whitespace()).count();
-        let mut stream = serde_json::Deserializer::from_slice(&bytes[at..]).into_iter::<Object>();
+        let window = &bytes[at..bytes.len().min(at.saturating_add(LONGEST))];
+        let mut stream = serde_json::Deserializer::from_slice(window).into_iter::<Object>();
         match stream.next() {
             None => break,
             Some(Ok(object)) => {
@@ -103,12 +130,14 @@ pub fn read(label: &str, bytes: &[u8]) -> Result<(Vec<Record>, u64), Problem> {
                     bus_bandwidth: performance.coll_busbw_gbs,
                 });
             }
-            Some(Err(_)) => {
+            Some(Err(error)) => {
                 damaged += 1;
-                // The next object begins at the brace before the next header that is not this object's own.
-                let next = memchr::memmem::find_iter(&bytes[at..], b"\"header\"")
-                    .filter_map(|found| memchr::memrchr(b'{', &bytes[..at + found]))
-                    .find(|&open| open > at);
+                patience = patience.saturating_sub(place_of(&error, window));
+                let next = if patience > 0 {
+                    next_object(bytes, at)
+                } else {
+                    memchr::memchr(b'\n', &bytes[at..]).map(|end| at + end)
+                };
                 match next {
                     Some(open) => at = open,
                     None => break,

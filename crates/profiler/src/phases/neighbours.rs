@@ -6,7 +6,9 @@
 use super::FoundBy;
 use crate::RankTrace;
 use crate::trace::{GpuActivities, GpuKind, HostKind, NONE};
+use indexmap::IndexMap;
 use railwright_step::Phase;
+use rustc_hash::FxBuildHasher;
 
 /// So many rows may lie between neighbours that agree.
 const BETWEEN: usize = 16;
@@ -31,16 +33,12 @@ pub(super) fn fill(
     if found.iter().all(Option::is_some) {
         return;
     }
-    let mut streams: Vec<(u32, Vec<Stretch>)> = Vec::new();
+    let mut streams: IndexMap<u32, Vec<Stretch>, FxBuildHasher> = IndexMap::default();
     for (at, (&stream, kind)) in gpu.streams().iter().zip(gpu.kinds()).enumerate() {
         if matches!(kind, GpuKind::Annotation | GpuKind::Sync) {
             continue;
         }
-        let place = streams.iter().position(|(known, _)| *known == stream).unwrap_or_else(|| {
-            streams.push((stream, Vec::new()));
-            streams.len() - 1
-        });
-        let stretches = &mut streams[place].1;
+        let stretches = streams.entry(stream).or_default();
         if stretches.last().is_none_or(|last| last.phase != found[at]) {
             stretches.push(Stretch { phase: found[at], ..Stretch::default() });
         }

@@ -11,6 +11,7 @@ mod fill;
 mod finish;
 mod head;
 mod numbers;
+mod places;
 mod rows;
 mod stream;
 #[cfg(test)]

@@ -99,6 +99,7 @@ impl Reader for MegaScan {
         if passes.passes.is_empty() {
             return Err(Problem::new("holds no pass of a pipeline that can be read").in_file(label));
         }
+        passes.leave_out_impossible();
         passes.sort();
         passes.shape = PassShape::default().widened(&passes.passes);
         passes.shape.micro_batches =
@@ -118,6 +119,9 @@ impl Open {
             }
             ("i" | "I" | "E", "iteration end" | "iteration") => {
                 let Some((step, start)) = self.iterations.remove(&rank) else { return false };
+                if time < start {
+                    return false;
+                }
                 passes.steps.push(StepTime { step, rank, duration: time - start, memory_bytes: None });
             }
             ("B", name) => {

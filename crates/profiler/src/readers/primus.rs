@@ -118,6 +118,7 @@ impl Reader for PrimusRank {
         if !dropped.is_empty() {
             passes.warn(format!("{label}: {} could not be read and were left out", steps(&dropped)));
         }
+        passes.leave_out_impossible();
         if passes.passes.is_empty() {
             return Err(Problem::new("holds no step of pipeline timers that can be read").in_file(label));
         }
@@ -169,7 +170,7 @@ fn add(passes: &mut Passes, step: u32, rank: u32, iteration: &Iteration) -> bool
         }
     }
     passes.passes.append(&mut found);
-    if let Some(duration) = iteration.total.and_then(nanoseconds) {
+    if let Some(duration) = iteration.total.and_then(nanoseconds).filter(|duration| *duration >= 0) {
         let memory = iteration.memory.filter(|m| (0.0..1e9).contains(m));
         let memory_bytes = memory.map(|gib| (gib * 1024.0 * 1024.0 * 1024.0) as u64);
         passes.steps.push(StepTime { step, rank, duration, memory_bytes });

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: kernels, copies and their order. Refuses to know what a kernel is for.
 
-use super::{NONE, some};
+use super::{NONE, Times, some};
 use crate::NameId;
 use serde::Serialize;
 
@@ -184,6 +184,23 @@ impl GpuActivities {
             kept.push(row);
             kept
         });
+    }
+
+    /// Drops rows, in order of start, whose times cannot be; how many. Sizes that no sum holds count as unknown. Readers call it once at the end.
+    pub fn drop_impossible(&mut self) -> u64 {
+        let mut sum: u64 = 0;
+        for size in &mut self.bytes {
+            match sum.checked_add(*size).filter(|&sum| i64::try_from(sum).is_ok()) {
+                Some(more) => sum = more,
+                None => *size = 0,
+            }
+        }
+        let mut dropped = 0;
+        if Times::first_impossible(&self.start, &self.end).is_some() {
+            let mut times = Times::default();
+            self.retain(|row| times.take(row.start, row.end).map_err(|_| dropped += 1).is_ok());
+        }
+        dropped
     }
 
     /// Moves all times: `to` gives the new time of an old one.

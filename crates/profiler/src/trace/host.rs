@@ -4,7 +4,7 @@
 //!
 //! Few rows name a stream of the device (operators of compiled kernels do), so those that do are a list of their own and no column.
 
-use super::{NONE, some};
+use super::{NONE, Times, some};
 use crate::NameId;
 use serde::Serialize;
 
@@ -238,6 +238,16 @@ impl HostActivities {
             }
         }
         *self = kept;
+    }
+
+    /// Drops rows, in order of start, whose times cannot be; how many. Readers call it once at the end.
+    pub fn drop_impossible(&mut self) -> u64 {
+        let mut dropped = 0;
+        if Times::first_impossible(&self.start, &self.end).is_some() {
+            let mut times = Times::default();
+            self.retain(|row| times.take(row.start, row.end).map_err(|_| dropped += 1).is_ok());
+        }
+        dropped
     }
 
     /// Moves all times: `to` gives the new time of an old one.

@@ -6,7 +6,7 @@ use super::CutBy;
 use crate::trace::{GpuKind, HostKind, NONE};
 use crate::view::{Role, View};
 use crate::{NameId, RankTrace};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a step begins; the last one of a list is where the last step ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +41,13 @@ pub(super) fn number(name: &str) -> Option<u64> {
 pub(super) fn host_steps(trace: &RankTrace) -> Vec<(u64, i64, i64)> {
     let mut known: Vec<Option<Option<u64>>> = vec![None; trace.names.len()];
     let mut steps: Vec<(u64, i64, i64)> = Vec::new();
+    let mut seen: BTreeSet<u64> = BTreeSet::new();
     let rows = trace.host.kinds().iter().zip(trace.host.names()).enumerate();
     for (at, (_, name)) in rows.filter(|(_, (kind, _))| **kind == HostKind::Annotation) {
         let Some(cell) = known.get_mut(name.0 as usize) else { continue };
         let said = *cell.get_or_insert_with(|| number(trace.names.get(*name)));
         if let (Some(number), Some(row)) = (said, trace.host.get(at))
-            && steps.iter().all(|(known, ..)| *known != number)
+            && seen.insert(number)
         {
             steps.push((number, row.start, row.end));
         }
@@ -96,17 +97,13 @@ fn launches(view: &View<'_>) -> Vec<Boundary> {
 
 /// The stream with the most arithmetic.
 fn main_stream(view: &View<'_>) -> u32 {
-    let mut streams: Vec<(u32, i64)> = Vec::new();
+    let mut streams: BTreeMap<u32, i64> = BTreeMap::new();
     for (at, &stream) in view.gpu.streams().iter().enumerate() {
         if view.role[at] == Role::Compute {
-            let time = view.gpu.ends()[at] - view.gpu.starts()[at];
-            match streams.iter_mut().find(|(known, _)| *known == stream) {
-                Some((_, sum)) => *sum += time,
-                None => streams.push((stream, time)),
-            }
+            *streams.entry(stream).or_default() += view.gpu.ends()[at] - view.gpu.starts()[at];
         }
     }
-    streams.iter().max_by_key(|(stream, time)| (*time, u32::MAX - stream)).map_or(0, |(stream, _)| *stream)
+    streams.iter().max_by_key(|(stream, time)| (**time, u32::MAX - **stream)).map_or(0, |(stream, _)| *stream)
 }
 
 /// Ends the last step.
@@ -120,19 +117,22 @@ fn close(boundaries: &mut Vec<Boundary>, end: Option<i64>) {
 
 /// The device's copies of `ProfilerStep`, each of which begins with the first kernel of its step.
 fn device_annotations(view: &View<'_>) -> Vec<Boundary> {
-    let mut boundaries: Vec<Boundary> = Vec::new();
+    let mut first: BTreeMap<u64, (usize, i64)> = BTreeMap::new();
     let mut end = None;
     for row in view.gpu.iter().filter(|row| row.kind == GpuKind::Annotation) {
         if let Some(number) = number(view.trace.names.get(row.name)) {
             // One for each stream; the first counts.
-            match boundaries.iter_mut().find(|known| known.number == Some(number)) {
-                Some(known) => known.time = known.time.min(row.start),
-                None => boundaries.push(Boundary { number: Some(number), time: row.start }),
-            }
+            let place = first.len();
+            let (_, time) = first.entry(number).or_insert((place, row.start));
+            *time = row.start.min(*time);
             end = end.max(Some(row.end));
         }
     }
-    boundaries.sort_by_key(|boundary| boundary.time);
+    let mut met: Vec<(i64, usize, u64)> =
+        first.into_iter().map(|(number, (place, time))| (time, place, number)).collect();
+    met.sort_unstable();
+    let mut boundaries: Vec<Boundary> =
+        met.into_iter().map(|(time, _, number)| Boundary { number: Some(number), time }).collect();
     close(&mut boundaries, end);
     boundaries
 }

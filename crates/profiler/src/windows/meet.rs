@@ -49,23 +49,16 @@ pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
         }
     }
     // Only steps that follow each other are shown together: the longest row of them, of equal ones the first.
-    let mut best: Vec<u64> = Vec::new();
-    let mut row: Vec<u64> = Vec::new();
-    for (&name, moments) in &said {
-        if moments.len() * 2 <= cuts.len() {
-            row.clear();
-            continue;
-        }
-        row.push(name);
-        if row.len() > best.len() {
-            best.clone_from(&row);
-        }
-    }
+    let held: Vec<(u64, bool)> =
+        said.iter().map(|(&name, moments)| (name, moments.len() * 2 > cuts.len())).collect();
+    let rows = held.chunk_by(|a, b| a.1 && b.1).filter(|row| row[0].1);
+    let longest = rows.fold(&[][..], |best, row| if row.len() > best.len() { row } else { best });
+    let best = longest.iter().map(|(name, _)| *name);
     let mut steps: Vec<StepWindow> = Vec::new();
     let mut names: Vec<u64> = Vec::new();
     let mut spread = 0;
-    for name in &best {
-        let moments = &said[name];
+    for name in best {
+        let moments = &said[&name];
         let mut begins: Vec<i64> = moments.iter().map(|moment| moment.1).collect();
         let mut ends: Vec<i64> = moments.iter().map(|moment| moment.2).collect();
         begins.sort_unstable();
@@ -82,9 +75,9 @@ pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
             last.end = from;
         }
         spread = spread.max(begins[begins.len() - 1] - begins[0]);
-        names.push(*name);
+        names.push(name);
         steps.push(StepWindow {
-            number: numbered.then_some(*name),
+            number: numbered.then_some(name),
             start: from,
             end: to,
             without: Vec::new(),
@@ -92,12 +85,14 @@ pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
     }
     for (step, name) in steps.iter_mut().zip(&names) {
         let near = (step.duration() as f64 * NEAR) as i64;
-        let says = |cut: &Cut| said[name].iter().any(|moment| moment.0 == cut.member);
+        // Members come in their order.
+        let says = |cut: &Cut| said[name].binary_search_by_key(&cut.member, |moment| moment.0).is_ok();
         let covers = |cut: &Cut| cut.extent.0 <= step.start + near && cut.extent.1 >= step.end - near;
         let lacks = |cut: &&Cut| !says(cut) && !covers(cut);
         step.without = cuts.iter().filter(lacks).map(|cut| cut.member).collect();
     }
-    let left_out = said.keys().copied().filter(|name| !names.contains(name)).collect();
+    // Names are in order, as the rows of `said` are.
+    let left_out = said.keys().copied().filter(|name| names.binary_search(name).is_err()).collect();
     (!steps.is_empty()).then_some(Met { steps, spread, left_out })
 }
 

@@ -87,7 +87,7 @@ pub(crate) fn read(text: &str, units: &[Unit]) -> Result<f64, Problem> {
         return Err(problem.hint(format!("use one of {}", names().join(", "))));
     };
     match number.trim().parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok(number * scale),
+        Ok(number) if (number * scale).is_finite() => Ok(number * scale),
         _ => Err(Problem::new(format!("{} is not an ordinary number", shown(text)))),
     }
 }
@@ -127,6 +127,7 @@ mod tests {
             assert_eq!(read(&text, BANDWIDTH), Ok(number), "{text}");
         }
         assert_eq!(written(50e9), "50000000000");
+        assert!(read("1e308 GB/s", BANDWIDTH).is_err());
     }
 
     #[test]

@@ -9,7 +9,8 @@ use super::host;
 use super::projection::Launches;
 use super::session::Session;
 use railwright_profiler::trace::{
-    CollectiveCall, GpuActivity, GpuKind, HostActivity, HostKind, Identity, NONE, RankTrace, Source,
+    CollectiveCall, DamageKind, GpuActivity, GpuKind, HostActivity, HostKind, Identity, NONE, RankTrace,
+    Source,
 };
 use railwright_profiler::{NameId, Names};
 use railwright_step::CollectiveKind;
@@ -144,7 +145,6 @@ impl<'r> Rank<'r> {
         self.host.sort_by_key(|row| (row.start, -row.end));
         self.name_communications();
         self.project();
-        self.trace.report.kept = (self.gpu.len() + self.host.len()) as u64;
         for row in self.gpu {
             self.trace.gpu.push(row);
         }
@@ -153,6 +153,9 @@ impl<'r> Rank<'r> {
         }
         self.trace.gpu.sort();
         self.trace.host.sort();
+        let impossible = self.trace.gpu.drop_impossible() + self.trace.host.drop_impossible();
+        self.trace.report.note_many(DamageKind::BadTime, impossible);
+        self.trace.report.kept = (self.trace.gpu.len() + self.trace.host.len()) as u64;
         self.trace
     }
 

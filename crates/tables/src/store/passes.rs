@@ -5,7 +5,7 @@
 use super::{Part, Store, json};
 use crate::parquet::{Field, Table, Values, told, write};
 use railwright_profiler::passes::{Pass, PassKind, PassShape, Passes, StepTime};
-use railwright_profiler::trace::some;
+use railwright_profiler::trace::{Impossible, Times, some};
 use railwright_spec::problem::{Problem, Warning};
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +77,27 @@ pub fn passes_parts(index: usize, passes: &Passes) -> Result<Vec<Part>, Problem>
     ])
 }
 
+fn impossible(row: usize, why: Impossible) -> Problem {
+    Problem::new(format!("row {row} {}", why.words()))
+        .hint("the saved profile is damaged: read the traces again")
+}
+
+/// Whether passes can be: what sums their times and makes room for their places relies on it.
+fn check(passes: &Passes) -> Result<(), Problem> {
+    let mut times = Times::default();
+    for (row, pass) in passes.passes.iter().enumerate() {
+        times.take(pass.start, pass.end).map_err(|why| impossible(row, why))?;
+        let places = [pass.stage, pass.replica, pass.shard, pass.chunk];
+        if let Some(place) = places.iter().find(|place| **place > Passes::MOST_PLACES) {
+            return Err(Problem::new(format!(
+                "row {row} counts to {place}, at most {} are read",
+                Passes::MOST_PLACES
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Reads a table of passes.
 pub(super) fn read(index: usize, store: &Store) -> Result<Passes, Problem> {
     let part = name(index, "about.json");
@@ -112,13 +133,18 @@ pub(super) fn read(index: usize, store: &Store) -> Result<Passes, Problem> {
             micro_batch: micro_batch[at].and_then(|n| u32::try_from(n).ok()).and_then(some),
             chunk: chunk[at],
             start: start[at],
-            end: start[at].wrapping_add(duration[at]),
+            end: start[at].saturating_add(duration[at]),
         });
     }
+    check(&passes).map_err(|problem| problem.in_file(&label))?;
     let part = name(index, "steps.parquet");
     let table = Table::open(store.within(&part), &store.part(&part)?)?;
     let (step, rank) = (table.numbers("step", |n| n)?, table.numbers("rank", |n| n)?);
     let (duration, memory) = (table.signed("duration_ns")?, table.sizes_or_none("memory_bytes")?);
+    let mut times = Times::default();
+    for (row, &duration) in duration.iter().enumerate() {
+        times.take(0, duration).map_err(|why| impossible(row, why).in_file(store.within(&part)))?;
+    }
     passes.steps = (0..table.rows())
         .map(|at| StepTime {
             step: step[at],

@@ -8,7 +8,7 @@ use crate::parquet::{Field, Table, Values, told, write};
 use railwright_profiler::job::Member;
 use railwright_profiler::trace::{
     CollectiveCall, GpuActivities, GpuKind, HostActivities, HostKind, Identity, NONE, NamedStream, RankGroup,
-    ReadReport,
+    ReadReport, Times,
 };
 use railwright_profiler::{NameId, Names, RankTrace};
 use railwright_spec::problem::Problem;
@@ -198,12 +198,29 @@ fn kinds<K: Copy>(table: &Table, known: &[K]) -> Result<Vec<K>, Problem> {
     bad.map_or(Ok(kinds), |n| Err(Problem::new(format!("no kind has the number {n}"))))
 }
 
-fn ends(starts: &[i64], table: &Table) -> Result<Vec<i64>, Problem> {
+/// The ends of rows, in order of start, whose times can be.
+fn ends(part: &str, starts: &[i64], table: &Table) -> Result<Vec<i64>, Problem> {
     let mut durations = table.signed("duration_ns")?;
     for (duration, start) in durations.iter_mut().zip(starts) {
-        *duration = start.wrapping_add(*duration);
+        // A duration that leads out of all times ends beyond the limit, which is refused below.
+        *duration = start.saturating_add(*duration);
     }
-    Ok(durations)
+    match Times::first_impossible(starts, &durations) {
+        Some((row, why)) => Err(Problem::new(format!("row {row} of `{part}` {}", why.words()))
+            .hint("the saved profile is damaged: read the traces again")),
+        None => Ok(durations),
+    }
+}
+
+/// Sizes whose sum no sum of bytes overflows.
+fn bytes(table: &Table) -> Result<Vec<u64>, Problem> {
+    let bytes = table.sizes("bytes")?;
+    let sum = bytes.iter().try_fold(0_u64, |sum, &size| sum.checked_add(size));
+    match sum.filter(|&sum| i64::try_from(sum).is_ok()) {
+        Some(_) => Ok(bytes),
+        None => Err(Problem::new("column `bytes` holds more than 9 exabytes")
+            .hint("the saved profile is damaged: read the traces again")),
+    }
 }
 
 fn ids(table: &Table, names: &Names) -> Result<Vec<NameId>, Problem> {
@@ -220,7 +237,7 @@ fn uneven() -> Problem {
 
 fn gpu(table: &Table, names: &Names, calls: usize) -> Result<GpuActivities, Problem> {
     let start = table.signed("start_ns")?;
-    let end = ends(&start, table)?;
+    let end = ends("gpu.parquet", &start, table)?;
     let collective = table.numbers("collective", |n| n)?;
     within("collective", &collective, calls)?;
     GpuActivities::from_columns(
@@ -231,14 +248,14 @@ fn gpu(table: &Table, names: &Names, calls: usize) -> Result<GpuActivities, Prob
         table.numbers("stream", |n| n)?,
         table.numbers("correlation", |n| n)?,
         collective,
-        table.sizes("bytes")?,
+        bytes(table)?,
     )
     .ok_or_else(uneven)
 }
 
 fn host(table: &Table, names: &Names, calls: usize) -> Result<HostActivities, Problem> {
     let start = table.signed("start_ns")?;
-    let end = ends(&start, table)?;
+    let end = ends("host.parquet", &start, table)?;
     let collective = table.numbers("collective", |n| n)?;
     within("collective", &collective, calls)?;
     let shapes = table.numbers("shapes", |n| n)?;

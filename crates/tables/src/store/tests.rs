@@ -4,8 +4,10 @@ use super::*;
 use crate::ParquetTable;
 use proptest::prelude::*;
 use railwright_profiler::RankTrace;
+use railwright_profiler::passes::StepTime;
 use railwright_profiler::trace::{
-    CollectiveCall, DamageKind, Device, GpuActivity, GpuKind, HostActivity, HostKind, RankGroup, Source,
+    CollectiveCall, DamageKind, Device, GpuActivity, GpuKind, HostActivity, HostKind, LIMIT, RankGroup,
+    Source,
 };
 use railwright_step::CollectiveKind;
 
@@ -24,7 +26,7 @@ prop_compose! {
         rank in proptest::option::of(0_u32..4000),
         words in proptest::collection::vec(".{0,12}", 1..6),
         rows in proptest::collection::vec(
-            (any::<i64>(), any::<i64>(), 0_usize..6, 0_u32..6, any::<u32>(), proptest::option::of(0_u32..3)),
+            (-LIMIT / 128..LIMIT / 128, 0..LIMIT / 128, 0_usize..6, 0_u32..6, any::<u32>(), proptest::option::of(0_u32..3)),
             0..60,
         ),
         calls in 3_u64..6,
@@ -51,14 +53,17 @@ prop_compose! {
                 peer: (at == 1).then_some(u32::MAX),
             });
         }
-        for (start, end, kind, name, number, call) in rows {
+        let mut rows = rows;
+        rows.sort_by_key(|row| row.0);
+        for (start, duration, kind, name, number, call) in rows {
+            let end = start + duration;
             let name = ids[name as usize % ids.len()];
             trace.gpu.push(GpuActivity {
                 start, end, name, kind: GPU[kind % 5], stream: number, correlation: Some(number).filter(|n| n % 3 > 0 && *n < u32::MAX),
-                collective: call, bytes: u64::from(number) << 31,
+                collective: call, bytes: u64::from(number) << 20,
             });
             trace.host.push(HostActivity {
-                start: end, end: start, name, kind: HOST[kind], thread: number % 7, correlation: None, collective: call,
+                start, end, name, kind: HOST[kind], thread: number % 7, correlation: None, collective: call,
                 shapes: (number % 2 == 0).then_some(name),
             });
             // Some traces have none: those are saved as before there was such a part.
@@ -189,4 +194,81 @@ fn a_newer_version_is_told() {
     let problem = Store::open("x", text.into_bytes()).expect_err("newer");
     assert!(problem.message.contains("version 7"), "{problem}");
     assert!(Store::open("y", b"{}".to_vec()).expect_err("other").message.contains("not a saved profile"));
+}
+
+/// A job of one rank with these rows on the device and on the host.
+fn job_of(rows: &[(i64, i64)]) -> Job {
+    let mut trace = RankTrace::default();
+    let name = trace.names.intern("kernel");
+    for &(start, end) in rows {
+        trace.gpu.push(GpuActivity { start, end, name, ..GpuActivity::default() });
+    }
+    Job { members: vec![Member { rank: 0, trace }], world_size: 1, ..Job::default() }
+}
+
+fn opened(bytes: Vec<u8>) -> Result<Saved, Problem> {
+    Store::open("x", bytes).and_then(|store| store.load())
+}
+
+#[test]
+fn times_that_cannot_be_are_damage() {
+    assert!(opened(save(&job_of(&[(-5, 1), (0, 9)]), &[]).expect("saved")).is_ok());
+    for (rows, told) in [
+        (&[(9, 3)][..], "row 0 of `gpu.parquet` ends before it starts"),
+        (&[(0, i64::MIN)], "ends before it starts"),
+        (&[(i64::MIN, 5)], "lies outside"),
+        (&[(0, i64::MAX)], "lies outside"),
+        (&[(i64::MAX - 3, i64::MAX)], "lies outside"),
+        (&[(0, 1), (5, 9), (4, 6)], "row 2 of `gpu.parquet` starts before the row above it"),
+        (&[(0, LIMIT), (0, LIMIT)], "brings the sum"),
+    ] {
+        let problem = opened(save(&job_of(rows), &[]).expect("saved")).expect_err("damaged");
+        assert!(problem.to_string().contains(told), "{rows:?}: {problem}");
+    }
+    let mut of_host = job_of(&[]);
+    of_host.members[0].trace.host.push(HostActivity { start: 7, end: 6, ..HostActivity::default() });
+    assert!(opened(save(&of_host, &[]).expect("saved")).is_err());
+}
+
+#[test]
+fn sizes_that_no_sum_holds_are_damage() {
+    let mut job = job_of(&[(0, 1), (1, 2)]);
+    let trace = &mut job.members[0].trace;
+    let rows: Vec<GpuActivity> = trace.gpu.iter().collect();
+    trace.gpu = Default::default();
+    rows.into_iter().for_each(|row| trace.gpu.push(GpuActivity { bytes: u64::MAX / 2, ..row }));
+    let problem = opened(save(&job, &[]).expect("saved")).expect_err("damaged");
+    assert!(problem.message.contains("9 exabytes"), "{problem}");
+}
+
+#[test]
+fn passes_that_cannot_be_are_damage() {
+    let bad = |change: fn(&mut Passes)| {
+        let mut table = passes();
+        change(&mut table);
+        opened(save(&Job::default(), &[table]).expect("saved")).expect_err("damaged").to_string()
+    };
+    assert!(
+        bad(|table| table.passes[3].end = table.passes[3].start - 1).contains("row 3 ends before it starts")
+    );
+    assert!(bad(|table| table.passes[0].start = i64::MIN).contains("row 0"));
+    assert!(bad(|table| table.passes[1].stage = u32::MAX - 1).contains("counts to 4294967294"));
+    let negative = StepTime { step: 0, rank: 0, duration: -1, memory_bytes: None };
+    let mut table = passes();
+    table.steps.push(negative);
+    assert!(opened(save(&Job::default(), &[table]).expect("saved")).is_err());
+}
+
+#[test]
+fn a_rank_is_named_once() {
+    let mut job = job_of(&[(0, 1)]);
+    job.members = vec![job.members[0].clone(); 2];
+    let problem = opened(save(&job, &[]).expect("saved")).expect_err("damaged");
+    assert!(problem.message.contains("names rank 0 twice"), "{problem}");
+    job.members.truncate(1);
+    job.members[0].rank = u32::MAX;
+    assert!(opened(save(&job, &[]).expect("saved")).is_err());
+    let many = String::from_utf8(save(&Job::default(), &[]).expect("saved")).expect("JSON only");
+    let many = many.replace("\"passes\":0", "\"passes\":9");
+    assert!(opened(many.into_bytes()).is_err());
 }

@@ -41,13 +41,17 @@ impl Shape {
     }
 }
 
+/// Every number of chunks per stage is tried up to here, which no model of today reaches: with ten thousand layers every one would be tried with every other, and
+/// so many chunks differ by nothing.
+const EVERY: u64 = 256;
+
 impl Space {
     /// Whether stages may differ in their number of layers.
     pub fn allows_uneven(&self) -> bool {
         self.splits.iter().any(|split| *split != Split::Even)
     }
 
-    /// Numbers of chunks per stage to try under a schedule: where stages may be uneven, every one that leaves each chunk a layer (embedding
+    /// Numbers of chunks per stage to try under a schedule (beyond [`EVERY`], powers of two): where stages may be uneven, every one that leaves each chunk a layer (embedding
     /// and head counting as layers), otherwise those that divide the layers.
     pub fn virtual_stage_choices(&self, schedule: Schedule, pipeline: u64, layers: u64) -> Vec<u64> {
         let interleaves = self.offers.as_ref().is_none_or(|o| o.interleaving);
@@ -60,7 +64,8 @@ impl Space {
                 let most = if interleaves { (layers + 2) / pipeline.max(1) } else { 1 };
                 let divides =
                     |v: &u64| *v == 1 || self.allows_uneven() || layers.is_multiple_of(v * pipeline);
-                self.virtual_stages.of((1..=most.max(1)).filter(divides))
+                let is_tried = |v: &u64| *v <= EVERY || v.is_power_of_two();
+                self.virtual_stages.of((1..=most.max(1)).filter(is_tried).filter(divides))
             }
         }
     }

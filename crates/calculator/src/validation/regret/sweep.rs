@@ -4,7 +4,7 @@
 
 use super::super::report::RowResult;
 use super::super::statistics::{quantile, rank_correlation};
-use super::{FEWEST_LAYOUTS, SMALLEST_DIFFERENCE, SMALLEST_SPREAD, Sweep};
+use super::{FEWEST_LAYOUTS, SMALLEST_DIFFERENCE, SMALLEST_SPREAD, Sweep, pairs};
 use crate::memory::SURE_TO_FIT;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -103,16 +103,8 @@ pub(super) fn judge(identity: &Sweep, layouts: &[Layout]) -> Option<SweepRegret>
     if spread < SMALLEST_SPREAD {
         return None;
     }
-    let (mut pairs, mut pairs_right) = (0, 0);
-    for (i, (a, slow)) in ran.iter().enumerate() {
-        for (b, fast) in &ran[..i] {
-            if (slow / fast).ln().abs() > SMALLEST_DIFFERENCE.ln_1p() {
-                pairs += 1;
-                pairs_right += usize::from((slow > fast) == (a.predicted > b.predicted));
-            }
-        }
-    }
     let points: Vec<(f64, f64)> = ran.iter().map(|(l, m)| (l.predicted, *m)).collect();
+    let (pairs, pairs_right) = pairs::ordered(&points, SMALLEST_DIFFERENCE);
     Some(SweepRegret {
         sweep: identity.clone(),
         layouts: ran.len(),

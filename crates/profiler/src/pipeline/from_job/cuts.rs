@@ -11,7 +11,9 @@ use crate::passes::PassKind;
 use crate::phases::{host_phases, phases};
 use crate::replay::median;
 use crate::trace::{GpuActivity, GpuKind, HostKind, NONE, RankTrace};
+use indexmap::IndexMap;
 use railwright_step::{CollectiveKind, Phase};
+use rustc_hash::FxBuildHasher;
 
 /// One thing on a rank's time.
 #[derive(Clone, Copy)]
@@ -105,17 +107,13 @@ fn device(trace: &RankTrace, marks: &mut Vec<(i64, Mark)>) -> bool {
     let mut messages = trace.gpu.iter().zip(&launched).filter(|(row, _)| is_message(row));
     let by_launch = messages.all(|(_, launch)| called(*launch).is_some());
     // Work whose launch is missing comes after what ran before it on its stream.
-    let mut streams: Vec<(u32, i64)> = Vec::new();
+    let mut streams: IndexMap<u32, i64, FxBuildHasher> = IndexMap::default();
     for ((row, phase), launch) in trace.gpu.iter().zip(&phases.gpu).zip(&launched) {
         if row.kind != GpuKind::Kernel {
             continue;
         }
         let call = called(*launch);
-        let place = streams.iter().position(|(stream, _)| *stream == row.stream).unwrap_or_else(|| {
-            streams.push((row.stream, i64::MIN));
-            streams.len() - 1
-        });
-        let before = &mut streams[place].1;
+        let before = streams.entry(row.stream).or_insert(i64::MIN);
         *before = call.unwrap_or(*before);
         let at = if by_launch { *before } else { row.start };
         if is_message(&row) {

@@ -4,6 +4,7 @@
 
 use super::arguments::Words;
 use super::numbers;
+use super::places::Places;
 use crate::trace::{CollectiveCall, RankGroup};
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     list: Vec<RankGroup>,
+    places: Places,
     /// The words of a group as they were written, to its place: the same words come thousands of times.
     known: BTreeMap<Vec<u8>, Option<u32>>,
     /// How many ranks were made out of starts, strides and sizes: claims, which must not fill the memory.
@@ -24,11 +26,24 @@ const CLAIMS: usize = 1 << 22;
 impl Groups {
     /// Adds a group that the head of the trace lists.
     pub(super) fn list(&mut self, group: RankGroup) {
-        match self.list.iter_mut().find(|g| g.name == group.name) {
-            Some(known) => *known = group,
-            None => self.list.push(group),
+        match self.places.named(&group.name) {
+            Some(at) => {
+                self.places.forget(at, &self.list[at as usize]);
+                self.places.add(at, &group);
+                self.list[at as usize] = group;
+            }
+            None => {
+                self.push(group);
+            }
         }
         self.known.clear();
+    }
+
+    fn push(&mut self, group: RankGroup) -> u32 {
+        let at = self.list.len() as u32;
+        self.places.add(at, &group);
+        self.list.push(group);
+        at
     }
 
     /// The groups in the order in which they came.
@@ -68,20 +83,17 @@ impl Groups {
         if name.is_empty() && ranks.is_none() {
             return None;
         }
-        let same = |group: &RankGroup| {
-            let agrees = ranks.is_none() || group.ranks.is_none() || group.ranks == ranks;
-            agrees && if name.is_empty() { group.ranks == ranks } else { group.name == name }
-        };
-        if let Some(at) = self.list.iter().position(same) {
-            let group = &mut self.list[at];
+        if let Some(at) = self.places.of(&name, ranks.as_ref()) {
+            let group = &mut self.list[at as usize];
+            self.places.forget(at, group);
             group.ranks = group.ranks.take().or(ranks);
             group.size = group.size.or(size);
             group.description = group.description.take().or(description);
-            return Some(at as u32);
+            self.places.add(at, group);
+            return Some(at);
         }
         let size = size.or(ranks.as_ref().map(|r| r.len() as u32));
-        self.list.push(RankGroup { name, description, ranks, size });
-        Some(self.list.len() as u32 - 1)
+        Some(self.push(RankGroup { name, description, ranks, size }))
     }
 }
 

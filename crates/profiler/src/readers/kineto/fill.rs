@@ -13,7 +13,7 @@ use super::scan::{self, Text};
 use crate::readers::Keep;
 use crate::trace::{
     CollectiveCall, DamageKind, GpuActivities, GpuActivity, GpuKind, HostActivities, HostActivity, HostKind,
-    NONE, ReadReport,
+    LIMIT, NONE, ReadReport,
 };
 use crate::{NameId, Names};
 use memchr::memmem::Finder;
@@ -61,9 +61,6 @@ pub(super) struct Suspect {
 
 /// No profile is this long, in nanoseconds: one hour.
 pub(super) const LONG: i64 = 3_600_000_000_000;
-
-/// Times beyond this, either way, are nobody's (they would be after the year 2100): within it, differences of times never overflow.
-pub(super) const LIMIT: i64 = i64::MAX / 2;
 
 /// A row whose role only its process tells.
 #[derive(Clone, Copy, Debug)]

@@ -2,11 +2,13 @@
 //!
 //! Responsible for: everything that needs all events. Refuses to move a time: outlying events are dropped, overlaps are counted and kept.
 
-use super::fill::{Fill, LIMIT, LONG};
+use super::fill::{Fill, LONG};
 use super::head::Head;
 use super::rows::ProcessRole;
 use crate::RankTrace;
-use crate::trace::{DamageKind, GpuActivity, GpuKind, HostKind, Identity, NONE, Source};
+use crate::trace::{DamageKind, GpuActivity, GpuKind, HostKind, Identity, LIMIT, NONE, Source};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 
 /// The trace.
 pub(super) fn finish(mut fill: Fill, head: &Head, mut identity: Identity) -> RankTrace {
@@ -17,6 +19,8 @@ pub(super) fn finish(mut fill: Fill, head: &Head, mut identity: Identity) -> Ran
     drop_outliers(&mut fill);
     fill.gpu.sort();
     fill.host.sort();
+    let impossible = fill.gpu.drop_impossible() + fill.host.drop_impossible();
+    fill.report.note_many(DamageKind::BadTime, impossible);
     count_overlaps(&mut fill);
     if head.base != 0 {
         identity.base = Some(head.base);
@@ -112,7 +116,7 @@ fn has_long_rows(fill: &Fill) -> bool {
 
 /// Counts rows that begin within another of their stream or thread and end after it.
 fn count_overlaps(fill: &mut Fill) {
-    let mut streams: Vec<(u32, Vec<i64>)> = Vec::new();
+    let mut streams: IndexMap<u32, Vec<i64>, FxBuildHasher> = IndexMap::default();
     let mut count = 0;
     for ((&start, &end), (&stream, &kind)) in
         fill.gpu.starts().iter().zip(fill.gpu.ends()).zip(fill.gpu.streams().iter().zip(fill.gpu.kinds()))
@@ -121,11 +125,7 @@ fn count_overlaps(fill: &mut Fill) {
         if matches!(kind, GpuKind::Annotation | GpuKind::Sync) || stream == NONE {
             continue;
         }
-        let at = streams.iter().position(|(s, _)| *s == stream).unwrap_or_else(|| {
-            streams.push((stream, Vec::new()));
-            streams.len() - 1
-        });
-        count += overlaps(&mut streams[at].1, start, end);
+        count += overlaps(streams.entry(stream).or_default(), start, end);
     }
     let mut threads: Vec<Vec<i64>> = Vec::new();
     for row in fill.host.iter() {

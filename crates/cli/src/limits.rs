@@ -1,0 +1,192 @@
+//! What the program may take of the machine: threads and memory.
+//!
+//! Responsible for: as many threads as there are processors at most, whatever the environment asks for; a limit of memory that readers look at as they read, and a
+//! guard that ends the program with an error before the system does. Refuses to guess where the system does not report memory (only Linux does): there is no
+//! limit then.
+
+use crate::exit;
+use crate::printer::Printer;
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Bytes;
+use std::io::{self, Read};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// The variable by which rayon is asked for a number of threads.
+const THREADS: &str = "RAYON_NUM_THREADS";
+/// Without `--memory-limit`: this share of the memory of the machine, or of what its container may have.
+const SHARE: (u64, u64) = (3, 4);
+/// How often the guard looks.
+const LOOK: Duration = Duration::from_millis(50);
+/// A page of memory in `/proc/self/statm`; larger pages only make the limit stricter in name.
+const PAGE: u64 = 4096;
+/// A stream looks at the memory after so many bytes.
+const STRIDE: u64 = 1 << 20;
+
+/// The limit in bytes, once it is known.
+static LIMIT: OnceLock<u64> = OnceLock::new();
+
+/// The processors that this program may use.
+pub(crate) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// How many threads the environment asks for, if it asks for any.
+fn asked() -> Option<u128> {
+    std::env::var(THREADS).ok()?.trim().parse().ok().filter(|asked| *asked > 0)
+}
+
+/// The threads of a pool: as many as are wanted or as the environment asks for, at most one for each processor.
+pub(crate) fn threads(wanted: Option<usize>) -> usize {
+    let most = processors();
+    let asked = || asked().map_or(most, |asked| usize::try_from(asked).unwrap_or(most));
+    wanted.unwrap_or_else(asked).clamp(1, most)
+}
+
+/// Keeps the threads that the environment asks for within the processors: more are slower, and thousands never get anything done.
+pub(crate) fn bound_threads(printer: &Printer) {
+    let most = processors();
+    if asked().is_some_and(|asked| asked > most as u128) {
+        printer.note(&format!(
+            "{THREADS} exceeds the {most} processors of this machine: {most} threads are used"
+        ));
+        // Fails only where threads were started already, which nothing does before this.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(most).build_global();
+    }
+}
+
+/// Sets the limit and starts the guard. A server outlives its questions, so it is not ended: its readers look at the limit.
+pub(crate) fn bound_memory(asked: Option<u64>, is_server: bool, printer: &Printer) {
+    let usual = || machine().map(|bytes| bytes / SHARE.1 * SHARE.0);
+    let Some(limit) = asked.or_else(usual) else { return };
+    if LIMIT.set(limit).is_err() || is_server || used().is_none() {
+        return;
+    }
+    let printer = printer.clone();
+    // Without a guard the limit holds for readers alone, which is no worse than before.
+    let _ = std::thread::Builder::new().name("memory".to_owned()).spawn(move || {
+        while used().is_none_or(|used| used <= limit) {
+            std::thread::sleep(LOOK);
+        }
+        printer.problems(&[exceeded(limit)]);
+        exit::at_once(exit::BAD_INPUT);
+    });
+}
+
+/// An amount of memory as it is typed: `8G`, `8GiB`, `500MiB`, `2GB`; binary units unless they end in `B` alone.
+pub(crate) fn amount(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit: f64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "k" | "kib" => 1024.0,
+        "m" | "mib" => 1024.0 * 1024.0,
+        "g" | "gib" => 1024.0 * 1024.0 * 1024.0,
+        "t" | "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        "tb" => 1e12,
+        _ => return Err("expected a number with a unit, such as `8GiB` or `500MiB`".to_owned()),
+    };
+    let bytes = number.parse::<f64>().map_err(|_| format!("`{number}` is no number"))? * unit;
+    if bytes < LEAST { Err("expected at least 32 MiB".to_owned()) } else { Ok(bytes as u64) }
+}
+
+/// Less is no limit that any command stays within.
+const LEAST: f64 = 32.0 * 1024.0 * 1024.0;
+
+/// What is told at the limit.
+fn exceeded(limit: u64) -> Problem {
+    Problem::new(format!("the memory limit of {} is reached", human::bytes(Bytes::new(limit as f64))))
+        .in_file("--memory-limit")
+        .hint("raise it with `--memory-limit`, or name fewer or smaller files")
+}
+
+/// The problem of the limit, where it is reached.
+pub(crate) fn check() -> Result<(), Problem> {
+    match LIMIT.get() {
+        Some(&limit) if used().is_some_and(|used| used > limit) => Err(exceeded(limit)),
+        _ => Ok(()),
+    }
+}
+
+/// A stream that ends with an error where the limit is reached.
+pub(crate) struct Bounded<R> {
+    stream: R,
+    since: u64,
+    end: Option<Problem>,
+}
+
+impl<R> Bounded<R> {
+    pub(crate) fn new(stream: R) -> Self {
+        Self { stream, since: 0, end: None }
+    }
+
+    /// The problem that ended the stream: readers take what came before an error for a file that was cut, which this is not.
+    pub(crate) fn end(self) -> Result<(), Problem> {
+        self.end.map_or(Ok(()), Err)
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.stream.read(buffer)?;
+        self.since += count as u64;
+        if self.since >= STRIDE {
+            self.since = 0;
+            if let Err(problem) = check() {
+                let error = io::Error::new(io::ErrorKind::OutOfMemory, problem.message.clone());
+                self.end = Some(problem);
+                return Err(error);
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// The memory that this program holds, if the system says.
+fn used() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
+    pages.checked_mul(PAGE)
+}
+
+/// The memory of the machine, or of the container where that is less, if the system says.
+fn machine() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let whole = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)?;
+    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+    let group = group.and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX);
+    Some(whole.min(group))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_units() {
+        for (text, bytes) in [
+            ("8G", 8 << 30),
+            ("8GiB", 8 << 30),
+            ("1.5 gib", 3 << 29),
+            ("500MiB", 500 << 20),
+            ("2GB", 2_000_000_000),
+        ] {
+            assert_eq!(amount(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "8", "G", "1.2.3G", "-1G", "NaNG", "infG", "1M", "8 parsecs"] {
+            assert!(amount(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn threads_are_at_most_the_processors() {
+        let most = processors();
+        assert_eq!((threads(Some(0)), threads(Some(1)), threads(Some(usize::MAX))), (1, 1, most));
+        assert!((1..=most).contains(&threads(None)));
+    }
+}

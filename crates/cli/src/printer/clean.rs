@@ -1,0 +1,197 @@
+//! What comes from outside, made harmless for where it is shown.
+//!
+//! Responsible for: names of models, clusters, hosts, kernels and files, damages, notes and errors. All that is printed passes one of these functions: the
+//! one for its voice. Refuses to drop anything silently: what cannot be shown leaves a mark.
+
+use super::document::{Block, Cell, Document};
+use std::borrow::Cow;
+
+/// Stands for a character that is not shown.
+const MARK: char = '\u{fffd}';
+
+/// Whether a character steers a screen instead of being seen: control characters (C0, DEL and C1, so ESC and CSI too), and those that turn the order of
+/// what follows or are no character at all.
+fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+fn replaced(text: &str, is_bad: impl Fn(char) -> bool, mark: char) -> Cow<'_, str> {
+    if !text.chars().any(&is_bad) {
+        return Cow::Borrowed(text);
+    }
+    let one = |c: char| match c {
+        _ if !is_bad(c) => c,
+        '\t' => ' ',
+        _ => mark,
+    };
+    Cow::Owned(text.chars().map(one).collect())
+}
+
+/// One line for a terminal.
+pub(crate) fn line(text: &str) -> Cow<'_, str> {
+    replaced(text, steers, MARK)
+}
+
+/// Several lines for a terminal; tabs stay.
+pub(crate) fn lines(text: &str) -> Cow<'_, str> {
+    replaced(text, |c| steers(c) && c != '\n' && c != '\t', MARK)
+}
+
+/// HTML or SVG whose texts are escaped already: neither may hold control characters, and the order of letters is not turned.
+pub(crate) fn markup(text: &str) -> Cow<'_, str> {
+    replaced(text, |c| steers(c) && !matches!(c, '\n' | '\t' | '\r'), MARK)
+}
+
+/// JSON: its strings say the same with escapes, and nothing outside of strings is concerned.
+pub(crate) fn json(text: &str) -> Cow<'_, str> {
+    let is_bad = |c: char| steers(c) && !matches!(c, '\n' | '\t' | '\r');
+    if !text.chars().any(is_bad) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 64);
+    for c in text.chars() {
+        if is_bad(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A cell of CSV. Spreadsheets take a text that begins like a formula for one, so it gets an apostrophe in front; numbers stay numbers, and a minus before
+/// plain words (`--tp 8`) calls nothing.
+pub(crate) fn cell(text: &str) -> Cow<'_, str> {
+    let text = replaced(text, |c| steers(c) && c != '\n' && c != '\t', MARK);
+    let is_formula = match text.chars().next() {
+        Some('=' | '@' | '\t' | '\r') => true,
+        Some('+' | '-') => text.parse::<f64>().is_err() && !text.chars().all(is_plain),
+        _ => false,
+    };
+    if is_formula { Cow::Owned(format!("'{text}")) } else { text }
+}
+
+/// Neither calls a function nor names another cell, sheet or program.
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, ' ' | '-' | '+' | '_' | '.' | ',' | '=' | ':' | '/' | '%')
+}
+
+/// A report for a terminal or Markdown: each text is one line, but for what is kept as it is.
+pub(crate) fn document(mut document: Document) -> Document {
+    for block in &mut document.blocks {
+        match block {
+            Block::Heading(title, remark) => {
+                own(title);
+                own(remark);
+            }
+            Block::Paragraph(cells) | Block::Bullets(cells) => cells.iter_mut().for_each(own_cell),
+            Block::Pairs(pairs) => {
+                for (label, cells) in pairs {
+                    own(label);
+                    cells.iter_mut().for_each(own_cell);
+                }
+            }
+            Block::Table(table) => {
+                table.columns.iter_mut().for_each(|column| own(&mut column.name));
+                table.rows.iter_mut().flatten().for_each(own_cell);
+            }
+            Block::Bars(bars) => {
+                for bar in bars {
+                    own(&mut bar.label);
+                    own(&mut bar.value);
+                }
+            }
+            Block::Verbatim(text) => {
+                if let Cow::Owned(clean) = lines(text) {
+                    *text = clean;
+                }
+            }
+            Block::Gap => {}
+        }
+    }
+    document
+}
+
+fn own(text: &mut String) {
+    if let Cow::Owned(clean) = line(text) {
+        *text = clean;
+    }
+}
+
+fn own_cell(cell: &mut Cell) {
+    own(&mut cell.text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "a\u{1b}[2Jb\u{9b}31mc\u{7}d\u{202e}e\u{2067}f\u{7f}\0";
+
+    #[test]
+    fn nothing_steers_a_terminal() {
+        assert_eq!(line(HOSTILE), "a\u{fffd}[2Jb\u{fffd}31mc\u{fffd}d\u{fffd}e\u{fffd}f\u{fffd}\u{fffd}");
+        assert_eq!(line("one\ntwo\tthree"), "one\u{fffd}two three");
+        assert_eq!(lines("one\ntwo\u{1b}\n"), "one\ntwo\u{fffd}\n");
+        assert!(matches!(line("größe µs 日本"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_says_the_same_with_escapes() {
+        let value = serde_json::json!({ "name": HOSTILE, "tag": "\u{e0041}" });
+        let text = serde_json::to_string_pretty(&value).expect("JSON");
+        let clean = json(&text);
+        assert!(!clean.chars().any(|c| steers(c) && c != '\n'), "{clean:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&clean).expect("JSON"), value);
+    }
+
+    #[test]
+    fn spreadsheets_are_given_no_formulas() {
+        for (text, shown) in [
+            ("=1+1", "'=1+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "'\t=1"),
+            ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+            ("-2+3+cmd|x!A1", "'-2+3+cmd|x!A1"),
+            ("-HYPERLINK(\"x\")", "'-HYPERLINK(\"x\")"),
+            ("-0.5", "-0.5"),
+            ("+12", "+12"),
+            ("-1e-9", "-1e-9"),
+            ("--tp 8 --pp 4", "--tp 8 --pp 4"),
+            ("-", "-"),
+            ("+3.2%", "+3.2%"),
+            ("a=b", "a=b"),
+            ("a\u{1b}b", "a\u{fffd}b"),
+        ] {
+            assert_eq!(cell(text), shown, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_text_of_a_report_is_clean() {
+        let hostile = || Cell::from(HOSTILE);
+        let mut report = Document::default();
+        report.heading_with(HOSTILE, HOSTILE);
+        report.paragraph(hostile());
+        report.pairs(vec![("label", hostile())]);
+        report.table(super::super::document::Table {
+            columns: vec![super::super::document::Column::words(HOSTILE)],
+            rows: vec![vec![hostile()]],
+        });
+        report.blocks.push(Block::Verbatim(HOSTILE.to_owned()));
+        report.blocks.push(Block::Bullets(vec![hostile()]));
+        report.blocks.push(Block::Bars(vec![super::super::document::Bar {
+            depth: 0,
+            label: HOSTILE.to_owned(),
+            value: HOSTILE.to_owned(),
+            share: 0.5,
+            tone: super::super::document::Tone::Plain,
+        }]));
+        let shown = super::super::text::render(&document(report), super::super::Terminal::file(true));
+        assert!(!shown.chars().any(|c| steers(c) && c != '\n'), "{shown:?}");
+    }
+}

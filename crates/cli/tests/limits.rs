@@ -1,0 +1,155 @@
+//! Limits of what the program takes of the machine: memory, threads, time.
+
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use support::{Said, program, run, scratch};
+
+/// A file that goes with the value.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str, bytes: &[u8]) -> Self {
+        let path = PathBuf::from(scratch(name));
+        std::fs::write(&path, bytes).expect("written");
+        Self(path)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().expect("UTF-8")
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A trace of so many equal kernels, packed: a few kilobytes for hundreds of megabytes.
+fn bomb(kernels: usize) -> Vec<u8> {
+    const KERNEL: &[u8] =
+        br#"{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":5,"dur":1,"args":{"stream":7}},"#;
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    out.write_all(br#"{"schemaVersion":1,"distributedInfo":{"rank":0,"world_size":1},"traceEvents":["#)
+        .expect("packed");
+    let thousand = KERNEL.repeat(1000);
+    for _ in 0..kernels / 1000 {
+        out.write_all(&thousand).expect("packed");
+    }
+    out.write_all(&KERNEL[..KERNEL.len() - 1]).expect("packed");
+    out.write_all(b"]}").expect("packed");
+    out.finish().expect("packed")
+}
+
+fn is_at_the_limit(said: &Said) {
+    assert_eq!(said.code, 2, "{}", said.stderr);
+    assert!(said.stderr.contains("the memory limit of 64.0 MiB is reached"), "{}", said.stderr);
+    assert!(said.stderr.contains("hint: "), "{}", said.stderr);
+    assert!(said.stdout.is_empty());
+}
+
+#[test]
+fn a_decompression_bomb_ends_at_the_limit() {
+    let packed = bomb(2_000_000);
+    assert!(packed.len() < 1 << 20, "{} bytes", packed.len());
+    let file = File::new("bomb.json.gz", &packed);
+    for command in [&["profile"][..], &["comm"], &["stragglers"], &["query", "SELECT count(*) FROM gpu"]] {
+        is_at_the_limit(&run(&[command, &[file.path(), "--memory-limit", "64MiB"]].concat()));
+    }
+    // A text is held as a whole.
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    let line = b"iteration 1/ 10 | elapsed time per iteration (ms): 1.0 |\n".repeat(10_000);
+    for _ in 0..400 {
+        out.write_all(&line).expect("packed");
+    }
+    let log = File::new("bomb.log.gz", &out.finish().expect("packed"));
+    is_at_the_limit(&run(&["log", log.path(), "--memory-limit", "64MiB"]));
+}
+
+#[test]
+fn a_limit_needs_a_unit_and_room() {
+    for (limit, told) in [("8", "such as `8GiB`"), ("1MiB", "at least 32 MiB"), ("x", "such as `8GiB`")] {
+        let said = run(&["models", "list", "--memory-limit", limit]);
+        assert_eq!(said.code, 2);
+        assert!(said.stderr.contains(told), "{}", said.stderr);
+    }
+    assert_eq!(run(&["models", "list", "--memory-limit", "1GiB"]).code, 0);
+}
+
+/// How many threads a command had at most while it ran.
+fn threads(arguments: &[&str], asked: &str) -> usize {
+    let mut child = program(arguments)
+        .env("RAYON_NUM_THREADS", asked)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("starts");
+    let tasks = format!("/proc/{}/task", child.id());
+    let mut most = 0;
+    while child.try_wait().expect("runs").is_none() {
+        most = most.max(std::fs::read_dir(&tasks).map_or(0, Iterator::count));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    most
+}
+
+#[test]
+fn threads_are_at_most_the_processors_whatever_the_environment_asks_for() {
+    let processors = std::thread::available_parallelism().expect("known").get();
+    let traces = "../../../../fixtures/traces/generated_torch215_gloo_pp2dp2/rank*";
+    for asked in ["100000", "99999999999999999999", "2", "0", "many", "-1"] {
+        // Beside the workers: the program's own thread, the guard of memory, Ctrl-C, and a second pool of a search.
+        for line in [
+            &["profile", traces][..],
+            &["search", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--tp", "1"],
+        ] {
+            let most = threads(line, asked);
+            assert!(most <= 2 * processors + 4, "{asked}: {most} threads on {processors} processors");
+        }
+    }
+    let said = program(&["profile", traces]).env("RAYON_NUM_THREADS", "100000").output().expect("runs");
+    assert_eq!(said.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&said.stderr).contains("RAYON_NUM_THREADS exceeds the"));
+}
+
+/// Ctrl-C ends long work soon, with what there is.
+#[test]
+fn long_work_stops_on_ctrl_c() {
+    let config = File::new(
+        "deep.json",
+        br#"{"model_type": "llama", "hidden_size": 512, "intermediate_size": 1024, "num_attention_heads": 8, "num_hidden_layers": 10000,
+        "vocab_size": 1000}"#,
+    );
+    for line in [
+        &["search", config.path(), "--cluster", "dgx-h100", "--gpus", "1024"][..],
+        &["search", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "16384", "--global-batch", "1000000"],
+        &["network", "design", "llama-3.1-405b", "--cluster", "dgx-h100", "--gpus", "131072"],
+    ] {
+        let mut child = program(line)
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .expect("starts");
+        std::thread::sleep(Duration::from_secs(3));
+        let asked = Instant::now();
+        let _ = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        let ended = loop {
+            if let Some(status) = child.try_wait().expect("runs") {
+                break Some(status);
+            }
+            if asked.elapsed() > Duration::from_secs(60) {
+                let _ = child.kill();
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert!(ended.is_some(), "{line:?} goes on for a minute after Ctrl-C");
+    }
+}

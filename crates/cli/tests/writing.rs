@@ -1,0 +1,137 @@
+//! Writing: a file is whole or was never touched, whatever happens meanwhile, and nothing is left beside it.
+
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use support::{program, run};
+
+const ESTIMATE: [&str; 8] =
+    ["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--json", "-o"];
+
+/// A folder of a test's own.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = PathBuf::from(support::scratch(name));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("made");
+        Self(folder)
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).expect("a folder").flatten();
+        let mut names: Vec<String> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn estimate(path: &str) -> Command {
+    let mut command = program(&ESTIMATE);
+    command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+#[test]
+fn killed_at_any_moment_the_file_is_the_old_or_the_new_one() {
+    let folder = Folder::new("killed");
+    let path = folder.at("step.json");
+    let whole = || {
+        let begun = std::time::Instant::now();
+        assert!(estimate(&path).status().expect("runs").success());
+        (fs::read_to_string(&path).expect("written"), begun.elapsed())
+    };
+    let (new, took) = whole();
+    let (mut olds, mut news) = (0, 0);
+    for moment in 0..60_u32 {
+        fs::write(&path, "old").expect("written");
+        let mut child = estimate(&path).spawn().expect("starts");
+        std::thread::sleep((took * moment / 50).min(Duration::from_secs(2)));
+        // By SIGKILL, which nobody can catch, and by SIGTERM.
+        if moment % 2 == 0 {
+            child.kill().expect("killed");
+        } else {
+            let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+            assert!(killed.is_ok());
+        }
+        child.wait().expect("ends");
+        match fs::read_to_string(&path).expect("a file").as_str() {
+            "old" => olds += 1,
+            text if text == new => news += 1,
+            text => panic!("moment {moment}: {} bytes of {}", text.len(), new.len()),
+        }
+    }
+    assert!(olds > 0, "{olds} old, {news} new");
+    // What a killed process left is removed by the next one.
+    whole();
+    assert_eq!(folder.names(), ["step.json"]);
+}
+
+#[test]
+fn a_limit_of_the_disk_loses_nothing() {
+    let folder = Folder::new("full");
+    let path = folder.at("step.json");
+    fs::write(&path, "old").expect("written");
+    let line = format!("trap '' XFSZ; ulimit -f 1; exec \"$@\" {path}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &line, "sh", env!("CARGO_BIN_EXE_railwright")]).args(ESTIMATE).stdin(Stdio::null());
+    let output = command.output().expect("runs");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.starts_with(&format!("error: {path}: cannot write: ")), "{told}");
+    assert_eq!(fs::read_to_string(&path).expect("whole"), "old");
+    assert_eq!(folder.names(), ["step.json"]);
+    let full = run(&[&ESTIMATE[..], &["/dev/full"]].concat());
+    assert_eq!(full.code, 2);
+    assert!(full.stderr.contains("/dev/full: cannot write: the disk is full"), "{}", full.stderr);
+}
+
+#[test]
+fn a_folder_that_takes_no_files_is_an_error() {
+    for path in ["/proc/railwright/step.json", "/proc/step.json", "/"] {
+        let said = run(&[&ESTIMATE[..], &[path]].concat());
+        assert_eq!(said.code, 2, "{path}: {}", said.stderr);
+        assert!(
+            said.stderr.starts_with("error: ") && said.stderr.contains("cannot write"),
+            "{}",
+            said.stderr
+        );
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let line = format!("\"{}\" models list --json | head -c 10", env!("CARGO_BIN_EXE_railwright"));
+    let output = Command::new("sh").args(["-c", &line]).output().expect("runs");
+    assert_eq!(output.stdout.len(), 10);
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn two_that_write_one_file_leave_one_of_two() {
+    let folder = Folder::new("two");
+    let path = folder.at("step.json");
+    let mut children: Vec<_> = (0..4).map(|_| estimate(&path).spawn().expect("starts")).collect();
+    for child in &mut children {
+        assert!(child.wait().expect("ends").success());
+    }
+    let text = fs::read_to_string(&path).expect("a file");
+    assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
+    assert_eq!(folder.names(), ["step.json"]);
+}
