@@ -33,7 +33,7 @@ pub(crate) struct Stretch {
 /// Idle stretches of one rank to their causes.
 pub(crate) struct Idle<'a> {
     frames: Frames<'a>,
-    table: CauseTable,
+    table: &'static CauseTable,
     /// Rows of the table that fit a name. A name is nearly always of one kind; where it is of two, the first that is looked for decides.
     known: Vec<OnceCell<Vec<u8>>>,
     /// Threads that launch, those with most launches first.
@@ -79,7 +79,7 @@ impl<'a> Idle<'a> {
         let others = (0..operates.len() as u32).filter(idle).take(THREADS).collect();
         Self {
             frames: Frames::new(trace),
-            table: CauseTable::shipped(),
+            table: CauseTable::shared(),
             known: vec![OnceCell::new(); trace.names.len()],
             launching,
             others,

@@ -257,6 +257,40 @@ fn work_that_starts_long_after_its_launch() {
 }
 
 #[test]
+fn additions_that_stream_at_a_fifth_of_the_bandwidth() {
+    let found = {
+        let mut recorder = Recorder::new(0, 1, &[]);
+        let device = crate::trace::Device { name: "NVIDIA A100-SXM4-80GB".to_owned(), ..Default::default() };
+        recorder.trace.identity.devices.push(device);
+        for number in 1..=4 {
+            recorder.step(number, |r| {
+                (0..20).for_each(|_| r.kernel(GEMM, 500 * MICROSECOND));
+                let from = r.host;
+                r.host += MICROSECOND;
+                // 805 MB in 2 ms: 403 of 2,039 GB/s. At 70 % of them it would take 564 us.
+                r.kernel(
+                    "void at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>",
+                    2_000 * MICROSECOND,
+                );
+                r.host_row(
+                    HostKind::Operator,
+                    "aten::add",
+                    from,
+                    r.host,
+                    Some("[[8192, 8192], [8192, 8192], []]"),
+                );
+            });
+        }
+        context_of(vec![recorder.done()])
+    };
+    assert!((1_430.0..1_442.0).contains(&cost(&found, "below-roofline")), "{found:#?}");
+    assert!(
+        the(&found, "below-roofline").evidence[0].contains("403 GB/s, 19.7% of the roofline"),
+        "{found:#?}"
+    );
+}
+
+#[test]
 fn operators_of_a_thread_that_launches_nothing() {
     let found = one_rank(|_, r| {
         let from = r.host.max(r.device);
