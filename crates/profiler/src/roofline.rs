@@ -8,6 +8,7 @@ mod work;
 pub(crate) use work::contracts;
 pub use work::{Kind, Work, work};
 
+use crate::causes::THREADS;
 use crate::samples::{format, lists};
 use crate::trace::NONE;
 use crate::view::{Role, View};
@@ -110,7 +111,7 @@ fn operators(view: &View<'_>) -> Vec<u32> {
     let mut of = vec![NONE; host.len()];
     for (at, cell) in of.iter_mut().enumerate() {
         let (thread, start) = (host.threads()[at] as usize, host.starts()[at]);
-        if thread >= host.len() {
+        if thread >= THREADS {
             continue;
         }
         if thread >= open.len() {
@@ -199,11 +200,14 @@ pub fn roofline(
         let (least, bound) = least_time(work, peak.get(), bandwidth);
         let share = if call_ns > 0.0 { least / call_ns } else { 0.0 };
         let mean_ns = sum.time as f64 / samples;
-        let saving = if call_ns < START { 0.0 } else { mean_ns * (1.0 - share / TARGET).max(0.0) };
+        // Between which formats a copy converts is not recorded, so its bytes are a bound.
+        let is_bound = operator == "aten::copy_";
+        let saving =
+            if call_ns < START || is_bound { 0.0 } else { mean_ns * (1.0 - share / TARGET).max(0.0) };
         rows.push(RooflineRow {
             operator: operator.to_owned(),
             kind,
-            shapes: shapes.to_owned(),
+            shapes: tidy(shapes),
             data_type,
             calls: sum.calls,
             mean_ns,
@@ -238,6 +242,12 @@ pub fn roofline(
     })
 }
 
+/// Shapes without the blanks and line breaks that some recorders write.
+pub(crate) fn tidy(shapes: &str) -> String {
+    let packed: String = shapes.chars().filter(|c| !c.is_whitespace()).collect();
+    packed.replace(',', ", ")
+}
+
 /// Bytes of an element.
 fn width(data_type: DataType) -> Option<f64> {
     match data_type {
@@ -268,8 +278,8 @@ mod tests {
                 end,
                 name,
                 kind,
-                shapes,
                 correlation,
+                shapes,
                 ..HostActivity::default()
             });
         };
@@ -313,6 +323,15 @@ mod tests {
         let found = row("aten::add", shapes, kernel, 1_000_000).expect("a row");
         assert_eq!((found.bound, found.kind, found.bytes), (Bound::Memory, Kind::Elementwise, 805_306_368.0));
         assert!((found.share_of_roofline - 0.395).abs() < 1e-3, "{found:?}");
+    }
+
+    #[test]
+    fn copies_have_no_saving_and_shapes_no_blanks() {
+        let kernel = "void at::native::elementwise_kernel<128, 4, direct_copy_kernel_cuda<c10::BFloat16>>";
+        let found =
+            row("aten::copy_", "[\n  [\n    8192,\n    8192\n  ],[ 8192,8192 ],[]]", kernel, 5_000_000)
+                .expect("a row");
+        assert_eq!((found.shapes.as_str(), found.saving_ns), ("[[8192, 8192], [8192, 8192], []]", 0.0));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use super::{Context, Rule, percent};
 use crate::profile::Finding;
-use crate::roofline::contracts;
+use crate::roofline::{contracts, tidy};
 use crate::trace::{HostKind, NONE};
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ impl Rule for Shapes {
                 let Some(&shapes) = shape_of.get(launch as usize).filter(|s| **s != NONE) else { continue };
                 let text = view.trace.names.get(crate::NameId(shapes));
                 if awkward(text) {
-                    *times.entry(text.to_owned()).or_default() += row.duration();
+                    *times.entry(tidy(text)).or_default() += row.duration();
                 }
             }
         }
