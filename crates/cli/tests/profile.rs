@@ -318,3 +318,13 @@ fn tables_of_another_tool() {
     let refused = run(&["profile", &ranks, "--compat", "tensorboard"]);
     assert_eq!(refused.code, 2, "{}", refused.stderr);
 }
+
+#[test]
+fn a_memory_snapshot_is_broken_down_and_compared_with_a_run() {
+    let file = "../../../../fixtures/memory_snapshot/training.pickle";
+    let run = "../../../../examples/runs/llama-3-8b-fsdp.toml";
+    let answer = json(&["memory-snapshot", file, "--run", run, "--json"], 0);
+    // Printed by fixtures/memory_snapshot/make.py.
+    assert_eq!(answer["devices"][0]["peak_allocated_bytes"], 312_250_468);
+    assert!(answer["predicted"]["allocated_bytes"].as_f64().expect("bytes") > 0.0);
+}

@@ -8,6 +8,7 @@ mod gaps;
 mod rows;
 mod table;
 
+pub(crate) use frames::THREADS;
 pub(crate) use gaps::{Idle, Stretch};
 pub(crate) use rows::Sums;
 pub use rows::{CauseRow, CauseUse, Where, rows};

@@ -21,6 +21,7 @@ mod overlap;
 mod pauses;
 mod pipeline;
 mod recompute;
+mod roofline;
 mod shapes;
 mod slow_chip;
 mod slow_link;
@@ -41,6 +42,7 @@ use crate::causes::CauseRow;
 use crate::culprits::StragglerReport;
 use crate::joined::Joined;
 use crate::profile::{Finding, Joint};
+use crate::roofline::Roofline;
 use crate::view::{Role, View};
 use crate::waterfall::{KernelUse, Label, RankWaterfall, Use, Waterfall};
 use crate::windows::Windows;
@@ -65,6 +67,8 @@ pub struct Context<'a> {
     pub waterfall: &'a Waterfall,
     /// Why devices were idle.
     pub causes: &'a [CauseRow],
+    /// Operators against the roofline, where shapes were recorded.
+    pub roofline: Option<&'a Roofline>,
     /// Who is waited for, where more than one rank was recorded.
     pub stragglers: Option<&'a StragglerReport>,
 }
@@ -118,6 +122,7 @@ pub fn rules() -> &'static [&'static dyn Rule] {
         &pauses::HostPauses,
         &pipeline::PipelineBubble,
         &recompute::Recompute,
+        &roofline::BelowRoofline,
         &shapes::Shapes,
         &slow_chip::SlowChip,
         &slow_link::SlowLink,

@@ -148,6 +148,14 @@ mod tests {
             ("void split_embedding_backward_codegen_rowwise_adagrad_unweighted_kernel", Embedding),
             ("void at::native::sbtopk::gatherTopK<float, unsigned int, 2, false>", Routing),
             ("aten::addmm", MatrixProduct),
+            ("_ZN12_GLOBAL__N_1fused_moe_kernel_gptq_awq", MatrixProduct),
+            (
+                "bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x8x512u2_s6_et128x8_m128x8x32_cga1x1x1_16dp256b_TN_transOut_swiGlu",
+                MatrixProduct,
+            ),
+            ("void vllm::moe::topkGatingSoftmax<8, 128, 4, 16>(float const*)", Routing),
+            ("per_channel_cast_and_transpose_kernel", Elementwise),
+            ("void vllm::scaled_fp8_quant_kernel<c10::BFloat16>", Elementwise),
             ("something of the user", Other),
         ] {
             assert_eq!(table.family(name), family, "{name}");

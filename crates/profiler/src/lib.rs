@@ -36,6 +36,7 @@ pub mod pipeline;
 pub mod profile;
 pub mod readers;
 pub mod replay;
+pub mod roofline;
 pub mod samples;
 pub mod snapshot;
 pub mod testing;

@@ -16,6 +16,7 @@ use crate::causes;
 use crate::culprits::stragglers_of;
 use crate::findings;
 use crate::joined::Joined;
+use crate::roofline::roofline;
 use crate::view::{Tables, View};
 use crate::waterfall::{Exchanges, Ideal, RankWaterfall, Waterfall};
 use crate::windows::{Windows, windows};
@@ -144,6 +145,7 @@ pub fn profile(
     let samples = waterfall.samples() as f64;
     report.causes = causes::rows(&waterfall.ranks, &shown, samples, waterfall.time() as f64 / samples);
     report.warm_up = warm_up(&views, &windows, joined, job, (&shown_ranks(&waterfall), &shown), workers);
+    report.roofline = peak::accelerator(job, options)?.and_then(|a| roofline(&seen, &windows, &a, samples));
     report.rank_steps = Some(heat::rank_steps(job, &windows, &waterfall, stragglers.as_ref()));
     let found = findings::find(&findings::Context {
         job,
@@ -153,6 +155,7 @@ pub fn profile(
         windows: &windows,
         waterfall: &waterfall,
         causes: &report.causes,
+        roofline: report.roofline.as_ref(),
         stragglers: stragglers.as_ref(),
     });
     (report.findings, report.joint) = found;

@@ -8,7 +8,7 @@ mod products;
 mod shapes;
 mod steps;
 
-pub(crate) use shapes::format;
+pub(crate) use shapes::{attention, format, lists, product};
 
 use crate::Job;
 use crate::joined::Joined;

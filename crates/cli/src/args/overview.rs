@@ -22,7 +22,7 @@ Measure
   stragglers             Find straggler ranks, their cause and their cost per step
   pipeline               Analyze pipeline bubbles and stalls across all stages
   log                    Analyze a training log: step time, MFU, slow steps and restarts
-  hang                   Diagnose a hung job from flight-recorder dumps
+  hang, memory-snapshot  Diagnose a hung job; break down a PyTorch memory snapshot
   query                  Query traces with SQL
   save, export-perfetto  Save traces for fast reloading; merge them into one Perfetto trace
   calibrate              Fit the cost model to your own measurements

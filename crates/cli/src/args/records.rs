@@ -51,12 +51,12 @@ pub(crate) struct Hang {
     railwright memory-snapshot trace.json.gz --json | jq '.devices[0].places[:5]'\n\n\
     Reads `torch.cuda.memory._dump_snapshot` pickles, and the `[memory]` events of PyTorch profiler traces (`profile_memory=True`).\n\
     Pickles are parsed, never executed. Stacks require `torch.cuda.memory._record_memory_history()` before the first allocation.\n\
-    With --run, the measured peak is shown beside the calculator's prediction.")]
+    With --run, the measured peak is compared with the calculator's prediction.")]
 pub(crate) struct MemorySnapshot {
     /// Snapshot or trace
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: String,
-    /// Run file, launch file or log: show its predicted memory beside the measured
+    /// Run file, launch file or log: compare its predicted memory with the measured
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Model")]
     pub(crate) run: Option<String>,
     #[command(flatten)]

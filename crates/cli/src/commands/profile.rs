@@ -1,6 +1,7 @@
 //! `profile`: where the time of a job goes, from its traces.
 
 mod causes;
+mod roofline;
 mod tables;
 
 pub(super) use tables::cut;
@@ -167,6 +168,7 @@ impl Answer for Shown {
         self.ranks(&mut document);
         self.tree(&mut document, terminal);
         self.kernels(&mut document, terminal);
+        self.roofline(&mut document, terminal);
         self.recorded(&mut document);
         self.doubts(&mut document);
         document

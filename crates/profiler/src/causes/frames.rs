@@ -5,6 +5,9 @@
 use crate::trace::{HostActivity, HostKind, NONE};
 use crate::{NameId, RankTrace};
 
+/// Threads are numbered as they appear, so a number beyond this is none that a reader gave.
+pub(crate) const THREADS: usize = 1 << 16;
+
 /// The frames of every thread.
 pub(super) struct Frames<'a> {
     trace: &'a RankTrace,
@@ -21,7 +24,7 @@ impl<'a> Frames<'a> {
         let mut threads: Vec<Vec<u32>> = Vec::new();
         for (at, kind) in host.kinds().iter().enumerate() {
             let thread = host.threads()[at] as usize;
-            if *kind == HostKind::Overhead || host.ends()[at] <= host.starts()[at] || thread >= host.len() {
+            if *kind == HostKind::Overhead || host.ends()[at] <= host.starts()[at] || thread >= THREADS {
                 continue;
             }
             if thread >= threads.len() {

@@ -3,7 +3,7 @@
 //! Responsible for: which thread is looked at (the one that launches what ends the stretch; where it has no frame, the one that launched before,
 //! then others that launch), and the cause of each part. Refuses to blame the pipeline: that needs other ranks.
 
-use super::frames::Frames;
+use super::frames::{self, Frames};
 use super::{Cause, CauseTable};
 use crate::trace::{HostActivity, HostKind, NONE};
 use crate::view::{Role, View};
@@ -33,7 +33,7 @@ pub(crate) struct Stretch {
 /// Idle stretches of one rank to their causes.
 pub(crate) struct Idle<'a> {
     frames: Frames<'a>,
-    table: CauseTable,
+    table: &'static CauseTable,
     /// Rows of the table that fit a name. A name is nearly always of one kind; where it is of two, the first that is looked for decides.
     known: Vec<OnceCell<Vec<u8>>>,
     /// Threads that launch, those with most launches first.
@@ -50,7 +50,7 @@ impl<'a> Idle<'a> {
     pub(crate) fn new(view: &View<'a>) -> Self {
         let trace = view.trace;
         let host = &trace.host;
-        let most = host.threads().iter().copied().filter(|t| (*t as usize) < host.len()).max();
+        let most = host.threads().iter().copied().filter(|t| (*t as usize) < frames::THREADS).max();
         let mut launches = vec![0u64; most.map_or(0, |thread| thread as usize + 1)];
         for &row in &view.launch {
             if let Some(&thread) = host.threads().get(row as usize)
@@ -79,7 +79,7 @@ impl<'a> Idle<'a> {
         let others = (0..operates.len() as u32).filter(idle).take(THREADS).collect();
         Self {
             frames: Frames::new(trace),
-            table: CauseTable::shipped(),
+            table: CauseTable::shared(),
             known: vec![OnceCell::new(); trace.names.len()],
             launching,
             others,

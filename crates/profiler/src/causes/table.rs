@@ -7,6 +7,7 @@ use crate::kernels::Pattern;
 use crate::trace::HostKind;
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde::Deserialize;
+use std::sync::OnceLock;
 
 /// The table that ships with the program.
 const SHIPPED: &str = include_str!("../../data/causes.toml");
@@ -80,6 +81,12 @@ impl CauseTable {
     /// The table that ships with the program; a test holds that it can be read.
     pub fn shipped() -> Self {
         Self::parse(SHIPPED).unwrap_or_default()
+    }
+
+    /// The same, read once for all ranks.
+    pub(super) fn shared() -> &'static Self {
+        static TABLE: OnceLock<CauseTable> = OnceLock::new();
+        TABLE.get_or_init(Self::shipped)
     }
 
     /// A table as it is written.

@@ -208,7 +208,7 @@ impl Rule for IdleCause {
             return Vec::new();
         }
         let bound = self.cause == Cause::LaunchBound;
-        let shown = rows.iter().filter(|row| !row.rest && !(bound && row.frame.is_none())).take(3);
+        let shown = rows.iter().filter(|row| !(row.rest || bound && row.frame.is_none())).take(3);
         let mut evidence: Vec<String> = shown
             .map(|row| {
                 format!(

@@ -68,9 +68,8 @@ fn covers(id: &str, label: Label) -> bool {
         "memory-copies" => label == Label::Copy,
         "recompute" => label == Label::Recompute,
         "optimizer" => label == Label::Optimizer,
-        "unfused-attention" | "layout-copies" | "float32-products" | "matrix-shapes" | "clock-throttling" => {
-            compute
-        }
+        "below-roofline" | "unfused-attention" | "layout-copies" | "float32-products" | "matrix-shapes"
+        | "clock-throttling" => compute,
         "slow-chip" | "unbalanced-experts" => waits || bubble || compute,
         "pipeline-bubble" => bubble,
         // By replay, or by whole steps: anything.

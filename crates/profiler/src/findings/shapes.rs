@@ -4,6 +4,7 @@
 
 use super::{Context, Rule, percent};
 use crate::profile::Finding;
+use crate::roofline::{contracts, tidy};
 use crate::trace::{HostKind, NONE};
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
@@ -70,7 +71,7 @@ impl Rule for Shapes {
             let mut open: BTreeMap<u32, (i64, u32)> = BTreeMap::new();
             let mut shape_of: Vec<u32> = vec![NONE; host.len()];
             for (at, row) in host.iter().enumerate() {
-                if let Some(shapes) = row.shapes {
+                if let Some(shapes) = row.shapes.filter(|_| contracts(view.trace.names.get(row.name))) {
                     open.insert(row.thread, (row.end, shapes.0));
                 } else if row.kind == HostKind::Runtime
                     && let Some(&(end, shapes)) = open.get(&row.thread)
@@ -91,7 +92,7 @@ impl Rule for Shapes {
                 let Some(&shapes) = shape_of.get(launch as usize).filter(|s| **s != NONE) else { continue };
                 let text = view.trace.names.get(crate::NameId(shapes));
                 if awkward(text) {
-                    *times.entry(text.to_owned()).or_default() += row.duration();
+                    *times.entry(tidy(text)).or_default() += row.duration();
                 }
             }
         }

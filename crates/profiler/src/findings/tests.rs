@@ -1,5 +1,7 @@
 //! Each rule on a small job that has its fault, and none on a job that has none.
 
+mod idle;
+
 use super::*;
 use crate::joined::{JoinOptions, join};
 use crate::profile::{OneByOne, Options, profile};
@@ -188,91 +190,10 @@ fn rules_are_told_apart_and_explained() {
 
 #[test]
 fn every_rule_has_a_test() {
-    let text = include_str!("tests.rs");
+    let text = concat!(include_str!("tests.rs"), include_str!("tests/idle.rs"));
     for rule in rules() {
         assert!(text.contains(&format!("\"{}\"", rule.id())), "nothing tests `{}`", rule.id());
     }
-}
-
-#[test]
-fn host_bound_regions() {
-    let found =
-        one_rank(|_, r| (0..4).for_each(|_| r.host_busy(HostKind::Operator, "python", 500 * MICROSECOND)));
-    assert!((1_900.0..2_100.0).contains(&cost(&found, "host-bound")), "{found:#?}");
-    let hours = the(&found, "host-bound").gpu_hours_per_day.expect("hours");
-    assert!((3.6..4.2).contains(&hours), "{hours}");
-}
-
-#[test]
-fn synchronising_calls() {
-    let found = one_rank(|_, r| {
-        let from = r.device;
-        r.host = from;
-        r.host_row(
-            HostKind::Runtime,
-            "cudaStreamSynchronize",
-            from - 100 * MICROSECOND,
-            from + 400 * MICROSECOND,
-            None,
-        );
-        r.host = from + 400 * MICROSECOND;
-    });
-    assert!((300.0..450.0).contains(&cost(&found, "synchronisation")), "{found:#?}");
-    assert!(the(&found, "synchronisation").evidence[0].starts_with("cudaStreamSynchronize: "));
-}
-
-#[test]
-fn every_cause_of_idle_time_has_its_finding() {
-    for (kind, name, id) in [
-        (HostKind::Runtime, "cudaMalloc", "memory-allocation"),
-        (HostKind::Runtime, "cudaMemcpy", "blocking-copies"),
-        (HostKind::Annotation, "TSL:XlaCompile", "compilation"),
-        (HostKind::Python, "<built-in function collect>", "garbage-collection"),
-        (HostKind::Annotation, "save_checkpoint", "checkpoint"),
-        (HostKind::Annotation, "evaluate", "evaluation"),
-        (HostKind::Overhead, "Buffer Flush", "profiler-overhead"),
-        (HostKind::Operator, "aten::randperm", "host-work"),
-        (HostKind::Annotation, "log metrics", "idle-unknown"),
-        (HostKind::Operator, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "data-loading"),
-    ] {
-        let found = one_rank(|_, r| r.host_busy(kind, name, 2_000 * MICROSECOND));
-        assert!((1_800.0..2_100.0).contains(&cost(&found, id)), "{id}: {found:#?}");
-        assert!(!ids(&found).contains("host-bound"), "{id}: {found:#?}");
-        // One cause, counted once.
-        let all: f64 = found.iter().filter_map(|one| one.cost).sum();
-        let joint: f64 = all - found.iter().map(|one| one.shared).sum::<f64>();
-        assert!(joint <= 3_000_000.0, "{id}: {found:#?}");
-    }
-}
-
-#[test]
-fn work_that_starts_long_after_its_launch() {
-    let found = one_rank(|_, r| {
-        // The launch comes when the device falls idle, and the kernel starts 2 ms later.
-        r.host = r.device + 10 * MICROSECOND;
-        r.device = r.host + 2_000 * MICROSECOND;
-        r.kernel(GEMM, 10 * MICROSECOND);
-    });
-    assert!((1_800.0..2_100.0).contains(&cost(&found, "launch-latency")), "{found:#?}");
-}
-
-#[test]
-fn operators_of_a_thread_that_launches_nothing() {
-    let found = one_rank(|_, r| {
-        let from = r.host.max(r.device);
-        let (end, name) = (from + 2_000 * MICROSECOND, r.trace.names.intern("aten::stack"));
-        let row = HostActivity { start: from, end, name, thread: 1, ..HostActivity::default() };
-        r.trace.host.push(row);
-        r.host = end;
-    });
-    assert!((1_800.0..2_100.0).contains(&cost(&found, "other-thread")), "{found:#?}");
-}
-
-#[test]
-fn data_that_comes_late() {
-    let name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
-    let found = one_rank(|_, r| r.host_busy(HostKind::Annotation, name, 1_000 * MICROSECOND));
-    assert!((900.0..1_100.0).contains(&cost(&found, "data-loading")), "{found:#?}");
 }
 
 #[test]

@@ -34,6 +34,19 @@ fn supported(accelerator: &Accelerator, wanted: DataType) -> Option<DataType> {
         .find(|data_type| accelerator.peak.contains_key(data_type))
 }
 
+/// The device that a trace names.
+fn recorded(job: &Job) -> Option<&str> {
+    job.members.iter().find_map(|member| device(&member.trace.identity))
+}
+
+/// The accelerator that the user names, else the one that the traces do, if the catalogue has it.
+pub(super) fn accelerator(job: &Job, options: &Options) -> Result<Option<Accelerator>, Problem> {
+    match &options.accelerator {
+        Some(name) => accelerator_by_name(name).map(Some).map_err(|problem| problem.in_file("--accelerator")),
+        None => Ok(recorded(job).and_then(|device| accelerator_by_name(device).ok())),
+    }
+}
+
 /// The accelerator's peak: of what the user says, else of what the traces say. Only needed, and so only missed, when operations are known.
 pub(super) fn peak(
     job: &Job,
@@ -42,12 +55,8 @@ pub(super) fn peak(
     names: &[&Names],
     warnings: &mut Vec<Warning>,
 ) -> Result<Option<Peak>, Problem> {
-    let named = |name: &str| accelerator_by_name(name).map_err(|problem| problem.in_file("--accelerator"));
-    let recorded = job.members.iter().find_map(|member| device(&member.trace.identity));
-    let accelerator = match &options.accelerator {
-        Some(name) => Some(named(name)?),
-        None => recorded.and_then(|device| accelerator_by_name(device).ok()),
-    };
+    let recorded = recorded(job);
+    let accelerator = accelerator(job, options)?;
     let Some(accelerator) = accelerator else {
         if options.flop_per_step.is_some() {
             let told = match recorded {

@@ -9,6 +9,7 @@ use crate::certainty::Certainty;
 use crate::job::{Member, extent};
 use crate::joined::Joined;
 use crate::phases::FoundBy;
+use crate::roofline::Roofline;
 use crate::trace::{DamageKind, Identity};
 use crate::tree::Node;
 use crate::view::{Role, View};
@@ -256,6 +257,9 @@ pub struct Report {
     pub lines: Vec<Line>,
     /// Why devices were idle, by cause and frame of the host, the longest time first.
     pub causes: Vec<CauseRow>,
+    /// Operators against the roofline of the accelerator, where shapes were recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roofline: Option<Roofline>,
     /// What of the waiting is an estimate, because ranks were not recorded: of a step, in nanoseconds.
     pub estimated_wait: f64,
     /// By the part of the machine that holds it up.
@@ -379,6 +383,7 @@ pub(super) fn report(
         warm_up: None,
         lines: lines(waterfall, job.world_size, part),
         causes: Vec::new(),
+        roofline: None,
         estimated_wait,
         hardware: hardware.into_iter().filter(|part| part.time > 0).collect(),
         phases: phases(waterfall, part),

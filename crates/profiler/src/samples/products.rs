@@ -6,6 +6,7 @@
 use super::SampleOptions;
 use super::shapes::{attention, format, lists, product};
 use crate::NameId;
+use crate::roofline::contracts;
 use crate::trace::{HostKind, NONE};
 use crate::view::{Role, View};
 use railwright_spec::calibration::{AttentionSample, ProductPass, ProductSample, Samples};
@@ -108,7 +109,7 @@ fn shaped(view: &View<'_>) -> Vec<u32> {
     let mut open: BTreeMap<u32, Vec<(i64, u32)>> = BTreeMap::new();
     let mut of = vec![NONE; host.len()];
     for (at, row) in host.iter().enumerate() {
-        if row.shapes.is_some() {
+        if row.shapes.is_some() && contracts(view.trace.names.get(row.name)) {
             let stack = open.entry(row.thread).or_default();
             while stack.last().is_some_and(|(end, _)| *end <= row.start) {
                 stack.pop();

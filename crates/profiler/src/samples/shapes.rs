@@ -8,7 +8,7 @@ use railwright_spec::precision::DataType;
 const MOST: usize = 32;
 
 /// The shapes of an operator's inputs; scalars and absent ones are empty lists.
-pub(super) fn lists(text: &str) -> Vec<Vec<u64>> {
+pub(crate) fn lists(text: &str) -> Vec<Vec<u64>> {
     let mut all = Vec::new();
     let Some(inside) = text.trim().strip_prefix('[') else { return all };
     let mut rest = inside;
@@ -25,7 +25,7 @@ pub(super) fn lists(text: &str) -> Vec<Vec<u64>> {
 }
 
 /// Independent products, rows, columns and the contracted dimension of an operator that multiplies matrices.
-pub(super) fn product(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 4]> {
+pub(crate) fn product(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 4]> {
     let base = operator.rsplit("::").next().unwrap_or_default();
     let base = base.trim_end_matches("_out").trim_end_matches(".out");
     let skip = match base {
@@ -49,7 +49,7 @@ pub(super) fn product(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 4]> {
 }
 
 /// Batch, queries, keys, heads, key-value heads and head width of a fused attention operator, and whether it is its backward pass.
-pub(super) fn attention(operator: &str, shapes: &[Vec<u64>]) -> Option<([u64; 6], bool)> {
+pub(crate) fn attention(operator: &str, shapes: &[Vec<u64>]) -> Option<([u64; 6], bool)> {
     let base = operator.rsplit("::").next().unwrap_or_default();
     let backward = base.contains("backward") || base.contains("bwd");
     let skip = usize::from(backward && shapes.len() > 3);

@@ -63,10 +63,10 @@ pub(super) fn history(events: &[Event], segments: &[&Segment]) -> History {
     for (at, event) in events.iter().enumerate() {
         match event.action {
             Action::Alloc => drop(allocated_once.insert(event.address)),
-            Action::FreeRequested => {
-                if !met.contains_key(&event.address) && allocated_once.insert(event.address) {
-                    before.insert(event.address, Live { size: event.size, stack: None, since: None });
-                }
+            Action::FreeRequested
+                if !met.contains_key(&event.address) && allocated_once.insert(event.address) =>
+            {
+                before.insert(event.address, Live { size: event.size, stack: None, since: None });
             }
             _ => {}
         }

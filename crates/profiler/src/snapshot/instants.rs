@@ -76,7 +76,7 @@ fn kept<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Row>, D::Error> {
             let mut rows = Vec::new();
             while let Some(event) = list.next_element::<Either<'de>>()? {
                 rows.extend(match event {
-                    Either::Event(event) => row(event),
+                    Either::Event(event) => row(*event),
                     Either::Other(_) => None,
                 });
             }
@@ -90,7 +90,7 @@ fn kept<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Row>, D::Error> {
 #[serde(untagged)]
 enum Either<'a> {
     #[serde(borrow)]
-    Event(Written<'a>),
+    Event(Box<Written<'a>>),
     Other(IgnoredAny),
 }
 

@@ -19,8 +19,8 @@ fn the_peak_is_that_of_the_allocator() {
         kinds,
         [
             (Use::Optimizer, 150_994_944),
-            (Use::Parameters, 75_497_472),
             (Use::Backward, 75_497_472),
+            (Use::Parameters, 75_497_472),
             (Use::Activations, 5_242_980),
             (Use::Other, 5_017_600),
         ]

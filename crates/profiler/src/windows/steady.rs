@@ -29,9 +29,9 @@ fn leading(durations: &[f64]) -> usize {
         let usual = median(rest);
         let deviations: Vec<f64> = rest.iter().map(|duration| (duration - usual).abs()).collect();
         let limit = usual + (DEVIATIONS * median(&deviations)).max(LONGER * usual);
-        // Steps that follow may be as long: then nothing is steady.
-        let longest = rest.iter().copied().fold(0.0, f64::max);
-        before.iter().all(|duration| *duration > limit && *duration > longest)
+        // What the steps that follow vary by is no warm-up.
+        let scatter = rest.iter().copied().fold(0.0, f64::max) - usual;
+        before.iter().all(|duration| *duration > limit && *duration - usual > 2.0 * scatter)
     };
     let most = (durations.len() / 2).min(durations.len().saturating_sub(REST));
     (1..=most).rev().find(|&count| is_apart(count)).unwrap_or(0)

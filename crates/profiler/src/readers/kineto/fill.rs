@@ -91,6 +91,7 @@ pub(super) struct Fill {
     pub(super) kineto: bool,
     correlation: Finder<'static>,
     stream: Finder<'static>,
+    inputs: Finder<'static>,
 }
 
 impl Fill {
@@ -113,6 +114,7 @@ impl Fill {
             kineto: false,
             correlation: Finder::new(CORRELATION),
             stream: Finder::new(STREAM),
+            inputs: Finder::new(INPUTS),
         }
     }
 
@@ -301,6 +303,8 @@ impl Fill {
             HostKind::Operator | HostKind::Annotation => match self.trait_of(name) {
                 Trait::Unknown | Trait::Plain => {}
                 Trait::Step => row.kind = HostKind::Annotation,
+                // Most traces record no shapes: their arguments are not read.
+                Trait::Shaped if self.inputs.find(event.arguments).is_none() => {}
                 Trait::Shaped => {
                     let shapes = arguments::read(event.arguments).shapes;
                     if shapes.len() > 2 {
@@ -371,6 +375,7 @@ impl Fill {
 
 const CORRELATION: &[u8] = b"\"correlation\"";
 const STREAM: &[u8] = b"\"stream\"";
+const INPUTS: &[u8] = b"\"Input ";
 
 /// The number that a member of an `args` object has, found by its quoted name without reading the rest; nothing of a text such as an address.
 fn member(name: &Finder<'_>, object: &[u8]) -> Option<u32> {
@@ -389,6 +394,50 @@ fn shortened(name: &str) -> String {
     }
 }
 
+/// Operators that are bound by memory, whose bytes follow from their shapes.
+const MOVES: [&str; 40] = [
+    "copy",
+    "cat",
+    "_cat",
+    "sum",
+    "mean",
+    "norm",
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "addcmul",
+    "addcdiv",
+    "lerp",
+    "where",
+    "gelu",
+    "silu",
+    "relu",
+    "sigmoid",
+    "tanh",
+    "exp",
+    "pow",
+    "rsqrt",
+    "clamp",
+    "clamp_min",
+    "dropout",
+    "native_dropout",
+    "threshold_backward",
+    "gelu_backward",
+    "silu_backward",
+    "_softmax",
+    "_log_softmax",
+    "_softmax_backward_data",
+    "_log_softmax_backward_data",
+    "native_layer_norm",
+    "native_layer_norm_backward",
+    "native_batch_norm",
+    "cudnn_batch_norm",
+    "cudnn_batch_norm_backward",
+    "native_group_norm",
+    "embedding",
+];
+
 /// What a name asks for.
 fn judge(name: &str) -> Trait {
     if name.starts_with("record_param_comms") {
@@ -405,6 +454,11 @@ fn judge(name: &str) -> Trait {
     if base.ends_with("mm") || base.ends_with("mm_out") || words.iter().any(|w| base.contains(w)) {
         return Trait::Shaped;
     }
+    let moves =
+        name.starts_with("aten::") && MOVES.contains(&base.trim_end_matches("_out").trim_end_matches('_'));
+    if moves {
+        return Trait::Shaped;
+    }
     Trait::Plain
 }
 
@@ -417,7 +471,9 @@ mod tests {
         assert_eq!(judge("aten::addmm"), Trait::Shaped);
         assert_eq!(judge("aten::_scaled_dot_product_flash_attention"), Trait::Shaped);
         assert_eq!(judge("aten::cudnn_convolution"), Trait::Shaped);
-        assert_eq!(judge("aten::add_"), Trait::Plain);
+        assert_eq!(judge("aten::add_"), Trait::Shaped);
+        assert_eq!(judge("aten::view"), Trait::Plain);
+        assert_eq!(judge("my::add_"), Trait::Plain);
         assert_eq!(judge("record_param_comms"), Trait::Collective);
         assert_eq!(judge("gloo:send"), Trait::Gloo);
     }

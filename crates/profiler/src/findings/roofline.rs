@@ -1,0 +1,78 @@
+//! Operators far from the roofline of their accelerator.
+//!
+//! Responsible for: what operators with recorded shapes would save at a share of the roofline that others reach. Refuses operators without shapes, and kernels too short to
+//! reach any.
+
+use super::{Context, Rule, percent, short, time};
+use crate::profile::Finding;
+use crate::roofline::{Bound, Kind, RooflineRow};
+
+pub(super) struct BelowRoofline;
+
+/// As many operators are told.
+const MOST: usize = 5;
+
+impl Rule for BelowRoofline {
+    fn id(&self) -> &'static str {
+        "below-roofline"
+    }
+
+    fn title(&self) -> &'static str {
+        "Operators are far from the accelerator's peak"
+    }
+
+    fn text(&self) -> &'static str {
+        "FLOP and bytes of operators follow from their recorded shapes (`record_shapes=True`); the roofline is the larger of FLOP over the peak in the kernel's format and bytes over the memory's \
+         bandwidth. Reported when operators would save 3 % of the step at 70 % of the roofline; the cost is that saving. Kernels of less than 10 us are left out: their start dominates. A causal mask halves \
+         the FLOP of attention and is not recorded, so attention may be better than shown.\n\n\
+         What helps: for GEMMs other formats, aligned dimensions and larger batches; for convolutions `channels_last` and other algorithms (`cudnn.benchmark`); for memory-bound operators \
+         contiguous tensors and fusion (`torch.compile`)."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let Some(roofline) = context.roofline else { return Vec::new() };
+        let lost = roofline.saving_ns;
+        if context.share(lost) < 0.03 {
+            return Vec::new();
+        }
+        let shown: Vec<&RooflineRow> =
+            roofline.rows.iter().filter(|row| row.saving_ns > 0.0).take(MOST).collect();
+        let line = |row: &&RooflineRow| {
+            let reached = match row.bound {
+                Bound::Compute => format!("{:.1} TFLOP/s", row.flop_per_s * 1e-12),
+                Bound::Memory => format!("{:.0} GB/s", row.bytes_per_s * 1e-9),
+            };
+            format!(
+                "{} {}: {reached}, {} of the roofline, saves {} per step",
+                row.operator,
+                short(&row.shapes),
+                percent(row.share_of_roofline),
+                time(row.saving_ns)
+            )
+        };
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!(
+                "operators below {} of the roofline cost {} of the step",
+                percent(roofline.target_share),
+                percent(context.share(lost))
+            ),
+            cost: Some(lost),
+            evidence: shown.iter().map(line).collect(),
+            advice: advice(shown.first().map(|row| row.kind)).to_owned(),
+            ..Finding::default()
+        }]
+    }
+}
+
+/// What helps against operators of a kind.
+fn advice(kind: Option<Kind>) -> &'static str {
+    match kind {
+        Some(Kind::Product) => {
+            "use aligned dimensions, larger batches, or a lower-precision format for these GEMMs"
+        }
+        Some(Kind::Attention) => "use a fused attention kernel for this head width and format",
+        Some(Kind::Convolution) => "try `channels_last`, `cudnn.benchmark` and a lower-precision format",
+        _ => "make inputs contiguous, and fuse these operators with their neighbours (`torch.compile`)",
+    }
+}

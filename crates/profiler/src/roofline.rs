@@ -1,0 +1,343 @@
+//! Operators against the roofline of their accelerator.
+//!
+//! Responsible for: FLOP and bytes of operators whose shapes were recorded ([`work`]), the time of their kernels, and what they reach of the accelerator's peak. Refuses
+//! operators whose shapes, format or accelerator is not known: they have no row, and the covered share says how much of the arithmetic has one.
+
+mod work;
+
+pub(crate) use work::contracts;
+pub use work::{Kind, Work, work};
+
+use crate::causes::THREADS;
+use crate::samples::{format, lists};
+use crate::trace::NONE;
+use crate::view::{Role, View};
+use crate::windows::Windows;
+use indexmap::IndexMap;
+use railwright_spec::cluster::Accelerator;
+use railwright_spec::precision::DataType;
+use rustc_hash::FxBuildHasher;
+use serde::Serialize;
+
+/// The share of the roofline for which savings are told. Large products reach 70 to 80 % of the dense peak in practice (Bekman, "Machine Learning Engineering", maximum achievable
+/// matmul FLOPS), streaming kernels 80 to 90 % of the memory's bandwidth.
+pub const TARGET: f64 = 0.7;
+
+/// Kernels below this, in nanoseconds, are bound by their own start; no saving is told for them.
+const START: f64 = 10_000.0;
+
+/// As many rows are kept.
+const MOST: usize = 64;
+
+/// What limits an operator at its best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// The rate of arithmetic.
+    Compute,
+    /// The memory's bandwidth.
+    Memory,
+}
+
+/// Calls of one operator with one shape and format.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RooflineRow {
+    /// The operator.
+    pub operator: String,
+    /// What kind of work it is.
+    pub kind: Kind,
+    /// Shapes of its inputs, as recorded.
+    pub shapes: String,
+    /// The format of its kernels.
+    pub data_type: DataType,
+    /// How many calls, over all ranks and steps.
+    pub calls: u64,
+    /// Time of its kernels of a rank and step, in nanoseconds.
+    pub mean_ns: f64,
+    /// Time of one call, in nanoseconds.
+    pub call_ns: f64,
+    /// Operations of one call.
+    pub flop: f64,
+    /// Least bytes that one call moves: every input read once, the output written once.
+    pub bytes: f64,
+    /// What limits it at its best.
+    pub bound: Bound,
+    /// Reached, in FLOP/s.
+    pub flop_per_s: f64,
+    /// Reached, in bytes/s.
+    pub bytes_per_s: f64,
+    /// The least time over the actual one.
+    pub share_of_roofline: f64,
+    /// What reaching [`TARGET`] would save of a rank and step, in nanoseconds.
+    pub saving_ns: f64,
+}
+
+/// Operators against the roofline.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Roofline {
+    /// The accelerator.
+    pub accelerator: String,
+    /// Its memory's bandwidth, in bytes/s.
+    pub bytes_per_s: f64,
+    /// The share for which savings are told.
+    pub target_share: f64,
+    /// What of the arithmetic's time belongs to operators with a row.
+    pub covered_share: f64,
+    /// What all rows would save at the target, of a rank and step, in nanoseconds.
+    pub saving_ns: f64,
+    /// The rows that would save most.
+    pub rows: Vec<RooflineRow>,
+}
+
+/// The least time of work, in nanoseconds, and what limits it: `max(F / P, B / W)` (Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009) with `F` operations at
+/// `P` FLOP/s and `B` bytes at `W` bytes/s.
+pub fn least_time(work: Work, peak: f64, bandwidth: f64) -> (f64, Bound) {
+    let compute = if peak > 0.0 { work.flop / peak * 1e9 } else { 0.0 };
+    let memory = if bandwidth > 0.0 { work.bytes / bandwidth * 1e9 } else { 0.0 };
+    if compute > memory { (compute, Bound::Compute) } else { (memory, Bound::Memory) }
+}
+
+/// Calls of one operator, shape and format.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    calls: u64,
+    time: i64,
+}
+
+/// For each row of the host that launches, the innermost operator with shapes that is open on its thread; [`NONE`] where there is none.
+fn operators(view: &View<'_>) -> Vec<u32> {
+    let host = &view.trace.host;
+    let mut open: Vec<Vec<u32>> = Vec::new();
+    let mut of = vec![NONE; host.len()];
+    for (at, cell) in of.iter_mut().enumerate() {
+        let (thread, start) = (host.threads()[at] as usize, host.starts()[at]);
+        if thread >= THREADS {
+            continue;
+        }
+        if thread >= open.len() {
+            open.resize(thread + 1, Vec::new());
+        }
+        let stack = &mut open[thread];
+        while stack.last().is_some_and(|&row| host.ends()[row as usize] <= start) {
+            stack.pop();
+        }
+        *cell = stack.last().copied().unwrap_or(NONE);
+        if host.shapes()[at] != NONE {
+            stack.push(at as u32);
+        }
+    }
+    of
+}
+
+/// The key of a sum: names are texts so that ranks meet.
+type Key<'a> = (&'a str, &'a str, DataType);
+
+/// Adds one rank. Gives the time of its arithmetic.
+fn add<'a>(view: &'a View<'_>, span: (i64, i64), sums: &mut IndexMap<Key<'a>, Sum, FxBuildHasher>) -> i64 {
+    let of = operators(view);
+    let names = &view.trace.names;
+    let mut calls: IndexMap<u32, (i64, Option<DataType>), FxBuildHasher> = IndexMap::default();
+    let mut all = 0;
+    for (at, row) in view.gpu.iter().enumerate() {
+        if view.role[at] != Role::Compute || row.start < span.0 || row.start >= span.1 {
+            continue;
+        }
+        all += row.duration();
+        let operator = of.get(view.launch[at] as usize).copied().unwrap_or(NONE);
+        if operator == NONE {
+            continue;
+        }
+        let call = calls.entry(operator).or_default();
+        call.0 += row.duration();
+        call.1 = call.1.or_else(|| element(names.get(row.name)));
+    }
+    for (operator, (time, data_type)) in calls {
+        let (Some(row), Some(data_type)) = (view.trace.host.get(operator as usize), data_type) else {
+            continue;
+        };
+        let Some(shapes) = row.shapes else { continue };
+        let sum = sums.entry((names.get(row.name), names.get(shapes), data_type)).or_default();
+        sum.calls += 1;
+        sum.time += time;
+    }
+    all
+}
+
+/// The format that a kernel works on, by its name.
+fn element(kernel: &str) -> Option<DataType> {
+    format(kernel).or_else(|| {
+        let lower = kernel.to_ascii_lowercase();
+        if lower.contains("c10::half") || lower.contains("__half") {
+            Some(DataType::Fp16)
+        } else if ["<float", " float", "(float"].iter().any(|word| lower.contains(word)) {
+            Some(DataType::Fp32)
+        } else {
+            None
+        }
+    })
+}
+
+/// Operators of ranks against an accelerator, within steps; `samples` is what sums are divided by to be of one rank and step. None where no operator has shapes.
+pub fn roofline(
+    views: &[&View<'_>],
+    windows: &Windows,
+    accelerator: &Accelerator,
+    samples: f64,
+) -> Option<Roofline> {
+    let mut sums: IndexMap<Key<'_>, Sum, FxBuildHasher> = IndexMap::default();
+    let all: i64 =
+        views.iter().filter(|view| !view.from_host).map(|view| add(view, windows.span(), &mut sums)).sum();
+    let outputs = work::outputs(sums.keys().map(|(operator, shapes, _)| (*operator, *shapes)));
+    let bandwidth = accelerator.memory_bandwidth.get();
+    let mut covered = 0;
+    let mut rows: Vec<RooflineRow> = Vec::new();
+    for ((operator, shapes, data_type), sum) in sums {
+        let Some(width) = width(data_type) else { continue };
+        let Some((kind, work)) = work(operator, &lists(shapes), width, &outputs) else { continue };
+        let Some(peak) = accelerator.peak_rate(data_type) else { continue };
+        covered += sum.time;
+        let call_ns = sum.time as f64 / sum.calls.max(1) as f64;
+        let (least, bound) = least_time(work, peak.get(), bandwidth);
+        let share = if call_ns > 0.0 { least / call_ns } else { 0.0 };
+        let mean_ns = sum.time as f64 / samples;
+        // Between which formats a copy converts is not recorded, so its bytes are a bound.
+        let is_bound = operator == "aten::copy_";
+        let saving =
+            if call_ns < START || is_bound { 0.0 } else { mean_ns * (1.0 - share / TARGET).max(0.0) };
+        rows.push(RooflineRow {
+            operator: operator.to_owned(),
+            kind,
+            shapes: tidy(shapes),
+            data_type,
+            calls: sum.calls,
+            mean_ns,
+            call_ns,
+            flop: work.flop,
+            bytes: work.bytes,
+            bound,
+            flop_per_s: work.flop / call_ns.max(1.0) * 1e9,
+            bytes_per_s: work.bytes / call_ns.max(1.0) * 1e9,
+            share_of_roofline: share,
+            saving_ns: saving,
+        });
+    }
+    if rows.is_empty() {
+        return None;
+    }
+    rows.sort_by(|a, b| {
+        b.saving_ns
+            .total_cmp(&a.saving_ns)
+            .then(b.mean_ns.total_cmp(&a.mean_ns))
+            .then_with(|| (&a.operator, &a.shapes, a.data_type).cmp(&(&b.operator, &b.shapes, b.data_type)))
+    });
+    let saving_ns = rows.iter().map(|row| row.saving_ns).sum();
+    rows.truncate(MOST);
+    Some(Roofline {
+        accelerator: accelerator.name.clone(),
+        bytes_per_s: bandwidth,
+        target_share: TARGET,
+        covered_share: covered as f64 / (all as f64).max(1.0),
+        saving_ns,
+        rows,
+    })
+}
+
+/// Shapes without the blanks and line breaks that some recorders write.
+pub(crate) fn tidy(shapes: &str) -> String {
+    let packed: String = shapes.chars().filter(|c| !c.is_whitespace()).collect();
+    packed.replace(',', ", ")
+}
+
+/// Bytes of an element.
+fn width(data_type: DataType) -> Option<f64> {
+    match data_type {
+        DataType::Fp32 | DataType::Tf32 => Some(4.0),
+        DataType::Bf16 | DataType::Fp16 => Some(2.0),
+        DataType::Fp8 => Some(1.0),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RankTrace;
+    use crate::trace::{GpuActivity, HostActivity, HostKind};
+    use crate::view::Tables;
+    use crate::windows::{CutBy, StepWindow};
+    use railwright_spec::cluster::accelerator_by_name;
+
+    /// One call of an operator, with a kernel of so many nanoseconds.
+    fn row(operator: &str, shapes: &str, kernel: &str, duration: i64) -> Option<RooflineRow> {
+        let mut trace = RankTrace::default();
+        let mut host = |start, end, name: &str, kind, shapes: Option<&str>| {
+            let (name, shapes) = (trace.names.intern(name), shapes.map(|text| trace.names.intern(text)));
+            let correlation = (kind == HostKind::Runtime).then_some(1);
+            trace.host.push(HostActivity {
+                start,
+                end,
+                name,
+                kind,
+                correlation,
+                shapes,
+                ..HostActivity::default()
+            });
+        };
+        host(0, 100, operator, HostKind::Operator, Some(shapes));
+        host(10, 20, "cudaLaunchKernel", HostKind::Runtime, None);
+        let name = trace.names.intern(kernel);
+        let (start, end) = (30, 30 + duration);
+        trace.gpu.push(GpuActivity { start, end, name, correlation: Some(1), ..GpuActivity::default() });
+        let view = View::new(&trace, &Tables::shipped());
+        let windows = Windows {
+            cut_by: CutBy::Nothing,
+            common: (0, end),
+            steps: vec![StepWindow { number: None, start: 0, end, without: Vec::new() }],
+            warm_up: Vec::new(),
+            at_collective: false,
+            spread: 0,
+            warnings: Vec::new(),
+        };
+        let a100 = accelerator_by_name("NVIDIA A100-SXM4-80GB").expect("known");
+        roofline(&[&view], &windows, &a100, 1.0)?.rows.pop()
+    }
+
+    #[test]
+    fn a_product_near_its_peak_and_one_far_from_it() {
+        // cuBLAS on an A100 reaches 250 to 270 of 312 TFLOP/s at 8192 cubed (NVIDIA, A100 whitepaper: peak 312): 2 * 8192^3 / 312e12 = 3.524 ms.
+        let shapes = "[[8192, 8192], [8192, 8192]]";
+        let near = row("aten::mm", shapes, "ampere_bf16_s16816gemm_bf16_128x256", 4_200_000).expect("a row");
+        assert_eq!((near.bound, near.kind), (Bound::Compute, Kind::Product));
+        assert!((near.share_of_roofline - 3.524 / 4.2).abs() < 1e-3, "{near:?}");
+        assert!((near.flop_per_s / 1e12 - 261.8).abs() < 0.1 && near.saving_ns == 0.0);
+        let far = row("aten::mm", shapes, "ampere_bf16_s16816gemm_bf16_128x256", 8_000_000).expect("a row");
+        // At 0.7 it would take 5.035 ms.
+        assert!((far.saving_ns / 1e6 - 2.965).abs() < 2e-3, "{far:?}");
+    }
+
+    #[test]
+    fn an_addition_is_bound_by_memory() {
+        // Two inputs and an output of 64 Mi elements of 4 bytes: 805 MB, at 2,039 GB/s (A100-SXM4-80GB) 395 us.
+        let shapes = "[[8192, 8192], [8192, 8192], []]";
+        let kernel = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>";
+        let found = row("aten::add", shapes, kernel, 1_000_000).expect("a row");
+        assert_eq!((found.bound, found.kind, found.bytes), (Bound::Memory, Kind::Elementwise, 805_306_368.0));
+        assert!((found.share_of_roofline - 0.395).abs() < 1e-3, "{found:?}");
+    }
+
+    #[test]
+    fn copies_have_no_saving_and_shapes_no_blanks() {
+        let kernel = "void at::native::elementwise_kernel<128, 4, direct_copy_kernel_cuda<c10::BFloat16>>";
+        let found =
+            row("aten::copy_", "[\n  [\n    8192,\n    8192\n  ],[ 8192,8192 ],[]]", kernel, 5_000_000)
+                .expect("a row");
+        assert_eq!((found.shapes.as_str(), found.saving_ns), ("[[8192, 8192], [8192, 8192], []]", 0.0));
+    }
+
+    #[test]
+    fn what_is_not_known_has_no_row() {
+        assert!(row("aten::add", "[[8192]]", "void kernel_without_type", 1_000_000).is_none());
+        assert!(row("my::operator", "[[8192]]", "void f<float>", 1_000_000).is_none());
+        assert!(row("aten::mm", "[[4, 5], [6, 7]]", "volta_sgemm_128x32_nn", 1_000_000).is_none());
+    }
+}

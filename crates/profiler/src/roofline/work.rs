@@ -1,0 +1,214 @@
+//! FLOP and bytes of operators, by their names and shapes.
+//!
+//! Responsible for: products, attention, convolutions, normalisation, element-wise work, copies and lookups of PyTorch. Refuses operators that it does not know, and
+//! convolutions whose output nothing shows.
+
+use crate::samples::{attention, product};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What kind of work an operator does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Products of matrices.
+    Product,
+    /// Fused attention.
+    Attention,
+    /// Convolutions.
+    Convolution,
+    /// Norms and softmax.
+    Normalisation,
+    /// Element by element.
+    Elementwise,
+    /// Sums and means.
+    Reduction,
+    /// Copies and concatenation.
+    Copy,
+    /// Lookups of rows.
+    Embedding,
+}
+
+impl Kind {
+    /// What to call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Product => "GEMM",
+            Self::Attention => "attention",
+            Self::Convolution => "convolution",
+            Self::Normalisation => "normalisation",
+            Self::Elementwise => "element-wise",
+            Self::Reduction => "reduction",
+            Self::Copy => "copy",
+            Self::Embedding => "embedding",
+        }
+    }
+}
+
+/// The work of one call.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Work {
+    /// Operations.
+    pub flop: f64,
+    /// Bytes, every input read once and the output written once.
+    pub bytes: f64,
+}
+
+/// Whether an operator contracts (products, attention, convolutions), by the words that readers keep shapes for.
+pub(crate) fn contracts(operator: &str) -> bool {
+    let base = operator.rsplit("::").next().unwrap_or_default().to_ascii_lowercase();
+    let words = ["matmul", "gemm", "linear", "conv", "attention", "attn", "flash", "sdpa", "einsum"];
+    base.ends_with("mm") || base.ends_with("mm_out") || words.iter().any(|word| base.contains(word))
+}
+
+/// Input and weight of a convolution to its output.
+pub(super) type Outputs = BTreeMap<(Vec<u64>, Vec<u64>), Vec<u64>>;
+
+/// Outputs of convolutions, as the gradients of their backward passes show them: a forward pass records neither its stride nor its output.
+pub(super) fn outputs<'a>(operators: impl Iterator<Item = (&'a str, &'a str)>) -> Outputs {
+    let mut all = Outputs::new();
+    for (operator, shapes) in operators.filter(|(operator, _)| operator.ends_with("convolution_backward")) {
+        let _ = operator;
+        if let [gradient, input, weight, ..] = crate::samples::lists(shapes).as_slice() {
+            all.insert((input.clone(), weight.clone()), gradient.clone());
+        }
+    }
+    all
+}
+
+fn elements(shape: &[u64]) -> f64 {
+    if shape.is_empty() { 0.0 } else { shape.iter().map(|side| *side as f64).product() }
+}
+
+/// Multiplications and additions of a convolution: `2 N C_out H W ... (C_in / groups) K_h K_w ...`, the output's elements times the weight's of one output channel.
+fn convolved(output: &[u64], weight: &[u64]) -> f64 {
+    2.0 * elements(output) * elements(weight.get(1..).unwrap_or_default())
+}
+
+/// The work of an operator's call with elements of `width` bytes; nothing where it is not known.
+pub fn work(operator: &str, shapes: &[Vec<u64>], width: f64, outputs: &Outputs) -> Option<(Kind, Work)> {
+    if let Some([batch, m, n, k]) = product(operator, shapes) {
+        // 2 m n k operations; both inputs read, the output written.
+        let [batch, m, n, k] = [batch, m, n, k].map(|side| side as f64);
+        let bytes = batch * (m * k + k * n + m * n) * width;
+        return Some((Kind::Product, Work { flop: 2.0 * batch * m * n * k, bytes }));
+    }
+    let base = operator.strip_prefix("aten::")?;
+    if base.contains("attention") {
+        let ([batch, queries, keys, heads, kv_heads, head], backward) = attention(operator, shapes)?;
+        let [batch, queries, keys, heads, kv_heads, head] =
+            [batch, queries, keys, heads, kv_heads, head].map(|side| side as f64);
+        // Two products of 2 q k d each, five in the backward pass (Dao, "FlashAttention-2", section 3); without a mask, which shapes do not show.
+        let one = 2.0 * batch * heads * queries * keys * head;
+        let passed = batch * head * (2.0 * heads * queries + 2.0 * kv_heads * keys) * width;
+        let (flop, bytes) = if backward { (5.0 * one, 2.0 * passed) } else { (2.0 * one, passed) };
+        return Some((Kind::Attention, Work { flop, bytes }));
+    }
+    if base == "convolution_backward" {
+        let [gradient, input, weight, ..] = shapes else { return None };
+        // The gradients of the input and of the weight, each as much as the forward pass.
+        let bytes = 2.0 * (elements(gradient) + elements(input) + elements(weight)) * width;
+        return Some((Kind::Convolution, Work { flop: 2.0 * convolved(gradient, weight), bytes }));
+    }
+    if base.contains("conv") {
+        let [input, weight, ..] = shapes else { return None };
+        let output = outputs.get(&(input.clone(), weight.clone()))?;
+        let bytes = (elements(output) + elements(input) + elements(weight)) * width;
+        return Some((Kind::Convolution, Work { flop: convolved(output, weight), bytes }));
+    }
+    let base = base.trim_end_matches("_out").trim_end_matches('_');
+    let all: f64 = shapes.iter().map(|shape| elements(shape)).sum();
+    let most = shapes.iter().map(|shape| elements(shape)).fold(0.0, f64::max);
+    // The output of element-wise work is as large as its largest input, the least that broadcasting gives.
+    let (kind, moved, flop) = match base {
+        "copy" => (Kind::Copy, all, 0.0),
+        "cat" | "_cat" => (Kind::Copy, 2.0 * all, 0.0),
+        "sum" | "mean" | "norm" | "linalg_vector_norm" => (Kind::Reduction, all, most),
+        "add"
+        | "sub"
+        | "mul"
+        | "div"
+        | "addcmul"
+        | "addcdiv"
+        | "lerp"
+        | "where"
+        | "threshold_backward"
+        | "gelu_backward"
+        | "silu_backward"
+        | "sigmoid_backward"
+        | "tanh_backward"
+        | "native_dropout_backward" => (Kind::Elementwise, all + most, most),
+        "gelu" | "silu" | "relu" | "sigmoid" | "tanh" | "exp" | "neg" | "pow" | "sqrt" | "rsqrt"
+        | "clamp" | "clamp_min" | "dropout" | "native_dropout" | "leaky_relu" | "hardtanh" => {
+            (Kind::Elementwise, 2.0 * most, most)
+        }
+        "_softmax" | "_log_softmax" | "native_layer_norm" | "native_group_norm" | "native_batch_norm"
+        | "cudnn_batch_norm" | "miopen_batch_norm" | "_fused_rms_norm" => {
+            (Kind::Normalisation, 2.0 * most, 5.0 * most)
+        }
+        "_softmax_backward_data"
+        | "_log_softmax_backward_data"
+        | "native_layer_norm_backward"
+        | "native_batch_norm_backward"
+        | "cudnn_batch_norm_backward"
+        | "miopen_batch_norm_backward" => (Kind::Normalisation, 3.0 * most, 8.0 * most),
+        "embedding" => {
+            let [table, indices, ..] = shapes else { return None };
+            // The rows that are looked up, read and written.
+            let row = *table.last()? as f64;
+            (Kind::Embedding, 2.0 * elements(indices) * row, 0.0)
+        }
+        _ => return None,
+    };
+    (moved > 0.0).then_some((kind, Work { flop, bytes: moved * width }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::lists;
+
+    fn of(operator: &str, shapes: &str) -> Option<(Kind, f64, f64)> {
+        let outputs = outputs([("aten::convolution_backward", BACKWARD)].into_iter());
+        work(operator, &lists(shapes), 2.0, &outputs).map(|(kind, work)| (kind, work.flop, work.bytes))
+    }
+
+    /// The first convolution of ResNet-50 on a batch of 32: 112 x 112 outputs of 64 channels.
+    const BACKWARD: &str = "[[32, 64, 112, 112], [32, 3, 224, 224], [64, 3, 7, 7], [0]]";
+
+    #[test]
+    fn convolutions_know_their_output_from_the_backward_pass() {
+        // 118,013,952 multiplications and additions for one picture (torchvision and fvcore's tables of ResNet-50), two operations each.
+        let forward = 2.0 * 118_013_952.0 * 32.0;
+        let found = of("aten::cudnn_convolution", "[[32, 3, 224, 224], [64, 3, 7, 7], []]").expect("known");
+        assert_eq!((found.0, found.1), (Kind::Convolution, forward));
+        assert_eq!(of("aten::convolution_backward", BACKWARD).map(|found| found.1), Some(2.0 * forward));
+        assert_eq!(of("aten::cudnn_convolution", "[[8, 3, 224, 224], [64, 3, 7, 7], []]"), None);
+    }
+
+    #[test]
+    fn attention_is_two_products_forward_and_five_backward() {
+        // FlashAttention-2's benchmark counts 4 seqlen^2 head_dim heads forward: 4 * 2048^2 * 128 * 16 for one sequence, and 2.5 times that backward.
+        let shapes = "[[1, 16, 2048, 128], [1, 16, 2048, 128], [1, 16, 2048, 128], []]";
+        let forward = of("aten::_scaled_dot_product_flash_attention", shapes).expect("known");
+        assert_eq!(forward.1, 4.0 * 2048.0 * 2048.0 * 128.0 * 16.0);
+        assert_eq!(forward.2, 4.0 * 2048.0 * 16.0 * 128.0 * 2.0);
+    }
+
+    #[test]
+    fn bytes_are_those_that_must_move() {
+        assert_eq!(of("aten::copy_", "[[1024], [1024], []]"), Some((Kind::Copy, 0.0, 4096.0)));
+        assert_eq!(of("aten::add_", "[[1024], [1024], []]"), Some((Kind::Elementwise, 1024.0, 6144.0)));
+        assert_eq!(of("aten::gelu", "[[4, 256]]"), Some((Kind::Elementwise, 1024.0, 4096.0)));
+        assert_eq!(
+            of("aten::embedding", "[[32000, 64], [8, 16], []]"),
+            Some((Kind::Embedding, 0.0, 32768.0))
+        );
+        assert_eq!(
+            of("aten::native_layer_norm", "[[16, 64], [], [64], [64], []]").map(|f| f.2),
+            Some(4096.0)
+        );
+        assert_eq!(of("aten::view", "[[16, 64]]"), None);
+        assert_eq!(of("aten::add", "[[], []]"), None);
+    }
+}
