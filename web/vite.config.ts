@@ -45,7 +45,7 @@ function chunkOf(view: string, bundle: Rolldown.OutputBundle): string {
 /** A chunk, all that it imports and their styles, without what the page loads anyway. */
 function filesOf(name: string, bundle: Rolldown.OutputBundle, known = new Set<string>()): string[] {
   const chunk = bundle[name]
-  if (!chunk || chunk.type !== 'chunk' || known.has(name)) return [...known].map((path) => path.replace('assets/', ''))
+  if (chunk?.type !== 'chunk' || known.has(name)) return [...known].map((path) => path.replace('assets/', ''))
   if (!chunk.isEntry) {
     // Vite drops the script of a chunk that holds styles alone.
     if (!chunk.moduleIds.every((id) => id.endsWith('.css'))) known.add(name)

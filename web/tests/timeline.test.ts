@@ -112,7 +112,7 @@ describe('rows', () => {
     const one = model(columns(3))
     const open = layout(one, new Set(), 600)
     expect(open.rows.length).toBe(6)
-    open.rows.forEach((row, at) => expect(rowAt(open, row.top + 2)).toBe(at))
+    for (const [at, row] of open.rows.entries()) expect(rowAt(open, row.top + 2)).toBe(at)
     expect(rowAt(open, open.height + 50)).toBe(-1)
     const closed = layout(one, new Set(['stage 0', 'stage 1', 'stage 2']), 600)
     expect(closed.rows.map((row) => row.track?.name)).toEqual(['passes', 'passes', 'passes'])

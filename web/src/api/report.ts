@@ -21,7 +21,7 @@ export interface Report {
 
 function read(): Report | null {
   const text = typeof document === 'undefined' ? null : document.getElementById('railwright-report')?.textContent?.trim()
-  if (!text || !text.startsWith('{')) return null
+  if (!text?.startsWith('{')) return null
   return JSON.parse(text) as Report
 }
 

@@ -59,7 +59,7 @@ export function csvText(table: Rows): string {
     const text = value === null || value === undefined ? '' : String(value)
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
   }
-  return [table.columns, ...table.rows].map((row) => row.map(field).join(',')).join('\n') + '\n'
+  return `${[table.columns, ...table.rows].map((row) => row.map(field).join(',')).join('\n')}\n`
 }
 
 /** What a saved chart carries beside its drawing, so that it can be read alone. */

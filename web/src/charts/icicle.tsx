@@ -145,7 +145,7 @@ function walk(event: KeyboardEvent, zoom: () => void, out: () => void): void {
       const other = cell.getBoundingClientRect()
       return Number(cell.dataset.depth) === wanted && other.left < box.right - 0.5 && other.right > box.left + 0.5
     })
-  const actions: Record<string, () => SVGGElement | undefined | void> = {
+  const actions: Record<string, () => unknown> = {
     ArrowRight: () => same[at + 1],
     ArrowLeft: () => same[at - 1],
     ArrowDown: () => under(depth + 1),

@@ -20,6 +20,10 @@ export function Tools({ controller, table, search, children }: Props) {
   const { model } = controller
   const hits = found.value
   const draw = () => controller.draw()
+  const flip = (state: Signal<boolean>) => {
+    state.value = !state.value
+    draw()
+  }
   const text = (content: string, type: string, name: string) => download(name, new Blob([content], { type }))
   const saves = [
     { title: 'Save as PNG', run: () => void toPng(controller).then((blob) => download('timeline.png', blob)) },
@@ -56,10 +60,10 @@ export function Tools({ controller, table, search, children }: Props) {
       </div>
       {model.critical.length > 0 && (
         <>
-          <button type="button" class="button" aria-pressed={critical.value} onClick={() => ((critical.value = !critical.value), draw())} title="Underline the chain of spans that makes the step as long as it is">
+          <button type="button" class="button" aria-pressed={critical.value} onClick={() => flip(critical)} title="Underline the chain of spans that makes the step as long as it is">
             <span class="timeline-critical" /> Critical path
           </button>
-          <button type="button" class="button" aria-pressed={onlyCritical.value} onClick={() => ((onlyCritical.value = !onlyCritical.value), draw())} title="Fade all else (c); comma and full stop follow it">
+          <button type="button" class="button" aria-pressed={onlyCritical.value} onClick={() => flip(onlyCritical)} title="Fade all else (c); comma and full stop follow it">
             Only it
           </button>
         </>

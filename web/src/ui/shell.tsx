@@ -19,6 +19,14 @@ import { WhyBox } from './why'
 const keysShown = signal(false)
 const linkShown = signal(false)
 
+function toggleKeys(): void {
+  keysShown.value = !keysShown.value
+}
+
+function showLink(): void {
+  linkShown.value = true
+}
+
 export function Shell() {
   const open = views.find((one) => one.id === view.value)
   useEffect(() => {
@@ -32,9 +40,9 @@ export function Shell() {
   useMoreBeyond(nav)
   useKeys([
     ...views.map((one) => ({ keys: `g ${one.key}`, title: one.title, group: 'Views', run: () => go(one.id) })),
-    { keys: '?', title: 'All keys', group: 'Page', run: () => void (keysShown.value = !keysShown.value) },
-    { keys: 'Shift+?', title: 'All keys', group: 'Page', hidden: true, run: () => void (keysShown.value = !keysShown.value) },
-    { keys: 'L', title: 'Copy or open a link', group: 'Page', run: () => void (linkShown.value = true) },
+    { keys: '?', title: 'All keys', group: 'Page', run: toggleKeys },
+    { keys: 'Shift+?', title: 'All keys', group: 'Page', hidden: true, run: toggleKeys },
+    { keys: 'L', title: 'Copy or open a link', group: 'Page', run: showLink },
     { keys: '/', title: 'Filter', group: 'Page', run: focusFilter },
     { keys: 'Escape', title: 'Close, or leave a field', group: 'Page', run: leave },
     { keys: 'T', title: 'Light, dark, or as the system', group: 'Page', run: nextTheme },

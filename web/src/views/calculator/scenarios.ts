@@ -24,7 +24,10 @@ export const lastSet = signal<readonly string[]>([])
 /** Sets arguments of the scenario that is edited; `undefined` leaves the choice to the program. */
 export function set(values: Readonly<Record<string, string | undefined>>, history: 'push' | 'replace' = 'push'): void {
   lastSet.value = Object.keys(values)
-  if (editing.value === 'a') return change(values, history)
+  if (editing.value === 'a') {
+    change(values, history)
+    return
+  }
   const base = runText.value
   const changes = Object.entries(values).map(([key, value]) => {
     const same = (value ?? '') === (base[key] ?? '')

@@ -57,7 +57,7 @@ export function chain({ stuck, roots }: Verdict): Box[] {
       to,
     }
   })
-  roots.forEach((root, at) => boxes.push({ id: `root ${at}`, kind: 'root', title: who(root.ranks), lines: [causeText(root), root.last_operation ? `last: ${root.last_operation}` : 'nothing recorded'], of: [at], to: [] }))
+  for (const [at, root] of roots.entries()) boxes.push({ id: `root ${at}`, kind: 'root', title: who(root.ranks), lines: [causeText(root), root.last_operation ? `last: ${root.last_operation}` : 'nothing recorded'], of: [at], to: [] })
   const depth = depths(boxes)
   return boxes.map((box) => ({ ...box, depth: box.kind === 'root' ? 0 : (depth.get(box.id) ?? 1) })).sort((a, b) => b.depth - a.depth)
 }

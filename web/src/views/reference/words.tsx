@@ -1,7 +1,7 @@
 // What numbers, warnings, findings and conventions mean, and every key of a run file.
 import { useAnswer } from '../../api/live'
 import { Ticked } from '../../ui/states'
-import { type Column } from '../../ui/table'
+import type { Column } from '../../ui/table'
 import { Listed } from './listed'
 
 interface Topic {

@@ -1,5 +1,5 @@
 // The rehearsed changes, alone and together: a bar and a line for each, the parts of the step that moved for the chosen one.
-import { type Live } from '../../api/live'
+import type { Live } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { bytes, digits, dollars, percent, relative, seconds } from '../../charts/format'
 import { classColour } from '../../charts/colours'

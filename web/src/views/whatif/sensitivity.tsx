@@ -1,6 +1,6 @@
 // Sensitivity: a tornado of its change when a figure of hardware or software is a tenth more or less. Picking a
 // figure that can be bought rehearses twice of it.
-import { type Live } from '../../api/live'
+import type { Live } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { bytes, digits, percent, seconds } from '../../charts/format'
 import { Tornado } from '../../charts/tornado/tornado'
