@@ -55,7 +55,15 @@ describe('the answer', () => {
     expect(critical).toEqual([{ track: 1, span: 2 }])
   })
   it('leaves out places that do not exist', () => {
-    expect(model({ ...columns(1), critical: [[9, 0], [0, 99]] }).critical).toEqual([])
+    expect(
+      model({
+        ...columns(1),
+        critical: [
+          [9, 0],
+          [0, 99],
+        ],
+      }).critical,
+    ).toEqual([])
   })
 })
 
@@ -93,7 +101,14 @@ describe('pixels', () => {
   it('mix what is narrower than they are, however many there are', () => {
     const count = 100_000
     const raw = columns(1)
-    const many = { ...raw.tracks[0]!, starts: Array.from({ length: count }, (_, at) => at * 10), lengths: Array(count).fill(5), names: Array(count).fill(0), colours: Array(count).fill(0), micro_batch: [] }
+    const many = {
+      ...raw.tracks[0]!,
+      starts: Array.from({ length: count }, (_, at) => at * 10),
+      lengths: Array(count).fill(5),
+      names: Array(count).fill(0),
+      colours: Array(count).fill(0),
+      micro_batch: [],
+    }
     const { pixels } = paint(model({ ...raw, tracks: [many], duration_ns: count * 10 }).tracks[0]!, 0, count * 10, 100)
     for (const pixel of pixels) {
       // Half red, half back.

@@ -18,16 +18,34 @@ export default async function ({ browser, url }) {
   await heatMap(browser, url)
   await codesign(browser, url)
   for (const { desk, ready } of DESKS) {
-    await pictures({ browser, url, fragment: `#/network?${RUN}&n.desk=${desk}`, name: `network-${desk}`, ready: ({ page }) => page.waitForSelector(ready, { timeout: 60_000 }) })
+    await pictures({
+      browser,
+      url,
+      fragment: `#/network?${RUN}&n.desk=${desk}`,
+      name: `network-${desk}`,
+      ready: ({ page }) => page.waitForSelector(ready, { timeout: 60_000 }),
+    })
   }
-  await pictures({ browser, url, fragment: `#/network?${SMALL}&n.desk=design&n.ran=1`, name: 'network-design', ready: ({ page }) => page.waitForSelector('[aria-label=Networks] tbody tr', { timeout: 120_000 }) })
+  await pictures({
+    browser,
+    url,
+    fragment: `#/network?${SMALL}&n.desk=design&n.ran=1`,
+    name: 'network-design',
+    ready: ({ page }) => page.waitForSelector('[aria-label=Networks] tbody tr', { timeout: 120_000 }),
+  })
 }
 
 async function byKeys(browser, url) {
   const view = await openPage(browser, url, { fragment: `#/network?${RUN}` })
   const { page } = view
   await page.waitForSelector(DESKS[0].ready, { timeout: 60_000 })
-  for (const [key, at] of [['2', 1], ['3', 2], ['4', 3], ['5', 4], ['7', 5]]) {
+  for (const [key, at] of [
+    ['2', 1],
+    ['3', 2],
+    ['4', 3],
+    ['5', 4],
+    ['7', 5],
+  ]) {
     await page.keyboard.press(key)
     await page.waitForSelector(DESKS[at].ready, { timeout: 60_000 })
   }
@@ -53,14 +71,30 @@ async function heatMap(browser, url) {
   await page.click('[aria-label=Dimension] >> text=pipeline')
   await page.waitForFunction(() => location.hash.includes('n.of=pipeline'))
   await page.click('[aria-label=Cells] >> text=domains')
-  await page.waitForFunction(() => document.querySelector('[aria-roledescription="heat map"]')?.getAttribute('aria-label')?.includes('128 by 128'), null, { timeout: 60_000 })
+  await page.waitForFunction(
+    () => document.querySelector('[aria-roledescription="heat map"]')?.getAttribute('aria-label')?.includes('128 by 128'),
+    null,
+    { timeout: 60_000 },
+  )
   await page.click('[aria-label=Cells] >> text=rails')
-  await page.waitForFunction(() => document.querySelector('[aria-roledescription="heat map"]')?.getAttribute('aria-label')?.includes('8 by 8'), null, { timeout: 60_000 })
-  for (const [title, caption] of [['pairs', 'Pairs of ranks'], ['domains', 'Scale-up domains'], ['rails', 'Rails'], ['links', 'Links by layer']]) {
+  await page.waitForFunction(
+    () => document.querySelector('[aria-roledescription="heat map"]')?.getAttribute('aria-label')?.includes('8 by 8'),
+    null,
+    { timeout: 60_000 },
+  )
+  for (const [title, caption] of [
+    ['pairs', 'Pairs of ranks'],
+    ['domains', 'Scale-up domains'],
+    ['rails', 'Rails'],
+    ['links', 'Links by layer'],
+  ]) {
     await page.click(`[aria-label=By] >> text=${title}`)
     await page.waitForSelector(`[role=region][aria-label="${caption}"] tbody tr`, { timeout: 60_000 })
   }
-  const [saved] = await Promise.all([page.waitForEvent('download'), page.click('[aria-label="Save “Traffic matrix”"]').then(() => page.click('text=Save as SVG'))])
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.click('[aria-label="Save “Traffic matrix”"]').then(() => page.click('text=Save as SVG')),
+  ])
   check(saved.suggestedFilename() === 'traffic.svg', `saved as ${saved.suggestedFilename()}`)
   await view.close()
 }

@@ -9,11 +9,17 @@ export default async ({ browser, url }) => {
   const cell = (part) => page.locator('table[aria-label="Parts of the step"] tr', { hasText: part }).locator('td').last()
   await cell('waiting for the host').waitFor()
   // Nanoseconds of a step of seconds.
-  check((await cell('waiting for the host').innerText()).trim() === '≈', `waiting for the host: ${await cell('waiting for the host').innerText()}`)
+  check(
+    (await cell('waiting for the host').innerText()).trim() === '≈',
+    `waiting for the host: ${await cell('waiting for the host').innerText()}`,
+  )
   check((await cell('waiting for the host').locator('.good, .bad').count()) === 0, 'nanoseconds are called better or worse')
   // B does not fit: nothing is better or worse.
   check((await page.locator('.run-verdict.no').count()) === 1, 'B fits')
-  check((await page.locator('table[aria-label="Parts of the step"] .good, table[aria-label="Parts of the step"] .bad').count()) === 0, 'a run that does not fit is called better or worse')
+  check(
+    (await page.locator('table[aria-label="Parts of the step"] .good, table[aria-label="Parts of the step"] .bad').count()) === 0,
+    'a run that does not fit is called better or worse',
+  )
   await view.close()
   const fits = await openPage(browser, url, { fragment: `${RUN}&b.recompute=full` })
   const bubble = fits.page.locator('table[aria-label="Parts of the step"] tr', { hasText: 'pipeline bubble' }).locator('td').last()

@@ -31,7 +31,12 @@ export default async ({ browser, url }) => {
   check(range !== null && range.to > range.from, 'the place of the finding is marked')
   await page.goBack()
   await page.waitForSelector('text=Where a step goes')
-  for (const [tab, text] of [['ranks', 'Labels over ranks'], ['communication', 'By group and operation'], ['stragglers', 'All ranks'], ['compare', 'Against']]) {
+  for (const [tab, text] of [
+    ['ranks', 'Labels over ranks'],
+    ['communication', 'By group and operation'],
+    ['stragglers', 'All ranks'],
+    ['compare', 'Against'],
+  ]) {
     await page.evaluate((hash) => (location.hash = hash), at(tab).slice(1))
     await page.waitForSelector(`text=${text}`, { timeout: 60_000 })
   }
@@ -43,7 +48,9 @@ export default async ({ browser, url }) => {
   await map.locator('svg.chart-svg').focus()
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('Enter')
-  await page.waitForFunction(() => /t\.tab=timeline/.test(location.hash) && /t\.rank=/.test(location.hash) && /t\.step=/.test(location.hash))
+  await page.waitForFunction(
+    () => /t\.tab=timeline/.test(location.hash) && /t\.rank=/.test(location.hash) && /t\.step=/.test(location.hash),
+  )
   await page.evaluate((hash) => (location.hash = hash), at('query').slice(1))
   await page.waitForSelector('#traces-sql')
   await page.fill('#traces-sql', 'SELECT rank, count(*) AS n FROM gpu GROUP BY rank')
@@ -66,5 +73,11 @@ export default async ({ browser, url }) => {
     })
   }
   const measured = `#/pipeline?p.trace=${encodeURIComponent(PIPELINE)}`
-  await pictures({ browser, url, fragment: measured, name: 'pipeline-measured', ready: ({ page: shown }) => shown.waitForSelector('[data-testid=timeline]', { timeout: 60_000 }) })
+  await pictures({
+    browser,
+    url,
+    fragment: measured,
+    name: 'pipeline-measured',
+    ready: ({ page: shown }) => shown.waitForSelector('[data-testid=timeline]', { timeout: 60_000 }),
+  })
 }

@@ -40,7 +40,9 @@ async function solve(browser, url) {
   const { page } = view
   await page.click('[aria-label="Selective recompute"] >> text=Solve', { timeout: 60_000 })
   await page.click('[aria-label="Selective recompute"] >> text=Load it into the calculator', { timeout: 60_000 })
-  await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('stage-recompute=') && location.hash.includes('tp=8'))
+  await page.waitForFunction(
+    () => location.hash.startsWith('#/calculator') && location.hash.includes('stage-recompute=') && location.hash.includes('tp=8'),
+  )
   await page.goBack()
   await page.click('[aria-label="Pipeline balance"] >> text=with recompute', { timeout: 60_000 })
   await page.click('[aria-label="Pipeline balance"] >> text=Solve')

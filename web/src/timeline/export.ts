@@ -49,8 +49,11 @@ export function toSvg(controller: Controller): string {
     const track = row.track
     if (!track) continue
     const y = RULER + row.top
-    if (row.first) out.push(`<text x="8" y="${y + row.height / 2 + 4}" fill="${colours.text}" font-weight="600">${escaped(track.group)}</text>`)
-    out.push(`<text x="${gutter - 8}" y="${y + row.height / 2 + 4}" fill="${colours.muted}" text-anchor="end">${escaped(track.name)}</text>`)
+    if (row.first)
+      out.push(`<text x="8" y="${y + row.height / 2 + 4}" fill="${colours.text}" font-weight="600">${escaped(track.group)}</text>`)
+    out.push(
+      `<text x="${gutter - 8}" y="${y + row.height / 2 + 4}" fill="${colours.muted}" text-anchor="end">${escaped(track.name)}</text>`,
+    )
     let drawn = -Infinity
     const last = firstStartingAt(track, to)
     for (let at = firstEndingAfter(track, from); at < last; at++) {
@@ -65,10 +68,15 @@ export function toSvg(controller: Controller): string {
       out.push(
         `<rect x="${(gutter + x0).toFixed(2)}" y="${y}" width="${size.toFixed(2)}" height="${row.height}" fill="${fill}"><title>${escaped(`${model.names[track.names[at]!] ?? ''}, ${className(model.classes[colour] ?? '')}`)}</title></rect>`,
       )
-      if (critical) out.push(`<rect x="${(gutter + x0).toFixed(2)}" y="${y + row.height - 3}" width="${size.toFixed(2)}" height="3" fill="${colours.accent}"/>`)
+      if (critical)
+        out.push(
+          `<rect x="${(gutter + x0).toFixed(2)}" y="${y + row.height - 3}" width="${size.toFixed(2)}" height="3" fill="${colours.accent}"/>`,
+        )
       const label = x1 - x0 > 24 ? controller.theRenderer.labels.of(model, track, at, (x1 - x0 - 6) * controller.ratio) : ''
       if (label && colour !== colours.bubble) {
-        out.push(`<text x="${(gutter + (x0 + x1) / 2).toFixed(1)}" y="${y + row.height / 2 + 4}" text-anchor="middle" fill="${colours.ink[colour]}">${escaped(label)}</text>`)
+        out.push(
+          `<text x="${(gutter + (x0 + x1) / 2).toFixed(1)}" y="${y + row.height / 2 + 4}" text-anchor="middle" fill="${colours.ink[colour]}">${escaped(label)}</text>`,
+        )
       }
     }
   }

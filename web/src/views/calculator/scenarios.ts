@@ -45,10 +45,16 @@ export function compare(): void {
 export function keep(letter: Letter): void {
   const b = runTextB.value
   const all = location.value.parameters
-  const closed = Object.fromEntries(Object.keys(all).filter((key) => key.startsWith('b.')).map((key) => [key, undefined]))
+  const closed = Object.fromEntries(
+    Object.keys(all)
+      .filter((key) => key.startsWith('b.'))
+      .map((key) => [key, undefined]),
+  )
   const gone = Object.fromEntries(Object.keys(runText.value).map((key) => [key, undefined]))
   change({ ...closed, ...(letter === 'b' ? { ...gone, ...b } : {}), 'c.edit': undefined })
 }
 
 /** Names of what B says otherwise. */
-export const differences = computed(() => Object.keys(overrides.value).filter((key) => key !== 'on' && (runText.value[key] ?? '-') !== overrides.value[key]))
+export const differences = computed(() =>
+  Object.keys(overrides.value).filter((key) => key !== 'on' && (runText.value[key] ?? '-') !== overrides.value[key]),
+)

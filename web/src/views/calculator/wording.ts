@@ -37,19 +37,41 @@ export const OVERLAPS: readonly (readonly ['gradient_reduce' | 'parameter_gather
 ]
 
 /** A plan's sharding as the flag writes it. */
-export function shardingText(sharding: { readonly zero_stage: number; readonly group: number | null; readonly reshard_after_forward: boolean }): string {
-  if (sharding.zero_stage === 3) return sharding.group ? `hsdp:${sharding.group}` : sharding.reshard_after_forward ? 'fsdp' : 'fsdp-no-reshard'
+export function shardingText(sharding: {
+  readonly zero_stage: number
+  readonly group: number | null
+  readonly reshard_after_forward: boolean
+}): string {
+  if (sharding.zero_stage === 3)
+    return sharding.group ? `hsdp:${sharding.group}` : sharding.reshard_after_forward ? 'fsdp' : 'fsdp-no-reshard'
   const name = sharding.zero_stage === 0 ? 'none' : `zero${sharding.zero_stage}`
   return sharding.group ? `${name}:${sharding.group}` : name
 }
 
 /** A plan's recompute as the flag writes it. */
-export function recomputeText(recompute: { readonly mode: string; readonly layers?: number | null; readonly modules?: readonly string[] }): string {
+export function recomputeText(recompute: {
+  readonly mode: string
+  readonly layers?: number | null
+  readonly modules?: readonly string[]
+}): string {
   const modules = recompute.modules?.length ? `:${recompute.modules.join(',')}` : ''
   return `${recompute.mode}${modules}${recompute.layers ? `:${recompute.layers}` : ''}`
 }
 
 /** A flag as a person says it, for the list of differences. */
 export function flagTitle(flag: string): string {
-  return ({ tp: 'tensor parallel', pp: 'pipeline stages', cp: 'context parallel', vp: 'virtual stages', ep: 'expert parallel', etp: 'expert tensor parallel', gpus: 'devices', dp: 'data parallel' } as Record<string, string>)[flag] ?? flag.replaceAll('-', ' ')
+  return (
+    (
+      {
+        tp: 'tensor parallel',
+        pp: 'pipeline stages',
+        cp: 'context parallel',
+        vp: 'virtual stages',
+        ep: 'expert parallel',
+        etp: 'expert tensor parallel',
+        gpus: 'devices',
+        dp: 'data parallel',
+      } as Record<string, string>
+    )[flag] ?? flag.replaceAll('-', ' ')
+  )
 }

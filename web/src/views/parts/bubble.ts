@@ -2,7 +2,16 @@
 // they are shown; a value of NaN leaves them out here.
 import type { Why } from '../../api/answers'
 
-const word = (id: string, title: string, text: string, formula: string, source: string): Why => ({ id, title, value: Number.NaN, unit: '', text, formula, inputs: [], source })
+const word = (id: string, title: string, text: string, formula: string, source: string): Why => ({
+  id,
+  title,
+  value: Number.NaN,
+  unit: '',
+  text,
+  formula,
+  inputs: [],
+  source,
+})
 
 export const BUBBLE_WORDS: readonly Why[] = [
   word(

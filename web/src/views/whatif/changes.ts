@@ -9,7 +9,10 @@ export const PREFIX = 'w'
 
 /** Changes of the address; a change may hold commas, so that a semicolon stands between two. */
 export function changes(): string[] {
-  return (own(PREFIX).change ?? '').split(';').map((one) => one.trim()).filter(Boolean)
+  return (own(PREFIX).change ?? '')
+    .split(';')
+    .map((one) => one.trim())
+    .filter(Boolean)
 }
 
 export function setChanges(list: readonly string[]): void {

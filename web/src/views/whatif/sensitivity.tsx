@@ -61,7 +61,8 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
             lessTitle={`${swing} less`}
             onPick={(id) => {
               const figure = answer.figures.find((one) => one.id === id)
-              if (figure && rehearsal(figure.id, figure.greater_is_faster)) setChanges([...changes(), rehearsal(figure.id, figure.greater_is_faster) ?? ''])
+              if (figure && rehearsal(figure.id, figure.greater_is_faster))
+                setChanges([...changes(), rehearsal(figure.id, figure.greater_is_faster) ?? ''])
             }}
             rows={figures.map((one) => ({
               id: one.id,
@@ -79,17 +80,26 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
                   { name: 'at its best', value: signed(one.best) },
                   ...(one.through ? [{ name: 'mostly through', value: one.through }] : []),
                 ],
-                hint: rehearsal(one.id, one.greater_is_faster) ? `Enter or click applies ${rehearsal(one.id, one.greater_is_faster)}` : `${one.kind === 'software' ? 'A figure of the software: measured, not bought' : ''}`,
+                hint: rehearsal(one.id, one.greater_is_faster)
+                  ? `Enter or click applies ${rehearsal(one.id, one.greater_is_faster)}`
+                  : `${one.kind === 'software' ? 'A figure of the software: measured, not bought' : ''}`,
               },
             }))}
           />
           <ul class="chart-keys">
-            <li><span class="swatch" style={{ background: COLOURS.hardware }} /> hardware</li>
-            <li><span class="swatch" style={{ background: COLOURS.software }} /> software</li>
-            <li><span class="swatch" style={{ background: COLOURS.host }} /> host</li>
+            <li>
+              <span class="swatch" style={{ background: COLOURS.hardware }} /> hardware
+            </li>
+            <li>
+              <span class="swatch" style={{ background: COLOURS.software }} /> software
+            </li>
+            <li>
+              <span class="swatch" style={{ background: COLOURS.host }} /> host
+            </li>
             <li>
               <span>
-                Memory capacity changes nothing until the run no longer fits: {bytes(answer.capacity.peak)} of {bytes(answer.capacity.device)}
+                Memory capacity changes nothing until the run no longer fits: {bytes(answer.capacity.peak)} of{' '}
+                {bytes(answer.capacity.device)}
                 {answer.capacity.fit === 'does_not_fit' && <span class="tone-bad">, does not fit now</span>}
               </span>
             </li>
