@@ -40,6 +40,22 @@ export default async ({ browser, url }) => {
     await page.evaluate((hash) => (location.hash = hash), at(tab).slice(1))
     await page.waitForSelector(`text=${text}`, { timeout: 60_000 })
   }
+  // What the job is: the layout and the run of the calculator, as options of the command line.
+  await page.evaluate((hash) => (location.hash = hash), at('overview', '&model=llama-3-8b&cluster=dgx-h100&gpus=4').slice(1))
+  await page.waitForSelector('.traces-head')
+  check(!(await page.locator('.traces-head').innerText()).includes('MFU'), 'there is an MFU without a run')
+  await page.locator('.traces-job summary').click()
+  await page.getByLabel(/The calculator’s run/).check()
+  await page.waitForSelector('.traces-head:has-text("MFU")', { timeout: 60_000 })
+  await page.getByLabel('Layout', { exact: true }).fill('dp=2,pp=2')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => location.hash.includes('t.layout=dp'))
+  await view.settled()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: 'Copy as command' }).click()
+  const line = await page.evaluate(() => navigator.clipboard.readText())
+  for (const part of ['railwright profile', '--run llama-3-8b', '--cluster dgx-h100', '--gpus 4', '--layout dp=2,pp=2'])
+    check(line.includes(part), `${line} lacks ${part}`)
   // Ranks over steps: another measure is in the address, and a cell leads to its place by key.
   await page.evaluate((hash) => (location.hash = hash), at('ranks').slice(1))
   const map = page.locator('section[aria-label="Ranks over steps"]')

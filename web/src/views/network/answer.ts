@@ -65,6 +65,7 @@ export interface CostAnswer {
     readonly design: DesignFacts
     readonly bill: Bill
     readonly saving: number
+    readonly saving_ports_and_transceivers: number
     readonly share: { readonly of_dollars: number; readonly of_watts: number; readonly dollars_per_year: number }
   }[]
   readonly refused: readonly { readonly name?: string; readonly problem?: { readonly message: string } }[]

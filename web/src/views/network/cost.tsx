@@ -184,6 +184,15 @@ function BreakEven({ answer }: { answer: CostAnswer }) {
               })),
             }))}
           />
+          <p class="remarks">
+            The chart prices all ports alike and all transceivers alike, whatever their speed. At the prices of the catalogue, ports and
+            transceivers save{' '}
+            {answer.designs
+              .slice(1)
+              .map((one) => `${one.name} ${percent(one.saving_ports_and_transceivers).replace('-', '−')}`)
+              .join(', ')}
+            .
+          </p>
           <ul class="remarks">
             {answer.break_even.map((one) => (
               <li key={`${one.dear_ports} ${one.dear_transceivers}`}>
