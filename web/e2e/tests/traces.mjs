@@ -56,6 +56,10 @@ export default async ({ browser, url }) => {
   const line = await page.evaluate(() => navigator.clipboard.readText())
   for (const part of ['railwright profile', '--run llama-3-8b', '--cluster dgx-h100', '--gpus 4', '--layout dp=2,pp=2'])
     check(line.includes(part), `${line} lacks ${part}`)
+  // Measured against the calculator's run, without a path.
+  await page.getByRole('tab', { name: 'Compare' }).click()
+  await page.getByRole('button', { name: 'The calculator’s run' }).click()
+  await page.waitForSelector('.traces-verdict', { timeout: 60_000 })
   // Ranks over steps: another measure is in the address, and a cell leads to its place by key.
   await page.evaluate((hash) => (location.hash = hash), at('ranks').slice(1))
   const map = page.locator('section[aria-label="Ranks over steps"]')

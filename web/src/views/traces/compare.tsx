@@ -9,6 +9,8 @@ import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { JobsBelow } from '../parts/open'
 import type { TabProps } from '.'
+import { runText } from '../../state/run'
+import { besideOf, calculatorsRun, canBeWritten, isCalculators, readingOf } from './job'
 import { words } from './types'
 
 interface Difference {
@@ -26,7 +28,7 @@ interface Comparison {
   readonly titles?: readonly string[]
 }
 
-export function Compare({ paths }: TabProps) {
+export function Compare({ paths, job }: TabProps) {
   const { other } = own('t')
   const [text, setText] = useState(other ?? '')
   const { jobs } = useJobsOnDisk()
@@ -37,7 +39,10 @@ export function Compare({ paths }: TabProps) {
     setText(path ?? '')
     change({ 't.other': path })
   }
-  const { answer, problems, loading } = useAnswer<Comparison>('compare', other ? { first: other, second: paths[0]! } : null)
+  const { answer, problems, loading } = useAnswer<Comparison>(
+    'compare',
+    other ? { first: other, second: paths[0]!, ...readingOf(job), ...(isCalculators(other) ? besideOf(job) : {}) } : null,
+  )
   return (
     <div class="traces-query">
       <form
@@ -65,6 +70,16 @@ export function Compare({ paths }: TabProps) {
         <button type="submit" class="button primary">
           Compare
         </button>
+        {canBeWritten(runText.value) && (
+          <button
+            type="button"
+            class="button"
+            title="What the calculator predicts for its run against these traces"
+            onClick={() => void calculatorsRun().then((path) => change({ 't.other': path, 't.run': '1' }))}
+          >
+            The calculator’s run
+          </button>
+        )}
       </form>
       {paths.length > 1 && <p class="muted">The first of {paths.length} paths is compared; open the folder to compare all.</p>}
       {problems.length > 0 && <Problems problems={problems} />}

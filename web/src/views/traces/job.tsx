@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Key } from '../../api/answers'
 import type { Arguments } from '../../api/ask'
 import { askOnce } from '../../api/live'
+import { upload } from '../../api/uploads'
 import { change, own } from '../../state/location'
 import { runText } from '../../state/run'
 import { Switch, Text } from '../parts/controls'
@@ -45,6 +46,26 @@ export function useJob(): Arguments | null {
     ...(accelerator ? { accelerator } : {}),
     ...(flops && !wanted ? { 'model-flops': flops } : {}),
   }
+}
+
+/** The name of the run file that stands for the calculator's run. */
+const RUN_FILE = 'calculator-run.toml'
+
+export const isCalculators = (path: string): boolean => path.endsWith(`/${RUN_FILE}`)
+
+/** A model of the catalogue, or a run or launch file: what a run file can name, the rest being said beside it. */
+export const canBeWritten = (text: Readonly<Record<string, string>>): boolean =>
+  text.run === undefined && text.launch === undefined && text.model !== undefined && !text.model.includes(':')
+
+/** The calculator's model as a run file on the server; its other settings are options beside it. */
+export async function calculatorsRun(): Promise<string> {
+  const text = `[model]\nname = ${JSON.stringify(runText.value.model ?? '')}\n`
+  return (await upload(new File([text], RUN_FILE))).path
+}
+
+/** The settings of the calculator's run beside its file. */
+export function besideOf({ cluster, gpus, set }: Arguments): Arguments {
+  return { ...(cluster ? { cluster } : {}), ...(gpus ? { gpus } : {}), ...(set ? { set } : {}) }
 }
 
 /** Only what the commands `comm` and `stragglers` take. */
