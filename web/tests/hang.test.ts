@@ -78,7 +78,7 @@ describe('how much is known', () => {
   it('says why a verdict is no verdict', () => {
     const damaged = [{ rank: 3, entries: 12, unreadable: 0, cut_at: 4096 }]
     expect(doubts({ without_dump: [1], incomplete_groups: [{ name: 'tp', ranks: [2] }], damaged, world_size_listed: false })).toBe(
-      'a dump is missing (rank 1), a dump is damaged (rank 3), the dumps do not record the number of ranks, tp was used by nobody but rank 2: other ranks of it may have no dump',
+      'a dump is missing (rank 1), a dump is damaged (rank 3), the dumps do not record the number of ranks, tp was used only by rank 2: other ranks of it may have no dump',
     )
     expect(damageText(damaged[0]!)).toBe(
       'Rank 3’s dump breaks off at byte 4096 after 12 entries; what else it entered is not known, and the verdict is a bound.',

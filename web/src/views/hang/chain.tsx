@@ -27,7 +27,7 @@ export function Chain({ verdict, chosen, choose }: Props) {
       about={
         all.length > boxes.length ? `the ${boxes.length} nearest to an end, of ${all.length}` : 'the arrow points at who is waited for'
       }
-      name="who-waits-for-whom"
+      name="wait-graph"
       rows={() => ({
         columns: ['group', 'number', 'operation', 'waiting', 'missing', 'no dump'],
         rows: verdict.stuck.map((one) => [

@@ -110,7 +110,7 @@ export function doubts({
     ...(world_size_listed ? [] : ['the dumps do not record the number of ranks']),
     ...(lone
       ? [
-          `${lone.name} was used by nobody but ${who(lone.ranks)}${incomplete_groups.length > 1 ? ` (and ${incomplete_groups.length - 1} more)` : ''}: other ranks of it may have no dump`,
+          `${lone.name} was used only by ${who(lone.ranks)}${incomplete_groups.length > 1 ? ` (and ${incomplete_groups.length - 1} more)` : ''}: other ranks of it may have no dump`,
         ]
       : []),
   ].join(', ')

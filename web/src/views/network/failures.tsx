@@ -170,7 +170,7 @@ function Classes({ name, classes, most }: { name: string; classes: readonly Fail
     {
       key: 'cut',
       title: 'Cut off',
-      about: 'Devices whose own NIC reaches nobody',
+      about: 'Devices whose own NIC reaches no other',
       value: (row) => row.cut_off,
       cell: (row) => count(row.cut_off),
       align: 'right',

@@ -25,7 +25,7 @@ interface Schema {
 
 const EXAMPLES: readonly (readonly [string, string])[] = [
   [
-    'Dearest kernels',
+    'Most expensive kernels',
     'SELECT name, count(*) AS calls, sum(end_ns - start_ns) / 1e6 AS ms\nFROM gpu GROUP BY name ORDER BY ms DESC LIMIT 20',
   ],
   [

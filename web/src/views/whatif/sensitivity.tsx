@@ -61,8 +61,8 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
             lessTitle={`${swing} less`}
             onPick={(id) => {
               const figure = answer.figures.find((one) => one.id === id)
-              if (figure && rehearsal(figure.id, figure.greater_is_faster))
-                setChanges([...changes(), rehearsal(figure.id, figure.greater_is_faster) ?? ''])
+              if (figure && changeOf(figure.id, figure.greater_is_faster))
+                setChanges([...changes(), changeOf(figure.id, figure.greater_is_faster) ?? ''])
             }}
             rows={figures.map((one) => ({
               id: one.id,
@@ -80,8 +80,8 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
                   { name: 'at its best', value: signed(one.best) },
                   ...(one.through ? [{ name: 'mostly through', value: one.through }] : []),
                 ],
-                hint: rehearsal(one.id, one.greater_is_faster)
-                  ? `Enter or click applies ${rehearsal(one.id, one.greater_is_faster)}`
+                hint: changeOf(one.id, one.greater_is_faster)
+                  ? `Enter or click applies ${changeOf(one.id, one.greater_is_faster)}`
                   : `${one.kind === 'software' ? 'A figure of the software: measured, not bought' : ''}`,
               },
             }))}
@@ -111,6 +111,6 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
 }
 
 /** The change that doubles (or halves) a figure, where it is one of the machine. */
-function rehearsal(id: string, greaterIsFaster: boolean): string | null {
+function changeOf(id: string, greaterIsFaster: boolean): string | null {
   return id.startsWith('cluster.') ? `${id.slice('cluster.'.length)}=${greaterIsFaster ? 'x2' : 'x0.5'}` : null
 }

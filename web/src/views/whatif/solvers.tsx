@@ -180,7 +180,7 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
               )}
             </div>
           ) : (
-            <p class="tone-bad">Nothing fits, whatever is recomputed.</p>
+            <p class="tone-bad">Nothing fits, even with full recompute.</p>
           )}
           <details>
             <summary>Stage by stage</summary>
