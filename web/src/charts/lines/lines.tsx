@@ -1,5 +1,5 @@
 // A few series over one axis, each named at its end instead of in a legend. Marked values, reference lines, an accented point (a knee).
-// Arrow keys go along a series and from series to series. Refuses dense series (thousands of values); uPlot draws those.
+// Arrow keys go along a series and from series to series. Not for dense series (thousands of values).
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { AxisX, AxisY, type AxisOptions, roomForY } from '../axes/axes'
 import { type Box, place, spread } from '../axes/labels'

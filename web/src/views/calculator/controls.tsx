@@ -105,7 +105,7 @@ function Plan(props: Props) {
         />
         <Switch
           label="Sequence parallel"
-          about="What lies between the cut matrices is cut along the sequence"
+          about="Shard norms, dropout and residuals along the sequence"
           own={own('sequence-parallel')}
           onAuto={auto('sequence-parallel')}
           disabled={now.tp === 1}

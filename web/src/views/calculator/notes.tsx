@@ -21,7 +21,7 @@ export function Notes(props: { a: Estimate; b: Estimate | null; said: readonly s
   )
   return (
     <section class={`panel titled notes ${props.stale ? 'stale' : ''}`} aria-label="Notes">
-      <h2>What to know</h2>
+      <h2>Notes</h2>
       {warnings.length + onlyB.length > 0 && (
         <ul class="warnings" aria-label="Warnings">
           {warnings.map((one) => (
@@ -56,7 +56,7 @@ export function Notes(props: { a: Estimate; b: Estimate | null; said: readonly s
           </div>
         )}
         <div>
-          <h3>What the time rests on</h3>
+          <h3>Evidence of the step time</h3>
           <ul class="rests">
             {shown.provenance.map((one) => (
               <li key={one.id}>

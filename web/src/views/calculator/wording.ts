@@ -30,8 +30,8 @@ export const PRECISIONS = ['bf16', 'fp16', 'fp8', 'mxfp8', 'nvfp4', 'int8', 'tf3
 
 export const OVERLAPS: readonly (readonly ['gradient_reduce' | 'parameter_gather' | 'tensor' | 'pipeline' | 'expert', string, string])[] = [
   ['gradient_reduce', 'Gradient reduction', 'Overlap gradient reduction with the backward pass'],
-  ['parameter_gather', 'Parameter gathering', 'Overlap parameter all-gather with the forward pass'],
-  ['tensor', 'Tensor-parallel exchange', 'Overlap tensor-parallel communication with GEMMs'],
+  ['parameter_gather', 'Parameter all-gather', 'Overlap parameter all-gather with the forward pass'],
+  ['tensor', 'Tensor parallel', 'Overlap tensor-parallel communication with GEMMs'],
   ['pipeline', 'Pipeline transfers', 'Overlap pipeline send and receive with compute'],
   ['expert', 'Expert all-to-all', 'Overlap expert all-to-all with compute'],
 ]
