@@ -38,6 +38,8 @@ interface Props {
   readonly x: AxisOptions
   readonly y: AxisOptions
   readonly references?: readonly { readonly y: number; readonly label: string }[]
+  /** Vertical lines with a name, such as today's price. */
+  readonly marks?: readonly { readonly x: number; readonly label: string }[]
   readonly picked?: { readonly series: string; readonly x: number } | null
   readonly onPick?: (series: string, index: number) => void
   readonly height?: number
@@ -61,7 +63,7 @@ function scaleFor(values: readonly number[], options: AxisOptions, range: readon
   return linear(fromZero ? [0, padded([low, high])[1]] : padded([low, high]), range)
 }
 
-export function Lines({ width, title, series, x, y, references = [], picked, onPick, height = 320, fromZero = false }: Props) {
+export function Lines({ width, title, series, x, y, references = [], marks = [], picked, onPick, height = 320, fromZero = false }: Props) {
   const [cursor, setCursor] = useState<{ series: number; index: number } | null>(null)
   // A finger cannot hover: its first tap tells the point, the second picks it.
   const told = useRef<string | undefined>(undefined)
@@ -197,6 +199,14 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
       >
         <AxisX scale={plot.scaleX} options={x} top={TOP} bottom={bottom} />
         <AxisY scale={plot.scaleY} options={y} left={plot.left} right={plot.right} />
+        {marks.map((mark) => (
+          <g key={mark.label}>
+            <line class="limit" x1={plot.scaleX.at(mark.x)} x2={plot.scaleX.at(mark.x)} y1={TOP} y2={bottom} />
+            <text class="note" x={plot.scaleX.at(mark.x) + 4} y={TOP + 10} paint-order="stroke" stroke-linejoin="round">
+              {mark.label}
+            </text>
+          </g>
+        ))}
         {plot.named.map((reference) => (
           <g key={reference.label}>
             <line class="limit" x1={plot.left} x2={plot.right} y1={reference.line} y2={reference.line} />

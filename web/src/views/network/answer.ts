@@ -69,8 +69,9 @@ export interface CostAnswer {
     readonly share: { readonly of_dollars: number; readonly of_watts: number; readonly dollars_per_year: number }
   }[]
   readonly refused: readonly { readonly name?: string; readonly problem?: { readonly message: string } }[]
-  readonly saving_by_price_ratio: readonly { readonly ratio: number; readonly savings: readonly (number | null)[] }[]
-  readonly break_even: readonly { readonly dear_ports: string; readonly dear_transceivers: string; readonly ratio: number }[]
+  /** Savings over a factor on the catalogue's port prices; at 1 they are `saving_ports_and_transceivers`. */
+  readonly saving_by_port_price: readonly { readonly ratio: number; readonly savings: readonly (number | null)[] }[]
+  readonly break_even_by_port_price: readonly { readonly dear_ports: string; readonly dear_transceivers: string; readonly ratio: number }[]
   readonly names: readonly string[]
   readonly cheapest_by_devices: readonly {
     readonly devices: number

@@ -106,6 +106,14 @@ function Shares({ answer }: { answer: CostAnswer }) {
       cell: (row) => (row === first ? <span class="muted">–</span> : percent(row.saving).replace('-', '−')),
       align: 'right',
     },
+    {
+      key: 'parts',
+      title: 'Ports, transceivers',
+      about: `Saving of ports and transceivers alone, as in the chart at today’s prices`,
+      value: (row) => row.saving_ports_and_transceivers,
+      cell: (row) => (row === first ? <span class="muted">–</span> : percent(row.saving_ports_and_transceivers).replace('-', '−')),
+      align: 'right',
+    },
     { key: 'watts', title: 'Power', value: (row) => row.bill.watts, cell: (row) => power(row.bill.watts), align: 'right' },
     {
       key: 'share',
@@ -141,31 +149,25 @@ function Shares({ answer }: { answer: CostAnswer }) {
 }
 
 function BreakEven({ answer }: { answer: CostAnswer }) {
-  const rows = answer.saving_by_price_ratio
+  const rows = answer.saving_by_port_price
   const against = answer.names[0] ?? ''
   if (rows.length === 0 || answer.names.length < 2) return null
+  const factor = (value: number) => (value === 1 ? 'today' : `${Number(value.toPrecision(3))}×`)
   return (
     <ChartFrame
       title="Break-even"
-      about={`ports and transceivers alone, saved against ${against}`}
+      about={`ports and transceivers, saved against ${against}; catalogue prices, ports scaled`}
       name="network-break-even"
-      rows={() => ({
-        columns: ['port_over_transceiver_price', ...answer.names.slice(1)],
-        rows: rows.map((row) => [row.ratio, ...row.savings]),
-      })}
+      rows={() => ({ columns: ['port_price_factor', ...answer.names.slice(1)], rows: rows.map((row) => [row.ratio, ...row.savings]) })}
     >
       {(width) => (
         <>
           <Lines
             width={width}
-            title="Saving by the ratio of prices"
-            x={{
-              title: 'price of a switch port over that of a transceiver',
-              format: (value) => String(Number(value.toPrecision(3))),
-              log: true,
-              ticks: rows.map((row) => row.ratio).filter((ratio) => Number.isInteger(ratio * 2)),
-            }}
+            title="Saving by the price of switch ports"
+            x={{ title: 'price of switch ports over the catalogue’s', format: factor, log: true, ticks: rows.map((row) => row.ratio) }}
             y={{ title: 'saved (%)', format: (value) => `${Math.round(value * 100)}%`.replace('-', '−') }}
+            marks={[{ x: 1, label: 'today' }]}
             series={answer.names.slice(1).map((name, index) => ({
               id: name,
               label: name,
@@ -177,30 +179,21 @@ function BreakEven({ answer }: { answer: CostAnswer }) {
                 tip: {
                   title: name,
                   lines: [
-                    { name: 'price ratio', value: row.ratio.toPrecision(3) },
-                    { name: 'saved', value: percent(row.savings[index] ?? 0) },
+                    { name: 'port prices', value: factor(row.ratio) },
+                    { name: 'saved', value: percent(row.savings[index] ?? 0).replace('-', '−') },
                   ],
                 },
               })),
             }))}
           />
-          <p class="remarks">
-            The chart prices all ports alike and all transceivers alike, whatever their speed. At the prices of the catalogue, ports and
-            transceivers save{' '}
-            {answer.designs
-              .slice(1)
-              .map((one) => `${one.name} ${percent(one.saving_ports_and_transceivers).replace('-', '−')}`)
-              .join(', ')}
-            .
-          </p>
           <ul class="remarks">
-            {answer.break_even.map((one) => (
+            {answer.break_even_by_port_price.map((one) => (
               <li key={`${one.dear_ports} ${one.dear_transceivers}`}>
-                At {Number(one.ratio.toPrecision(3))}, {one.dear_ports} and {one.dear_transceivers} cost the same: more expensive ports
-                favour {one.dear_ports}, more expensive transceivers {one.dear_transceivers}.
+                With ports at {Number(one.ratio.toPrecision(3))} of today’s prices, {one.dear_ports} and {one.dear_transceivers} cost the
+                same. More expensive ports favour {one.dear_ports}.
               </li>
             ))}
-            {answer.break_even.length === 0 && <li>No two of these designs trade places at any ratio of prices.</li>}
+            {answer.break_even_by_port_price.length === 0 && <li>No two of these designs trade places at any price of ports.</li>}
           </ul>
         </>
       )}
