@@ -6,7 +6,10 @@ import { defineConfig, type Plugin, type Rolldown } from 'vite'
 const source = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
 /** Identifiers and titles of the views, as the header lists them. */
-const VIEWS = [...source('./src/views/registry.ts').matchAll(/\{ id: '(\w+)', title: '([^']+)'/g)].map(([, id, title]) => ({ id: id!, title: title! }))
+const VIEWS = [...source('./src/views/registry.ts').matchAll(/id: '(\w+)',\s+title: '([^']+)'/g)].map(([, id, title]) => ({
+  id: id!,
+  title: title!,
+}))
 
 const MARK =
   '<svg width="18" height="18" viewBox="0 0 16 16" aria-hidden="true"><path d="M4 2.5v11M8 2.5v11M12 2.5v11" stroke="var(--faint)" stroke-width="1.4"/><path d="M1 5h14M1 11h14" stroke="var(--accent)" stroke-width="1.8"/></svg>'
@@ -23,13 +26,22 @@ function firstPaint(): Plugin {
         return html
           .replace('<script type="module"', '<script src="./assets/first.js"></script>\n    <script type="module"')
           .replace('</head>', `  <style>${chosen}{color:var(--text);font-weight:550;background:var(--sunken)}</style>\n  </head>`)
-          .replace('<div id="page"></div>', `<div id="page"><div class="shell"><header class="header"><span class="brand">${MARK}<span>Railwright</span></span><nav class="views">${links}</nav></header></div></div>`)
+          .replace(
+            '<div id="page"></div>',
+            `<div id="page"><div class="shell"><header class="header"><span class="brand">${MARK}<span>Railwright</span></span><nav class="views">${links}</nav></header></div></div>`,
+          )
       },
     },
     generateBundle(_, bundle) {
       const files = Object.fromEntries(VIEWS.map(({ id }) => [id, filesOf(chunkOf(id, bundle), bundle)]))
-      const list = Object.entries(files).map(([id, names]) => `${id}:${JSON.stringify(names)}`).join(',')
-      const script = source('./src/first.js').replace(/^\s*\/\/.*$/gm, '').replace('/*VIEWS*/', () => list).replace(/\n\s*/g, '\n').trim()
+      const list = Object.entries(files)
+        .map(([id, names]) => `${id}:${JSON.stringify(names)}`)
+        .join(',')
+      const script = source('./src/first.js')
+        .replace(/^\s*\/\/.*$/gm, '')
+        .replace('/*VIEWS*/', () => list)
+        .replace(/\n\s*/g, '\n')
+        .trim()
       this.emitFile({ type: 'asset', fileName: 'assets/first.js', source: `${script}\n` })
     },
   }
@@ -45,7 +57,7 @@ function chunkOf(view: string, bundle: Rolldown.OutputBundle): string {
 /** A chunk, all that it imports and their styles, without what the page loads anyway. */
 function filesOf(name: string, bundle: Rolldown.OutputBundle, known = new Set<string>()): string[] {
   const chunk = bundle[name]
-  if (!chunk || chunk.type !== 'chunk' || known.has(name)) return [...known].map((path) => path.replace('assets/', ''))
+  if (chunk?.type !== 'chunk' || known.has(name)) return [...known].map((path) => path.replace('assets/', ''))
   if (!chunk.isEntry) {
     // Vite drops the script of a chunk that holds styles alone.
     if (!chunk.moduleIds.every((id) => id.endsWith('.css'))) known.add(name)

@@ -21,7 +21,10 @@ function oneFile(): Plugin {
       const safe = script.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--')
       const page = html
         .replace('</head>', () => `  <style>${style}</style>\n  </head>`)
-        .replace(/<script type="module".*<\/script>/, () => `<script type="application/json" id="railwright-report">/*REPORT*/</script>\n    <script type="module">${safe}</script>`)
+        .replace(
+          /<script type="module".*<\/script>/,
+          () => `<script type="application/json" id="railwright-report">/*REPORT*/</script>\n    <script type="module">${safe}</script>`,
+        )
       this.emitFile({ type: 'asset', fileName: 'report.html', source: page })
     },
     closeBundle() {

@@ -14,7 +14,12 @@ const server = await startServer(binary, [RANKS, 'examples/hang'])
 const browser = await startBrowser()
 const pictures = [
   { name: 'page-calculator', fragment: '', height: 1000, ready: '.panels canvas, .panels svg' },
-  { name: 'page-pipeline', fragment: '#/pipeline?model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&cp=2&pp=16&uneven-stages=true&global-batch=512', height: 900, ready: '[data-testid=timeline]' },
+  {
+    name: 'page-pipeline',
+    fragment: '#/pipeline?model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&cp=2&pp=16&uneven-stages=true&global-batch=512',
+    height: 900,
+    ready: '[data-testid=timeline]',
+  },
   { name: 'page-traces', fragment: `#/traces?t.path=${RANKS}&t.tab=timeline`, height: 900, ready: '[data-testid=timeline]' },
   { name: 'page-hang', fragment: '#/hang?h.path=examples/hang', height: 760, ready: '.hang-chain' },
 ]

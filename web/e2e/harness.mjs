@@ -45,7 +45,10 @@ export async function startServer(binary, extra = []) {
 
 export async function startBrowser() {
   mkdirSync(artifacts, { recursive: true })
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--force-color-profile=srgb'] })
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--force-color-profile=srgb'],
+  })
 }
 
 /** Fails with a message when a condition does not hold. */
@@ -56,7 +59,12 @@ export function check(condition, message) {
 /** A page of one test: collects console errors and failed requests, takes pictures, runs axe. */
 export async function openPage(browser, url, { fragment = '', size = 'desktop', scheme = 'light', expectErrors = [] } = {}) {
   const [width, height] = widths[size]
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true, reducedMotion: 'no-preference' })
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    acceptDownloads: true,
+    reducedMotion: 'no-preference',
+  })
   const page = await context.newPage()
   const errors = []
   page.on('console', (message) => {
@@ -80,7 +88,9 @@ export async function openPage(browser, url, { fragment = '', size = 'desktop', 
     axe: async () => {
       await page.evaluate(axeSource)
       const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }))
-      return found.violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.target.join(' ')}: ${node.failureSummary?.split('\n')[1]?.trim() ?? ''}`))
+      return found.violations.flatMap((one) =>
+        one.nodes.map((node) => `${one.id}: ${node.target.join(' ')}: ${node.failureSummary?.split('\n')[1]?.trim() ?? ''}`),
+      )
     },
     /** Waits until no question is on its way. */
     settled: async () => {

@@ -11,7 +11,9 @@ if (!binary) {
   process.exit(2)
 }
 const folder = new URL('./tests/', import.meta.url)
-const files = readdirSync(fileURLToPath(folder)).filter((name) => name.endsWith('.mjs') && (names.length === 0 || names.some((wanted) => name.includes(wanted)))).sort()
+const files = readdirSync(fileURLToPath(folder))
+  .filter((name) => name.endsWith('.mjs') && (names.length === 0 || names.some((wanted) => name.includes(wanted))))
+  .sort()
 const browser = await startBrowser()
 let failed = 0
 for (const file of files) {

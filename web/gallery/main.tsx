@@ -33,14 +33,33 @@ function Buttons() {
       {VARIANTS.map((variant) => (
         <p key={variant}>
           <code>{variant || 'plain'}</code>{' '}
-          <button type="button" class={`button ${variant}`} aria-label={variant.includes('icon') ? 'More' : undefined}>{variant.includes('icon') ? '⋯' : 'Run'}</button>{' '}
-          <button type="button" class={`button ${variant}`} disabled aria-label={variant.includes('icon') ? 'More' : undefined}>{variant.includes('icon') ? '⋯' : 'Run'}</button>{' '}
-          <button type="button" class={`button ${variant}`} aria-busy="true" aria-label={variant.includes('icon') ? 'More' : undefined}>{variant.includes('icon') ? '' : 'Running'}</button>{' '}
-          {!variant.includes('icon') && <button type="button" class={`button ${variant}`}>With a key <kbd>r</kbd></button>}
+          <button type="button" class={`button ${variant}`} aria-label={variant.includes('icon') ? 'More' : undefined}>
+            {variant.includes('icon') ? '⋯' : 'Run'}
+          </button>{' '}
+          <button type="button" class={`button ${variant}`} disabled aria-label={variant.includes('icon') ? 'More' : undefined}>
+            {variant.includes('icon') ? '⋯' : 'Run'}
+          </button>{' '}
+          <button type="button" class={`button ${variant}`} aria-busy="true" aria-label={variant.includes('icon') ? 'More' : undefined}>
+            {variant.includes('icon') ? '' : 'Running'}
+          </button>{' '}
+          {!variant.includes('icon') && (
+            <button type="button" class={`button ${variant}`}>
+              With a key <kbd>r</kbd>
+            </button>
+          )}
         </p>
       ))}
       <p>
-        <Menu label="A menu" class="button" items={[{ title: 'One', run: nothing }, { title: 'Two', note: 'a note', run: nothing }]}>Menu…</Menu>
+        <Menu
+          label="A menu"
+          class="button"
+          items={[
+            { title: 'One', run: nothing },
+            { title: 'Two', note: 'a note', run: nothing },
+          ]}
+        >
+          Menu…
+        </Menu>
       </p>
     </section>
   )
@@ -58,11 +77,36 @@ function Fields() {
       <Switch label="A switch" value={true} own onAuto={nothing} onChange={nothing} />
       <Switch label="Off" value={false} onAuto={nothing} onChange={nothing} />
       <Switch label="Disabled switch" value={true} disabled onChange={nothing} />
-      <Choice label="A choice" value="one" options={[['one', 'One'], ['two', 'Two']]} onAuto={nothing} onChange={nothing} />
+      <Choice
+        label="A choice"
+        value="one"
+        options={[
+          ['one', 'One'],
+          ['two', 'Two'],
+        ]}
+        onAuto={nothing}
+        onChange={nothing}
+      />
       <TextField label="A text" value="" placeholder="15T" onAuto={nothing} onChange={nothing} />
       <TextField label="A text of the user" value="300B" own onAuto={nothing} onChange={nothing} />
-      <Combobox label="A list" value="one" options={[{ value: 'one', title: 'One', note: 'first', group: 'numbers' }, { value: 'two', title: 'Two' }]} onChoose={nothing} />
-      <Segments label="Segments" value="one" options={[['one', 'One'], ['two', 'Two']]} onChange={nothing} />
+      <Combobox
+        label="A list"
+        value="one"
+        options={[
+          { value: 'one', title: 'One', note: 'first', group: 'numbers' },
+          { value: 'two', title: 'Two' },
+        ]}
+        onChoose={nothing}
+      />
+      <Segments
+        label="Segments"
+        value="one"
+        options={[
+          ['one', 'One'],
+          ['two', 'Two'],
+        ]}
+        onChange={nothing}
+      />
     </section>
   )
 }
@@ -72,16 +116,37 @@ function States() {
     <section aria-label="States">
       <h2>States</h2>
       <p>
-        {(['yes', 'near', 'no'] as const).map((verdict) => <span key={verdict} class={`verdict ${verdict}`}>{verdict}</span>)}{' '}
-        {(['good', 'bad', 'warn'] as const).map((tone) => <span key={tone} class={`tone-${tone}`}>tone {tone} </span>)}
+        {(['yes', 'near', 'no'] as const).map((verdict) => (
+          <span key={verdict} class={`verdict ${verdict}`}>
+            {verdict}
+          </span>
+        ))}{' '}
+        {(['good', 'bad', 'warn'] as const).map((tone) => (
+          <span key={tone} class={`tone-${tone}`}>
+            tone {tone}{' '}
+          </span>
+        ))}
         <span class="muted">muted</span> <a href="#main">a link</a> <span class="chip">chip</span>
       </p>
-      <Problems problems={[{ message: 'tensor parallel 7 does not divide 128 heads', place: '--tp', hint: 'use `4` or `8`' }]} suggest={() => [{ title: 'tp 8', run: nothing }]} />
-      <Empty title="Nothing here yet" text="What would be here, and how to get it."><button type="button" class="button primary">Open</button></Empty>
+      <Problems
+        problems={[{ message: 'tensor parallel 7 does not divide 128 heads', place: '--tp', hint: 'use `4` or `8`' }]}
+        suggest={() => [{ title: 'tp 8', run: nothing }]}
+      />
+      <Empty title="Nothing here yet" text="What would be here, and how to get it.">
+        <button type="button" class="button primary">
+          Open
+        </button>
+      </Empty>
       <Table
         caption="A table"
-        columns={[{ key: 'a', title: 'Name', value: (row: { a: string; n: number }) => row.a }, { key: 'n', title: 'Number', value: (row) => row.n, align: 'right' }]}
-        rows={[{ a: 'first', n: 1 }, { a: 'second', n: 2 }]}
+        columns={[
+          { key: 'a', title: 'Name', value: (row: { a: string; n: number }) => row.a },
+          { key: 'n', title: 'Number', value: (row) => row.n, align: 'right' },
+        ]}
+        rows={[
+          { a: 'first', n: 1 },
+          { a: 'second', n: 2 },
+        ]}
         identify={(row) => row.a}
         onChoose={nothing}
       />
@@ -93,7 +158,13 @@ function Colours() {
   // Read again when the theme changes.
   void dark.value
   const box = (name: string, title: string, colour: string) => (
-    <span key={name} class="swatch-text" style={{ display: 'inline-block', padding: '4px 8px', background: colour, color: inkOn(colour), fontSize: '11px' }}>{title}</span>
+    <span
+      key={name}
+      class="swatch-text"
+      style={{ display: 'inline-block', padding: '4px 8px', background: colour, color: inkOn(colour), fontSize: '11px' }}
+    >
+      {title}
+    </span>
   )
   return (
     <section aria-label="Chart colours">
@@ -108,7 +179,10 @@ function Colours() {
 const root = document.getElementById('page')
 if (root)
   render(
-    <main id="main" style={{ display: 'grid', gridTemplateColumns: 'repeat(auto-fit, minmax(min(340px, 100%), 1fr))', gap: '24px', padding: '16px' }}>
+    <main
+      id="main"
+      style={{ display: 'grid', gridTemplateColumns: 'repeat(auto-fit, minmax(min(340px, 100%), 1fr))', gap: '24px', padding: '16px' }}
+    >
       <h1 class="hidden-visually">Gallery</h1>
       <Buttons />
       <Fields />

@@ -13,4 +13,7 @@ for (const line of source.trim().split('\n').slice(1)) {
   runs.push([at, Number(measured), Number(fitted), Number(leftOut), experts === 'true' ? 1 : 0])
 }
 const rows = runs.map((run) => JSON.stringify(run)).join(',\n')
-writeFileSync(new URL('../src/views/reference/left-out.json', import.meta.url), `{"publications":${JSON.stringify(publications)},"runs":[\n${rows}\n]}\n`)
+writeFileSync(
+  new URL('../src/views/reference/left-out.json', import.meta.url),
+  `{"publications":${JSON.stringify(publications)},"runs":[\n${rows}\n]}\n`,
+)

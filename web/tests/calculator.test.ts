@@ -10,17 +10,27 @@ import { recomputeText, shardingText } from '../src/views/calculator/wording'
 
 describe('offers beside a refusal', () => {
   it('are the numbers of the hint, for the flag of the place', () => {
-    const offers = suggestions({ message: '126 layers cannot be divided evenly among 16 stages', place: { file: '--pipeline-parallel' }, hint: 'use 14 or 18, or pass --uneven-stages (uneven_stages = true) for [7, 14 x 8, 7]' })
+    const offers = suggestions({
+      message: '126 layers cannot be divided evenly among 16 stages',
+      place: { file: '--pipeline-parallel' },
+      hint: 'use 14 or 18, or pass --uneven-stages (uneven_stages = true) for [7, 14 x 8, 7]',
+    })
     expect(offers.map((one) => one.values)).toEqual([{ pp: '14' }, { pp: '18' }, { 'uneven-stages': 'true' }])
   })
 
   it('are devices where the hint says so', () => {
-    const offers = suggestions({ message: '1000 devices cannot be divided', place: { file: '--pipeline-parallel' }, hint: 'use 896 or 1,008 devices, or lower a degree' })
+    const offers = suggestions({
+      message: '1000 devices cannot be divided',
+      place: { file: '--pipeline-parallel' },
+      hint: 'use 896 or 1,008 devices, or lower a degree',
+    })
     expect(offers.map((one) => one.values)).toEqual([{ gpus: '896' }, { gpus: '1008' }])
   })
 
   it('are a name that was meant', () => {
-    expect(suggestions({ message: 'unknown', place: { key: 'plan.schedule' }, hint: 'did you mean `zb-h1`?' })[0]?.values).toEqual({ schedule: 'zb-h1' })
+    expect(suggestions({ message: 'unknown', place: { key: 'plan.schedule' }, hint: 'did you mean `zb-h1`?' })[0]?.values).toEqual({
+      schedule: 'zb-h1',
+    })
     expect(suggestions({ message: 'no', hint: null })).toEqual([])
   })
 })
@@ -39,7 +49,9 @@ it('sums a stage into groups that add up', () => {
     { kind: 'context', module: null, layer: null, bytes: 5 },
   ]
   for (const by of ['module', 'layer', 'kind']) {
-    const total = branches(items, by).flatMap((branch) => branch.leaves).reduce((sum, leaf) => sum + leaf.value, 0)
+    const total = branches(items, by)
+      .flatMap((branch) => branch.leaves)
+      .reduce((sum, leaf) => sum + leaf.value, 0)
     expect(total).toBe(12)
   }
   expect(branches(items, 'module').find((branch) => branch.title === 'mlp')?.leaves).toHaveLength(1)

@@ -58,21 +58,50 @@ describe('the treemap', () => {
 })
 
 it('quotes what CSV must quote', () => {
-  expect(csvText({ columns: ['a', 'b'], rows: [['x,y', 1.5], ['say "no"', null]] })).toBe('a,b\n"x,y",1.5\n"say ""no""",\n')
+  expect(
+    csvText({
+      columns: ['a', 'b'],
+      rows: [
+        ['x,y', 1.5],
+        ['say "no"', null],
+      ],
+    }),
+  ).toBe('a,b\n"x,y",1.5\n"say ""no""",\n')
 })
 
 describe('a saved chart', () => {
-  const caption = { title: 'Memory & time', about: 'GiB', legend: [{ title: 'one', colour: '#111111' }, { title: 'two', colour: '#222222' }], source: 'model a (Railwright, 2026-01-01)' }
+  const caption = {
+    title: 'Memory & time',
+    about: 'GiB',
+    legend: [
+      { title: 'one', colour: '#111111' },
+      { title: 'two', colour: '#222222' },
+    ],
+    source: 'model a (Railwright, 2026-01-01)',
+  }
   const inks = { back: '#fff', text: '#000', muted: '#555', font: 'sans-serif' }
   it('carries title, unit, colours and source around its drawing', () => {
-    const { text, width, height } = captioned('<svg width="400" height="100"><g/></svg>', { width: 400, height: 100 }, caption, inks, (part) => part.length * 6)
-    for (const part of ['Memory &amp; time', '>GiB<', '>one<', '#222222', 'model a (Railwright, 2026-01-01)', '<g/>']) expect(text).toContain(part)
+    const { text, width, height } = captioned(
+      '<svg width="400" height="100"><g/></svg>',
+      { width: 400, height: 100 },
+      caption,
+      inks,
+      (part) => part.length * 6,
+    )
+    for (const part of ['Memory &amp; time', '>GiB<', '>one<', '#222222', 'model a (Railwright, 2026-01-01)', '<g/>'])
+      expect(text).toContain(part)
     expect(width).toBe(432)
     expect(height).toBeGreaterThan(170)
   })
 
   it('wraps what is longer than the drawing', () => {
-    const { text } = captioned('<svg></svg>', { width: 100, height: 10 }, { ...caption, source: 'word '.repeat(40) }, inks, (part) => part.length * 6)
+    const { text } = captioned(
+      '<svg></svg>',
+      { width: 100, height: 10 },
+      { ...caption, source: 'word '.repeat(40) },
+      inks,
+      (part) => part.length * 6,
+    )
     expect(text.match(/>word word/g)?.length).toBeGreaterThan(2)
   })
 

@@ -19,10 +19,16 @@ describe('the bundled runs', () => {
   })
 
   it('have the errors of docs/validation.md', () => {
-    const [, publications, count, heldOut, heldOut90, , , fitted, fitted90] = (/^\| \*\*all\*\* .*$/m.exec(report)?.[0] ?? '').split('|').slice(1).map((cell) => parseFloat(cell))
+    const [, publications, count, heldOut, heldOut90, , , fitted, fitted90] = (/^\| \*\*all\*\* .*$/m.exec(report)?.[0] ?? '')
+      .split('|')
+      .slice(1)
+      .map((cell) => parseFloat(cell))
     expect(byPublication(runs).length).toBe(publications)
     expect(runs.length).toBe(count)
-    const figures = [errors(runs, 'heldOut'), errors(runs, 'fitted')].flatMap((one) => [one.median, one.ninth].map((share) => Math.round(share * 1000) / 10))
-    for (const [at, figure] of [heldOut, heldOut90, fitted, fitted90].entries()) expect(Math.abs((figures[at] ?? 0) - (figure ?? 0))).toBeLessThanOrEqual(0.11)
+    const figures = [errors(runs, 'heldOut'), errors(runs, 'fitted')].flatMap((one) =>
+      [one.median, one.ninth].map((share) => Math.round(share * 1000) / 10),
+    )
+    for (const [at, figure] of [heldOut, heldOut90, fitted, fitted90].entries())
+      expect(Math.abs((figures[at] ?? 0) - (figure ?? 0))).toBeLessThanOrEqual(0.11)
   })
 })

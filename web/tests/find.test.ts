@@ -9,7 +9,8 @@ const found = (text: string) => {
 }
 
 describe('find', () => {
-  it('takes a part of a name', () => expect(found('allreduce')).toEqual(['ncclDevKernel_AllReduce:-1', 'ncclDevKernel_AllReduce:3', 'ncclDevKernel_AllReduce:30']))
+  it('takes a part of a name', () =>
+    expect(found('allreduce')).toEqual(['ncclDevKernel_AllReduce:-1', 'ncclDevKernel_AllReduce:3', 'ncclDevKernel_AllReduce:30']))
   it('takes a bar as it is labelled', () => expect(found('forward 30')).toEqual(['forward:30']))
   it('takes a name that ends in a number', () => expect(found('Layer  30')).toEqual(['layer 30:-1', 'layer 30:3', 'layer 30:30']))
   it('takes a micro-batch', () => expect(found('#3')).toEqual(names.map((name) => `${name}:3`)))

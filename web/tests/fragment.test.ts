@@ -5,7 +5,10 @@ import { applyOverrides, normalise, toArguments } from '../src/state/run'
 
 describe('the fragment', () => {
   it('is short and readable', () => {
-    const text = writeFragment({ view: 'calculator', parameters: { tp: '8', model: 'llama-3.1-405b', 'b.tp': '4', 'c.stage': '3', cluster: 'dgx-h100' } })
+    const text = writeFragment({
+      view: 'calculator',
+      parameters: { tp: '8', model: 'llama-3.1-405b', 'b.tp': '4', 'c.stage': '3', cluster: 'dgx-h100' },
+    })
     expect(text).toBe('#/calculator?model=llama-3.1-405b&cluster=dgx-h100&tp=8&b.tp=4&c.stage=3')
   })
 

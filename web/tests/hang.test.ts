@@ -4,17 +4,48 @@ import { chain } from '../src/views/hang/graph'
 import { type Root, type Stuck, type Verdict, causeText, damageText, doubts, extent, ranges, who } from '../src/views/hang/types'
 
 const stuck = (name: string, ranks: number[], waiting: number[], missing: number[], operation = 'nccl:all_reduce'): Stuck => ({
-  group: { name, ranks }, sequence: 3, operation, state: 'not_entered', waiting, missing, unknown: [], calls: [], since: 0, timeout_ms: null,
+  group: { name, ranks },
+  sequence: 3,
+  operation,
+  state: 'not_entered',
+  waiting,
+  missing,
+  unknown: [],
+  calls: [],
+  since: 0,
+  timeout_ms: null,
 })
 const root = (ranks: number[], at: number, cause: Root['cause'] = 'outside_of_collectives'): Root => ({
-  rank: ranks[0] ?? 0, cause, ranks, stuck: at, victims: [], last_operation: null, last_group: null, last_time: null, last_frames: [],
+  rank: ranks[0] ?? 0,
+  cause,
+  ranks,
+  stuck: at,
+  victims: [],
+  last_operation: null,
+  last_group: null,
+  last_time: null,
+  last_frames: [],
 })
-const verdict = (all: Stuck[], roots: Root[]): Verdict => ({ ranks: [], world_size: 8, world_size_listed: true, without_dump: [], incomplete_groups: [], damaged: [], stuck: all, roots, warnings: [] })
+const verdict = (all: Stuck[], roots: Root[]): Verdict => ({
+  ranks: [],
+  world_size: 8,
+  world_size_listed: true,
+  without_dump: [],
+  incomplete_groups: [],
+  damaged: [],
+  stuck: all,
+  roots,
+  warnings: [],
+})
 
 describe('the chain', () => {
   it('leads from those who wait over others to the end', () => {
     const boxes = chain(verdict([stuck('tp', [0, 1], [0], [1]), stuck('dp', [1, 3], [1], [3], 'nccl:broadcast')], [root([3], 1)]))
-    expect(boxes.map((box) => [box.id, box.depth, box.to])).toEqual([['stuck 0', 2, ['stuck 1']], ['stuck 1', 1, ['root 0']], ['root 0', 0, []]])
+    expect(boxes.map((box) => [box.id, box.depth, box.to])).toEqual([
+      ['stuck 0', 2, ['stuck 1']],
+      ['stuck 1', 1, ['root 0']],
+      ['root 0', 0, []],
+    ])
   })
   it('joins calls that wait alike', () => {
     const boxes = chain(verdict([stuck('dp', [0, 7], [0], [7]), stuck('dp', [1, 7], [1], [7])], [root([7], 0)]))
@@ -46,7 +77,11 @@ describe('how much is known', () => {
   })
   it('says why a verdict is no verdict', () => {
     const damaged = [{ rank: 3, entries: 12, unreadable: 0, cut_at: 4096 }]
-    expect(doubts({ without_dump: [1], incomplete_groups: [{ name: 'tp', ranks: [2] }], damaged, world_size_listed: false })).toBe('a dump is missing (rank 1), a dump is damaged (rank 3), the dumps do not record the number of ranks, tp was used by nobody but rank 2: other ranks of it may have no dump')
-    expect(damageText(damaged[0]!)).toBe('Rank 3’s dump breaks off at byte 4096 after 12 entries; what else it entered is not known, and the verdict is a bound.')
+    expect(doubts({ without_dump: [1], incomplete_groups: [{ name: 'tp', ranks: [2] }], damaged, world_size_listed: false })).toBe(
+      'a dump is missing (rank 1), a dump is damaged (rank 3), the dumps do not record the number of ranks, tp was used only by rank 2: other ranks of it may have no dump',
+    )
+    expect(damageText(damaged[0]!)).toBe(
+      'Rank 3’s dump breaks off at byte 4096 after 12 entries; what else it entered is not known, and the verdict is a bound.',
+    )
   })
 })

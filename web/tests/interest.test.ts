@@ -6,16 +6,33 @@ const heat = {
   ranks: [0, 1, 2, 3, 4],
   steps: [1, 2, 3],
   step_time: [10, 10, 10],
-  own_time: [[5, 5, 6], [7, 7, 7], [9, 9, 1], [6, 6, null], [null, null, null]],
+  own_time: [
+    [5, 5, 6],
+    [7, 7, 7],
+    [9, 9, 1],
+    [6, 6, null],
+    [null, null, null],
+  ],
   compute: [[1], [1], [1], [1], [1]],
   waiting: [[0], [0], [0], [0], [0]],
-  waiting_caused: [[0, 0, 0], [4, 4, 4], [2, 2, 2], [0, 0, 0], [0, 0, 0]],
+  waiting_caused: [
+    [0, 0, 0],
+    [4, 4, 4],
+    [2, 2, 2],
+    [0, 0, 0],
+    [0, 0, 0],
+  ],
 }
 
 describe('ranks of interest', () => {
   it('are by the median over steps, each rank once', () => {
     expect(ofRanks(heat, 'own_time').get(4)).toBeNull()
-    expect(interesting(heat)).toEqual([{ title: 'slowest', rank: 2 }, { title: 'most waited for', rank: 1 }, { title: 'typical', rank: 3 }, { title: 'fastest', rank: 0 }])
+    expect(interesting(heat)).toEqual([
+      { title: 'slowest', rank: 2 },
+      { title: 'most waited for', rank: 1 },
+      { title: 'typical', rank: 3 },
+      { title: 'fastest', rank: 0 },
+    ])
   })
 
   it('are none of one rank or without a measurement', () => {
@@ -29,7 +46,10 @@ describe('the grid', () => {
   it('is by host where all ranks have one', () => {
     const found = grid({ rows: [row(0, 'a'), row(1, 'a'), row(2, 'b')] }, [0, 1, 2], 8)
     expect(found.of).toBe('host')
-    expect(found.rows).toEqual([{ name: 'a', ranks: [0, 1] }, { name: 'b', ranks: [2, null] }])
+    expect(found.rows).toEqual([
+      { name: 'a', ranks: [0, 1] },
+      { name: 'b', ranks: [2, null] },
+    ])
   })
 
   it('is in order where hosts are unknown, and holds every rank', () => {

@@ -19,9 +19,21 @@ function colour(theme: Map<string, string>, name: string): string {
 
 // Machado, Oliveira, Fernandes (2009), table of severity 1.0, on linear RGB.
 const VISIONS: Readonly<Record<string, readonly (readonly number[])[]>> = {
-  normal: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-  protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-  deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+  normal: [
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+  ],
+  protanopia: [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+  ],
+  deuteranopia: [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.01182, 0.04294, 0.968881],
+  ],
 }
 
 /** CIE L*a*b* (D65) of a colour as it is seen. */
@@ -30,9 +42,21 @@ function lab(hex: string, vision: string): readonly [number, number, number] {
     const value = parseInt(hex.slice(at, at + 2), 16) / 255
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4
   })
-  const [r = 0, g = 0, b = 0] = (VISIONS[vision] ?? []).map((row) => Math.min(1, Math.max(0, row.reduce((sum, factor, at) => sum + factor * (linear[at] ?? 0), 0))))
+  const [r = 0, g = 0, b = 0] = (VISIONS[vision] ?? []).map((row) =>
+    Math.min(
+      1,
+      Math.max(
+        0,
+        row.reduce((sum, factor, at) => sum + factor * (linear[at] ?? 0), 0),
+      ),
+    ),
+  )
   const f = (t: number) => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116)
-  const [x, y, z] = [f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047), f(0.2126 * r + 0.7152 * g + 0.0722 * b), f((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883)]
+  const [x, y, z] = [
+    f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047),
+    f(0.2126 * r + 0.7152 * g + 0.0722 * b),
+    f((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883),
+  ]
   return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
 }
 
@@ -67,10 +91,15 @@ describe.each(['light', 'dark'] as const)('%s', (name) => {
 
   it('the label of a button has 4.5:1 in every state', () => {
     const pairs = [
-      ['text', 'button'], ['text', 'button-hover'], ['text', 'button-active'],
-      ['on-accent', 'primary'], ['on-accent', 'primary-hover'], ['on-accent', 'primary-active'],
+      ['text', 'button'],
+      ['text', 'button-hover'],
+      ['text', 'button-active'],
+      ['on-accent', 'primary'],
+      ['on-accent', 'primary-hover'],
+      ['on-accent', 'primary-active'],
     ] as const
-    for (const [label, back] of pairs) expect(contrast(colour(theme, label), colour(theme, back)), `${label} on ${back}`).toBeGreaterThanOrEqual(4.5)
+    for (const [label, back] of pairs)
+      expect(contrast(colour(theme, label), colour(theme, back)), `${label} on ${back}`).toBeGreaterThanOrEqual(4.5)
     // WCAG asks nothing of what is disabled; 3:1 keeps it readable.
     expect(contrast(colour(theme, 'disabled-text'), colour(theme, 'disabled-back'))).toBeGreaterThanOrEqual(3)
   })

@@ -64,21 +64,41 @@ describe('points', () => {
     expect(nearest(spots, 100, 100, 3)).toBeNull()
   })
   it('have a front that nothing beats in both', () => {
-    const points = [{ x: 3, y: 3 }, { x: 1, y: 5 }, { x: 2, y: 6 }, { x: 4, y: 1 }, { x: 4, y: 2 }]
-    expect(front(points)).toEqual([{ x: 1, y: 5 }, { x: 3, y: 3 }, { x: 4, y: 1 }])
+    const points = [
+      { x: 3, y: 3 },
+      { x: 1, y: 5 },
+      { x: 2, y: 6 },
+      { x: 4, y: 1 },
+      { x: 4, y: 2 },
+    ]
+    expect(front(points)).toEqual([
+      { x: 1, y: 5 },
+      { x: 3, y: 3 },
+      { x: 4, y: 1 },
+    ])
   })
 })
 
 describe('cells', () => {
   it('are shaded by factors, at most six decades', () => {
-    const shades = shadesOf([[0, 0, 1], [0, 1, 1e9], [1, 1, 0]])
+    const shades = shadesOf([
+      [0, 0, 1],
+      [0, 1, 1e9],
+      [1, 1, 0],
+    ])
     expect(shades).toEqual({ least: 1e3, most: 1e9 })
     expect(shade(1e6, { least: 1e3, most: 1e9 })).toBeCloseTo(0.5)
     expect(shade(1, { least: 1e3, most: 1e9 })).toBe(0)
     expect(shadesOf([])).toBeNull()
   })
   it('are jumped between', () => {
-    const values = byPlace({ side: 8, cells: [[0, 5, 1], [7, 5, 1]] })
+    const values = byPlace({
+      side: 8,
+      cells: [
+        [0, 5, 1],
+        [7, 5, 1],
+      ],
+    })
     expect(jump(values, 8, [0, 0], [0, 1])).toEqual([0, 5])
     expect(jump(values, 8, [0, 5], [1, 0])).toEqual([7, 5])
     expect(jump(values, 8, [7, 5], [0, 1])).toEqual([7, 5])

@@ -4,23 +4,45 @@ import { fromFlags, saidLayout, short, withStrategy, withoutLayout } from '../sr
 
 describe('flags', () => {
   it('become parameters under the names of the page', () => {
-    expect(fromFlags('railwright estimate llama-3.1-405b --cluster dgx-h100 --gpus 1024 --tokens=15T --tp 4 --mbs 1 --gbs 512 --uneven-stages')).toEqual({
-      cluster: 'dgx-h100', gpus: '1024', tokens: '15T', tp: '4', 'micro-batch': '1', 'global-batch': '512', 'uneven-stages': 'true',
+    expect(
+      fromFlags('railwright estimate llama-3.1-405b --cluster dgx-h100 --gpus 1024 --tokens=15T --tp 4 --mbs 1 --gbs 512 --uneven-stages'),
+    ).toEqual({
+      cluster: 'dgx-h100',
+      gpus: '1024',
+      tokens: '15T',
+      tp: '4',
+      'micro-batch': '1',
+      'global-batch': '512',
+      'uneven-stages': 'true',
     })
   })
   it('keep quoted words together', () => {
-    expect(fromFlags('--stage-recompute "norm+activation:2 norm:4,none" --tp 8')).toEqual({ 'stage-recompute': 'norm+activation:2 norm:4,none', tp: '8' })
+    expect(fromFlags('--stage-recompute "norm+activation:2 norm:4,none" --tp 8')).toEqual({
+      'stage-recompute': 'norm+activation:2 norm:4,none',
+      tp: '8',
+    })
     expect(fromFlags('--recompute="full:2"')).toEqual({ recompute: 'full:2' })
   })
   it('leave out what is for people', () => {
-    expect(fromFlags('--tp 4 --recompute selective:norm layers [13 x 2, 9 x 3]')).toEqual({ tp: '4', recompute: 'selective:norm', 'uneven-stages': 'true' })
+    expect(fromFlags('--tp 4 --recompute selective:norm layers [13 x 2, 9 x 3]')).toEqual({
+      tp: '4',
+      recompute: 'selective:norm',
+      'uneven-stages': 'true',
+    })
   })
 })
 
 describe('runs', () => {
   const run = { model: 'm', cluster: 'c', gpus: '64', 'tensor-parallel': '8', pp: '4', tokens: '2T', recompute: 'full' }
   it('take a strategy instead of their own', () => {
-    expect(withStrategy(run, '--tp 2 --cp 2', { gpus: '128' })).toEqual({ model: 'm', cluster: 'c', gpus: '128', tokens: '2T', tp: '2', cp: '2' })
+    expect(withStrategy(run, '--tp 2 --cp 2', { gpus: '128' })).toEqual({
+      model: 'm',
+      cluster: 'c',
+      gpus: '128',
+      tokens: '2T',
+      tp: '2',
+      cp: '2',
+    })
   })
   it('lose their layout but for what is kept', () => {
     expect(withoutLayout(run, ['tp'])).toEqual({ model: 'm', cluster: 'c', gpus: '64', tokens: '2T', 'tensor-parallel': '8' })

@@ -55,7 +55,15 @@ describe('the answer', () => {
     expect(critical).toEqual([{ track: 1, span: 2 }])
   })
   it('leaves out places that do not exist', () => {
-    expect(model({ ...columns(1), critical: [[9, 0], [0, 99]] }).critical).toEqual([])
+    expect(
+      model({
+        ...columns(1),
+        critical: [
+          [9, 0],
+          [0, 99],
+        ],
+      }).critical,
+    ).toEqual([])
   })
 })
 
@@ -93,7 +101,14 @@ describe('pixels', () => {
   it('mix what is narrower than they are, however many there are', () => {
     const count = 100_000
     const raw = columns(1)
-    const many = { ...raw.tracks[0]!, starts: Array.from({ length: count }, (_, at) => at * 10), lengths: Array(count).fill(5), names: Array(count).fill(0), colours: Array(count).fill(0), micro_batch: [] }
+    const many = {
+      ...raw.tracks[0]!,
+      starts: Array.from({ length: count }, (_, at) => at * 10),
+      lengths: Array(count).fill(5),
+      names: Array(count).fill(0),
+      colours: Array(count).fill(0),
+      micro_batch: [],
+    }
     const { pixels } = paint(model({ ...raw, tracks: [many], duration_ns: count * 10 }).tracks[0]!, 0, count * 10, 100)
     for (const pixel of pixels) {
       // Half red, half back.
@@ -112,7 +127,7 @@ describe('rows', () => {
     const one = model(columns(3))
     const open = layout(one, new Set(), 600)
     expect(open.rows.length).toBe(6)
-    open.rows.forEach((row, at) => expect(rowAt(open, row.top + 2)).toBe(at))
+    for (const [at, row] of open.rows.entries()) expect(rowAt(open, row.top + 2)).toBe(at)
     expect(rowAt(open, open.height + 50)).toBe(-1)
     const closed = layout(one, new Set(['stage 0', 'stage 1', 'stage 2']), 600)
     expect(closed.rows.map((row) => row.track?.name)).toEqual(['passes', 'passes', 'passes'])

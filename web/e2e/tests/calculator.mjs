@@ -16,7 +16,13 @@ export default async function ({ browser, url }) {
   const ready = async (view) => view.page.waitForSelector('.headline .value')
   await pictures({ browser, url, fragment: RUN, name: 'calculator', ready })
   await pictures({ browser, url, fragment: `${RUN}&b.tp=4&b.pp=16&b.recompute=full&b.on=1`, name: 'calculator-two', ready })
-  await pictures({ browser, url, fragment: '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=64&tp=8', name: 'calculator-too-large', ready })
+  await pictures({
+    browser,
+    url,
+    fragment: '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=64&tp=8',
+    name: 'calculator-too-large',
+    ready,
+  })
 }
 
 const headline = (page, title) => page.locator('.headline', { hasText: title }).locator('.value').first().innerText()
@@ -28,7 +34,7 @@ async function opens(browser, url) {
   await view.settled()
   check((await page.evaluate(() => location.hash)).includes('model=llama-3.1-405b'), 'the first state is not in the address')
   check(/ s$/.test(await headline(page, 'Step time')), `step time reads ${await headline(page, 'Step time')}`)
-  for (const title of ['Where the time goes', 'Memory by stage', 'Memory over the step', 'Communication', 'What to know']) {
+  for (const title of ['Where the time goes', 'Memory by stage', 'Memory over the step', 'Communication', 'Notes']) {
     check((await page.locator(`.panel:has-text("${title}")`).count()) > 0, `there is no panel “${title}”`)
   }
   check((await page.locator('[data-leaf]').count()) > 8, 'the treemap is empty')
@@ -107,7 +113,9 @@ async function refusals(browser, url) {
 
 /** A slider offers only what the program accepts, and a refusal names the control that was moved. */
 async function offers(browser, url) {
-  const view = await openPage(browser, url, { fragment: '#/calculator?model=deepseek-v3&cluster=dgx-h100&gpus=2048&pp=16&ep=64&uneven-stages=true&global-batch=15360' })
+  const view = await openPage(browser, url, {
+    fragment: '#/calculator?model=deepseek-v3&cluster=dgx-h100&gpus=2048&pp=16&ep=64&uneven-stages=true&global-batch=15360',
+  })
   const { page } = view
   await page.waitForSelector('.headline .value')
   for (const label of ['Devices', 'Expert parallel', 'Tensor parallel', 'Pipeline stages', 'Micro batch']) {
@@ -115,11 +123,14 @@ async function offers(browser, url) {
     await view.settled()
     const most = await page.evaluate((name) => Number(document.querySelector(`[data-slider="${name}"]`).max), label)
     for (const at of new Set([0, Math.floor(most / 2), most])) {
-      await page.evaluate(([name, value]) => {
-        const slider = document.querySelector(`[data-slider="${name}"]`)
-        slider.value = String(value)
-        slider.dispatchEvent(new Event('change', { bubbles: true }))
-      }, [label, at])
+      await page.evaluate(
+        ([name, value]) => {
+          const slider = document.querySelector(`[data-slider="${name}"]`)
+          slider.value = String(value)
+          slider.dispatchEvent(new Event('change', { bubbles: true }))
+        },
+        [label, at],
+      )
       await view.settled()
       const problem = (await page.locator('.problem').count()) > 0 ? await page.locator('.problem').first().innerText() : ''
       check(problem === '', `the slider of ${label} offers a value at ${at} of ${most} that is refused: ${problem}`)
@@ -136,16 +147,24 @@ async function offers(browser, url) {
   await view.settled()
   await page.click('.blame button >> nth=0')
   await page.waitForFunction(() => !document.querySelector('.problem, .blame'))
-  check((await page.evaluate(() => location.hash)).includes('gpus=1024'), `the nearest valid number is not 1,024: ${await page.evaluate(() => location.hash)}`)
+  check(
+    (await page.evaluate(() => location.hash)).includes('gpus=1024'),
+    `the nearest valid number is not 1,024: ${await page.evaluate(() => location.hash)}`,
+  )
   await view.close()
 }
 
 /** What does not fit is stated first, with changes that make it fit. */
 async function verdicts(browser, url) {
-  const view = await openPage(browser, url, { fragment: '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=512&tp=8&pp=4&uneven-stages=true' })
+  const view = await openPage(browser, url, {
+    fragment: '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=512&tp=8&pp=4&uneven-stages=true',
+  })
   const { page } = view
   await page.waitForSelector('.remedy-list li')
-  check(/does not fit.*stage 0 needs .* GiB more/s.test(await page.locator('.run-verdict').innerText()), await page.locator('.run-verdict').innerText())
+  check(
+    /does not fit.*stage 0 needs .* GiB more/s.test(await page.locator('.run-verdict').innerText()),
+    await page.locator('.run-verdict').innerText(),
+  )
   await page.click('.remedy-list button >> nth=0')
   await page.waitForSelector('.run-verdict.yes')
   check((await page.locator('.remedy-list').count()) === 0, 'remedies stay when the run fits')
@@ -158,14 +177,18 @@ async function verdicts(browser, url) {
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => document.querySelectorAll('.headlines .difference').length > 3)
   await view.settled()
-  const coloured = await page.locator('.headlines .headline:not(:has-text("Memory")) .difference').evaluateAll((all) => all.filter((one) => one.matches('.good, .bad')).length)
+  const coloured = await page
+    .locator('.headlines .headline:not(:has-text("Memory")) .difference')
+    .evaluateAll((all) => all.filter((one) => one.matches('.good, .bad')).length)
   check(coloured === 0, `${coloured} differences to a run that does not fit are coloured`)
   await view.close()
 }
 
 /** Another cluster or model sets the plan to auto, names what it kept, and the plan can be kept; the best layout is one click away. */
 async function resets(browser, url) {
-  const view = await openPage(browser, url, { fragment: '#/calculator?model=llama-3.1-70b&cluster=dgx-h100&gpus=64&tp=4&pp=4&global-batch=256' })
+  const view = await openPage(browser, url, {
+    fragment: '#/calculator?model=llama-3.1-70b&cluster=dgx-h100&gpus=64&tp=4&pp=4&global-batch=256',
+  })
   const { page } = view
   await page.waitForSelector('.headline .value')
   const cluster = page.getByRole('combobox', { name: 'Cluster', exact: true })
@@ -185,7 +208,10 @@ async function resets(browser, url) {
   const [now, before] = [...words.matchAll(/([\d.]+) (m?s)\b/g)].map(([, number, unit]) => Number(number) * (unit === 'ms' ? 1e-3 : 1))
   check(now <= before, `the best layout is slower: ${words}`)
   await view.settled()
-  check((await headline(page, 'Step time')).startsWith(String(now).slice(0, 3)), `the page shows ${await headline(page, 'Step time')}, the search ${words}`)
+  check(
+    (await headline(page, 'Step time')).startsWith(String(now).slice(0, 3)),
+    `the page shows ${await headline(page, 'Step time')}, the search ${words}`,
+  )
   await view.close()
 }
 
@@ -250,7 +276,10 @@ async function takesAway(browser, url) {
   await page.waitForSelector('.headline .value')
   await page.keyboard.press('e')
   await page.waitForSelector('.export pre')
-  check((await page.locator('.export pre').first().innerText()).includes('--tensor-model-parallel-size 8'), 'the launch file lacks the degree')
+  check(
+    (await page.locator('.export pre').first().innerText()).includes('--tensor-model-parallel-size 8'),
+    'the launch file lacks the degree',
+  )
   await view.shot('calculator-export')
   check((await view.axe()).length === 0, `export: ${await view.axe()}`)
   await page.keyboard.press('Escape')
@@ -262,7 +291,15 @@ async function takesAway(browser, url) {
     const start = { SVG: '<svg', PNG: '\x89PNG', CSV: '# Memory by stage: ' }[format]
     check(bytes.length > 500 && text.startsWith(start), `the ${format} begins with ${text.slice(0, 40)}`)
     // It can be read alone: title, scope with the unit, colours, run and date.
-    if (format === 'SVG') for (const part of ['>Memory by stage<', 'GiB', '>activations<', 'model llama-3.1-405b', `Railwright, ${new Date().toISOString().slice(0, 4)}`]) check(text.includes(part), `the SVG lacks ${part}`)
+    if (format === 'SVG')
+      for (const part of [
+        '>Memory by stage<',
+        'GiB',
+        '>activations<',
+        'model llama-3.1-405b',
+        `Railwright, ${new Date().toISOString().slice(0, 4)}`,
+      ])
+        check(text.includes(part), `the SVG lacks ${part}`)
     if (format === 'CSV') check(text.split('\n')[2] === 'scenario,stage,kind,bytes', `the CSV has no head: ${text.slice(0, 300)}`)
     if (format !== 'CSV') writeFileSync(join(artifacts, `export.${format.toLowerCase()}`), bytes)
   }
@@ -293,7 +330,10 @@ async function drops(browser, url) {
   await page.setInputFiles('input[type=file]', join(repository, 'crates/cli/tests/inputs/llama/config.json'))
   await page.waitForFunction(() => /model=upload:\d+\/config/.test(decodeURIComponent(location.hash)))
   const after = decodeURIComponent(await page.evaluate(() => location.hash))
-  check(!/[?&](tp|cp|pp|uneven-stages)=/.test(after) && after.includes('gpus=1024') && after.includes('cluster=dgx-h100'), `the plan of another model was kept: ${after}`)
+  check(
+    !/[?&](tp|cp|pp|uneven-stages)=/.test(after) && after.includes('gpus=1024') && after.includes('cluster=dgx-h100'),
+    `the plan of another model was kept: ${after}`,
+  )
   await page.waitForSelector('.toast:has-text("Set back to auto")')
   // A control that was set can be handed back.
   await page.goto(`${url}#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&pp=16&uneven-stages=true`)

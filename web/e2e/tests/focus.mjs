@@ -5,10 +5,13 @@ import { check, openPage, repository } from '../harness.mjs'
 const TRACES = join(repository, 'fixtures/traces')
 export const serve = [TRACES]
 
-const focused = (page) => page.evaluate(() => {
-  const one = document.activeElement
-  return one === document.body || !one ? 'body' : `${one.tagName.toLowerCase()} ${one.dataset?.row ?? ''} ${one.getAttribute('aria-label') ?? ''} ${one.textContent?.trim().slice(0, 60) ?? ''}`
-})
+const focused = (page) =>
+  page.evaluate(() => {
+    const one = document.activeElement
+    return one === document.body || !one
+      ? 'body'
+      : `${one.tagName.toLowerCase()} ${one.dataset?.row ?? ''} ${one.getAttribute('aria-label') ?? ''} ${one.textContent?.trim().slice(0, 60) ?? ''}`
+  })
 
 async function until(page, what, holds) {
   for (let tries = 0; tries < 80; tries++) {
@@ -62,10 +65,16 @@ export default async ({ browser, url }) => {
   ]) {
     await at(hash)
     const rows = page.locator('section[aria-label="Jobs in it"] tbody tr', { hasText: choose })
-    await rows.first().waitFor({ timeout: 60_000 }).catch(() => check(false, `${name}: no jobs beneath the refusal`))
+    await rows
+      .first()
+      .waitFor({ timeout: 60_000 })
+      .catch(() => check(false, `${name}: no jobs beneath the refusal`))
     await rows.first().focus()
     await page.keyboard.press('Enter')
-    await page.waitForFunction(([key, choose]) => new URLSearchParams(location.hash.split('?')[1]).get(key)?.includes(choose), [key, choose])
+    await page.waitForFunction(
+      ([key, choose]) => new URLSearchParams(location.hash.split('?')[1]).get(key)?.includes(choose),
+      [key, choose],
+    )
     await until(page, `${name}: after choosing`, (now) => now !== 'body')
   }
   await view.settled()

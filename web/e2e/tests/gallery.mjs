@@ -9,7 +9,12 @@ const TEXT = 4.5
 const DISABLED = 3
 
 export default async ({ browser }) => {
-  const server = await createServer({ configFile: false, root: fileURLToPath(new URL('../..', import.meta.url)), logLevel: 'error', server: { port: 0, hmr: false } })
+  const server = await createServer({
+    configFile: false,
+    root: fileURLToPath(new URL('../..', import.meta.url)),
+    logLevel: 'error',
+    server: { port: 0, hmr: false },
+  })
   await server.listen()
   const url = `http://localhost:${server.httpServer.address().port}/gallery/`
   try {
@@ -56,7 +61,8 @@ async function states(page, scheme) {
     await one.focus()
     await measure(one, 'focus')
     const outline = await one.evaluate((element) => getComputedStyle(element).outlineStyle)
-    if ((await one.evaluate((element) => element.matches(':focus-visible'))) && outline === 'none') low.push(`${scheme}: no outline on ${await one.innerText()}`)
+    if ((await one.evaluate((element) => element.matches(':focus-visible'))) && outline === 'none')
+      low.push(`${scheme}: no outline on ${await one.innerText()}`)
   }
   check(measured > 80, `only ${measured} states were measured`)
   check(low.length === 0, `contrast:\n  ${low.join('\n  ')}`)
@@ -89,5 +95,9 @@ function contrast(element) {
     return 0.2126 * x + 0.7152 * y + 0.0722 * z
   }
   const [a, b] = [luminance(ink), luminance(back)]
-  return { ratio: (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), name: `${element.tagName.toLowerCase()}.${element.className} "${text.slice(0, 30)}"`, disabled: element.matches(':disabled') }
+  return {
+    ratio: (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05),
+    name: `${element.tagName.toLowerCase()}.${element.className} "${text.slice(0, 30)}"`,
+    disabled: element.matches(':disabled'),
+  }
 }

@@ -42,15 +42,25 @@ export default async ({ browser, url }) => {
   await page.waitForSelector('text=Open the dumps of a job that hangs')
 
   await page.goto(`${url}#/search`)
-  await drop(page, [0, 1, 2, 3].map((rank) => ({ name: `dump_rank_${rank}.json`, text: readFileSync(join(DUMPS, `dump_rank_${rank}.json`), 'utf8') })))
+  await drop(
+    page,
+    [0, 1, 2, 3].map((rank) => ({ name: `dump_rank_${rank}.json`, text: readFileSync(join(DUMPS, `dump_rank_${rank}.json`), 'utf8') })),
+  )
   await page.waitForSelector('.hang-verdict.bad >> text=rank 3 never came', { timeout: 20_000 })
   check((await page.evaluate(() => location.hash)).includes('h.files=upload'), 'dropped dumps are in the address')
 
-  for (const [name, text] of [['notes.txt', 'nothing that anybody knows'], ['settings.json', '{"colour": "blue"}'], ['training.log', 'hello\nworld\n']]) {
+  for (const [name, text] of [
+    ['notes.txt', 'nothing that anybody knows'],
+    ['settings.json', '{"colour": "blue"}'],
+    ['training.log', 'hello\nworld\n'],
+  ]) {
     await drop(page, [{ name, text }])
     const said = page.locator('.toast', { hasText: `${name} is nothing that is read here` })
     await said.waitFor({ timeout: 20_000 })
-    check(/config\.json.*launch file.*training log.*flight records/s.test(await said.innerText()), `${name}: what was expected is said: ${await said.innerText()}`)
+    check(
+      /config\.json.*launch file.*training log.*flight records/s.test(await said.innerText()),
+      `${name}: what was expected is said: ${await said.innerText()}`,
+    )
     await said.getByRole('button').first().click()
   }
   await page.evaluate((hash) => (location.hash = hash), at(join(repository, 'fixtures/nothing')).slice(1))

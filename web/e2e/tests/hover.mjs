@@ -1,7 +1,12 @@
 // Buttons under the pointer, in focus and pressed: their labels stay readable (4.5:1) in both themes. axe never hovers, so this does.
 import { check, openPage } from '../harness.mjs'
 
-const VIEWS = ['#/search?model=llama-3.1-8b&cluster=dgx-h100&gpus=64', '#/traces', '#/machines', '#/calculator?model=llama-3.1-8b&cluster=dgx-h100&gpus=64']
+const VIEWS = [
+  '#/search?model=llama-3.1-8b&cluster=dgx-h100&gpus=64',
+  '#/traces',
+  '#/machines',
+  '#/calculator?model=llama-3.1-8b&cluster=dgx-h100&gpus=64',
+]
 
 export default async function ({ browser, url }) {
   let seen = 0

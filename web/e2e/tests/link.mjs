@@ -41,7 +41,8 @@ async function reasons(browser, url) {
   const view = await openPage(browser, url, { fragment: '#/calculator?model=llama-3-8b&cluster=dgx-h100&gpus=16' })
   const { page } = view
   await page.waitForSelector('.headline .value')
-  const drop = (name, text) => page.setInputFiles('.open-file input[type=file]', { name, mimeType: 'application/json', buffer: Buffer.from(text) })
+  const drop = (name, text) =>
+    page.setInputFiles('.open-file input[type=file]', { name, mimeType: 'application/json', buffer: Buffer.from(text) })
   await drop('config.json', '{"model_type": "llama", "hidden_size": 40')
   await page.waitForSelector('.toast:has-text("ends too early")')
   await drop('config.json', '{"model_type": "my_own", "hidden_size": 4096}')
@@ -59,7 +60,10 @@ async function survives(browser, binary) {
   try {
     const first = await startServer(binary, ['--token-file', file])
     const { port } = new URL(first.url)
-    const view = await openPage(browser, first.url, { fragment: STATE, expectErrors: ['ERR_CONNECTION_REFUSED', 'Failed to load resource', 'Failed to fetch dynamically', 'preload'] })
+    const view = await openPage(browser, first.url, {
+      fragment: STATE,
+      expectErrors: ['ERR_CONNECTION_REFUSED', 'Failed to load resource', 'Failed to fetch dynamically', 'preload'],
+    })
     await view.page.waitForSelector('.headlines.two')
     await first.stop()
     await view.page.getByLabel('Tensor parallel', { exact: true }).fill('8')
@@ -76,7 +80,10 @@ async function survives(browser, binary) {
     await second.stop()
     writeFileSync(file, 'guess')
     let refused = ''
-    await startServer(binary, ['--token-file', file]).then((server) => server.stop(), (error) => (refused = String(error)))
+    await startServer(binary, ['--token-file', file]).then(
+      (server) => server.stop(),
+      (error) => (refused = String(error)),
+    )
     check(/32 hexadecimal digits/.test(refused), `a token that can be guessed was taken: ${refused}`)
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -21,10 +21,20 @@ export default async ({ browser, url }) => {
   await page.getByRole('button', { name: 'Open others' }).click()
   await page.waitForSelector('text=Open a training log')
   // A log whose arguments nobody knows is still a log.
-  const lines = Array.from({ length: 40 }, (_, at) => ` iteration ${at * 10 + 10}/ 1000 | consumed samples: ${at * 2560} | elapsed time per iteration (ms): ${(512 + (at % 3)).toFixed(1)} | learning rate: 1.0E-04 | global batch size: 256 | lm loss: 2.1E+00 |`)
+  const lines = Array.from(
+    { length: 40 },
+    (_, at) =>
+      ` iteration ${at * 10 + 10}/ 1000 | consumed samples: ${at * 2560} | elapsed time per iteration (ms): ${(512 + (at % 3)).toFixed(1)} | learning rate: 1.0E-04 | global batch size: 256 | lm loss: 2.1E+00 |`,
+  )
   await drop(page, [{ name: 'train.log', text: lines.join('\n') }])
   await page.waitForFunction(() => location.hash.includes('upload') && !document.querySelector('.drop-target'), null, { timeout: 20_000 })
   await view.close()
   check(readFileSync(LOG).length > 0, 'the fixture is there')
-  await pictures({ browser, url, fragment: `#/log?l.path=${encodeURIComponent(LOG)}`, name: 'log', ready: ({ page: shown }) => shown.waitForSelector('text=typical iteration') })
+  await pictures({
+    browser,
+    url,
+    fragment: `#/log?l.path=${encodeURIComponent(LOG)}`,
+    name: 'log',
+    ready: ({ page: shown }) => shown.waitForSelector('text=typical iteration'),
+  })
 }

@@ -1,7 +1,8 @@
 // The machines view: asked by keyboard, the knee and the chosen number marked, a point picked, a goal that nothing meets.
 import { check, openPage, pictures } from '../harness.mjs'
 
-const RUN = '#/machines?model=llama-3.1-8b&tokens=2T&cluster=dgx-h100&m.clusters=dgx-h100,dgx-a100&m.gpus=32,64,128,256,512&m.space=vp=1+cp=1'
+const RUN =
+  '#/machines?model=llama-3.1-8b&tokens=2T&cluster=dgx-h100&m.clusters=dgx-h100,dgx-a100&m.gpus=32,64,128,256,512&m.space=vp=1+cp=1'
 const answered = (page) => page.waitForSelector('[aria-label="Numbers of machines"] tbody tr', { timeout: 120_000 })
 
 export default async function ({ browser, url }) {

@@ -1,4 +1,5 @@
 // The network view: every desk opened by key, the heat map walked, a dimension chosen, designs compared, the co-design stopped and loaded.
+import { readFile } from 'node:fs/promises'
 import { check, openPage, pictures } from '../harness.mjs'
 
 const RUN = 'model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&pp=16&uneven-stages=true&global-batch=512'
@@ -17,17 +18,36 @@ export default async function ({ browser, url }) {
   await byKeys(browser, url)
   await heatMap(browser, url)
   await codesign(browser, url)
+  await breakEven(browser, url)
   for (const { desk, ready } of DESKS) {
-    await pictures({ browser, url, fragment: `#/network?${RUN}&n.desk=${desk}`, name: `network-${desk}`, ready: ({ page }) => page.waitForSelector(ready, { timeout: 60_000 }) })
+    await pictures({
+      browser,
+      url,
+      fragment: `#/network?${RUN}&n.desk=${desk}`,
+      name: `network-${desk}`,
+      ready: ({ page }) => page.waitForSelector(ready, { timeout: 60_000 }),
+    })
   }
-  await pictures({ browser, url, fragment: `#/network?${SMALL}&n.desk=design&n.ran=1`, name: 'network-design', ready: ({ page }) => page.waitForSelector('[aria-label=Networks] tbody tr', { timeout: 120_000 }) })
+  await pictures({
+    browser,
+    url,
+    fragment: `#/network?${SMALL}&n.desk=design&n.ran=1`,
+    name: 'network-design',
+    ready: ({ page }) => page.waitForSelector('[aria-label=Networks] tbody tr', { timeout: 120_000 }),
+  })
 }
 
 async function byKeys(browser, url) {
   const view = await openPage(browser, url, { fragment: `#/network?${RUN}` })
   const { page } = view
   await page.waitForSelector(DESKS[0].ready, { timeout: 60_000 })
-  for (const [key, at] of [['2', 1], ['3', 2], ['4', 3], ['5', 4], ['7', 5]]) {
+  for (const [key, at] of [
+    ['2', 1],
+    ['3', 2],
+    ['4', 3],
+    ['5', 4],
+    ['7', 5],
+  ]) {
     await page.keyboard.press(key)
     await page.waitForSelector(DESKS[at].ready, { timeout: 60_000 })
   }
@@ -53,14 +73,30 @@ async function heatMap(browser, url) {
   await page.click('[aria-label=Dimension] >> text=pipeline')
   await page.waitForFunction(() => location.hash.includes('n.of=pipeline'))
   await page.click('[aria-label=Cells] >> text=domains')
-  await page.waitForFunction(() => document.querySelector('[aria-roledescription="heat map"]')?.getAttribute('aria-label')?.includes('128 by 128'), null, { timeout: 60_000 })
+  await page.waitForFunction(
+    () => document.querySelector('[aria-roledescription="heat map"]')?.getAttribute('aria-label')?.includes('128 by 128'),
+    null,
+    { timeout: 60_000 },
+  )
   await page.click('[aria-label=Cells] >> text=rails')
-  await page.waitForFunction(() => document.querySelector('[aria-roledescription="heat map"]')?.getAttribute('aria-label')?.includes('8 by 8'), null, { timeout: 60_000 })
-  for (const [title, caption] of [['pairs', 'Pairs of ranks'], ['domains', 'Scale-up domains'], ['rails', 'Rails'], ['links', 'Links by layer']]) {
+  await page.waitForFunction(
+    () => document.querySelector('[aria-roledescription="heat map"]')?.getAttribute('aria-label')?.includes('8 by 8'),
+    null,
+    { timeout: 60_000 },
+  )
+  for (const [title, caption] of [
+    ['pairs', 'Pairs of ranks'],
+    ['domains', 'Scale-up domains'],
+    ['rails', 'Rails'],
+    ['links', 'Links by layer'],
+  ]) {
     await page.click(`[aria-label=By] >> text=${title}`)
     await page.waitForSelector(`[role=region][aria-label="${caption}"] tbody tr`, { timeout: 60_000 })
   }
-  const [saved] = await Promise.all([page.waitForEvent('download'), page.click('[aria-label="Save “Traffic matrix”"]').then(() => page.click('text=Save as SVG'))])
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.click('[aria-label="Save “Traffic matrix”"]').then(() => page.click('text=Save as SVG')),
+  ])
   check(saved.suggestedFilename() === 'traffic.svg', `saved as ${saved.suggestedFilename()}`)
   await view.close()
 }
@@ -76,5 +112,25 @@ async function codesign(browser, url) {
   check(/domains of/.test((await page.textContent('.chart-tip:not([hidden])')) ?? ''), 'no network is told')
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('tp='))
+  await view.close()
+}
+
+/** The chart marks today's prices, and there it has the table's figures. */
+async function breakEven(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/network?model=llama-3.1-405b&cluster=dgx-h100&gpus=16384&n.desk=cost' })
+  const { page } = view
+  await page.waitForSelector('[aria-label=Break-even] text:has-text("today")', { timeout: 60_000 })
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.click('[aria-label="Save “Break-even”"]').then(() => page.click('[role=menuitem]:has-text("Save as CSV")')),
+  ])
+  const rows = (await readFile(await file.path(), 'utf8'))
+    .split('\n')
+    .filter((line) => line && !line.startsWith('#'))
+    .map((line) => line.split(','))
+  const at = rows[0].indexOf('dual-plane')
+  const charted = `${(Number(rows.find(([factor]) => factor === '1')[at]) * 100).toFixed(1)}%`
+  const told = await page.locator('[aria-label=Costs] tbody tr', { hasText: 'dual-plane' }).innerText()
+  check(told.includes(charted), `the chart has ${charted} at today’s prices, the table ${told}`)
   await view.close()
 }

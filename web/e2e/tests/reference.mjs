@@ -6,7 +6,10 @@ import { check, openPage, pictures, repository } from '../harness.mjs'
 
 // A few measured runs, because thousands take long on a shared machine.
 const few = mkdtempSync(join(tmpdir(), 'railwright-'))
-writeFileSync(join(few, 'runs.csv'), readFileSync(join(repository, 'catalog/evidence/measured_runs.csv'), 'utf8').split('\n').slice(0, 120).join('\n'))
+writeFileSync(
+  join(few, 'runs.csv'),
+  readFileSync(join(repository, 'catalog/evidence/measured_runs.csv'), 'utf8').split('\n').slice(0, 120).join('\n'),
+)
 const NCCL = join(repository, 'fixtures/nccl_tests')
 const LAUNCH = join(repository, 'examples/launch')
 export const serve = [few, NCCL, LAUNCH]
@@ -33,16 +36,28 @@ export default async ({ browser, url }) => {
   await page.goBack()
   await page.goBack()
   await page.waitForFunction(() => location.hash.startsWith('#/reference'))
-  for (const [tab, text] of [['accelerators', 'H100 SXM5 80GB'], ['clusters', 'dgx-h100'], ['examples', 'deepseek-v3'], ['words', 'The plan does not fit'], ['keys', 'model.layers']]) {
+  for (const [tab, text] of [
+    ['accelerators', 'H100 SXM5 80GB'],
+    ['clusters', 'dgx-h100'],
+    ['examples', 'deepseek-v3'],
+    ['words', 'The plan does not fit'],
+    ['keys', 'model.layers'],
+  ]) {
     await page.evaluate((hash) => (location.hash = hash), at(tab).slice(1))
     await page.waitForSelector(`#reference-panel >> text=${text} >> nth=0`)
     check((await view.axe()).length === 0, `${tab}: ${await view.axe()}`)
   }
-  await page.evaluate((hash) => (location.hash = hash), at('detected', `&r.file=${encodeURIComponent(join(LAUNCH, 'mixtral_8x7b.log'))}`).slice(1))
+  await page.evaluate(
+    (hash) => (location.hash = hash),
+    at('detected', `&r.file=${encodeURIComponent(join(LAUNCH, 'mixtral_8x7b.log'))}`).slice(1),
+  )
   await page.waitForSelector('text=num_layers 32')
   await page.evaluate((hash) => (location.hash = hash), at('detected', `&r.file=${encodeURIComponent(join(LAUNCH, 'README.md'))}`).slice(1))
   await page.waitForSelector('text=Nothing that is known')
-  await page.evaluate((hash) => (location.hash = hash), at('calibration', `&r.nccl=${encodeURIComponent(join(NCCL, 'h100-all_reduce-8.log'))}`).slice(1))
+  await page.evaluate(
+    (hash) => (location.hash = hash),
+    at('calibration', `&r.nccl=${encodeURIComponent(join(NCCL, 'h100-all_reduce-8.log'))}`).slice(1),
+  )
   await page.waitForSelector('section[aria-label="What was fitted"], [role=alert]', { timeout: 20_000 })
   // Without a table of one's own: the bundled runs, held-out first, one publication alone by key.
   await page.evaluate((hash) => (location.hash = hash), at('validation').slice(1))
@@ -63,5 +78,11 @@ export default async ({ browser, url }) => {
   await page.evaluate((hash) => (location.hash = hash), at('validation', '&r.table=/no/such.csv').slice(1))
   await page.waitForSelector('[role=alert]')
   await view.close()
-  await pictures({ browser, url, fragment: at('accelerators', '&r.at=h100-sxm5-80gb'), name: 'reference', ready: ({ page: shown }) => shown.waitForSelector('.reference-details') })
+  await pictures({
+    browser,
+    url,
+    fragment: at('accelerators', '&r.at=h100-sxm5-80gb'),
+    name: 'reference',
+    ready: ({ page: shown }) => shown.waitForSelector('.reference-details'),
+  })
 }

@@ -9,7 +9,27 @@ import { artifacts, check, openPage, repository } from '../harness.mjs'
 
 export default async function ({ browser, binary }) {
   weight()
-  const html = execFileSync(binary, ['estimate', 'llama-3.1-70b', '--cluster', 'dgx-h100', '--gpus', '64', '--tp', '8', '--pp', '2', '--tokens', '1T', '--format', 'html', '--quiet'], { maxBuffer: 1 << 26 })
+  const html = execFileSync(
+    binary,
+    [
+      'estimate',
+      'llama-3.1-70b',
+      '--cluster',
+      'dgx-h100',
+      '--gpus',
+      '64',
+      '--tp',
+      '8',
+      '--pp',
+      '2',
+      '--tokens',
+      '1T',
+      '--format',
+      'html',
+      '--quiet',
+    ],
+    { maxBuffer: 1 << 26 },
+  )
   mkdirSync(artifacts, { recursive: true })
   const file = join(artifacts, 'report.html')
   writeFileSync(file, process.env.RAILWRIGHT_PAGE === 'disk' ? onDiskPage(html.toString()) : html)

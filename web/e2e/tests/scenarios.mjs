@@ -9,10 +9,23 @@ export default async ({ browser, url }) => {
   const cell = (part) => page.locator('table[aria-label="Parts of the step"] tr', { hasText: part }).locator('td').last()
   await cell('waiting for the host').waitFor()
   // Nanoseconds of a step of seconds.
-  check((await cell('waiting for the host').innerText()).trim() === '≈', `waiting for the host: ${await cell('waiting for the host').innerText()}`)
+  check(
+    (await cell('waiting for the host').innerText()).trim() === '≈',
+    `waiting for the host: ${await cell('waiting for the host').innerText()}`,
+  )
   check((await cell('waiting for the host').locator('.good, .bad').count()) === 0, 'nanoseconds are called better or worse')
-  check((await cell('pipeline bubble').locator('.bad').count()) === 1, 'what is seconds longer is not called worse')
+  // B does not fit: nothing is better or worse.
+  check((await page.locator('.run-verdict.no').count()) === 1, 'B fits')
+  check(
+    (await page.locator('table[aria-label="Parts of the step"] .good, table[aria-label="Parts of the step"] .bad').count()) === 0,
+    'a run that does not fit is called better or worse',
+  )
   await view.close()
+  const fits = await openPage(browser, url, { fragment: `${RUN}&b.recompute=full` })
+  const bubble = fits.page.locator('table[aria-label="Parts of the step"] tr', { hasText: 'pipeline bubble' }).locator('td').last()
+  await bubble.waitFor()
+  check((await bubble.locator('.bad').count()) === 1, 'what is seconds longer is not called worse')
+  await fits.close()
   const refused = await openPage(browser, url, { fragment: `${RUN}&b.tp=3` })
   await refused.page.locator('.refused-banner', { hasText: 'Scenario B' }).waitFor()
   await refused.settled()

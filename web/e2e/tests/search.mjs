@@ -15,7 +15,9 @@ export default async function ({ browser, url }) {
 const answered = async (page) => {
   await page.waitForSelector('[aria-label=Ranking] tbody tr', { timeout: 120_000 })
   await page.waitForFunction(() => !document.body.textContent.includes('looking for the rest'), null, { timeout: 120_000 })
-  await page.waitForFunction(() => !location.hash.includes('s.why') || document.querySelector('[aria-label="Why not"] code'), null, { timeout: 120_000 })
+  await page.waitForFunction(() => !location.hash.includes('s.why') || document.querySelector('[aria-label="Why not"] code'), null, {
+    timeout: 120_000,
+  })
 }
 
 async function empty(browser, url) {
@@ -44,10 +46,14 @@ async function byKeyboard(browser, url) {
   await page.keyboard.press('Escape')
   await page.keyboard.press('/')
   await page.keyboard.type('pp2')
-  await page.waitForFunction(() => [...document.querySelectorAll('[aria-label=Ranking] tbody tr')].every((row) => row.textContent.includes('PP2')))
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('[aria-label=Ranking] tbody tr')].every((row) => row.textContent.includes('PP2')),
+  )
   await page.focus('[aria-label=Ranking] tbody tr')
   await page.keyboard.press('Enter')
-  await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('pp=2') && location.hash.includes('gpus=64'))
+  await page.waitForFunction(
+    () => location.hash.startsWith('#/calculator') && location.hash.includes('pp=2') && location.hash.includes('gpus=64'),
+  )
   await page.goBack()
   await page.waitForSelector('[aria-label=Ranking] tbody tr')
   await view.close()
@@ -85,13 +91,18 @@ async function nothingFits(browser, url) {
 
 /** A search of hundreds of millions of strategies: progress is told, Escape stops it, what was found stands. */
 async function stopped(browser, url) {
-  const view = await openPage(browser, url, { fragment: '#/search?model=llama-3.1-405b&cluster=dgx-h100&gpus=2048,4096,6144,8192,12288,16384,24576,32768,49152,65536' })
+  const view = await openPage(browser, url, {
+    fragment: '#/search?model=llama-3.1-405b&cluster=dgx-h100&gpus=2048,4096,6144,8192,12288,16384,24576,32768,49152,65536',
+  })
   const { page } = view
   await page.waitForSelector('text=Every strategy that the software can run')
   await page.keyboard.press('r')
   await page.waitForSelector('[aria-label=Progress] >> text=evaluated', { timeout: 60_000 })
   await page.keyboard.press('Escape')
   await page.waitForFunction(() => !document.querySelector('[aria-label=Progress]'), null, { timeout: 60_000 })
-  check(/Stopped early/.test((await page.textContent('main')) ?? '') || (await page.locator('[aria-label="Nothing fits"]').count()) > 0, 'a stopped search does not say so')
+  check(
+    /Stopped early/.test((await page.textContent('main')) ?? '') || (await page.locator('[aria-label="Nothing fits"]').count()) > 0,
+    'a stopped search does not say so',
+  )
   await view.close()
 }

@@ -6,7 +6,14 @@ export default async function ({ browser, url }) {
   const view = await openPage(browser, url)
   const { page } = view
   await page.waitForSelector('nav.views a[aria-current=page]')
-  for (const [key, id] of [['s', 'search'], ['w', 'whatif'], ['p', 'pipeline'], ['t', 'traces'], ['n', 'network'], ['c', 'calculator']]) {
+  for (const [key, id] of [
+    ['s', 'search'],
+    ['w', 'whatif'],
+    ['p', 'pipeline'],
+    ['t', 'traces'],
+    ['n', 'network'],
+    ['c', 'calculator'],
+  ]) {
     await page.keyboard.press('g')
     await page.keyboard.press(key)
     await page.waitForFunction((id) => location.hash.startsWith(`#/${id}`), id)
@@ -44,6 +51,8 @@ async function firstPaint(browser, url) {
   paints.sort((a, b) => a - b)
   numbers.sort((a, b) => a - b)
   console.log(`     first numbers of the calculator: median ${numbers[3].toFixed(0)} ms, worst ${numbers[6].toFixed(0)} ms`)
-  console.log(`     first paint: median ${paints[3].toFixed(0)} ms, best ${paints[0].toFixed(0)} ms, worst ${paints[6].toFixed(0)} ms of 7 loads`)
+  console.log(
+    `     first paint: median ${paints[3].toFixed(0)} ms, best ${paints[0].toFixed(0)} ms, worst ${paints[6].toFixed(0)} ms of 7 loads`,
+  )
   check(paints[0] < 300, `first paint after ${paints[0]} ms at best, wanted below 300`)
 }

@@ -4,7 +4,10 @@ import { check, openPage } from '../harness.mjs'
 const RUN = 'model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&pp=16&uneven-stages=true&recompute=full'
 
 export default async ({ browser, url }) => {
-  for (const [size, scheme] of [['desktop', 'light'], ['phone', 'dark']]) {
+  for (const [size, scheme] of [
+    ['desktop', 'light'],
+    ['phone', 'dark'],
+  ]) {
     const view = await openPage(browser, url, { fragment: `#/calculator?${RUN}`, size, scheme })
     const { page } = view
     const clean = async (state) => {
@@ -108,7 +111,11 @@ async function keysOnly(browser, url) {
       if (!at || at === document.body) return null
       const style = getComputedStyle(at)
       const box = at.getBoundingClientRect()
-      return { name: at.getAttribute('aria-label') ?? at.textContent?.slice(0, 30) ?? at.tagName, seen: style.outlineStyle !== 'none' || at.matches('svg, [role=slider], input, select') || at.closest('.hang-box') !== null, size: box.width * box.height }
+      return {
+        name: at.getAttribute('aria-label') ?? at.textContent?.slice(0, 30) ?? at.tagName,
+        seen: style.outlineStyle !== 'none' || at.matches('svg, [role=slider], input, select') || at.closest('.hang-box') !== null,
+        size: box.width * box.height,
+      }
     })
     if (!stop) break
     check(stop.seen, `“${stop.name}” has the focus and does not show it`)
@@ -116,7 +123,18 @@ async function keysOnly(browser, url) {
     stops.add(stop.name)
   }
   check(stops.size > 25, `only ${stops.size} stops of the keyboard`)
-  for (const [keys, text] of [['gs', 'Objective'], ['gw', 'What-if'], ['gm', 'Deadline'], ['gp', 'Schedule'], ['gt', 'Open the traces'], ['gl', 'Open a training log'], ['gh', 'Open the dumps'], ['gn', 'Topology'], ['gr', 'Models'], ['gc', 'Step time']]) {
+  for (const [keys, text] of [
+    ['gs', 'Objective'],
+    ['gw', 'What-if'],
+    ['gm', 'Deadline'],
+    ['gp', 'Schedule'],
+    ['gt', 'Open the traces'],
+    ['gl', 'Open a training log'],
+    ['gh', 'Open the dumps'],
+    ['gn', 'Topology'],
+    ['gr', 'Models'],
+    ['gc', 'Step time'],
+  ]) {
     await page.evaluate(() => document.activeElement?.blur?.())
     for (const key of keys) await page.keyboard.press(key)
     await page.waitForSelector(`text=${text} >> nth=0`, { timeout: 20_000 })

@@ -88,7 +88,11 @@ async function files(browser, url) {
   const view = await openPage(browser, url, { fragment: SMALL })
   const { page } = view
   await page.waitForSelector(HOST, { timeout: 30_000 })
-  for (const [suffix, begins] of [['PNG', '\x89PNG'], ['SVG', '<svg'], ['CSV', 'group,track']]) {
+  for (const [suffix, begins] of [
+    ['PNG', '\x89PNG'],
+    ['SVG', '<svg'],
+    ['CSV', 'group,track'],
+  ]) {
     await page.click('.timeline-save button')
     const [file] = await Promise.all([page.waitForEvent('download'), page.click(`text=Save as ${suffix}`)])
     const text = readFileSync(await file.path(), 'latin1')
@@ -109,7 +113,10 @@ async function frames(browser, url) {
   const { page } = view
   await page.waitForSelector(HOST, { timeout: 60_000 })
   await view.settled()
-  const spans = await page.evaluate((host) => document.querySelector(host).controller.model.tracks.reduce((sum, track) => sum + track.count, 0), HOST)
+  const spans = await page.evaluate(
+    (host) => document.querySelector(host).controller.model.tracks.reduce((sum, track) => sum + track.count, 0),
+    HOST,
+  )
   check(spans > 65_000, `${spans} spans are too few for this measurement`)
   const box = await page.locator(HOST).boundingBox()
   await page.mouse.move(box.x + box.width * 0.4, box.y + 150)
@@ -121,7 +128,11 @@ async function frames(browser, url) {
   for (const open of [false, true]) {
     if (open) await page.keyboard.press('e')
     await page.waitForTimeout(300)
-    for (const [name, key] of [['zooming in', 'w'], ['panning', 'd'], ['zooming out', 's']]) {
+    for (const [name, key] of [
+      ['zooming in', 'w'],
+      ['panning', 'd'],
+      ['zooming out', 's'],
+    ]) {
       await page.evaluate((host) => {
         const times = []
         const { controller } = document.querySelector(host)

@@ -31,10 +31,35 @@ export default async ({ browser, url }) => {
   check(range !== null && range.to > range.from, 'the place of the finding is marked')
   await page.goBack()
   await page.waitForSelector('text=Where a step goes')
-  for (const [tab, text] of [['ranks', 'Labels over ranks'], ['communication', 'By group and operation'], ['stragglers', 'All ranks'], ['compare', 'Against']]) {
+  for (const [tab, text] of [
+    ['ranks', 'Labels over ranks'],
+    ['communication', 'By group and operation'],
+    ['stragglers', 'All ranks'],
+    ['compare', 'Against'],
+  ]) {
     await page.evaluate((hash) => (location.hash = hash), at(tab).slice(1))
     await page.waitForSelector(`text=${text}`, { timeout: 60_000 })
   }
+  // What the job is: the layout and the run of the calculator, as options of the command line.
+  await page.evaluate((hash) => (location.hash = hash), at('overview', '&model=llama-3-8b&cluster=dgx-h100&gpus=4').slice(1))
+  await page.waitForSelector('.traces-head')
+  check(!(await page.locator('.traces-head').innerText()).includes('MFU'), 'there is an MFU without a run')
+  await page.locator('.traces-job summary').click()
+  await page.getByLabel(/The calculator’s run/).check()
+  await page.waitForSelector('.traces-head:has-text("MFU")', { timeout: 60_000 })
+  await page.getByLabel('Layout', { exact: true }).fill('dp=2,pp=2')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => location.hash.includes('t.layout=dp'))
+  await view.settled()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: 'Copy as command' }).click()
+  const line = await page.evaluate(() => navigator.clipboard.readText())
+  for (const part of ['railwright profile', '--run llama-3-8b', '--cluster dgx-h100', '--gpus 4', '--layout dp=2,pp=2'])
+    check(line.includes(part), `${line} lacks ${part}`)
+  // Measured against the calculator's run, without a path.
+  await page.getByRole('tab', { name: 'Compare' }).click()
+  await page.getByRole('button', { name: 'The calculator’s run' }).click()
+  await page.waitForSelector('.traces-verdict', { timeout: 60_000 })
   // Ranks over steps: another measure is in the address, and a cell leads to its place by key.
   await page.evaluate((hash) => (location.hash = hash), at('ranks').slice(1))
   const map = page.locator('section[aria-label="Ranks over steps"]')
@@ -43,7 +68,9 @@ export default async ({ browser, url }) => {
   await map.locator('svg.chart-svg').focus()
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('Enter')
-  await page.waitForFunction(() => /t\.tab=timeline/.test(location.hash) && /t\.rank=/.test(location.hash) && /t\.step=/.test(location.hash))
+  await page.waitForFunction(
+    () => /t\.tab=timeline/.test(location.hash) && /t\.rank=/.test(location.hash) && /t\.step=/.test(location.hash),
+  )
   await page.evaluate((hash) => (location.hash = hash), at('query').slice(1))
   await page.waitForSelector('#traces-sql')
   await page.fill('#traces-sql', 'SELECT rank, count(*) AS n FROM gpu GROUP BY rank')
@@ -66,5 +93,11 @@ export default async ({ browser, url }) => {
     })
   }
   const measured = `#/pipeline?p.trace=${encodeURIComponent(PIPELINE)}`
-  await pictures({ browser, url, fragment: measured, name: 'pipeline-measured', ready: ({ page: shown }) => shown.waitForSelector('[data-testid=timeline]', { timeout: 60_000 }) })
+  await pictures({
+    browser,
+    url,
+    fragment: measured,
+    name: 'pipeline-measured',
+    ready: ({ page: shown }) => shown.waitForSelector('[data-testid=timeline]', { timeout: 60_000 }),
+  })
 }

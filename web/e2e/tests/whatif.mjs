@@ -27,7 +27,7 @@ async function rehearse(browser, url) {
   await page.waitForFunction(() => decodeURIComponent(location.hash).includes('w.change=peak.bf16=x2'))
   await page.click('button[title="precision=fp8"]')
   await page.waitForSelector('.interaction', { timeout: 60_000 })
-  check(/times as fast together/.test((await page.textContent('.interaction')) ?? ''), 'the interaction is not told')
+  check(/Speedup combined/.test((await page.textContent('.interaction')) ?? ''), 'the interaction is not told')
   await page.click('tr:has(code:text-is("precision=fp8")) >> text=Open as scenario B')
   await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('b.precision'))
   await page.goBack()
@@ -40,7 +40,9 @@ async function solve(browser, url) {
   const { page } = view
   await page.click('[aria-label="Selective recompute"] >> text=Solve', { timeout: 60_000 })
   await page.click('[aria-label="Selective recompute"] >> text=Load it into the calculator', { timeout: 60_000 })
-  await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('stage-recompute=') && location.hash.includes('tp=8'))
+  await page.waitForFunction(
+    () => location.hash.startsWith('#/calculator') && location.hash.includes('stage-recompute=') && location.hash.includes('tp=8'),
+  )
   await page.goBack()
   await page.click('[aria-label="Pipeline balance"] >> text=with recompute', { timeout: 60_000 })
   await page.click('[aria-label="Pipeline balance"] >> text=Solve')

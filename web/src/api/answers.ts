@@ -126,13 +126,32 @@ export interface Money {
 
 export interface Estimate {
   readonly railwright: string
-  readonly model: { readonly name: string; readonly family: string; readonly layers: number; readonly parameters: { readonly total: number; readonly active: number } }
-  readonly cluster: { readonly name: string; readonly accelerator: string; readonly accelerator_name: string; readonly devices: number; readonly devices_per_node: number; readonly domain_size: number }
+  readonly model: {
+    readonly name: string
+    readonly family: string
+    readonly layers: number
+    readonly parameters: { readonly total: number; readonly active: number }
+  }
+  readonly cluster: {
+    readonly name: string
+    readonly accelerator: string
+    readonly accelerator_name: string
+    readonly devices: number
+    readonly devices_per_node: number
+    readonly domain_size: number
+  }
   readonly plan_summary: string
   readonly plan: Plan
   readonly software: { readonly id: string; readonly name: string; readonly source: string }
   readonly step_time: number
-  readonly step_time_interval: { readonly low: number; readonly high: number; readonly coverage: number; readonly runs: number; readonly calibrated: boolean; readonly source: string } | null
+  readonly step_time_interval: {
+    readonly low: number
+    readonly high: number
+    readonly coverage: number
+    readonly runs: number
+    readonly calibrated: boolean
+    readonly source: string
+  } | null
   readonly throughput: {
     readonly micro_batches: number
     readonly tokens_per_step: number
@@ -177,7 +196,10 @@ export interface MemoryItem {
 export interface Memory {
   readonly title: string
   readonly memory: {
-    readonly stages: readonly (Omit<StageMemory, 'kinds'> & { readonly layers: readonly (readonly [number, number])[]; readonly items: readonly MemoryItem[] })[]
+    readonly stages: readonly (Omit<StageMemory, 'kinds'> & {
+      readonly layers: readonly (readonly [number, number])[]
+      readonly items: readonly MemoryItem[]
+    })[]
     readonly worst: number
     readonly device_memory: number
     readonly fit: Fit
@@ -188,7 +210,12 @@ export interface Memory {
     readonly highest_bytes: readonly number[]
     /** What each of these is made of; one list per kind of the timeline's memory. */
     readonly parts?: readonly { readonly kind: string; readonly bytes: readonly number[] }[]
-    readonly peak: { readonly rank: number; readonly time: number; readonly bytes: number; readonly parts: readonly (readonly [string, number])[] } | null
+    readonly peak: {
+      readonly rank: number
+      readonly time: number
+      readonly bytes: number
+      readonly parts: readonly (readonly [string, number])[]
+    } | null
   }
 }
 

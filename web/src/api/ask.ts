@@ -106,7 +106,11 @@ function post(command: string, values: Arguments, format: string, options: Optio
 
 function envelope(response: Response): Omit<Answer<unknown>, 'answer'> {
   const outcome = response.headers.get('railwright-outcome')
-  return { outcome: outcome === 'no' || outcome === 'at-risk' || outcome === 'cannot-tell' || outcome === 'interrupted' ? outcome : 'yes', commandLine: header(response, 'railwright-command'), notes: notes(header(response, 'railwright-notes')) }
+  return {
+    outcome: outcome === 'no' || outcome === 'at-risk' || outcome === 'cannot-tell' || outcome === 'interrupted' ? outcome : 'yes',
+    commandLine: header(response, 'railwright-command'),
+    notes: notes(header(response, 'railwright-notes')),
+  }
 }
 
 /** A header that is written percent-encoded; one with a lone per cent sign is taken as it came. */

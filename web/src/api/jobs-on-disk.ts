@@ -37,14 +37,19 @@ async function list(): Promise<Omit<Found, 'loading'>> {
   const given = await start()
   const folder = given.folder_of_traces ?? null
   // A server that tells jobs lists them again; another answers this address with an error.
-  if (given.jobs) try {
-    const response = await fetchApi('traces')
-    const { jobs, more } = (await response.json()) as { jobs: JobOnDisk[]; more: boolean }
-    if (Array.isArray(jobs)) return { jobs, more, folder }
-  } catch {
-    // The folders themselves, then.
+  if (given.jobs)
+    try {
+      const response = await fetchApi('traces')
+      const { jobs, more } = (await response.json()) as { jobs: JobOnDisk[]; more: boolean }
+      if (Array.isArray(jobs)) return { jobs, more, folder }
+    } catch {
+      // The folders themselves, then.
+    }
+  return {
+    jobs: given.traces.map((path) => ({ name: path, folder: path, paths: [path], format: '', ranks: null, files: null, bytes: null })),
+    more: false,
+    folder,
   }
-  return { jobs: given.traces.map((path) => ({ name: path, folder: path, paths: [path], format: '', ranks: null, files: null, bytes: null })), more: false, folder }
 }
 
 /** The jobs on disk; `again` changes when it is to be listed afresh. */

@@ -55,7 +55,12 @@ function listen<T>(
   events.addEventListener('answer', (event) => {
     events.close()
     const body = data(event)
-    resolve({ answer: body.answer as T, outcome: (body.outcome as Outcome) ?? 'yes', commandLine: (body.command as string) ?? '', notes: (body.notes as string[]) ?? [] })
+    resolve({
+      answer: body.answer as T,
+      outcome: (body.outcome as Outcome) ?? 'yes',
+      commandLine: (body.command as string) ?? '',
+      notes: (body.notes as string[]) ?? [],
+    })
   })
   events.addEventListener('problems', (event) => {
     events.close()

@@ -74,7 +74,14 @@ export class Follower<T> {
     const known = remembered.get(key)
     if (known) {
       this.waiting = null
-      this.show(sequence, { ...EMPTY, answer: known.answer as T, outcome: known.outcome, commandLine: known.commandLine, notes: known.notes, of: key })
+      this.show(sequence, {
+        ...EMPTY,
+        answer: known.answer as T,
+        outcome: known.outcome,
+        commandLine: known.commandLine,
+        notes: known.notes,
+        of: key,
+      })
       return
     }
     if (!this.state.value.loading) this.state.value = { ...this.state.value, loading: true }
@@ -114,7 +121,14 @@ export class Follower<T> {
       .then(
         (answer) => {
           remember(key, answer)
-          this.show(sequence, { ...EMPTY, answer: answer.answer, outcome: answer.outcome, commandLine: answer.commandLine, notes: answer.notes, of: key })
+          this.show(sequence, {
+            ...EMPTY,
+            answer: answer.answer,
+            outcome: answer.outcome,
+            commandLine: answer.commandLine,
+            notes: answer.notes,
+            of: key,
+          })
         },
         (error: unknown) => {
           if (abort.signal.aborted) return

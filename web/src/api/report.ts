@@ -21,7 +21,7 @@ export interface Report {
 
 function read(): Report | null {
   const text = typeof document === 'undefined' ? null : document.getElementById('railwright-report')?.textContent?.trim()
-  if (!text || !text.startsWith('{')) return null
+  if (!text?.startsWith('{')) return null
   return JSON.parse(text) as Report
 }
 
@@ -32,9 +32,14 @@ export const report: Report | null = read()
 export function answerFromReport<T>(command: string, values: Arguments): Answer<T> {
   const wanted = identity(command, values)
   const ofCommand = (report?.answers ?? []).filter((saved) => saved.command === command)
-  const found = ofCommand.find((saved) => identity(command, saved.arguments) === wanted) ?? (ofCommand.length === 1 ? ofCommand[0] : undefined)
+  const found =
+    ofCommand.find((saved) => identity(command, saved.arguments) === wanted) ?? (ofCommand.length === 1 ? ofCommand[0] : undefined)
   if (!found) {
-    throw new Refusal([{ message: 'this report does not hold that answer', hint: 'open the page with `railwright serve` to ask further' }], 0, command)
+    throw new Refusal(
+      [{ message: 'this report does not hold that answer', hint: 'open the page with `railwright serve` to ask further' }],
+      0,
+      command,
+    )
   }
   return { answer: found.answer as T, outcome: found.outcome ?? 'yes', commandLine: found.command_line ?? '', notes: [] }
 }

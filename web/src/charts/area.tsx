@@ -55,7 +55,9 @@ export function StackedArea(props: Props) {
         aria-valuemin={0}
         aria-valuemax={Math.max(count - 1, 0)}
         aria-valuenow={at ?? 0}
-        aria-valuetext={at === null ? 'whole step' : `${props.formatTime(((at + 0.5) / count) * props.duration)}: ${props.format(totals[at] ?? 0)}`}
+        aria-valuetext={
+          at === null ? 'whole step' : `${props.formatTime(((at + 0.5) / count) * props.duration)}: ${props.format(totals[at] ?? 0)}`
+        }
         tabIndex={0}
         onMouseMove={read}
         onMouseLeave={() => setAt(null)}
@@ -70,21 +72,50 @@ export function StackedArea(props: Props) {
         {ticks(0, most / props.unit, 4).map((tick) => (
           <g key={tick}>
             <line class="grid-line" x1={LEFT} x2={props.width} y1={Math.round(y(tick)) + 0.5} y2={Math.round(y(tick)) + 0.5} />
-            <text class="faint" x={LEFT - 8} y={y(tick) + 4} text-anchor="end">{tick}</text>
+            <text class="faint" x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
+              {tick}
+            </text>
           </g>
         ))}
         {props.layers.map((layer, index) => (
-          <path key={layer.key} d={band(floors[index] ?? [], floors[index + 1] ?? [], x, (value) => y(value / props.unit))} fill={layer.colour} />
+          <path
+            key={layer.key}
+            d={band(floors[index] ?? [], floors[index + 1] ?? [], x, (value) => y(value / props.unit))}
+            fill={layer.colour}
+          />
         ))}
         {props.limit && (
           <>
-            <line x1={LEFT} x2={props.width} y1={y(props.limit.value / props.unit)} y2={y(props.limit.value / props.unit)} stroke="var(--bad)" stroke-width="1.2" stroke-dasharray="5 3" />
-            <text x={props.width} y={y(props.limit.value / props.unit) - 4} text-anchor="end" class="on-data" style={{ fill: 'var(--bad)' }}>{props.limit.title}</text>
+            <line
+              x1={LEFT}
+              x2={props.width}
+              y1={y(props.limit.value / props.unit)}
+              y2={y(props.limit.value / props.unit)}
+              stroke="var(--bad)"
+              stroke-width="1.2"
+              stroke-dasharray="5 3"
+            />
+            <text
+              x={props.width}
+              y={y(props.limit.value / props.unit) - 4}
+              text-anchor="end"
+              class="on-data"
+              style={{ fill: 'var(--bad)' }}
+            >
+              {props.limit.title}
+            </text>
           </>
         )}
         {props.mark && (
           <g>
-            <circle cx={time(props.mark.at)} cy={y(props.mark.value / props.unit)} r="3.5" fill="var(--surface)" stroke="var(--text)" stroke-width="1.5" />
+            <circle
+              cx={time(props.mark.at)}
+              cy={y(props.mark.value / props.unit)}
+              r="3.5"
+              fill="var(--surface)"
+              stroke="var(--text)"
+              stroke-width="1.5"
+            />
             <text
               x={time(props.mark.at) + (time(props.mark.at) + textWidth(props.mark.title) + 10 > props.width ? -8 : 8)}
               y={y(props.mark.value / props.unit) - 7}
@@ -94,9 +125,19 @@ export function StackedArea(props: Props) {
             </text>
           </g>
         )}
-        {at !== null && <line x1={x(at + 0.5)} x2={x(at + 0.5)} y1={TOP} y2={props.height - BOTTOM} stroke="var(--text)" stroke-width="1" />}
+        {at !== null && (
+          <line x1={x(at + 0.5)} x2={x(at + 0.5)} y1={TOP} y2={props.height - BOTTOM} stroke="var(--text)" stroke-width="1" />
+        )}
         {ticks(0, props.duration, Math.max(2, Math.floor(props.width / 110))).map((tick) => (
-          <text key={tick} class="faint" x={time(tick)} y={props.height - 6} text-anchor={tick === 0 ? 'start' : time(tick) > props.width - 24 ? 'end' : 'middle'}>{props.formatTime(tick)}</text>
+          <text
+            key={tick}
+            class="faint"
+            x={time(tick)}
+            y={props.height - 6}
+            text-anchor={tick === 0 ? 'start' : time(tick) > props.width - 24 ? 'end' : 'middle'}
+          >
+            {props.formatTime(tick)}
+          </text>
         ))}
       </svg>
       <Tip
@@ -110,13 +151,16 @@ export function StackedArea(props: Props) {
                 content: (
                   <>
                     <strong>{props.formatTime(((at + 0.5) / count) * props.duration)}</strong> · {props.format(totals[at] ?? 0)}
-                    {[...props.layers].reverse().filter((layer) => (layer.values[at] ?? 0) > 0).map((layer) => (
-                      <div key={layer.key} class="swatch-label" style={{ display: 'flex' }}>
-                        <span class="swatch" style={{ background: layer.colour }} />
-                        <span style={{ flex: 1 }}>{layer.title}</span>
-                        <span style={{ paddingLeft: '12px' }}>{props.format(layer.values[at] ?? 0)}</span>
-                      </div>
-                    ))}
+                    {[...props.layers]
+                      .reverse()
+                      .filter((layer) => (layer.values[at] ?? 0) > 0)
+                      .map((layer) => (
+                        <div key={layer.key} class="swatch-label" style={{ display: 'flex' }}>
+                          <span class="swatch" style={{ background: layer.colour }} />
+                          <span style={{ flex: 1 }}>{layer.title}</span>
+                          <span style={{ paddingLeft: '12px' }}>{props.format(layer.values[at] ?? 0)}</span>
+                        </div>
+                      ))}
                   </>
                 ),
               }
@@ -127,7 +171,12 @@ export function StackedArea(props: Props) {
 }
 
 function band(low: readonly number[], high: readonly number[], x: (value: number) => number, y: (value: number) => number): string {
-  const top = high.map((value, index) => `${index === 0 ? 'M' : 'L'}${x(index).toFixed(1)} ${y(value).toFixed(1)}H${x(index + 1).toFixed(1)}`).join('')
-  const bottom = [...low].reverse().map((value, index) => `L${x(low.length - index).toFixed(1)} ${y(value).toFixed(1)}H${x(low.length - index - 1).toFixed(1)}`).join('')
+  const top = high
+    .map((value, index) => `${index === 0 ? 'M' : 'L'}${x(index).toFixed(1)} ${y(value).toFixed(1)}H${x(index + 1).toFixed(1)}`)
+    .join('')
+  const bottom = [...low]
+    .reverse()
+    .map((value, index) => `L${x(low.length - index).toFixed(1)} ${y(value).toFixed(1)}H${x(low.length - index - 1).toFixed(1)}`)
+    .join('')
   return `${top}${bottom}Z`
 }

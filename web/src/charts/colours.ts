@@ -2,7 +2,22 @@
 // Canvases read the value by `resolve`; everything else uses `var(...)`, so that light and dark follow by themselves.
 
 /** Classes of a step's spans, in the order of the API's `classes`. */
-export const CLASSES = ['forward', 'backward', 'weight_gradient', 'recompute', 'tensor', 'context', 'data', 'pipeline', 'expert', 'bubble', 'optimizer', 'copy', 'host', 'other'] as const
+export const CLASSES = [
+  'forward',
+  'backward',
+  'weight_gradient',
+  'recompute',
+  'tensor',
+  'context',
+  'data',
+  'pipeline',
+  'expert',
+  'bubble',
+  'optimizer',
+  'copy',
+  'host',
+  'other',
+] as const
 export type Class = (typeof CLASSES)[number]
 
 export const CLASS_TITLES: Readonly<Record<Class, string>> = {
@@ -28,10 +43,29 @@ export function classColour(name: string): string {
 }
 
 /** Kinds of memory, in the order in which they are stacked. */
-export const KINDS = ['parameters', 'gradients', 'master_weights', 'optimizer_moments', 'narrow_weights', 'activations', 'working_set', 'logits', 'communication_buffers', 'optimizer_temporaries', 'workspace', 'fragmentation', 'context'] as const
+export const KINDS = [
+  'parameters',
+  'gradients',
+  'master_weights',
+  'optimizer_moments',
+  'narrow_weights',
+  'activations',
+  'working_set',
+  'logits',
+  'communication_buffers',
+  'optimizer_temporaries',
+  'workspace',
+  'fragmentation',
+  'context',
+] as const
 
 /** What the timeline's memory calls the same. */
-const SAME: Readonly<Record<string, string>> = { optimizer: 'optimizer_moments', communication: 'communication_buffers', overhead: 'fragmentation', other: 'context' }
+const SAME: Readonly<Record<string, string>> = {
+  optimizer: 'optimizer_moments',
+  communication: 'communication_buffers',
+  overhead: 'fragmentation',
+  other: 'context',
+}
 
 export function kindColour(name: string): string {
   const kind = SAME[name] ?? name
@@ -49,7 +83,10 @@ export function timeColour(id: string): string {
   const last = id.split('.').at(-1) ?? ''
   if (id.startsWith('compute')) return classColour((CLASSES as readonly string[]).includes(last) ? last : 'forward')
   if (id.startsWith('exposed')) return classColour(last === 'exposed' ? 'tensor' : last)
-  return classColour(({ data_parallel: 'data', jitter: 'other', fixed: 'copy', recompute: 'recompute' } as Record<string, string>)[id] ?? (id.split('.')[0] || 'other'))
+  return classColour(
+    ({ data_parallel: 'data', jitter: 'other', fixed: 'copy', recompute: 'recompute' } as Record<string, string>)[id] ??
+      (id.split('.')[0] || 'other'),
+  )
 }
 
 /** A name of the program as words: `communication_buffers` reads `communication buffers`. */

@@ -49,7 +49,9 @@ export function StackedColumns(props: Props) {
         {ticks(0, most / props.unit, 5, 10).map((tick) => (
           <g key={tick}>
             <line class="grid-line" x1={LEFT} x2={props.width} y1={Math.round(y(tick)) + 0.5} y2={Math.round(y(tick)) + 0.5} />
-            <text class="faint" x={LEFT - 8} y={y(tick) + 4} text-anchor="end">{tick}</text>
+            <text class="faint" x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
+              {tick}
+            </text>
           </g>
         ))}
         {props.groups.map((group, index) => {
@@ -71,36 +73,78 @@ export function StackedColumns(props: Props) {
                 const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
                 const next = index + by
                 if (by === 0 || next < 0 || next >= props.groups.length) {
-                  if (event.key === 'Enter' || event.key === ' ') (event.preventDefault(), props.onChoose(index))
+                  if (event.key === 'Enter' || event.key === ' ') event.preventDefault(), props.onChoose(index)
                   return
                 }
                 event.preventDefault()
-                const to = (by > 0 ? event.currentTarget.nextElementSibling : event.currentTarget.previousElementSibling) as SVGGElement | null
+                const to = (
+                  by > 0 ? event.currentTarget.nextElementSibling : event.currentTarget.previousElementSibling
+                ) as SVGGElement | null
                 props.onChoose(next)
                 to?.focus()
               }}
             >
-              <rect x={LEFT + index * step} y={TOP} width={step} height={props.height - TOP - 12} rx="3" fill={index === props.chosen && props.groups.length > 1 ? 'var(--accent-soft)' : 'transparent'} />
+              <rect
+                x={LEFT + index * step}
+                y={TOP}
+                width={step}
+                height={props.height - TOP - 12}
+                rx="3"
+                fill={index === props.chosen && props.groups.length > 1 ? 'var(--accent-soft)' : 'transparent'}
+              />
               {group.bars.map((bar, which) => {
                 let from = 0
                 return bar.segments.map((segment) => {
                   const top = y((from + segment.value) / props.unit)
                   const height = y(from / props.unit) - top
                   from += segment.value
-                  return height < 0.2 ? null : <rect key={`${bar.series}${segment.key}`} x={start + which * wide} y={top} width={Math.max(wide - (bars > 1 ? 2 : 0), 1)} height={height} fill={segment.colour} stroke="var(--surface)" stroke-width={height > 3 ? 0.6 : 0} />
+                  return height < 0.2 ? null : (
+                    <rect
+                      key={`${bar.series}${segment.key}`}
+                      x={start + which * wide}
+                      y={top}
+                      width={Math.max(wide - (bars > 1 ? 2 : 0), 1)}
+                      height={height}
+                      fill={segment.colour}
+                      stroke="var(--surface)"
+                      stroke-width={height > 3 ? 0.6 : 0}
+                    />
+                  )
                 })
               })}
-              {index % each === 0 && <text x={LEFT + (index + 0.5) * step} y={props.height - BOTTOM + 15} text-anchor="middle" class={index === props.chosen ? '' : 'faint'} aria-hidden="true">{group.label}</text>}
+              {index % each === 0 && (
+                <text
+                  x={LEFT + (index + 0.5) * step}
+                  y={props.height - BOTTOM + 15}
+                  text-anchor="middle"
+                  class={index === props.chosen ? '' : 'faint'}
+                  aria-hidden="true"
+                >
+                  {group.label}
+                </text>
+              )}
             </g>
           )
         })}
         {props.limits.map((limit, index) => (
           <g key={limit.title} pointer-events="none">
-            <line x1={LEFT} x2={props.width} y1={y(limit.value / props.unit)} y2={y(limit.value / props.unit)} stroke="var(--bad)" stroke-width="1.2" stroke-dasharray={index === 0 ? '5 3' : '2 3'} />
-            <text x={props.width} y={y(limit.value / props.unit) - 4} text-anchor="end" class="on-data" style={{ fill: 'var(--bad)' }}>{limit.title}</text>
+            <line
+              x1={LEFT}
+              x2={props.width}
+              y1={y(limit.value / props.unit)}
+              y2={y(limit.value / props.unit)}
+              stroke="var(--bad)"
+              stroke-width="1.2"
+              stroke-dasharray={index === 0 ? '5 3' : '2 3'}
+            />
+            <text x={props.width} y={y(limit.value / props.unit) - 4} text-anchor="end" class="on-data" style={{ fill: 'var(--bad)' }}>
+              {limit.title}
+            </text>
           </g>
         ))}
-        <text class="faint" x={LEFT + room / 2} y={props.height - 2} text-anchor="middle">{props.axisTitle}</text>
+        <text class="faint" x={LEFT + room / 2} y={props.height - 2} text-anchor="middle">
+          {props.axisTitle}
+        </text>
       </svg>
       <Tip at={tip} width={props.width} />
     </>

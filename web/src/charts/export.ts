@@ -5,7 +5,22 @@ export interface Rows {
   readonly rows: readonly (readonly (string | number | null | undefined)[])[]
 }
 
-const WRITTEN_OUT = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity', 'paint-order', 'opacity', 'font-family', 'font-size', 'font-weight', 'text-anchor', 'dominant-baseline', 'font-variant-numeric'] as const
+const WRITTEN_OUT = [
+  'fill',
+  'fill-opacity',
+  'stroke',
+  'stroke-width',
+  'stroke-dasharray',
+  'stroke-opacity',
+  'paint-order',
+  'opacity',
+  'font-family',
+  'font-size',
+  'font-weight',
+  'text-anchor',
+  'dominant-baseline',
+  'font-variant-numeric',
+] as const
 
 /** The SVG as text of its own: what the page's styles say is written into every element. */
 export function svgText(svg: SVGSVGElement, title: string): string {
@@ -50,7 +65,9 @@ export async function pngFromSvg(text: string, width: number, height: number, sc
 }
 
 function pngFromCanvas(canvas: HTMLCanvasElement): Promise<Blob> {
-  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('the browser made no picture'))), 'image/png'))
+  return new Promise((resolve, reject) =>
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('the browser made no picture'))), 'image/png'),
+  )
 }
 
 /** Rows as CSV with exact numbers; fields with commas, quotes or line ends are quoted. */
@@ -59,7 +76,7 @@ export function csvText(table: Rows): string {
     const text = value === null || value === undefined ? '' : String(value)
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
   }
-  return [table.columns, ...table.rows].map((row) => row.map(field).join(',')).join('\n') + '\n'
+  return `${[table.columns, ...table.rows].map((row) => row.map(field).join(',')).join('\n')}\n`
 }
 
 /** What a saved chart carries beside its drawing, so that it can be read alone. */
@@ -76,7 +93,13 @@ const EDGE = 16
 const LINE = 18
 
 /** A drawing with its title, scope, legend and source around it. `drawing` is an SVG of its own; `measure` gives the width of a text. */
-export function captioned(drawing: string, size: { readonly width: number; readonly height: number }, caption: Caption, inks: { readonly back: string; readonly text: string; readonly muted: string; readonly font: string }, measure: (text: string, size: number) => number): { readonly text: string; readonly width: number; readonly height: number } {
+export function captioned(
+  drawing: string,
+  size: { readonly width: number; readonly height: number },
+  caption: Caption,
+  inks: { readonly back: string; readonly text: string; readonly muted: string; readonly font: string },
+  measure: (text: string, size: number) => number,
+): { readonly text: string; readonly width: number; readonly height: number } {
   const width = Math.ceil(Math.max(size.width, 320) + 2 * EDGE)
   const room = width - 2 * EDGE
   const parts: string[] = []
@@ -96,7 +119,9 @@ export function captioned(drawing: string, size: { readonly width: number; reado
       x = EDGE
       y += LINE
     }
-    parts.push(`<rect x="${x}" y="${y - 9}" width="10" height="10" rx="2" fill="${escaped(colour)}"/><text x="${x + 15}" y="${y}" font-size="12" fill="${inks.text}">${escaped(title)}</text>`)
+    parts.push(
+      `<rect x="${x}" y="${y - 9}" width="10" height="10" rx="2" fill="${escaped(colour)}"/><text x="${x + 15}" y="${y}" font-size="12" fill="${inks.text}">${escaped(title)}</text>`,
+    )
     x += wide
   }
   if (caption.legend.length > 0) y += LINE
@@ -129,5 +154,7 @@ function escaped(text: string): string {
 
 /** The caption above a CSV, as comments. */
 export function csvHead(caption: Pick<Caption, 'title' | 'about' | 'source'>): string {
-  return [`${caption.title}${caption.about ? `: ${caption.about}` : ''}`, caption.source].map((line) => `# ${line.replaceAll(/[\r\n]+/g, ' ')}\n`).join('')
+  return [`${caption.title}${caption.about ? `: ${caption.about}` : ''}`, caption.source]
+    .map((line) => `# ${line.replaceAll(/[\r\n]+/g, ' ')}\n`)
+    .join('')
 }

@@ -27,35 +27,70 @@ export function seconds(value: number): string {
   if (size >= 86_400 * 2) return `${digits(value / 86_400)} days`
   if (size >= 7200) return `${Math.floor(value / 3600)} h ${Math.round((value % 3600) / 60)} min`
   if (size >= 120) return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`
-  return prefixed(value, [[1, 's'], [1e-3, 'ms'], [1e-6, 'us'], [1e-9, 'ns']])
+  return prefixed(value, [
+    [1, 's'],
+    [1e-3, 'ms'],
+    [1e-6, 'us'],
+    [1e-9, 'ns'],
+  ])
 }
 
 /** 52.4 GiB, 734 MiB. */
 export function bytes(value: number): string {
   if (value === 0) return '0 B'
-  return prefixed(value, [[2 ** 50, 'PiB'], [2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']])
+  return prefixed(value, [
+    [2 ** 50, 'PiB'],
+    [2 ** 40, 'TiB'],
+    [2 ** 30, 'GiB'],
+    [2 ** 20, 'MiB'],
+    [2 ** 10, 'KiB'],
+    [1, 'B'],
+  ])
 }
 
 /** 134 MB, what goes over a network; memory is `bytes`. */
 export function volume(value: number): string {
   if (value === 0) return '0 B'
-  return prefixed(value, [[1e15, 'PB'], [1e12, 'TB'], [1e9, 'GB'], [1e6, 'MB'], [1e3, 'kB'], [1, 'B']])
+  return prefixed(value, [
+    [1e15, 'PB'],
+    [1e12, 'TB'],
+    [1e9, 'GB'],
+    [1e6, 'MB'],
+    [1e3, 'kB'],
+    [1, 'B'],
+  ])
 }
 
 /** 282 GB/s, one direction. */
 export function bandwidth(value: number): string {
-  return prefixed(value, [[1e12, 'TB/s'], [1e9, 'GB/s'], [1e6, 'MB/s'], [1e3, 'kB/s'], [1, 'B/s']])
+  return prefixed(value, [
+    [1e12, 'TB/s'],
+    [1e9, 'GB/s'],
+    [1e6, 'MB/s'],
+    [1e3, 'kB/s'],
+    [1, 'B/s'],
+  ])
 }
 
 /** 511 TFLOP/s. */
 export function flops(value: number): string {
-  return prefixed(value, [[1e18, 'EFLOP/s'], [1e15, 'PFLOP/s'], [1e12, 'TFLOP/s'], [1e9, 'GFLOP/s'], [1, 'FLOP/s']])
+  return prefixed(value, [
+    [1e18, 'EFLOP/s'],
+    [1e15, 'PFLOP/s'],
+    [1e12, 'TFLOP/s'],
+    [1e9, 'GFLOP/s'],
+    [1, 'FLOP/s'],
+  ])
 }
 
 /** 405.9B, 15.6T: parameters and tokens. */
 export function amount(value: number): string {
   const size = Math.abs(value)
-  for (const [scale, letter] of [[1e12, 'T'], [1e9, 'B'], [1e6, 'M']] as const) {
+  for (const [scale, letter] of [
+    [1e12, 'T'],
+    [1e9, 'B'],
+    [1e6, 'M'],
+  ] as const) {
     if (size >= scale * 0.99995) return `${trim((value / scale).toFixed(1))}${letter}`
   }
   return count(value)
@@ -79,12 +114,22 @@ export function dollars(value: number): string {
 
 /** 33.5 GWh, from kilowatt-hours. */
 export function energy(kilowattHours: number): string {
-  return prefixed(kilowattHours, [[1e9, 'TWh'], [1e6, 'GWh'], [1e3, 'MWh'], [1, 'kWh']])
+  return prefixed(kilowattHours, [
+    [1e9, 'TWh'],
+    [1e6, 'GWh'],
+    [1e3, 'MWh'],
+    [1, 'kWh'],
+  ])
 }
 
 /** 1.54 MW. */
 export function power(watts: number): string {
-  return prefixed(watts, [[1e9, 'GW'], [1e6, 'MW'], [1e3, 'kW'], [1, 'W']])
+  return prefixed(watts, [
+    [1e9, 'GW'],
+    [1e6, 'MW'],
+    [1e3, 'kW'],
+    [1, 'W'],
+  ])
 }
 
 /** 51.6%; tiny shares keep two digits. */

@@ -49,11 +49,17 @@ export function ChartFrame(props: Props) {
   return (
     <section class={`chart panel ${props.class ?? ''}`} aria-label={props.title}>
       <header>
-        <h2>{props.title} {props.about && <span class="about">{props.about}</span>}</h2>
+        <h2>
+          {props.title} {props.about && <span class="about">{props.about}</span>}
+        </h2>
         {props.tools}
-        <Menu label={`Save “${props.title}”`} items={items}><span aria-hidden="true">⋯</span></Menu>
+        <Menu label={`Save “${props.title}”`} items={items}>
+          <span aria-hidden="true">⋯</span>
+        </Menu>
       </header>
-      <div class={`body ${props.stale ? 'stale' : ''}`} ref={body}>{width > 0 && props.children(width)}</div>
+      <div class={`body ${props.stale ? 'stale' : ''}`} ref={body}>
+        {width > 0 && props.children(width)}
+      </div>
     </section>
   )
 }
@@ -67,10 +73,20 @@ async function exported(format: 'png' | 'svg' | 'csv', section: HTMLElement | nu
   const drawn = svg ?? canvas
   if (!drawn) throw new Error('there is no picture yet')
   const { width, height } = drawn.getBoundingClientRect()
-  const drawing = props.svg?.() ?? (svg ? svgText(svg, props.title) : `<svg width="${width}" height="${height}"><image width="100%" height="100%" href="${canvas?.toDataURL()}"/></svg>`)
+  const drawing =
+    props.svg?.() ??
+    (svg
+      ? svgText(svg, props.title)
+      : `<svg width="${width}" height="${height}"><image width="100%" height="100%" href="${canvas?.toDataURL()}"/></svg>`)
   const style = getComputedStyle(document.documentElement)
   const read = (name: string) => style.getPropertyValue(name).trim()
-  const whole = captioned(drawing, { width, height }, caption, { back: read('--surface'), text: read('--text'), muted: read('--muted'), font: read('--font') }, (text, size) => textWidth(text, size))
+  const whole = captioned(
+    drawing,
+    { width, height },
+    caption,
+    { back: read('--surface'), text: read('--text'), muted: read('--muted'), font: read('--font') },
+    (text, size) => textWidth(text, size),
+  )
   if (format === 'svg') return new Blob([whole.text], { type: 'image/svg+xml' })
   return pngFromSvg(whole.text, whole.width, whole.height)
 }

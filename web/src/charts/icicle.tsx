@@ -63,14 +63,26 @@ export function Icicle(props: Props) {
           const label = props.trees[tree]?.label
           return (
             <g key={tree} transform={`translate(${left} ${y})`}>
-              {labelled && <text x={-INDENT} y={ROW / 2 + 4} style={{ fontWeight: 600 }}>{label}</text>}
+              {labelled && (
+                <text x={-INDENT} y={ROW / 2 + 4} style={{ fontWeight: 600 }}>
+                  {label}
+                </text>
+              )}
               {cells.map((cell) => (
                 <Part
                   key={`${cell.node.id}${cell.above}`}
                   cell={cell}
                   first={cell.depth === 0}
                   pointed={props.pointed === cell.node.id}
-                  onZoom={() => props.onZoom(cell.node.id === props.zoom && cell.parent ? cell.parent.id : cell.node.children.length > 0 ? cell.node.id : (cell.parent?.id ?? ''))}
+                  onZoom={() =>
+                    props.onZoom(
+                      cell.node.id === props.zoom && cell.parent
+                        ? cell.parent.id
+                        : cell.node.children.length > 0
+                          ? cell.node.id
+                          : (cell.parent?.id ?? ''),
+                    )
+                  }
                   onOut={() => props.onZoom(cells.filter((one) => one.above).at(-1)?.node.id ?? '')}
                   onPoint={(event) => {
                     props.onPoint?.(event ? cell.node.id : null)
@@ -78,7 +90,11 @@ export function Icicle(props: Props) {
                   }}
                 />
               ))}
-              <g aria-hidden="true" pointer-events="none">{cells.map((cell) => <Words key={`${cell.node.id}${cell.above}`} cell={cell} />)}</g>
+              <g aria-hidden="true" pointer-events="none">
+                {cells.map((cell) => (
+                  <Words key={`${cell.node.id}${cell.above}`} cell={cell} />
+                ))}
+              </g>
             </g>
           )
         })}
@@ -91,14 +107,25 @@ export function Icicle(props: Props) {
 function TipText(props: { node: TimeNode; parent: TimeNode | null }) {
   return (
     <>
-      <strong>{props.parent && /^(forward|backward|recompute)/.test(props.node.title) ? `${props.parent.title}, ${props.node.title}` : props.node.title}</strong>
+      <strong>
+        {props.parent && /^(forward|backward|recompute)/.test(props.node.title)
+          ? `${props.parent.title}, ${props.node.title}`
+          : props.node.title}
+      </strong>
       <br />
       {seconds(props.node.time)} · {percent(props.node.share)} of the step
     </>
   )
 }
 
-function Part(props: { cell: Cell; first: boolean; pointed: boolean; onZoom: () => void; onOut: () => void; onPoint: (event: MouseEvent | null) => void }) {
+function Part(props: {
+  cell: Cell
+  first: boolean
+  pointed: boolean
+  onZoom: () => void
+  onOut: () => void
+  onPoint: (event: MouseEvent | null) => void
+}) {
   const { node, x, width, depth, above } = props.cell
   return (
     <g
@@ -112,7 +139,17 @@ function Part(props: { cell: Cell; first: boolean; pointed: boolean; onZoom: () 
       onKeyDown={(event) => walk(event, props.onZoom, props.onOut)}
       data-depth={depth}
     >
-      <rect x={x} y={depth * ROW} width={Math.max(width, 0.5)} height={ROW - 2} rx={width > 6 ? 2 : 0} fill={fillOf(node.id)} opacity={above ? 0.55 : 1} stroke={props.pointed ? 'var(--text)' : 'var(--surface)'} stroke-width={props.pointed ? 1.5 : width > 3 ? 1 : 0} />
+      <rect
+        x={x}
+        y={depth * ROW}
+        width={Math.max(width, 0.5)}
+        height={ROW - 2}
+        rx={width > 6 ? 2 : 0}
+        fill={fillOf(node.id)}
+        opacity={above ? 0.55 : 1}
+        stroke={props.pointed ? 'var(--text)' : 'var(--surface)'}
+        stroke-width={props.pointed ? 1.5 : width > 3 ? 1 : 0}
+      />
     </g>
   )
 }
@@ -129,7 +166,11 @@ function Words(props: { cell: Cell }) {
   const title = fitText(node.title, width - 12)
   const both = title === node.title ? fitText(`${title}  ${time}`, width - 12) : ''
   const text = both.endsWith(time) ? both : title
-  return text ? <text x={x + 6} y={depth * ROW + ROW / 2 + 3} style={{ fill: plain ? 'var(--text)' : inkOn(timeColour(node.id)) }}>{text}</text> : null
+  return text ? (
+    <text x={x + 6} y={depth * ROW + ROW / 2 + 3} style={{ fill: plain ? 'var(--text)' : inkOn(timeColour(node.id)) }}>
+      {text}
+    </text>
+  ) : null
 }
 
 function walk(event: KeyboardEvent, zoom: () => void, out: () => void): void {
@@ -145,7 +186,7 @@ function walk(event: KeyboardEvent, zoom: () => void, out: () => void): void {
       const other = cell.getBoundingClientRect()
       return Number(cell.dataset.depth) === wanted && other.left < box.right - 0.5 && other.right > box.left + 0.5
     })
-  const actions: Record<string, () => SVGGElement | undefined | void> = {
+  const actions: Record<string, () => unknown> = {
     ArrowRight: () => same[at + 1],
     ArrowLeft: () => same[at - 1],
     ArrowDown: () => under(depth + 1),
@@ -174,7 +215,9 @@ function pathTo(root: TimeNode, id: string): TimeNode[] {
 }
 
 function lay(path: readonly TimeNode[], room: number, most: number): Cell[] {
-  const cells: Cell[] = path.slice(0, -1).map((node, depth) => ({ node, parent: path[depth - 1] ?? null, depth, x: 0, width: room, above: true }))
+  const cells: Cell[] = path
+    .slice(0, -1)
+    .map((node, depth) => ({ node, parent: path[depth - 1] ?? null, depth, x: 0, width: room, above: true }))
   const place = (node: TimeNode, parent: TimeNode | null, depth: number, x: number) => {
     const width = (node.time / most) * room
     if (width < 0.15) return

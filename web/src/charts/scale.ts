@@ -23,6 +23,7 @@ export function ticks(low: number, high: number, wanted = 5, base: 10 | 2 = 10):
   const factors = base === 2 ? [1, 2] : [1, 2, 2.5, 5, 10]
   const step = (factors.find((factor) => factor * power >= raw * 0.999) ?? base) * power
   const found: number[] = []
-  for (let index = Math.ceil(low / step - 1e-9) + 0; index * step <= high + step * 1e-9 && found.length < 100; index += 1) found.push(index * step)
+  for (let index = Math.ceil(low / step - 1e-9) + 0; index * step <= high + step * 1e-9 && found.length < 100; index += 1)
+    found.push(index * step)
   return found
 }

@@ -10,6 +10,8 @@ export function sourceText(today: Date): string {
   const view = views.find((one) => one.id === location.value.view)
   const files = view && OF_FILES.includes(view.prefix) ? [own(view.prefix).path, own(view.prefix).files].filter(Boolean).join(', ') : ''
   const name = (text: string) => text.replaceAll(/upload:\d+\//g, '')
-  const run = Object.entries(runText.value).map(([key, value]) => `${key} ${name(value)}`).join(', ')
+  const run = Object.entries(runText.value)
+    .map(([key, value]) => `${key} ${name(value)}`)
+    .join(', ')
   return `${name(files) || run || 'no run'} (Railwright, ${today.toISOString().slice(0, 10)})`
 }

@@ -15,7 +15,10 @@ export function Tip(props: { at: TipAt | null; width: number }) {
     <div
       class="chart-tip"
       role="presentation"
-      style={{ top: `${props.at.y + 14}px`, ...(right ? { right: `${Math.max(0, props.width - props.at.x + 8)}px` } : { left: `${props.at.x + 20}px` }) }}
+      style={{
+        top: `${props.at.y + 14}px`,
+        ...(right ? { right: `${Math.max(0, props.width - props.at.x + 8)}px` } : { left: `${props.at.x + 20}px` }),
+      }}
     >
       {props.at.content}
     </div>

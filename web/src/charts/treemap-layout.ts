@@ -44,10 +44,16 @@ export function squarify(values: readonly number[], box: Box): Box[] {
     let along = 0
     for (let index = start; index < end; index += 1) {
       const long = thick > 0 ? (Math.max(values[index] ?? 0, 0) * scale) / thick : 0
-      boxes[index] = rest.width >= rest.height ? { x: rest.x, y: rest.y + along, width: thick, height: long } : { x: rest.x + along, y: rest.y, width: long, height: thick }
+      boxes[index] =
+        rest.width >= rest.height
+          ? { x: rest.x, y: rest.y + along, width: thick, height: long }
+          : { x: rest.x + along, y: rest.y, width: long, height: thick }
       along += long
     }
-    rest = rest.width >= rest.height ? { x: rest.x + thick, y: rest.y, width: Math.max(rest.width - thick, 0), height: rest.height } : { x: rest.x, y: rest.y + thick, width: rest.width, height: Math.max(rest.height - thick, 0) }
+    rest =
+      rest.width >= rest.height
+        ? { x: rest.x + thick, y: rest.y, width: Math.max(rest.width - thick, 0), height: rest.height }
+        : { x: rest.x, y: rest.y + thick, width: rest.width, height: Math.max(rest.height - thick, 0) }
     start = end
   }
   return boxes

@@ -18,11 +18,18 @@ const HEAD = 16
 export function Treemap(props: Props) {
   const [tip, setTip] = useState<TipAt | null>(null)
   const branches = props.branches
-    .map((branch) => ({ ...branch, value: branch.leaves.reduce((sum, leaf) => sum + leaf.value, 0), leaves: [...branch.leaves].sort((a, b) => b.value - a.value) }))
+    .map((branch) => ({
+      ...branch,
+      value: branch.leaves.reduce((sum, leaf) => sum + leaf.value, 0),
+      leaves: [...branch.leaves].sort((a, b) => b.value - a.value),
+    }))
     .filter((branch) => branch.value > 0)
     .sort((a, b) => b.value - a.value)
   const total = branches.reduce((sum, branch) => sum + branch.value, 0)
-  const boxes = squarify(branches.map((branch) => branch.value), { x: 0, y: 0, width: props.width, height: props.height })
+  const boxes = squarify(
+    branches.map((branch) => branch.value),
+    { x: 0, y: 0, width: props.width, height: props.height },
+  )
   let number = 0
   return (
     <>
@@ -31,19 +38,43 @@ export function Treemap(props: Props) {
           const box = boxes[index]
           if (!box || box.width < 1 || box.height < 1) return null
           const named = box.height > 30 && box.width > 34
-          const inner: Box = { x: box.x + 1, y: box.y + (named ? HEAD : 1), width: box.width - 2, height: box.height - (named ? HEAD + 1 : 2) }
-          const places = squarify(branch.leaves.map((leaf) => leaf.value), inner)
+          const inner: Box = {
+            x: box.x + 1,
+            y: box.y + (named ? HEAD : 1),
+            width: box.width - 2,
+            height: box.height - (named ? HEAD + 1 : 2),
+          }
+          const places = squarify(
+            branch.leaves.map((leaf) => leaf.value),
+            inner,
+          )
           return (
             <g key={branch.title}>
-              <rect x={box.x + 0.5} y={box.y + 0.5} width={box.width - 1} height={box.height - 1} fill="var(--sunken)" stroke="var(--line-strong)" stroke-width="0.8" rx="2" />
-              {named && <text x={box.x + 5} y={box.y + 12} style={{ fontWeight: 550 }}>{heading(branch.title, props.format(branch.value), box.width - 10)}</text>}
+              <rect
+                x={box.x + 0.5}
+                y={box.y + 0.5}
+                width={box.width - 1}
+                height={box.height - 1}
+                fill="var(--sunken)"
+                stroke="var(--line-strong)"
+                stroke-width="0.8"
+                rx="2"
+              />
+              {named && (
+                <text x={box.x + 5} y={box.y + 12} style={{ fontWeight: 550 }}>
+                  {heading(branch.title, props.format(branch.value), box.width - 10)}
+                </text>
+              )}
               {branch.leaves.map((leaf, which) => {
                 const place = places[which]
                 if (!place || place.width < 0.6 || place.height < 0.6) return null
                 const ink = inkOn(leaf.colour)
                 const room = place.width - 8
                 const words = place.height > 15 ? fitText(leaf.title, room, 10.5) : ''
-                const amount = words && place.height > 30 && fitText(props.format(leaf.value), room, 10.5) === props.format(leaf.value) ? props.format(leaf.value) : ''
+                const amount =
+                  words && place.height > 30 && fitText(props.format(leaf.value), room, 10.5) === props.format(leaf.value)
+                    ? props.format(leaf.value)
+                    : ''
                 const label = `${branch.title}, ${leaf.title}: ${props.format(leaf.value)}, ${((leaf.value / total) * 100).toFixed(1)}%`
                 number += 1
                 return (
@@ -67,9 +98,24 @@ export function Treemap(props: Props) {
                     }
                     onMouseLeave={() => setTip(null)}
                   >
-                    <rect x={place.x + 0.5} y={place.y + 0.5} width={Math.max(place.width - 1, 0.4)} height={Math.max(place.height - 1, 0.4)} fill={leaf.colour} rx="1.5" />
-                    {words && <text x={place.x + 4} y={place.y + 13} style={{ fill: ink, fontSize: '10.5px' }} aria-hidden="true">{words}</text>}
-                    {amount && <text x={place.x + 4} y={place.y + 26} style={{ fill: ink, fontSize: '10.5px' }} opacity="0.85" aria-hidden="true">{amount}</text>}
+                    <rect
+                      x={place.x + 0.5}
+                      y={place.y + 0.5}
+                      width={Math.max(place.width - 1, 0.4)}
+                      height={Math.max(place.height - 1, 0.4)}
+                      fill={leaf.colour}
+                      rx="1.5"
+                    />
+                    {words && (
+                      <text x={place.x + 4} y={place.y + 13} style={{ fill: ink, fontSize: '10.5px' }} aria-hidden="true">
+                        {words}
+                      </text>
+                    )}
+                    {amount && (
+                      <text x={place.x + 4} y={place.y + 26} style={{ fill: ink, fontSize: '10.5px' }} opacity="0.85" aria-hidden="true">
+                        {amount}
+                      </text>
+                    )}
                   </g>
                 )
               })}

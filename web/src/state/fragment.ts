@@ -96,5 +96,7 @@ function decode(text: string): string {
 
 /** What a fragment may hold stays readable: only what would be misread is escaped. */
 function encode(text: string): string {
-  return encodeURIComponent(text).replace(/%(2F|3A|2C|40|24|3B)/g, (code) => decodeURIComponent(code)).replaceAll('%20', '+')
+  return encodeURIComponent(text)
+    .replace(/%(2F|3A|2C|40|24|3B)/g, (code) => decodeURIComponent(code))
+    .replaceAll('%20', '+')
 }

@@ -38,7 +38,8 @@ export function go(next: string, own: Parameters = {}): void {
 export function openAfresh(next: string, own: Parameters): void {
   const { view: current, parameters } = location.value
   const run = Object.fromEntries(Object.entries(parameters).filter(([key]) => ['', 'b'].includes(prefixOf(key))))
-  if (next !== current) left.set(current, Object.fromEntries(Object.entries(parameters).filter(([key]) => !['', 'b'].includes(prefixOf(key)))))
+  if (next !== current)
+    left.set(current, Object.fromEntries(Object.entries(parameters).filter(([key]) => !['', 'b'].includes(prefixOf(key)))))
   write({ view: next, parameters: { ...run, ...own } }, 'push')
 }
 
@@ -92,10 +93,11 @@ function write(next: Location, history: 'push' | 'replace'): void {
 }
 
 if (typeof window !== 'undefined') {
-  for (const moved of ['popstate', 'hashchange']) window.addEventListener(moved, () =>
-    batch(() => {
-      location.value = here()
-      repeated.value = repeatedIn(initial())
-    }),
-  )
+  for (const moved of ['popstate', 'hashchange'])
+    window.addEventListener(moved, () =>
+      batch(() => {
+        location.value = here()
+        repeated.value = repeatedIn(initial())
+      }),
+    )
 }

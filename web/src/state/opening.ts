@@ -30,11 +30,20 @@ export async function openByContent(uploads: readonly Upload[], meant: string | 
   const paths = uploads.map((one) => one.path)
   if (meant === 'hang' || uploads.every((one) => DUMP.test(one.name))) {
     if (await reads('hang', { paths })) return open('hang', 'h', paths)
-    if (meant === 'hang') throw unknown(first, uploads.length, 'Flight records that PyTorch wrote (nccl_trace_rank_0 and so on, pickle or JSON), or metrics of XPUTimer (.prom), were expected here.')
+    if (meant === 'hang')
+      throw unknown(
+        first,
+        uploads.length,
+        'Flight records that PyTorch wrote (nccl_trace_rank_0 and so on, pickle or JSON), or metrics of XPUTimer (.prom), were expected here.',
+      )
   }
   if (meant === 'log' && uploads.length === 1) {
     if (await reads('log', { file: first.path })) return open('log', 'l', paths)
-    throw unknown(first, 1, 'A log of Megatron-LM, Megatron-DeepSpeed, DeepSpeed or torchtitan was expected here, with a line for each report of iterations.')
+    throw unknown(
+      first,
+      1,
+      'A log of Megatron-LM, Megatron-DeepSpeed, DeepSpeed or torchtitan was expected here, with a line for each report of iterations.',
+    )
   }
   if (uploads.length > 1 || meant === 'traces') return open('traces', 't', paths)
   if (LOG.test(first.name)) {

@@ -7,7 +7,10 @@ const OF_ANY_MODEL = ['cluster', 'accelerator', 'gpus', 'tokens', 'availability'
 const OF_ANY_CLUSTER = ['model', 'gpus', 'tokens', 'availability', 'global-batch', 'sequence-length', 'electricity-price']
 
 /** Of a run's settings, those that stay and those that go back to auto. Pure. */
-export function split(text: Readonly<Record<string, string>>, changed: 'model' | 'cluster'): { readonly kept: readonly string[]; readonly reset: readonly string[] } {
+export function split(
+  text: Readonly<Record<string, string>>,
+  changed: 'model' | 'cluster',
+): { readonly kept: readonly string[]; readonly reset: readonly string[] } {
   const stays = changed === 'model' ? OF_ANY_MODEL : OF_ANY_CLUSTER
   const others = Object.keys(text).filter((key) => key !== changed)
   return { kept: others.filter((key) => stays.includes(key)), reset: others.filter((key) => !stays.includes(key)) }
@@ -16,5 +19,10 @@ export function split(text: Readonly<Record<string, string>>, changed: 'model' |
 /** What the page says of such a change. */
 export function statement(kept: readonly string[], reset: readonly string[]): string {
   const list = (keys: readonly string[]) => keys.map(flagTitle).join(', ')
-  return [kept.length > 0 ? `Kept: ${list(kept)}.` : '', reset.length > 0 ? `Set back to auto: ${list(reset)}.` : 'Every plan setting is auto.'].filter(Boolean).join(' ')
+  return [
+    kept.length > 0 ? `Kept: ${list(kept)}.` : '',
+    reset.length > 0 ? `Set back to auto: ${list(reset)}.` : 'Every plan setting is auto.',
+  ]
+    .filter(Boolean)
+    .join(' ')
 }

@@ -11,7 +11,13 @@ export function Details({ controller }: { controller: Controller }) {
   const range = controller.range.value
   return (
     <div class="timeline-details" tabIndex={0} role="region" aria-label="Details">
-      {place ? <Selected controller={controller} place={place} /> : range ? <Marked controller={controller} range={range} /> : <Resting controller={controller} />}
+      {place ? (
+        <Selected controller={controller} place={place} />
+      ) : range ? (
+        <Marked controller={controller} range={range} />
+      ) : (
+        <Resting controller={controller} />
+      )}
       <Merged controller={controller} />
     </div>
   )
@@ -48,7 +54,8 @@ function Merged({ controller }: { controller: Controller }) {
   if (merged === 0) return null
   return (
     <p class="timeline-merged">
-      {merged.toLocaleString('en')} of {spans.toLocaleString('en')} spans are merged with their neighbours, because their tracks have more than are drawn.
+      {merged.toLocaleString('en')} of {spans.toLocaleString('en')} spans are merged with their neighbours, because their tracks have more
+      than are drawn.
     </p>
   )
 }
@@ -58,11 +65,17 @@ function Selected({ controller, place }: { controller: Controller; place: Place 
   const track = controller.track(place)
   const { from, to } = neighbours(model.arrows, place)
   const swatch = model.classes[track.colours[place.span]!] ?? 'other'
-  const marks = model.marks.filter((mark) => mark.track === place.track && mark.at < track.ends[place.span]! && mark.at + Math.max(1, mark.length) > track.starts[place.span]!)
+  const marks = model.marks.filter(
+    (mark) =>
+      mark.track === place.track && mark.at < track.ends[place.span]! && mark.at + Math.max(1, mark.length) > track.starts[place.span]!,
+  )
   return (
     <section aria-label="Selected span" class="timeline-selected">
       <h3>
-        <span class={`timeline-swatch${swatch === 'bubble' ? ' bubble' : ''}`} style={{ background: swatch === 'bubble' ? undefined : `var(--class-${swatch})` }} />
+        <span
+          class={`timeline-swatch${swatch === 'bubble' ? ' bubble' : ''}`}
+          style={{ background: swatch === 'bubble' ? undefined : `var(--class-${swatch})` }}
+        />
         {nameOf(model, place)}
       </h3>
       <dl>

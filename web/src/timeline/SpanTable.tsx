@@ -35,9 +35,15 @@ export function SpanTable({ controller }: { controller: Controller }) {
             <th scope="col">Where</th>
             <th scope="col">What</th>
             <th scope="col">Class</th>
-            <th scope="col" class="number">Micro batch</th>
-            <th scope="col" class="number">From</th>
-            <th scope="col" class="number">Takes</th>
+            <th scope="col" class="number">
+              Micro batch
+            </th>
+            <th scope="col" class="number">
+              From
+            </th>
+            <th scope="col" class="number">
+              Takes
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -62,11 +62,7 @@ export function Timeline({ columns, handle, tools, height }: Props) {
       <Tools controller={controller} table={table} search={search}>
         {tools}
       </Tools>
-      {table.value ? (
-        <SpanTable controller={controller} />
-      ) : (
-        <Canvases controller={controller} search={search} height={height} />
-      )}
+      {table.value ? <SpanTable controller={controller} /> : <Canvases controller={controller} search={search} height={height} />}
       <Details controller={controller} />
     </div>
   )
@@ -123,8 +119,8 @@ function Canvases({ controller, search, height }: { controller: Controller; sear
         <Tooltip controller={controller} />
       </div>
       <p id="timeline-keys" class="timeline-spoken">
-        Arrow keys go from span to span, Enter zooms to the selected span, W and S zoom, A and D pan, M marks a range, slash finds, comma and
-        full stop follow the critical path, E opens all tracks. The button “Table” lists the spans in sight.
+        Arrow keys go from span to span, Enter zooms to the selected span, W and S zoom, A and D pan, M marks a range, slash finds, comma
+        and full stop follow the critical path, E opens all tracks. The button “Table” lists the spans in sight.
       </p>
       <p class="timeline-spoken" aria-live="polite">
         {said}
@@ -142,12 +138,17 @@ function Tooltip({ controller }: { controller: Controller }) {
   const batch = track.microBatch?.[at] ?? -1
   const chunk = track.chunk?.[at] ?? -1
   const right = hover.x > (controller.width + controller.gutter) * 0.7
-  const style = right ? { right: `${controller.width + controller.gutter - hover.x + 12}px`, top: `${hover.y + 16}px` } : { left: `${hover.x + 12}px`, top: `${hover.y + 16}px` }
+  const style = right
+    ? { right: `${controller.width + controller.gutter - hover.x + 12}px`, top: `${hover.y + 16}px` }
+    : { left: `${hover.x + 12}px`, top: `${hover.y + 16}px` }
   const swatch = model.classes[track.colours[at]!] ?? 'other'
   return (
     <div class="timeline-tip" style={style} aria-hidden="true">
       <div class="timeline-tip-name">
-        <span class={`timeline-swatch${swatch === 'bubble' ? ' bubble' : ''}`} style={{ background: swatch === 'bubble' ? undefined : `var(--class-${swatch})` }} />
+        <span
+          class={`timeline-swatch${swatch === 'bubble' ? ' bubble' : ''}`}
+          style={{ background: swatch === 'bubble' ? undefined : `var(--class-${swatch})` }}
+        />
         {nameOf(model, hover.place)}
       </div>
       <div>

@@ -20,6 +20,10 @@ export function Tools({ controller, table, search, children }: Props) {
   const { model } = controller
   const hits = found.value
   const draw = () => controller.draw()
+  const flip = (state: Signal<boolean>) => {
+    state.value = !state.value
+    draw()
+  }
   const text = (content: string, type: string, name: string) => download(name, new Blob([content], { type }))
   const saves = [
     { title: 'Save as PNG', run: () => void toPng(controller).then((blob) => download('timeline.png', blob)) },
@@ -51,15 +55,30 @@ export function Tools({ controller, table, search, children }: Props) {
         />
         <kbd>/</kbd>
         <span class="timeline-hits" aria-live="polite">
-          {hits.text && (hits.places.length > 0 ? `${hits.at >= 0 ? `${(hits.at + 1).toLocaleString('en')} of ` : ''}${hits.places.length.toLocaleString('en')}` : 'none')}
+          {hits.text &&
+            (hits.places.length > 0
+              ? `${hits.at >= 0 ? `${(hits.at + 1).toLocaleString('en')} of ` : ''}${hits.places.length.toLocaleString('en')}`
+              : 'none')}
         </span>
       </div>
       {model.critical.length > 0 && (
         <>
-          <button type="button" class="button" aria-pressed={critical.value} onClick={() => ((critical.value = !critical.value), draw())} title="Underline the chain of spans that makes the step as long as it is">
+          <button
+            type="button"
+            class="button"
+            aria-pressed={critical.value}
+            onClick={() => flip(critical)}
+            title="Underline the chain of spans that makes the step as long as it is"
+          >
             <span class="timeline-critical" /> Critical path
           </button>
-          <button type="button" class="button" aria-pressed={onlyCritical.value} onClick={() => ((onlyCritical.value = !onlyCritical.value), draw())} title="Fade all else (c); comma and full stop follow it">
+          <button
+            type="button"
+            class="button"
+            aria-pressed={onlyCritical.value}
+            onClick={() => flip(onlyCritical)}
+            title="Fade all else (c); comma and full stop follow it"
+          >
             Only it
           </button>
         </>
@@ -70,7 +89,13 @@ export function Tools({ controller, table, search, children }: Props) {
       <button type="button" class="button" onClick={() => controller.fly(0, model.duration)} title="The whole step (0)">
         Fit
       </button>
-      <button type="button" class="button" aria-pressed={table.value} onClick={() => (table.value = !table.value)} title="The spans in sight as a table">
+      <button
+        type="button"
+        class="button"
+        aria-pressed={table.value}
+        onClick={() => (table.value = !table.value)}
+        title="The spans in sight as a table"
+      >
         Table
       </button>
       <span class="timeline-save">
@@ -92,7 +117,10 @@ export function Legend({ controller }: { controller: Controller }) {
       {model.classes.map((name, at) =>
         used.has(at) ? (
           <li key={name}>
-            <span class={`timeline-swatch${name === 'bubble' ? ' bubble' : ''}`} style={{ background: name === 'bubble' ? undefined : `var(--class-${name})` }} />
+            <span
+              class={`timeline-swatch${name === 'bubble' ? ' bubble' : ''}`}
+              style={{ background: name === 'bubble' ? undefined : `var(--class-${name})` }}
+            />
             {className(name)}
           </li>
         ) : null,

@@ -5,7 +5,7 @@ import { CRITICAL, firstEndingAfter, firstStartingAt } from './data'
 import { className } from './describe'
 import { moment, tick } from './time'
 
-const escape = (text: string) => text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!)
+const escaped = (text: string) => text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!)
 
 /** The canvases on top of each other. */
 export function toPng(controller: Controller): Promise<Blob> {
@@ -36,7 +36,7 @@ export function toSvg(controller: Controller): string {
   const out: string[] = []
   out.push(
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${gutter + width} ${height}" width="${gutter + width}" height="${height}" font-family="system-ui, sans-serif" font-size="11">`,
-    `<title>${escape(model.label)}</title>`,
+    `<title>${escaped(model.label)}</title>`,
     `<defs><pattern id="bubble" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="${colours.sunken}"/><path d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5" stroke="${colours.hatch}"/></pattern></defs>`,
     `<rect width="100%" height="100%" fill="${colours.surface}"/>`,
   )
@@ -49,8 +49,11 @@ export function toSvg(controller: Controller): string {
     const track = row.track
     if (!track) continue
     const y = RULER + row.top
-    if (row.first) out.push(`<text x="8" y="${y + row.height / 2 + 4}" fill="${colours.text}" font-weight="600">${escape(track.group)}</text>`)
-    out.push(`<text x="${gutter - 8}" y="${y + row.height / 2 + 4}" fill="${colours.muted}" text-anchor="end">${escape(track.name)}</text>`)
+    if (row.first)
+      out.push(`<text x="8" y="${y + row.height / 2 + 4}" fill="${colours.text}" font-weight="600">${escaped(track.group)}</text>`)
+    out.push(
+      `<text x="${gutter - 8}" y="${y + row.height / 2 + 4}" fill="${colours.muted}" text-anchor="end">${escaped(track.name)}</text>`,
+    )
     let drawn = -Infinity
     const last = firstStartingAt(track, to)
     for (let at = firstEndingAfter(track, from); at < last; at++) {
@@ -63,12 +66,17 @@ export function toSvg(controller: Controller): string {
       const size = Math.max(0.2, x1 - x0 - (x1 - x0 > 3 ? 0.8 : 0))
       const critical = track.flags[at]! & CRITICAL && controller.critical.value
       out.push(
-        `<rect x="${(gutter + x0).toFixed(2)}" y="${y}" width="${size.toFixed(2)}" height="${row.height}" fill="${fill}"><title>${escape(`${model.names[track.names[at]!] ?? ''}, ${className(model.classes[colour] ?? '')}`)}</title></rect>`,
+        `<rect x="${(gutter + x0).toFixed(2)}" y="${y}" width="${size.toFixed(2)}" height="${row.height}" fill="${fill}"><title>${escaped(`${model.names[track.names[at]!] ?? ''}, ${className(model.classes[colour] ?? '')}`)}</title></rect>`,
       )
-      if (critical) out.push(`<rect x="${(gutter + x0).toFixed(2)}" y="${y + row.height - 3}" width="${size.toFixed(2)}" height="3" fill="${colours.accent}"/>`)
+      if (critical)
+        out.push(
+          `<rect x="${(gutter + x0).toFixed(2)}" y="${y + row.height - 3}" width="${size.toFixed(2)}" height="3" fill="${colours.accent}"/>`,
+        )
       const label = x1 - x0 > 24 ? controller.theRenderer.labels.of(model, track, at, (x1 - x0 - 6) * controller.ratio) : ''
       if (label && colour !== colours.bubble) {
-        out.push(`<text x="${(gutter + (x0 + x1) / 2).toFixed(1)}" y="${y + row.height / 2 + 4}" text-anchor="middle" fill="${colours.ink[colour]}">${escape(label)}</text>`)
+        out.push(
+          `<text x="${(gutter + (x0 + x1) / 2).toFixed(1)}" y="${y + row.height / 2 + 4}" text-anchor="middle" fill="${colours.ink[colour]}">${escaped(label)}</text>`,
+        )
       }
     }
   }

@@ -187,58 +187,63 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
       return true
     }
     if (focused) {
-      const arrows: Record<string, 'left' | 'right' | 'up' | 'down'> = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' }
+      const arrows: Record<string, 'left' | 'right' | 'up' | 'down'> = {
+        ArrowLeft: 'left',
+        ArrowRight: 'right',
+        ArrowUp: 'up',
+        ArrowDown: 'down',
+      }
       const arrow = arrows[key]
-      if (arrow) return controller.step(arrow), true
+      if (arrow) return (controller.step(arrow), true)
       const { view } = controller.sight
       switch (key) {
         case 'Enter':
-          return controller.focusSelection(), true
+          return (controller.focusSelection(), true)
         case ' ': {
           const selected = controller.selection.value
           if (selected) controller.toggle(controller.track(selected).group)
           return true
         }
         case 'Home':
-          return controller.fly(0, controller.sight.span), true
+          return (controller.fly(0, controller.sight.span), true)
         case 'End':
-          return controller.fly(controller.model.duration - controller.sight.span, controller.model.duration), true
+          return (controller.fly(controller.model.duration - controller.sight.span, controller.model.duration), true)
         case 'PageDown':
-          return controller.scroll(controller.height * 0.8), true
+          return (controller.scroll(controller.height * 0.8), true)
         case 'PageUp':
-          return controller.scroll(-controller.height * 0.8), true
+          return (controller.scroll(-controller.height * 0.8), true)
         case '+':
         case '=':
-          return controller.fly(...around(view.from, view.to, 0.5)), true
+          return (controller.fly(...around(view.from, view.to, 0.5)), true)
         case '-':
-          return controller.fly(...around(view.from, view.to, 2)), true
+          return (controller.fly(...around(view.from, view.to, 2)), true)
       }
     }
     switch (event.key) {
       case 'f':
-        return controller.focusSelection(), true
+        return (controller.focusSelection(), true)
       case 'm':
-        return controller.markRange(), true
+        return (controller.markRange(), true)
       case '/':
-        return find(), true
+        return (find(), true)
       case '0':
-        return controller.fly(0, controller.model.duration), true
+        return (controller.fly(0, controller.model.duration), true)
       case 'n':
         if (controller.found.value.places.length === 0) return false
-        return controller.nextFound(1), true
+        return (controller.nextFound(1), true)
       case 'N':
-        return controller.nextFound(-1), true
+        return (controller.nextFound(-1), true)
       case '.':
       case ']':
-        return controller.nextCritical(1), true
+        return (controller.nextCritical(1), true)
       case ',':
       case '[':
-        return controller.nextCritical(-1), true
+        return (controller.nextCritical(-1), true)
       case 'c':
         controller.onlyCritical.value = !controller.onlyCritical.value
-        return controller.draw(), true
+        return (controller.draw(), true)
       case 'e':
-        return controller.toggleAll(), true
+        return (controller.toggleAll(), true)
       case 'Escape': {
         const had = controller.selection.value ?? controller.range.value ?? (controller.found.value.text || null)
         if (had === null) return false

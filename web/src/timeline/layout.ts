@@ -23,7 +23,13 @@ export const GAP = 5
 
 /** Whether a track shows passes, which stand out, so that numbers of micro batches fit. */
 export function showsPasses(track: Track): boolean {
-  return track.name === 'passes' || track.name === 'measured' || track.name === 'expected' || track.name === 'predicted' || track.name === 'device'
+  return (
+    track.name === 'passes' ||
+    track.name === 'measured' ||
+    track.name === 'expected' ||
+    track.name === 'predicted' ||
+    track.name === 'device'
+  )
 }
 
 /** Tracks that a closed group shows: the first one, and what was expected of it. */

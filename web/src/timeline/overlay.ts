@@ -75,7 +75,10 @@ function arrows(pen: CanvasRenderingContext2D, controller: Controller, look: Loo
   const own = boxOf(controller, place)
   if (!own) return
   pen.lineWidth = 1.5
-  for (const [others, incoming] of [[from, true], [to, false]] as const) {
+  for (const [others, incoming] of [
+    [from, true],
+    [to, false],
+  ] as const) {
     for (const other of others.slice(0, 32)) {
       const box = boxOf(controller, other)
       if (!box) continue

@@ -55,7 +55,8 @@ export function Combobox(props: Props) {
     const option = list?.querySelector<HTMLElement>('.active')
     if (!list || !option) return
     if (option.offsetTop < list.scrollTop) list.scrollTop = option.offsetTop - 24
-    else if (option.offsetTop + option.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = option.offsetTop + option.offsetHeight - list.clientHeight + 4
+    else if (option.offsetTop + option.offsetHeight > list.scrollTop + list.clientHeight)
+      list.scrollTop = option.offsetTop + option.offsetHeight - list.clientHeight + 4
   }, [active, open, place])
   const choose = (option: Option | undefined) => {
     setText(null)
@@ -78,7 +79,12 @@ export function Combobox(props: Props) {
   }
   const start = () => {
     setText('')
-    setActive(Math.max(0, props.options.findIndex((option) => option.value === props.value)))
+    setActive(
+      Math.max(
+        0,
+        props.options.findIndex((option) => option.value === props.value),
+      ),
+    )
   }
   return (
     <span class="combobox" ref={holder}>
@@ -104,12 +110,24 @@ export function Combobox(props: Props) {
         onBlur={() => setText(null)}
         onKeyDown={onKeyDown}
       />
-      <span class="caret" aria-hidden="true">▾</span>
+      <span class="caret" aria-hidden="true">
+        ▾
+      </span>
       {open && (
-        <div class="listbox" role="listbox" id={`${id}-list`} aria-label={props.label} style={place ? { ...place } : { visibility: 'hidden' }}>
+        <div
+          class="listbox"
+          role="listbox"
+          id={`${id}-list`}
+          aria-label={props.label}
+          style={place ? { ...place } : { visibility: 'hidden' }}
+        >
           {found.map((option, index) => (
             <>
-              {option.group && option.group !== found[index - 1]?.group && <div class="group" role="presentation" key={`group-${option.group}`}>{option.group}</div>}
+              {option.group && option.group !== found[index - 1]?.group && (
+                <div class="group" role="presentation" key={`group-${option.group}`}>
+                  {option.group}
+                </div>
+              )}
               <div
                 key={option.value}
                 id={`${id}-${index}`}
@@ -124,7 +142,11 @@ export function Combobox(props: Props) {
               </div>
             </>
           ))}
-          {found.length === 0 && <div class="none" role="option" aria-selected={false} aria-disabled={true}>Nothing matches “{text}”.</div>}
+          {found.length === 0 && (
+            <div class="none" role="option" aria-selected={false} aria-disabled={true}>
+              Nothing matches “{text}”.
+            </div>
+          )}
         </div>
       )}
     </span>

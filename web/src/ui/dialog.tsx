@@ -36,7 +36,9 @@ export function Dialog(props: { title: string; close: () => void; wide?: boolean
       >
         <div class="dialog-head">
           <h2>{props.title}</h2>
-          <button type="button" class="button quiet icon" aria-label="Close" onClick={props.close}>✕</button>
+          <button type="button" class="button quiet icon" aria-label="Close" onClick={props.close}>
+            ✕
+          </button>
         </div>
         <div class="content">{props.children}</div>
       </div>

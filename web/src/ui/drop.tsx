@@ -59,7 +59,11 @@ export function DropAnywhere() {
     <div class="drop-target" role="status">
       <div>
         <strong>{busy.value || 'Drop it'}</strong>
-        {!busy.value && <span class="muted">a model’s config.json, a launch or run file, a training log, traces of a job, or dumps of one that hangs</span>}
+        {!busy.value && (
+          <span class="muted">
+            a model’s config.json, a launch or run file, a training log, traces of a job, or dumps of one that hangs
+          </span>
+        )}
       </div>
     </div>
   )

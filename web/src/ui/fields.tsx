@@ -15,12 +15,26 @@ interface Common {
 export function Label(props: Pick<Common, 'label' | 'about' | 'own' | 'onAuto' | 'disabled'> & { id: string }) {
   return (
     <span class="label">
-      <label for={props.id} title={props.about} class={props.own ? '' : 'muted'}>{props.label}</label>
-      {props.onAuto && !props.disabled && (props.own ? (
-        <button type="button" class="to-auto" title={`Set ${props.label.toLowerCase()} back to auto`} aria-label={`reset ${props.label} to auto`} onClick={props.onAuto}>reset</button>
-      ) : (
-        <span class="is-auto" title="Chosen by the program; change it to set your own value">auto</span>
-      ))}
+      <label for={props.id} title={props.about} class={props.own ? '' : 'muted'}>
+        {props.label}
+      </label>
+      {props.onAuto &&
+        !props.disabled &&
+        (props.own ? (
+          <button
+            type="button"
+            class="to-auto"
+            title={`Set ${props.label.toLowerCase()} back to auto`}
+            aria-label={`reset ${props.label} to auto`}
+            onClick={props.onAuto}
+          >
+            reset
+          </button>
+        ) : (
+          <span class="is-auto" title="Chosen by the program; change it to set your own value">
+            auto
+          </span>
+        ))}
     </span>
   )
 }
@@ -31,29 +45,51 @@ export function Switch(props: Common & { value: boolean; onChange: (value: boole
     <div class="field">
       <Label {...props} id={id} />
       <span class="control">
-        <button id={id} type="button" role="switch" class="switch" aria-checked={props.value} disabled={props.disabled} onClick={() => props.onChange(!props.value)} />
+        <button
+          id={id}
+          type="button"
+          role="switch"
+          class="switch"
+          aria-checked={props.value}
+          disabled={props.disabled}
+          onClick={() => props.onChange(!props.value)}
+        />
       </span>
     </div>
   )
 }
 
-export function Choice(props: Common & { value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void }) {
+export function Choice(
+  props: Common & { value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void },
+) {
   const id = useId()
   const known = props.options.some(([value]) => value === props.value)
   return (
     <div class="field">
       <Label {...props} id={id} />
       <span class="control">
-        <select id={id} class="select" value={props.value} disabled={props.disabled} onChange={(event) => props.onChange(event.currentTarget.value)}>
+        <select
+          id={id}
+          class="select"
+          value={props.value}
+          disabled={props.disabled}
+          onChange={(event) => props.onChange(event.currentTarget.value)}
+        >
           {!known && <option value={props.value}>{props.value}</option>}
-          {props.options.map(([value, title]) => <option key={value} value={value}>{title}</option>)}
+          {props.options.map(([value, title]) => (
+            <option key={value} value={value}>
+              {title}
+            </option>
+          ))}
         </select>
       </span>
     </div>
   )
 }
 
-export function TextField(props: Common & { value: string; placeholder?: string; width?: string; onChange: (value: string) => void; after?: ComponentChildren }) {
+export function TextField(
+  props: Common & { value: string; placeholder?: string; width?: string; onChange: (value: string) => void; after?: ComponentChildren },
+) {
   const id = useId()
   const [typed, setTyped] = useState<string | null>(null)
   const commit = () => {
@@ -84,11 +120,18 @@ export function TextField(props: Common & { value: string; placeholder?: string;
 }
 
 /** A few choices side by side, one of which holds. */
-export function Segments(props: { label: string; value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void }) {
+export function Segments(props: {
+  label: string
+  value: string
+  options: readonly (readonly [string, string])[]
+  onChange: (value: string) => void
+}) {
   return (
     <span class="segments" role="group" aria-label={props.label}>
       {props.options.map(([value, title]) => (
-        <button key={value} type="button" aria-pressed={value === props.value} onClick={() => props.onChange(value)}>{title}</button>
+        <button key={value} type="button" aria-pressed={value === props.value} onClick={() => props.onChange(value)}>
+          {title}
+        </button>
       ))}
     </span>
   )

@@ -11,12 +11,18 @@ export function KeyOverlay(props: { close: () => void }) {
           <section key={group}>
             <h3>{group}</h3>
             <ul>
-              {keyMap.value.filter((binding) => binding.group === group).map((binding) => (
-                <li key={binding.keys}>
-                  <span>{binding.title}</span>
-                  <span>{binding.keys.split(' ').map((key) => <kbd key={key}>{READABLE[key] ?? key}</kbd>)}</span>
-                </li>
-              ))}
+              {keyMap.value
+                .filter((binding) => binding.group === group)
+                .map((binding) => (
+                  <li key={binding.keys}>
+                    <span>{binding.title}</span>
+                    <span>
+                      {binding.keys.split(' ').map((key) => (
+                        <kbd key={key}>{READABLE[key] ?? key}</kbd>
+                      ))}
+                    </span>
+                  </li>
+                ))}
             </ul>
           </section>
         ))}

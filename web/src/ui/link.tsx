@@ -26,20 +26,43 @@ export function LinkDialog(props: { close: () => void }) {
   return (
     <Dialog title="Link" close={props.close}>
       <div class="link-dialog">
-        {!report && <button type="button" class="button primary" onClick={() => void copy(window.location.href, 'Link')}>Copy link</button>}
-        <button type="button" class="button" onClick={() => void copy(state(), 'State')}>Copy state</button>
-        <p class="muted">A link works on this machine while the server runs, and after a restart with the same <code>--port</code> and <code>--token-file</code>. A state works in every page.</p>
+        {!report && (
+          <button type="button" class="button primary" onClick={() => void copy(window.location.href, 'Link')}>
+            Copy link
+          </button>
+        )}
+        <button type="button" class="button" onClick={() => void copy(state(), 'State')}>
+          Copy state
+        </button>
+        <p class="muted">
+          A link works on this machine while the server runs, and after a restart with the same <code>--port</code> and{' '}
+          <code>--token-file</code>. A state works in every page.
+        </p>
         {hasUploads() && <p class="warn">Dropped files are not part of a link: the server deletes them when it ends.</p>}
         {!report && (
           <form onSubmit={follow}>
             <label>
               Open a link or state
-              <input ref={field} class="input" spellcheck={false} autocomplete="off" placeholder="#/calculator?model=…" aria-invalid={problem !== ''} onInput={() => setProblem('')} />
+              <input
+                ref={field}
+                class="input"
+                spellcheck={false}
+                autocomplete="off"
+                placeholder="#/calculator?model=…"
+                aria-invalid={problem !== ''}
+                onInput={() => setProblem('')}
+              />
             </label>
-            <button type="submit" class="button">Open</button>
+            <button type="submit" class="button">
+              Open
+            </button>
           </form>
         )}
-        {problem && <p class="tone-bad" role="alert">{problem}</p>}
+        {problem && (
+          <p class="tone-bad" role="alert">
+            {problem}
+          </p>
+        )}
       </div>
     </Dialog>
   )
@@ -51,10 +74,15 @@ export function Lost() {
   return (
     <div class="server-gone" role="alert">
       <p>
-        The program does not answer. Start <code>railwright serve</code> again. With the same <code>--port</code> and <code>--token-file</code> this page continues; otherwise copy its state and open it in the new page under <b>Link</b>.
+        The program does not answer. Start <code>railwright serve</code> again. With the same <code>--port</code> and{' '}
+        <code>--token-file</code> this page continues; otherwise copy its state and open it in the new page under <b>Link</b>.
       </p>
-      <button type="button" class="button" onClick={() => void copy(state(), 'State')}>Copy state</button>
-      <button type="button" class="button" onClick={() => window.location.reload()}>Try again</button>
+      <button type="button" class="button" onClick={() => void copy(state(), 'State')}>
+        Copy state
+      </button>
+      <button type="button" class="button" onClick={() => window.location.reload()}>
+        Try again
+      </button>
     </div>
   )
 }

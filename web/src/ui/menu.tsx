@@ -8,7 +8,13 @@ export interface MenuItem {
   readonly run: () => void
 }
 
-export function Menu(props: { label: string; items: readonly MenuItem[]; class?: string; align?: 'left' | 'right'; children: ComponentChildren }) {
+export function Menu(props: {
+  label: string
+  items: readonly MenuItem[]
+  class?: string
+  align?: 'left' | 'right'
+  children: ComponentChildren
+}) {
   const [open, setOpen] = useState(false)
   const holder = useRef<HTMLSpanElement>(null)
   const button = useRef<HTMLButtonElement>(null)

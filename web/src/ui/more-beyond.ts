@@ -6,7 +6,9 @@ export function useMoreBeyond(of: { current: HTMLElement | null }): void {
     const row = of.current
     if (!row) return
     const look = () => {
-      const more = [row.scrollLeft > 4 && 'left', row.scrollLeft + row.clientWidth < row.scrollWidth - 4 && 'right'].filter(Boolean).join(' ')
+      const more = [row.scrollLeft > 4 && 'left', row.scrollLeft + row.clientWidth < row.scrollWidth - 4 && 'right']
+        .filter(Boolean)
+        .join(' ')
       if (more) row.dataset.more = more
       else delete row.dataset.more
     }

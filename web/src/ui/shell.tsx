@@ -19,6 +19,14 @@ import { WhyBox } from './why'
 const keysShown = signal(false)
 const linkShown = signal(false)
 
+function toggleKeys(): void {
+  keysShown.value = !keysShown.value
+}
+
+function showLink(): void {
+  linkShown.value = true
+}
+
 export function Shell() {
   const open = views.find((one) => one.id === view.value)
   useEffect(() => {
@@ -32,18 +40,23 @@ export function Shell() {
   useMoreBeyond(nav)
   useKeys([
     ...views.map((one) => ({ keys: `g ${one.key}`, title: one.title, group: 'Views', run: () => go(one.id) })),
-    { keys: '?', title: 'All keys', group: 'Page', run: () => void (keysShown.value = !keysShown.value) },
-    { keys: 'Shift+?', title: 'All keys', group: 'Page', hidden: true, run: () => void (keysShown.value = !keysShown.value) },
-    { keys: 'L', title: 'Copy or open a link', group: 'Page', run: () => void (linkShown.value = true) },
+    { keys: '?', title: 'All keys', group: 'Page', run: toggleKeys },
+    { keys: 'Shift+?', title: 'All keys', group: 'Page', hidden: true, run: toggleKeys },
+    { keys: 'L', title: 'Copy or open a link', group: 'Page', run: showLink },
     { keys: '/', title: 'Filter', group: 'Page', run: focusFilter },
     { keys: 'Escape', title: 'Close, or leave a field', group: 'Page', run: leave },
     { keys: 'T', title: 'Light, dark, or as the system', group: 'Page', run: nextTheme },
   ])
   return (
     <div class="shell">
-      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}>Skip to the content</a>
+      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}>
+        Skip to the content
+      </a>
       <header class="header">
-        <span class="brand"><Mark /><span>Railwright</span></span>
+        <span class="brand">
+          <Mark />
+          <span>Railwright</span>
+        </span>
         <nav class="views" aria-label="Views" ref={nav}>
           {(report ? views.filter((one) => one.id === view.value) : views).map((one) => (
             <a
@@ -62,13 +75,19 @@ export function Shell() {
           ))}
         </nav>
         <div class="tools">
-          <button type="button" class="button quiet" title="Copy or open a link (L)" onClick={() => (linkShown.value = true)}>Link</button>
+          <button type="button" class="button quiet" title="Copy or open a link (L)" onClick={() => (linkShown.value = true)}>
+            Link
+          </button>
           <ThemeSwitch />
-          <button type="button" class="button quiet icon" aria-label="Keys" title="Keys (?)" onClick={() => (keysShown.value = true)}>?</button>
+          <button type="button" class="button quiet icon" aria-label="Keys" title="Keys (?)" onClick={() => (keysShown.value = true)}>
+            ?
+          </button>
         </div>
       </header>
       <main class="main" id="main" tabIndex={-1}>
-        <h1 class="hidden-visually" tabIndex={-1}>{open?.title ?? 'Unknown view'}</h1>
+        <h1 class="hidden-visually" tabIndex={-1}>
+          {open?.title ?? 'Unknown view'}
+        </h1>
         <Lost />
         <SaidTwice />
         {open ? <Opened key={open.id} view={open} /> : <Unknown />}
@@ -96,7 +115,13 @@ function Opened(props: { view: View }) {
     }
   }, [props.view])
   if (failed) return <Broken error={failed} />
-  return Loaded ? <Guard><Loaded /></Guard> : <Loading />
+  return Loaded ? (
+    <Guard>
+      <Loaded />
+    </Guard>
+  ) : (
+    <Loading />
+  )
 }
 
 /** A view that throws shows what was thrown; the rest of the page lives on. */
@@ -123,7 +148,9 @@ function Broken(props: { error: string }) {
   if (NOT_LOADED.test(props.error)) return null
   return (
     <Empty title="This view broke" text={<code>{props.error}</code>}>
-      <button type="button" class="button" onClick={() => window.location.reload()}>Load the page again</button>
+      <button type="button" class="button" onClick={() => window.location.reload()}>
+        Load the page again
+      </button>
     </Empty>
   )
 }
@@ -135,7 +162,8 @@ function SaidTwice() {
     <div class="said-twice" role="status">
       {repeated.value.map(({ key, values }) => (
         <p key={key}>
-          The link sets <code>{key}</code> {values.length === 2 ? 'twice' : `${values.length} times`}: {values.map((value) => value || 'nothing').join(', then ')}. The last counts: <b>{values.at(-1) || 'nothing'}</b>.
+          The link sets <code>{key}</code> {values.length === 2 ? 'twice' : `${values.length} times`}:{' '}
+          {values.map((value) => value || 'nothing').join(', then ')}. The last counts: <b>{values.at(-1) || 'nothing'}</b>.
         </p>
       ))}
     </div>
@@ -145,7 +173,9 @@ function SaidTwice() {
 function Unknown() {
   return (
     <Empty title={`There is no view “${view.value}”`} text="The address names a view that this version does not have.">
-      <button type="button" class="button primary" onClick={() => go('calculator')}>Open the calculator</button>
+      <button type="button" class="button primary" onClick={() => go('calculator')}>
+        Open the calculator
+      </button>
     </Empty>
   )
 }

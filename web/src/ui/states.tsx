@@ -39,12 +39,20 @@ export function Problems(props: { problems: readonly Problem[]; suggest?: (probl
         return (
           <div class="problem" key={index}>
             {place && <span class="place">{place}</span>}
-            <p class="message"><Ticked text={problem.message} /></p>
-            {problem.hint && <p class="hint"><Ticked text={problem.hint} /></p>}
+            <p class="message">
+              <Ticked text={problem.message} />
+            </p>
+            {problem.hint && (
+              <p class="hint">
+                <Ticked text={problem.hint} />
+              </p>
+            )}
             {suggestions.length > 0 && (
               <div class="actions">
                 {suggestions.map((one) => (
-                  <button key={one.title} type="button" class="button" onClick={one.run}>{one.title}</button>
+                  <button key={one.title} type="button" class="button" onClick={one.run}>
+                    {one.title}
+                  </button>
                 ))}
               </div>
             )}

@@ -47,7 +47,15 @@ export function Stepper(props: Props) {
       <Label id={id} label={props.label} about={props.about} own={props.own} onAuto={props.onAuto} disabled={props.disabled} />
       <span class="control">
         <span class={`stepper ${props.wide ? 'wide' : ''}`}>
-          <button type="button" tabIndex={-1} aria-label={`${props.label}: less`} disabled={props.disabled || least === undefined || value <= least} onClick={() => step(-1)}>−</button>
+          <button
+            type="button"
+            tabIndex={-1}
+            aria-label={`${props.label}: less`}
+            disabled={props.disabled || least === undefined || value <= least}
+            onClick={() => step(-1)}
+          >
+            −
+          </button>
           <input
             id={id}
             inputMode="numeric"
@@ -67,7 +75,15 @@ export function Stepper(props: Props) {
               }
             }}
           />
-          <button type="button" tabIndex={-1} aria-label={`${props.label}: more`} disabled={props.disabled || most === undefined || value >= most} onClick={() => step(1)}>+</button>
+          <button
+            type="button"
+            tabIndex={-1}
+            aria-label={`${props.label}: more`}
+            disabled={props.disabled || most === undefined || value >= most}
+            onClick={() => step(1)}
+          >
+            +
+          </button>
         </span>
       </span>
       <input
@@ -95,7 +111,9 @@ export function Stepper(props: Props) {
         <span class="below suggestions">
           Nearest that goes with the rest
           {nearest(values, value).map((one) => (
-            <button key={one} type="button" onClick={() => props.onChange(one, true)}>{format(one)}</button>
+            <button key={one} type="button" onClick={() => props.onChange(one, true)}>
+              {format(one)}
+            </button>
           ))}
         </span>
       )}

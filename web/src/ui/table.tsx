@@ -52,7 +52,13 @@ export function Table<R>(props: Props<R>) {
     props.onSort?.(next)
   }
   return (
-    <div class="table-holder" style={props.maxHeight ? { maxHeight: props.maxHeight } : {}} tabIndex={props.onChoose ? undefined : 0} role="region" aria-label={props.caption}>
+    <div
+      class="table-holder"
+      style={props.maxHeight ? { maxHeight: props.maxHeight } : {}}
+      tabIndex={props.onChoose ? undefined : 0}
+      role="region"
+      aria-label={props.caption}
+    >
       <table class="table">
         <caption class="hidden-visually">{props.caption}</caption>
         <thead>
@@ -61,7 +67,9 @@ export function Table<R>(props: Props<R>) {
               <th key={column.key} scope="col" class={column.align} title={column.about} aria-sort={ariaSort(column, sorting)}>
                 <button type="button" onClick={() => sort(column)}>
                   {column.title}
-                  <span class="arrow" aria-hidden="true">{sorting?.key === column.key ? (sorting.down ? '↓' : '↑') : ''}</span>
+                  <span class="arrow" aria-hidden="true">
+                    {sorting?.key === column.key ? (sorting.down ? '↓' : '↑') : ''}
+                  </span>
                 </button>
               </th>
             ))}
@@ -103,7 +111,9 @@ export function Table<R>(props: Props<R>) {
       {rows.length > limit && (
         <p class="table-more">
           {limit.toLocaleString('en')} of {rows.length.toLocaleString('en')} rows{' '}
-          <button type="button" class="button" onClick={() => setLimit(limit * 3)}>Show more</button>
+          <button type="button" class="button" onClick={() => setLimit(limit * 3)}>
+            Show more
+          </button>
         </p>
       )}
     </div>
@@ -120,7 +130,10 @@ export function filtered<R>(rows: readonly R[], columns: readonly Column<R>[], f
   const words = (filter ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return rows
   return rows.filter((row) => {
-    const text = columns.map((column) => String(column.value(row) ?? '')).join(' ').toLowerCase()
+    const text = columns
+      .map((column) => String(column.value(row) ?? ''))
+      .join(' ')
+      .toLowerCase()
     return words.every((word) => text.includes(word))
   })
 }

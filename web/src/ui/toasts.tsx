@@ -9,12 +9,20 @@ export function Toasts() {
         <div key={one.id} class={`toast ${one.kind}`}>
           <p>
             <Ticked text={one.text} />
-            {one.hint && <span class="hint"><Ticked text={one.hint} /></span>}
+            {one.hint && (
+              <span class="hint">
+                <Ticked text={one.hint} />
+              </span>
+            )}
           </p>
           {one.action && (
-            <button type="button" class="button" onClick={() => (dismiss(one.id), one.action?.run())}>{one.action.title}</button>
+            <button type="button" class="button" onClick={() => (dismiss(one.id), one.action?.run())}>
+              {one.action.title}
+            </button>
           )}
-          <button type="button" class="button quiet icon" aria-label="Dismiss" onClick={() => dismiss(one.id)}>✕</button>
+          <button type="button" class="button quiet icon" aria-label="Dismiss" onClick={() => dismiss(one.id)}>
+            ✕
+          </button>
         </div>
       ))}
     </div>

@@ -28,12 +28,19 @@ function show(next: Open | null, delay: number): void {
 }
 
 /** A number with its explanation; plain text where there is none. */
-export function Explained(props: { id: string; list: readonly Why[] | undefined; children: ComponentChildren; class?: string; more?: string }) {
+export function Explained(props: {
+  id: string
+  list: readonly Why[] | undefined
+  children: ComponentChildren
+  class?: string
+  more?: string
+}) {
   const button = useRef<HTMLButtonElement>(null)
   const known = props.list?.some((one) => one.id === props.id)
   if (!known || !props.list) return <span class={props.class}>{props.children}</span>
   const list = props.list
-  const at = (pinned: boolean): Open | null => (button.current ? { id: props.id, list, anchor: button.current, pinned, more: props.more } : null)
+  const at = (pinned: boolean): Open | null =>
+    button.current ? { id: props.id, list, anchor: button.current, pinned, more: props.more } : null
   return (
     <button
       ref={button}
@@ -58,16 +65,26 @@ export function Explained(props: { id: string; list: readonly Why[] | undefined;
 /** A value with its unit, as explanations write it. */
 export function valueText(value: number, unit: string): string {
   switch (unit) {
-    case 's': return format.seconds(value)
-    case 'B': return format.bytes(value)
-    case 'B/s': return format.bandwidth(value)
-    case 'FLOP/s': return format.flops(value)
-    case '$': return format.dollars(value)
-    case '%': return `${digits(value)}%`
-    case 'kWh': return format.energy(value)
-    case 'W': return format.power(value)
-    case 'FLOP': return `${value.toExponential(3).replace('e+', 'e')} FLOP`
-    default: return `${Math.abs(value) >= 1e6 && !Number.isInteger(value) ? value.toExponential(3) : Number.isInteger(value) ? value.toLocaleString('en') : digits(value, 4)}${unit ? ` ${unit}` : ''}`
+    case 's':
+      return format.seconds(value)
+    case 'B':
+      return format.bytes(value)
+    case 'B/s':
+      return format.bandwidth(value)
+    case 'FLOP/s':
+      return format.flops(value)
+    case '$':
+      return format.dollars(value)
+    case '%':
+      return `${digits(value)}%`
+    case 'kWh':
+      return format.energy(value)
+    case 'W':
+      return format.power(value)
+    case 'FLOP':
+      return `${value.toExponential(3).replace('e+', 'e')} FLOP`
+    default:
+      return `${Math.abs(value) >= 1e6 && !Number.isInteger(value) ? value.toExponential(3) : Number.isInteger(value) ? value.toLocaleString('en') : digits(value, 4)}${unit ? ` ${unit}` : ''}`
   }
 }
 
@@ -83,7 +100,10 @@ export function WhyBox() {
     const anchor = now.anchor.getBoundingClientRect()
     const { offsetWidth: width, offsetHeight: height } = box.current
     const below = anchor.bottom + 6
-    const top = below + height > window.innerHeight - 8 && anchor.top - height - 6 > 8 ? anchor.top - height - 6 : Math.min(below, Math.max(8, window.innerHeight - height - 8))
+    const top =
+      below + height > window.innerHeight - 8 && anchor.top - height - 6 > 8
+        ? anchor.top - height - 6
+        : Math.min(below, Math.max(8, window.innerHeight - height - 8))
     setPlace({ left: Math.max(8, Math.min(anchor.left, window.innerWidth - width - 8)), top })
   }, [now, path])
   useEffect(() => {
@@ -117,27 +137,39 @@ export function WhyBox() {
       onMouseLeave={() => show(null, 180)}
     >
       <div class="why-head">
-        {path.length > 1 && <button type="button" class="button quiet icon" aria-label="Back" onClick={() => setPath(path.slice(0, -1))}>←</button>}
+        {path.length > 1 && (
+          <button type="button" class="button quiet icon" aria-label="Back" onClick={() => setPath(path.slice(0, -1))}>
+            ←
+          </button>
+        )}
         <strong>{why.title}</strong>
         <span>{why.text}</span>
       </div>
       <code class="why-formula">{why.formula}</code>
-      {why.inputs.length > 0 && <table class="why-inputs">
-        <tbody>
-          {why.inputs.map((input) => {
-            const deeper = now.list.some((one) => one.id === input.source) && input.source !== id
-            return (
-              <tr key={input.name}>
-                <th scope="row">{input.name.replaceAll('_', ' ')}</th>
-                <td class="number">{valueText(input.value, input.unit)}</td>
-                <td class="muted">
-                  {deeper ? <button type="button" class="link" onClick={() => (pin(), setPath([...path, input.source]))}>{input.source} ›</button> : input.source}
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>}
+      {why.inputs.length > 0 && (
+        <table class="why-inputs">
+          <tbody>
+            {why.inputs.map((input) => {
+              const deeper = now.list.some((one) => one.id === input.source) && input.source !== id
+              return (
+                <tr key={input.name}>
+                  <th scope="row">{input.name.replaceAll('_', ' ')}</th>
+                  <td class="number">{valueText(input.value, input.unit)}</td>
+                  <td class="muted">
+                    {deeper ? (
+                      <button type="button" class="link" onClick={() => (pin(), setPath([...path, input.source]))}>
+                        {input.source} ›
+                      </button>
+                    ) : (
+                      input.source
+                    )}
+                  </td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      )}
       {now.more && path.length <= 1 && <p>{now.more}</p>}
       {why.source && <p class="muted">{why.source}</p>}
     </div>

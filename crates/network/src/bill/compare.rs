@@ -3,9 +3,9 @@
 //! Responsible for: comparing what can be built, and saying why the rest cannot. Refuses to choose.
 
 use super::prices::Prices;
-use super::savings::{Parts, SWEEP, break_even_ratio, saving};
+use super::savings::{PORT_PRICES, Parts, SWEEP, break_even_ratio, saving};
 use super::share::{Cluster, Share, share};
-use super::{Bill, bill};
+use super::{Bill, Item, bill};
 use crate::topology::{Design, DesignSpec};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Dollars, Seconds};
@@ -62,7 +62,7 @@ pub struct Refused {
 /// Savings against the first design over the ratio of port price to transceiver price.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sweep {
-    /// Ratio of port price to transceiver price.
+    /// Ratio of port price to transceiver price, or a factor on the catalogue's port prices.
     pub ratio: f64,
     /// Saving of each further design, in their order.
     pub savings: Vec<f64>,
@@ -75,7 +75,7 @@ pub struct BreakEven {
     pub dear_ports: String,
     /// The one that is cheaper where transceivers are dear.
     pub dear_transceivers: String,
-    /// Port price over transceiver price.
+    /// Port price over transceiver price, or a factor on the catalogue's port prices.
     pub ratio: f64,
 }
 
@@ -101,6 +101,11 @@ pub struct Comparison {
     pub sweep: Vec<Sweep>,
     /// Ratios at which two designs cost the same.
     pub break_even: Vec<BreakEven>,
+    /// Savings over a factor on the catalogue's prices of switch ports, each speed at its own price: at 1 they are
+    /// [`Entry::saving_ports_and_transceivers`].
+    pub by_port_price: Vec<Sweep>,
+    /// Factors on the catalogue's prices of switch ports at which two designs cost the same.
+    pub break_even_by_port_price: Vec<BreakEven>,
     /// The names of all designs, in the order asked for.
     pub names: Vec<String>,
     /// The cheapest design by number of devices.
@@ -110,6 +115,14 @@ pub struct Comparison {
 /// Ports and transceivers of a bill.
 pub fn parts(bill: &Bill) -> Parts {
     Parts { ports: bill.counts.ports() as f64, transceivers: bill.counts.transceivers() as f64 }
+}
+
+/// What a bill pays for ports and for transceivers, each speed at its own price.
+pub fn paid(bill: &Bill) -> Parts {
+    let of = |item: Item| -> f64 {
+        bill.lines.iter().filter(|line| line.item == item).map(|line| line.dollars.get()).sum()
+    };
+    Parts { ports: of(Item::SwitchPort), transceivers: of(Item::Transceiver) }
 }
 
 /// Compares designs. Those that cannot be built, or of which a price is missing, are listed; it is a problem if none is left.
@@ -143,8 +156,10 @@ pub fn compare(specs: &[DesignSpec], prices: &Prices, cluster: &Cluster) -> Resu
     let by_devices = by_devices(specs, prices);
     let names = specs.iter().map(DesignSpec::title).collect();
     Ok(Comparison {
-        sweep: sweep(&entries),
-        break_even: break_even(&entries),
+        sweep: sweep(&entries, parts, &SWEEP),
+        break_even: break_even(&entries, parts),
+        by_port_price: sweep(&entries, paid, &PORT_PRICES),
+        break_even_by_port_price: break_even(&entries, paid),
         names,
         by_devices,
         entries,
@@ -152,16 +167,16 @@ pub fn compare(specs: &[DesignSpec], prices: &Prices, cluster: &Cluster) -> Resu
     })
 }
 
-fn sweep(entries: &[Entry]) -> Vec<Sweep> {
+fn sweep(entries: &[Entry], parts: fn(&Bill) -> Parts, ratios: &[f64]) -> Vec<Sweep> {
     let Some((first, others)) = entries.split_first() else { return Vec::new() };
     let row = |ratio: f64| {
         let savings = others.iter().map(|e| saving(parts(&e.bill), parts(&first.bill), ratio)).collect();
         Sweep { ratio, savings }
     };
-    SWEEP.iter().filter(|_| !others.is_empty()).map(|ratio| row(*ratio)).collect()
+    ratios.iter().filter(|_| !others.is_empty()).map(|ratio| row(*ratio)).collect()
 }
 
-fn break_even(entries: &[Entry]) -> Vec<BreakEven> {
+fn break_even(entries: &[Entry], parts: fn(&Bill) -> Parts) -> Vec<BreakEven> {
     let mut found = Vec::new();
     for (n, one) in entries.iter().enumerate() {
         for other in &entries[n + 1..] {

@@ -48,6 +48,9 @@ pub fn break_even_ratio(one: Parts, other: Parts) -> Option<f64> {
 /// Ratios for a sweep: ports at half a transceiver's price to eight times it.
 pub const SWEEP: [f64; 9] = [0.5, 1.0, 1.5, 187.0 / 99.0, 2.0, 3.0, 4.0, 6.0, 8.0];
 
+/// Factors on the catalogue's prices of switch ports: from an eighth to eight times.
+pub const PORT_PRICES: [f64; 7] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
+
 #[cfg(test)]
 mod tests {
     use super::*;

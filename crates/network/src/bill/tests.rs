@@ -1,6 +1,6 @@
 //! Bills against published totals.
 
-use super::compare::{compare, parts};
+use super::compare::{compare, paid, parts};
 use super::prices::Prices;
 use super::savings::saving;
 use super::share::{Cluster, share};
@@ -261,6 +261,18 @@ fn a_comparison_lists_what_cannot_be_built_and_who_is_cheapest() {
         let cost = |name: &str| {
             let entry = comparison.entries.iter().find(|e| e.name == name).expect("listed");
             parts(&entry.bill).cost(even.ratio)
+        };
+        assert!((cost(&even.dear_ports) / cost(&even.dear_transceivers) - 1.0).abs() < 1e-12);
+    }
+    // Scaled from the catalogue, each speed at its own price: the chart is the table at 1.
+    let today = comparison.by_port_price.iter().find(|row| row.ratio == 1.0).expect("the catalogue's own");
+    for (entry, saved) in comparison.entries.iter().skip(1).zip(&today.savings) {
+        assert!((entry.saving_ports_and_transceivers - saved).abs() < 1e-12, "{}", entry.name);
+    }
+    for even in &comparison.break_even_by_port_price {
+        let cost = |name: &str| {
+            let entry = comparison.entries.iter().find(|e| e.name == name).expect("listed");
+            paid(&entry.bill).cost(even.ratio)
         };
         assert!((cost(&even.dear_ports) / cost(&even.dear_transceivers) - 1.0).abs() < 1e-12);
     }

@@ -17,7 +17,12 @@ interface Common {
   readonly options: AxisOptions
 }
 
-function named(scale: Scale, options: AxisOptions, room: (text: string) => number, least: number): { value: number; text: string; at: number }[] {
+function named(
+  scale: Scale,
+  options: AxisOptions,
+  room: (text: string) => number,
+  least: number,
+): { value: number; text: string; at: number }[] {
   const length = Math.abs(scale.range[1] - scale.range[0])
   const wanted = options.ticks ?? scale.ticks(Math.max(2, Math.floor(length / least)))
   const inside = wanted.filter((value) => value >= scale.domain[0] * (1 - 1e-9) && value <= scale.domain[1] * (1 + 1e-9))

@@ -39,7 +39,12 @@ export function byPlace({ side, cells }: Grid): Map<number, number> {
 }
 
 /** The next cell with a value from a place in a direction, or the place itself. */
-export function jump(values: ReadonlyMap<number, number>, side: number, from: readonly [number, number], step: readonly [number, number]): [number, number] {
+export function jump(
+  values: ReadonlyMap<number, number>,
+  side: number,
+  from: readonly [number, number],
+  step: readonly [number, number],
+): [number, number] {
   let [row, column] = [from[0] + step[0], from[1] + step[1]]
   while (row >= 0 && row < side && column >= 0 && column < side) {
     if (values.has(row * side + column)) return [row, column]

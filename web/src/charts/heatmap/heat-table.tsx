@@ -31,7 +31,19 @@ interface Props {
 
 const LABELS = 20
 
-export function HeatTable({ width, title, rows, columns, values, format, tip, onChoose, own = false, from = 'zero', nothing = 'no value' }: Props) {
+export function HeatTable({
+  width,
+  title,
+  rows,
+  columns,
+  values,
+  format,
+  tip,
+  onChoose,
+  own = false,
+  from = 'zero',
+  nothing = 'no value',
+}: Props) {
   const [cursor, setCursor] = useState<readonly [number, number] | null>(null)
   const theme = dark.value
   const high = rows.length <= 40 ? 22 : Math.max(3, Math.min(22, Math.floor(680 / rows.length)))
@@ -53,7 +65,12 @@ export function HeatTable({ width, title, rows, columns, values, format, tip, on
   const strike = (event: KeyboardEvent) => {
     const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key] as [number, number] | undefined
     const [row, column] = cursor ?? [0, 0]
-    if (step) setCursor(cursor ? [Math.max(0, Math.min(rows.length - 1, row + step[0])), Math.max(0, Math.min(columns.length - 1, column + step[1]))] : [0, 0])
+    if (step)
+      setCursor(
+        cursor
+          ? [Math.max(0, Math.min(rows.length - 1, row + step[0])), Math.max(0, Math.min(columns.length - 1, column + step[1]))]
+          : [0, 0],
+      )
     else if (event.key === 'Home') setCursor([row, 0])
     else if (event.key === 'End') setCursor([row, columns.length - 1])
     else if ((event.key === 'Enter' || event.key === ' ') && cursor) onChoose(row, column)
@@ -62,7 +79,11 @@ export function HeatTable({ width, title, rows, columns, values, format, tip, on
     event.preventDefault()
     event.stopPropagation()
   }
-  const empty = values.flatMap((line, row) => line.map((value, column) => (value === null ? `M${left + column * wide},${row * high}h${wide}v${high}h${-wide}z` : ''))).join('')
+  const empty = values
+    .flatMap((line, row) =>
+      line.map((value, column) => (value === null ? `M${left + column * wide},${row * high}h${wide}v${high}h${-wide}z` : '')),
+    )
+    .join('')
   const x = cursor ? left + cursor[1] * wide : 0
   const y = cursor ? cursor[0] * high : 0
   return (
@@ -97,7 +118,17 @@ export function HeatTable({ width, title, rows, columns, values, format, tip, on
             <path d={empty} fill={`url(#${HATCH})`} />
           </>
         )}
-        {painted && <image href={painted.image} x={left} y={0} width={wide * columns.length} height={high * rows.length} preserveAspectRatio="none" image-rendering="pixelated" />}
+        {painted && (
+          <image
+            href={painted.image}
+            x={left}
+            y={0}
+            width={wide * columns.length}
+            height={high * rows.length}
+            preserveAspectRatio="none"
+            image-rendering="pixelated"
+          />
+        )}
         <g aria-hidden="true">
           {high >= 12 && wide >= 6 && (
             <path
@@ -118,7 +149,13 @@ export function HeatTable({ width, title, rows, columns, values, format, tip, on
             values.map((line, row) =>
               line.map((value, column) =>
                 value === null ? null : (
-                  <text key={`${row} ${column}`} x={left + (column + 0.5) * wide} y={row * high + high / 2 + 4} text-anchor="middle" style={{ fill: painted.ink(shares[row]?.[column] ?? 0) }}>
+                  <text
+                    key={`${row} ${column}`}
+                    x={left + (column + 0.5) * wide}
+                    y={row * high + high / 2 + 4}
+                    text-anchor="middle"
+                    style={{ fill: painted.ink(shares[row]?.[column] ?? 0) }}
+                  >
                     {format(value)}
                   </text>
                 ),
@@ -126,7 +163,13 @@ export function HeatTable({ width, title, rows, columns, values, format, tip, on
             )}
           {columns.map((name, column) =>
             column % each === 0 ? (
-              <text key={column} x={Math.min(left + (column + 0.5) * wide, width - textWidth(name, 11) / 2)} y={rows.length * high + 15} text-anchor="middle" style={{ fill: 'var(--muted)' }}>
+              <text
+                key={column}
+                x={Math.min(left + (column + 0.5) * wide, width - textWidth(name, 11) / 2)}
+                y={rows.length * high + 15}
+                text-anchor="middle"
+                style={{ fill: 'var(--muted)' }}
+              >
                 {name}
               </text>
             ) : null,
@@ -142,7 +185,13 @@ export function HeatTable({ width, title, rows, columns, values, format, tip, on
           {nothing}
         </p>
       )}
-      <Tooltip tip={cursor ? tip(cursor[0], cursor[1], values[cursor[0]]?.[cursor[1]] ?? null) : null} x={x + wide / 2} y={y + high / 2} width={width} height={height} />
+      <Tooltip
+        tip={cursor ? tip(cursor[0], cursor[1], values[cursor[0]]?.[cursor[1]] ?? null) : null}
+        x={x + wide / 2}
+        y={y + high / 2}
+        width={width}
+        height={height}
+      />
     </div>
   )
 }
@@ -183,6 +232,13 @@ function paint(shares: readonly (readonly (number | null)[])[], columns: number)
   )
   context.putImageData(image, 0, 0)
   // Black and white meet where both are readable, whatever the shade.
-  const ink = (share: number) => inkFor(luminance(`#${colour(share).map((one) => one.toString(16).padStart(2, '0')).join('')}`))
+  const ink = (share: number) =>
+    inkFor(
+      luminance(
+        `#${colour(share)
+          .map((one) => one.toString(16).padStart(2, '0'))
+          .join('')}`,
+      ),
+    )
   return { image: canvas.toDataURL(), ink }
 }

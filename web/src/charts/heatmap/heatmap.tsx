@@ -41,7 +41,8 @@ export function Heatmap({ width, title, grid, rowTitle, columnTitle, name, forma
   const cell = size / side
   const height = TOP + size + 40
   const ends = [0, 0.25, 0.5, 0.75].map((share) => Math.floor(share * side)).filter((index, at, all) => all.indexOf(index) === at)
-  const lines = block > 0 && cell * block >= 14 && block < side ? Array.from({ length: Math.ceil(side / block) - 1 }, (_, n) => (n + 1) * block) : []
+  const lines =
+    block > 0 && cell * block >= 14 && block < side ? Array.from({ length: Math.ceil(side / block) - 1 }, (_, n) => (n + 1) * block) : []
 
   const move = (row: number, column: number) => setCursor([Math.max(0, Math.min(side - 1, row)), Math.max(0, Math.min(side - 1, column))])
   const onKey = (event: KeyboardEvent) => {
@@ -85,7 +86,9 @@ export function Heatmap({ width, title, grid, rowTitle, columnTitle, name, forma
         onMouseLeave={() => setCursor(null)}
       >
         <rect x={left} y={TOP} width={size} height={size} style={{ fill: 'var(--surface)', stroke: 'var(--line-strong)' }} />
-        {painted.image && <image href={painted.image} x={left} y={TOP} width={size} height={size} preserveAspectRatio="none" image-rendering="pixelated" />}
+        {painted.image && (
+          <image href={painted.image} x={left} y={TOP} width={size} height={size} preserveAspectRatio="none" image-rendering="pixelated" />
+        )}
         <g aria-hidden="true">
           {lines.map((line) => (
             <path key={line} class="blocks" d={`M${left + line * cell},${TOP}v${size}M${left},${TOP + line * cell}h${size}`} />
@@ -109,9 +112,17 @@ export function Heatmap({ width, title, grid, rowTitle, columnTitle, name, forma
           {painted.shades && <Scale shades={painted.shades} colours={painted.colours} right={left + size} format={format} />}
         </g>
         {cursor && <path class="cross" d={`M${left},${y}H${left + size}M${x},${TOP}V${TOP + size}`} stroke-opacity="0.5" />}
-        {cursor && <rect class="cross" x={left + cursor[1] * cell} y={TOP + cursor[0] * cell} width={Math.max(cell, 2)} height={Math.max(cell, 2)} />}
+        {cursor && (
+          <rect class="cross" x={left + cursor[1] * cell} y={TOP + cursor[0] * cell} width={Math.max(cell, 2)} height={Math.max(cell, 2)} />
+        )}
       </svg>
-      <Tooltip tip={cursor ? tip(cursor[0], cursor[1], values.get(cursor[0] * side + cursor[1])) : null} x={x} y={y} width={width} height={height} />
+      <Tooltip
+        tip={cursor ? tip(cursor[0], cursor[1], values.get(cursor[0] * side + cursor[1])) : null}
+        x={x}
+        y={y}
+        width={width}
+        height={height}
+      />
     </div>
   )
 }
@@ -133,7 +144,16 @@ function Scale({ shades, colours, right, format }: ScaleProps) {
     <g>
       {Array.from({ length: steps }, (_, n) => {
         const [r, g, b] = colours(n / (steps - 1))
-        return <rect key={n} x={from + (n * wide) / steps} y={6} width={wide / steps + 0.5} height={10} style={{ fill: `rgb(${r} ${g} ${b})` }} />
+        return (
+          <rect
+            key={n}
+            x={from + (n * wide) / steps}
+            y={6}
+            width={wide / steps + 0.5}
+            height={10}
+            style={{ fill: `rgb(${r} ${g} ${b})` }}
+          />
+        )
       })}
       <text class="tick" x={from - 6} y={15} text-anchor="end">
         {format(shades.least)}

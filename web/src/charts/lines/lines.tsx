@@ -1,5 +1,5 @@
 // A few series over one axis, each named at its end instead of in a legend. Marked values, reference lines, an accented point (a knee).
-// Arrow keys go along a series and from series to series. Refuses dense series (thousands of values); uPlot draws those.
+// Arrow keys go along a series and from series to series. Not for dense series (thousands of values).
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { AxisX, AxisY, type AxisOptions, roomForY } from '../axes/axes'
 import { type Box, place, spread } from '../axes/labels'
@@ -38,6 +38,8 @@ interface Props {
   readonly x: AxisOptions
   readonly y: AxisOptions
   readonly references?: readonly { readonly y: number; readonly label: string }[]
+  /** Vertical lines with a name, such as today's price. */
+  readonly marks?: readonly { readonly x: number; readonly label: string }[]
   readonly picked?: { readonly series: string; readonly x: number } | null
   readonly onPick?: (series: string, index: number) => void
   readonly height?: number
@@ -61,14 +63,16 @@ function scaleFor(values: readonly number[], options: AxisOptions, range: readon
   return linear(fromZero ? [0, padded([low, high])[1]] : padded([low, high]), range)
 }
 
-export function Lines({ width, title, series, x, y, references = [], picked, onPick, height = 320, fromZero = false }: Props) {
+export function Lines({ width, title, series, x, y, references = [], marks = [], picked, onPick, height = 320, fromZero = false }: Props) {
   const [cursor, setCursor] = useState<{ series: number; index: number } | null>(null)
   // A finger cannot hover: its first tap tells the point, the second picks it.
   const told = useRef<string | undefined>(undefined)
   const bottom = height - BOTTOM
   const plot = useMemo(() => {
     const xs = series.flatMap((one) => one.values.map((value) => value.x))
-    const ys = series.flatMap((one) => one.values.flatMap((value) => [value.y, value.low, value.high])).filter((value): value is number => value != null)
+    const ys = series
+      .flatMap((one) => one.values.flatMap((value) => [value.y, value.low, value.high]))
+      .filter((value): value is number => value != null)
     ys.push(...references.map((reference) => reference.y))
     const narrow = width < 480
     const names = narrow ? 0 : Math.min(220, Math.max(0, ...series.map((one) => textWidth(one.label, 12))) + 16)
@@ -96,19 +100,34 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
     const named = references.map((reference) => {
       const y = scaleY.at(reference.y)
       const wide = textWidth(reference.label, 11) + 4
-      const free = (x: number, top: number) => !taken.some((box) => box.x < x + wide && x < box.x + box.width && box.y < top + 14 && top < box.y + box.height)
-      const tries = [left + 6, right - wide - 4, (left + right - wide) / 2].flatMap((x) => [{ x, y: y - 5 }, { x, y: y + 14 }])
-      return { label: reference.label, line: y, ...(tries.find((at) => at.y - 11 > TOP - 16 && at.y < bottom && free(at.x, at.y - 11)) ?? { x: left + 6, y: y - 5 }) }
+      const free = (x: number, top: number) =>
+        !taken.some((box) => box.x < x + wide && x < box.x + box.width && box.y < top + 14 && top < box.y + box.height)
+      const tries = [left + 6, right - wide - 4, (left + right - wide) / 2].flatMap((x) => [
+        { x, y: y - 5 },
+        { x, y: y + 14 },
+      ])
+      return {
+        label: reference.label,
+        line: y,
+        ...(tries.find((at) => at.y - 11 > TOP - 16 && at.y < bottom && free(at.x, at.y - 11)) ?? { x: left + 6, y: y - 5 }),
+      }
     })
     const last = Math.max(...ends.map((end) => end?.x ?? 0))
     // A line that ends early is named where it ends, as far as there is room; the others at the right edge.
     const early = place(
-      ends.flatMap((end, at) => (end && !narrow && end.x < last - 30 ? [{ id: String(at), text: series[at]?.label ?? '', x: end.x, y: end.y }] : [])),
+      ends.flatMap((end, at) =>
+        end && !narrow && end.x < last - 30 ? [{ id: String(at), text: series[at]?.label ?? '', x: end.x, y: end.y }] : [],
+      ),
       area,
       [...taken, ...notes.map((note) => ({ x: note.x - (note.anchor === 'start' ? 0 : 60), y: note.y - 12, width: 60, height: 14 }))],
     )
     const late = ends.map((end, at) => (end && !early.some((name) => name.id === String(at)) ? end.y : null))
-    const room = spread(late.filter((y) => y !== null), 15, TOP, bottom)
+    const room = spread(
+      late.filter((y) => y !== null),
+      15,
+      TOP,
+      bottom,
+    )
     const heights = late.map((y, at) => (y === null ? null : (room[late.slice(0, at).filter((other) => other !== null).length] ?? y)))
     return { left, right, narrow, scaleX, scaleY, spots, ends, heights, early, notes, named }
   }, [series, x, y, width, bottom, references, fromZero])
@@ -127,7 +146,8 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
       const count = series.length
       for (let n = 1; n <= count; n++) {
         const other = plot.spots.filter((spot) => spot.series === ((here?.series ?? 0) + step * n + count * n) % count)
-        if (other.length > 0) return other.reduce((best, spot) => (Math.abs(spot.x - (here?.x ?? 0)) < Math.abs(best.x - (here?.x ?? 0)) ? spot : best))
+        if (other.length > 0)
+          return other.reduce((best, spot) => (Math.abs(spot.x - (here?.x ?? 0)) < Math.abs(best.x - (here?.x ?? 0)) ? spot : best))
       }
       return undefined
     }
@@ -173,11 +193,20 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
         onPointerDown={(event) => (told.current = event.pointerType === 'touch' ? `${cursor?.series} ${cursor?.index}` : undefined)}
         onClick={(event) => {
           const spot = find(event)
-          if (spot && onPick && (told.current === undefined || told.current === `${spot.series} ${spot.index}`)) onPick(series[spot.series]?.id ?? '', spot.index)
+          if (spot && onPick && (told.current === undefined || told.current === `${spot.series} ${spot.index}`))
+            onPick(series[spot.series]?.id ?? '', spot.index)
         }}
       >
         <AxisX scale={plot.scaleX} options={x} top={TOP} bottom={bottom} />
         <AxisY scale={plot.scaleY} options={y} left={plot.left} right={plot.right} />
+        {marks.map((mark) => (
+          <g key={mark.label}>
+            <line class="limit" x1={plot.scaleX.at(mark.x)} x2={plot.scaleX.at(mark.x)} y1={TOP} y2={bottom} />
+            <text class="note" x={plot.scaleX.at(mark.x) + 4} y={TOP + 10} paint-order="stroke" stroke-linejoin="round">
+              {mark.label}
+            </text>
+          </g>
+        ))}
         {plot.named.map((reference) => (
           <g key={reference.label}>
             <line class="limit" x1={plot.left} x2={plot.right} y1={reference.line} y2={reference.line} />
@@ -187,7 +216,14 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
           </g>
         ))}
         {series.map((one, index) => (
-          <Line key={one.id} series={one} spots={plot.spots.filter((spot) => spot.series === index)} scaleY={plot.scaleY} scaleX={plot.scaleX} picked={picked?.series === one.id ? picked.x : null} />
+          <Line
+            key={one.id}
+            series={one}
+            spots={plot.spots.filter((spot) => spot.series === index)}
+            scaleY={plot.scaleY}
+            scaleX={plot.scaleX}
+            picked={picked?.series === one.id ? picked.x : null}
+          />
         ))}
         {!plot.narrow &&
           series.map((one, index) => {
@@ -205,12 +241,28 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
           })}
         <g class="point-labels" aria-hidden="true">
           {plot.early.map((name) => (
-            <text key={name.id} class="series-name" x={name.x} y={name.y} text-anchor={name.anchor} paint-order="stroke" stroke-linejoin="round">
+            <text
+              key={name.id}
+              class="series-name"
+              x={name.x}
+              y={name.y}
+              text-anchor={name.anchor}
+              paint-order="stroke"
+              stroke-linejoin="round"
+            >
               {name.text}
             </text>
           ))}
           {plot.notes.map((note) => (
-            <text key={note.id} class="dot-note" x={note.x} y={note.y} text-anchor={note.anchor} paint-order="stroke" stroke-linejoin="round">
+            <text
+              key={note.id}
+              class="dot-note"
+              x={note.x}
+              y={note.y}
+              text-anchor={note.anchor}
+              paint-order="stroke"
+              stroke-linejoin="round"
+            >
               {note.text}
             </text>
           ))}
@@ -267,7 +319,14 @@ function Line({ series, spots, scaleX, scaleY, picked }: LineProps) {
   return (
     <g class="series" style={{ color: series.colour }} aria-hidden="true">
       {ranged.map((value) => (
-        <line key={value.x} class="interval" x1={scaleX.at(value.x)} x2={scaleX.at(value.x)} y1={scaleY.at(value.low ?? 0)} y2={scaleY.at(value.high ?? 0)} />
+        <line
+          key={value.x}
+          class="interval"
+          x1={scaleX.at(value.x)}
+          x2={scaleX.at(value.x)}
+          y1={scaleY.at(value.low ?? 0)}
+          y2={scaleY.at(value.high ?? 0)}
+        />
       ))}
       <path class="line" d={path} stroke-dasharray={series.dash} />
       {spots.map((spot) => {

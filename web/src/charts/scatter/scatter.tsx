@@ -39,7 +39,21 @@ function scaleFor(values: readonly number[], options: AxisOptions, range: readon
   return options.log && found[0] > 0 ? log(paddedLog(found), range) : linear(padded(found), range)
 }
 
-export function Scatter({ width, title, points, x, y, front = [], frontLabel, limit, picked, onPick, height = 380, apart = 0, equal = false }: Props) {
+export function Scatter({
+  width,
+  title,
+  points,
+  x,
+  y,
+  front = [],
+  frontLabel,
+  limit,
+  picked,
+  onPick,
+  height = 380,
+  apart = 0,
+  equal = false,
+}: Props) {
   const [cursor, setCursor] = useState<string | null>(null)
   // A finger cannot hover: its first tap tells the point, the second picks it.
   const told = useRef<string | null | undefined>(undefined)
@@ -47,9 +61,19 @@ export function Scatter({ width, title, points, x, y, front = [], frontLabel, li
   const plot = useMemo(() => {
     const ys = points.map((point) => point.y)
     const left = roomForY((range) => scaleFor(ys, y, range), y, bottom - TOP)
-    const scaleX = scaleFor(points.map((point) => point.x), x, [left, width - RIGHT], limit ? [limit.x] : [])
+    const scaleX = scaleFor(
+      points.map((point) => point.x),
+      x,
+      [left, width - RIGHT],
+      limit ? [limit.x] : [],
+    )
     const scaleY = scaleFor(ys, y, [bottom, TOP])
-    const spots: (Spot & { point: Point })[] = points.map((point) => ({ id: point.id, x: scaleX.at(point.x), y: scaleY.at(point.y), point }))
+    const spots: (Spot & { point: Point })[] = points.map((point) => ({
+      id: point.id,
+      x: scaleX.at(point.x),
+      y: scaleY.at(point.y),
+      point,
+    }))
     const wanted = spots
       .filter((spot) => spot.point.label)
       .sort((a, b) => (b.point.weight ?? 0) - (a.point.weight ?? 0))
@@ -151,7 +175,17 @@ function Labels({ labels, hidden }: { labels: readonly Placed[]; hidden: string 
   )
 }
 
-function Front({ spots, front, right, label }: { spots: readonly Spot[]; front: readonly string[]; right: number; label: string | undefined }) {
+function Front({
+  spots,
+  front,
+  right,
+  label,
+}: {
+  spots: readonly Spot[]
+  front: readonly string[]
+  right: number
+  label: string | undefined
+}) {
   const known = new Map(spots.map((spot) => [spot.id, spot]))
   const corners = front.map((id) => known.get(id)).filter((spot) => spot !== undefined)
   const first = corners[0]

@@ -124,7 +124,10 @@ export function Tornado({ width, title, rows, axis, format, figureTitle, moreTit
         {rows.map((row, index) => {
           const y = TOP + index * ROW
           const colour = { color: row.colour ?? 'var(--accent)' }
-          const bar = (value: number) => ({ x: Math.min(plot.zero, plot.scale.at(value)), width: Math.max(0.75, Math.abs(plot.scale.at(value) - plot.zero)) })
+          const bar = (value: number) => ({
+            x: Math.min(plot.zero, plot.scale.at(value)),
+            width: Math.max(0.75, Math.abs(plot.scale.at(value) - plot.zero)),
+          })
           return (
             <g
               key={row.id}

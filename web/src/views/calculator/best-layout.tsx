@@ -43,10 +43,25 @@ export function BestLayout(props: { estimate: Estimate | null; ready: boolean })
   const nothing = !running && answer !== null && answer.answer.candidates.length === 0
   return (
     <div class="best-layout">
-      <button type="button" class="button" disabled={!props.ready} aria-busy={running} title="Search for the fastest layout that fits; batch, precision and prices stay" onClick={() => (running ? search.stop() : start())}>
-        {stopping ? 'Stopping' : running ? `Stop the search${progress?.done !== undefined && progress.total ? ` (${format.percent(progress.done / progress.total)})` : ''}` : 'Best layout'}
+      <button
+        type="button"
+        class="button"
+        disabled={!props.ready}
+        aria-busy={running}
+        title="Search for the fastest layout that fits; batch, precision and prices stay"
+        onClick={() => (running ? search.stop() : start())}
+      >
+        {stopping
+          ? 'Stopping'
+          : running
+            ? `Stop the search${progress?.done !== undefined && progress.total ? ` (${format.percent(progress.done / progress.total)})` : ''}`
+            : 'Best layout'}
       </button>
-      {nothing && <p class="small warn" role="status">No layout fits on these devices. Search shows what would help.</p>}
+      {nothing && (
+        <p class="small warn" role="status">
+          No layout fits on these devices. Search shows what would help.
+        </p>
+      )}
       {!running && problems.length > 0 && <Problems problems={problems} />}
     </div>
   )

@@ -20,13 +20,25 @@ export function Blame({ valid }: { valid: Valid }) {
   return (
     <div class="blame" role="status">
       <p>
-        <strong>{flagTitle(key)} {Number.isFinite(number) ? format.count(number) : value}</strong> is not valid with the other settings.{' '}
-        {near.length > 0 ? 'Nearest valid:' : 'No value of it is valid with them.'}
+        <strong>
+          {flagTitle(key)} {Number.isFinite(number) ? format.count(number) : value}
+        </strong>{' '}
+        is not valid with the other settings. {near.length > 0 ? 'Nearest valid:' : 'No value of it is valid with them.'}
       </p>
       <div class="actions">
-        {near.map((one) => <button key={one} type="button" class="button" onClick={() => set({ [key]: one })}>{flagTitle(key)} {Number.isFinite(Number(one)) ? format.count(Number(one)) : one}</button>)}
-        <button type="button" class="button" onClick={() => set({ [key]: undefined })}>{flagTitle(key)} auto</button>
-        {others.length > 0 && <button type="button" class="button" onClick={() => set(Object.fromEntries(others.map((name) => [name, undefined])))}>All other layout settings auto</button>}
+        {near.map((one) => (
+          <button key={one} type="button" class="button" onClick={() => set({ [key]: one })}>
+            {flagTitle(key)} {Number.isFinite(Number(one)) ? format.count(Number(one)) : one}
+          </button>
+        ))}
+        <button type="button" class="button" onClick={() => set({ [key]: undefined })}>
+          {flagTitle(key)} auto
+        </button>
+        {others.length > 0 && (
+          <button type="button" class="button" onClick={() => set(Object.fromEntries(others.map((name) => [name, undefined])))}>
+            All other layout settings auto
+          </button>
+        )}
       </div>
     </div>
   )

@@ -8,7 +8,16 @@ export function branches(items: readonly MemoryItem[], by: string): Branch[] {
   const groups = new Map<string, Map<string, { title: string; value: number; colour: string }>>()
   for (const item of items) {
     const module = item.module ? words(item.module) : 'no module'
-    const group = by === 'kind' ? words(item.kind) : by === 'layer' ? (item.layer === null ? (item.module ? module : 'no layer') : `layer ${item.layer}`) : module
+    const group =
+      by === 'kind'
+        ? words(item.kind)
+        : by === 'layer'
+          ? item.layer === null
+            ? item.module
+              ? module
+              : 'no layer'
+            : `layer ${item.layer}`
+          : module
     const title = by === 'kind' ? module : by === 'layer' && item.layer !== null ? `${module}, ${words(item.kind)}` : words(item.kind)
     const leaves = groups.get(group) ?? new Map()
     const leaf = leaves.get(title) ?? { title, value: 0, colour: kindColour(item.kind) }

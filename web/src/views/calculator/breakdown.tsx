@@ -32,13 +32,22 @@ export function Breakdown(props: Props) {
       name="time-breakdown"
       class="breakdown"
       stale={props.stale}
-      rows={() => ({ columns: ['scenario', 'id', 'part', 'seconds', 'share'], rows: trees.flatMap((tree) => flat(tree.root).map((node) => [tree.label || 'A', node.id, node.title, node.time, node.share])) })}
+      rows={() => ({
+        columns: ['scenario', 'id', 'part', 'seconds', 'share'],
+        rows: trees.flatMap((tree) => flat(tree.root).map((node) => [tree.label || 'A', node.id, node.title, node.time, node.share])),
+      })}
     >
       {(width) => (
         <div class="breakdown-grid">
           <div>
             <Icicle trees={trees} width={width} zoom={zoom} onZoom={onZoom} pointed={pointed} onPoint={setPointed} />
-            {zoom && <p class="hint-line"><button type="button" class="link" onClick={() => onZoom('')}>Show the whole step</button></p>}
+            {zoom && (
+              <p class="hint-line">
+                <button type="button" class="link" onClick={() => onZoom('')}>
+                  Show the whole step
+                </button>
+              </p>
+            )}
           </div>
           <Tree a={props.a} b={props.b} pointed={pointed} onPoint={setPointed} onZoom={onZoom} />
         </div>
@@ -52,7 +61,13 @@ interface Row {
   readonly depth: number
 }
 
-function Tree(props: { a: Estimate; b: Estimate | null; pointed: string | null; onPoint: (id: string | null) => void; onZoom: (id: string) => void }) {
+function Tree(props: {
+  a: Estimate
+  b: Estimate | null
+  pointed: string | null
+  onPoint: (id: string | null) => void
+  onZoom: (id: string) => void
+}) {
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set(['step', 'compute', 'exposed']))
   const other = props.b ? new Map(flat(props.b.time).map((node) => [node.id, node])) : null
   const rows: Row[] = []
@@ -72,10 +87,24 @@ function Tree(props: { a: Estimate; b: Estimate | null; pointed: string | null; 
         <thead>
           <tr>
             <th scope="col">Part</th>
-            <th scope="col" class="right">{props.b ? 'A' : 'Time'}</th>
-            {!props.b && <th scope="col" class="right">Share</th>}
-            {props.b && <th scope="col" class="right">B</th>}
-            {props.b && <th scope="col" class="right">Difference</th>}
+            <th scope="col" class="right">
+              {props.b ? 'A' : 'Time'}
+            </th>
+            {!props.b && (
+              <th scope="col" class="right">
+                Share
+              </th>
+            )}
+            {props.b && (
+              <th scope="col" class="right">
+                B
+              </th>
+            )}
+            {props.b && (
+              <th scope="col" class="right">
+                Difference
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -83,27 +112,77 @@ function Tree(props: { a: Estimate; b: Estimate | null; pointed: string | null; 
             const before = find(props.a.time, node.id)
             const after = other?.get(node.id)
             return (
-              <tr key={node.id} class={props.pointed === node.id ? 'current' : ''} onMouseEnter={() => props.onPoint(node.id)} onMouseLeave={() => props.onPoint(null)}>
+              <tr
+                key={node.id}
+                class={props.pointed === node.id ? 'current' : ''}
+                onMouseEnter={() => props.onPoint(node.id)}
+                onMouseLeave={() => props.onPoint(null)}
+              >
                 <th scope="row" style={{ paddingLeft: `calc(${depth} * var(--step, 16px) + 4px)` }}>
                   <span class="tree-name">
                     {node.children.length > 0 ? (
-                      <button type="button" class="caret" aria-expanded={opened.has(node.id)} aria-label={`${opened.has(node.id) ? 'Close' : 'Open'} ${node.title}`} onClick={() => toggle(node.id)}>
+                      <button
+                        type="button"
+                        class="caret"
+                        aria-expanded={opened.has(node.id)}
+                        aria-label={`${opened.has(node.id) ? 'Close' : 'Open'} ${node.title}`}
+                        onClick={() => toggle(node.id)}
+                      >
                         {opened.has(node.id) ? '▾' : '▸'}
                       </button>
-                    ) : <span class="caret" />}
-                    {node.id !== 'step' && <span class={`swatch ${node.id === 'bubble' ? 'hatched' : ''}`} style={{ background: timeColour(node.id) }} />}
-                    <button type="button" class="plain" tabIndex={-1} onClick={() => props.onZoom(node.children.length > 0 ? node.id : '')}>{node.title}</button>
+                    ) : (
+                      <span class="caret" />
+                    )}
+                    {node.id !== 'step' && (
+                      <span class={`swatch ${node.id === 'bubble' ? 'hatched' : ''}`} style={{ background: timeColour(node.id) }} />
+                    )}
+                    <button type="button" class="plain" tabIndex={-1} onClick={() => props.onZoom(node.children.length > 0 ? node.id : '')}>
+                      {node.title}
+                    </button>
                   </span>
                 </th>
-                <td class="right"><Explained id={node.id === 'step' ? 'step_time' : node.id} list={props.a.why}>{before ? seconds(before.time) : '–'}</Explained></td>
+                <td class="right">
+                  <Explained id={node.id === 'step' ? 'step_time' : node.id} list={props.a.why}>
+                    {before ? seconds(before.time) : '–'}
+                  </Explained>
+                </td>
                 {!props.b && (
                   <td class="right share">
-                    <span class="share-bar" aria-hidden="true"><span style={{ width: `${Math.max(0, Math.min(node.share, 1)) * 100}%`, background: node.id === 'step' ? 'var(--line-strong)' : timeColour(node.id) }} /></span>
-                    {node.id === 'bubble' ? <Explained id="bubble.critical" list={BUBBLE_WORDS}>{percent(node.share)}</Explained> : percent(node.share)}
+                    <span class="share-bar" aria-hidden="true">
+                      <span
+                        style={{
+                          width: `${Math.max(0, Math.min(node.share, 1)) * 100}%`,
+                          background: node.id === 'step' ? 'var(--line-strong)' : timeColour(node.id),
+                        }}
+                      />
+                    </span>
+                    {node.id === 'bubble' ? (
+                      <Explained id="bubble.critical" list={BUBBLE_WORDS}>
+                        {percent(node.share)}
+                      </Explained>
+                    ) : (
+                      percent(node.share)
+                    )}
                   </td>
                 )}
-                {props.b && <td class="right"><Explained id={node.id === 'step' ? 'step_time' : node.id} list={props.b.why}>{after ? seconds(after.time) : '–'}</Explained></td>}
-                {props.b && <td class="right"><Difference a={before?.time ?? 0} b={after?.time ?? 0} better="less" step={props.a.step_time} unless={unfitOf(props.a, props.b)} /></td>}
+                {props.b && (
+                  <td class="right">
+                    <Explained id={node.id === 'step' ? 'step_time' : node.id} list={props.b.why}>
+                      {after ? seconds(after.time) : '–'}
+                    </Explained>
+                  </td>
+                )}
+                {props.b && (
+                  <td class="right">
+                    <Difference
+                      a={before?.time ?? 0}
+                      b={after?.time ?? 0}
+                      better="less"
+                      step={props.a.step_time}
+                      unless={unfitOf(props.a, props.b)}
+                    />
+                  </td>
+                )}
               </tr>
             )
           })}

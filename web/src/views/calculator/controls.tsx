@@ -40,7 +40,14 @@ export function Controls(props: Props) {
           <ModelLine estimate={estimate} />
         </Section>
         <Section title="Cluster">
-          <Combobox label="Cluster" value={text.cluster ?? ''} options={clusterOptions(props.clusters, props.accelerators)} placeholder={estimate?.cluster.name ?? 'a system or an accelerator'} onChoose={(cluster) => choose('cluster', cluster)} disabled={fixed} />
+          <Combobox
+            label="Cluster"
+            value={text.cluster ?? ''}
+            options={clusterOptions(props.clusters, props.accelerators)}
+            placeholder={estimate?.cluster.name ?? 'a system or an accelerator'}
+            onChoose={(cluster) => choose('cluster', cluster)}
+            disabled={fixed}
+          />
           {shown && <Degree name="gpus" label="Devices" about="Accelerators that the run uses" {...props} wide format={format.count} />}
         </Section>
         {shown && <Plan {...props} />}
@@ -64,12 +71,20 @@ function Plan(props: Props) {
     return listed && listed.length > 0 ? all.filter(([value]) => listed.includes(value)) : all
   }
   const own = (key: string) => text[key] !== undefined
-  const auto = (...keys: string[]) => () => set(Object.fromEntries(keys.map((key) => [key, undefined])))
+  const auto =
+    (...keys: string[]) =>
+    () =>
+      set(Object.fromEntries(keys.map((key) => [key, undefined])))
   const flag = (key: string, value: boolean) => set({ [key]: value ? 'true' : 'false' })
   return (
     <>
       <Section title="Parallelism" note={Number.isInteger(dp) ? `× ${format.count(dp)} data parallel` : ''}>
-        {!report && <BestLayout estimate={estimate} ready={text.model !== undefined && (text.cluster !== undefined || text.accelerator !== undefined)} />}
+        {!report && (
+          <BestLayout
+            estimate={estimate}
+            ready={text.model !== undefined && (text.cluster !== undefined || text.accelerator !== undefined)}
+          />
+        )}
         <Degree name="tp" label="Tensor parallel" about="Ranks that share each matrix" {...props} />
         <Degree name="pp" label="Pipeline stages" about="Stages that the layers are divided among" {...props} />
         {(now.pp > 1 || now.vp > 1) && <Degree name="vp" label="Virtual stages" about="Model chunks per stage (interleaving)" {...props} />}
@@ -80,9 +95,36 @@ function Plan(props: Props) {
             <Degree name="etp" label="Expert tensor parallel" about="Ranks that share each expert matrix" {...props} />
           </>
         )}
-        <Switch label="Uneven stages" about="Layers that do not divide may be spread unevenly, the fewer at the two ends" own={own('uneven-stages')} onAuto={auto('uneven-stages', 'layers-per-stage')} value={isUneven} onChange={(value) => set({ 'uneven-stages': value ? 'true' : undefined, 'layers-per-stage': undefined })} />
-        <Switch label="Sequence parallel" about="What lies between the cut matrices is cut along the sequence" own={own('sequence-parallel')} onAuto={auto('sequence-parallel')} disabled={now.tp === 1} value={now.tp > 1 && isSequenceParallel} onChange={(value) => flag('sequence-parallel', value)} />
-        <Choice label="Schedule" about="The order of passes in the pipeline" own={own('schedule')} onAuto={auto('schedule')} value={text.schedule ?? plan.schedule} options={choices('schedule', SCHEDULES).filter(([name]) => name === '1f1b' || now.pp > 1).map(([name, title]) => [name, name === '1f1b' && now.vp > 1 ? 'interleaved 1F1B' : title] as const)} onChange={(schedule) => set({ schedule, vp: schedule === 'zb-v' ? '2' : schedule === '1f1b' || schedule === 'gpipe' ? text.vp : undefined })} />
+        <Switch
+          label="Uneven stages"
+          about="Layers that do not divide may be spread unevenly, the fewer at the two ends"
+          own={own('uneven-stages')}
+          onAuto={auto('uneven-stages', 'layers-per-stage')}
+          value={isUneven}
+          onChange={(value) => set({ 'uneven-stages': value ? 'true' : undefined, 'layers-per-stage': undefined })}
+        />
+        <Switch
+          label="Sequence parallel"
+          about="Shard norms, dropout and residuals along the sequence"
+          own={own('sequence-parallel')}
+          onAuto={auto('sequence-parallel')}
+          disabled={now.tp === 1}
+          value={now.tp > 1 && isSequenceParallel}
+          onChange={(value) => flag('sequence-parallel', value)}
+        />
+        <Choice
+          label="Schedule"
+          about="The order of passes in the pipeline"
+          own={own('schedule')}
+          onAuto={auto('schedule')}
+          value={text.schedule ?? plan.schedule}
+          options={choices('schedule', SCHEDULES)
+            .filter(([name]) => name === '1f1b' || now.pp > 1)
+            .map(([name, title]) => [name, name === '1f1b' && now.vp > 1 ? 'interleaved 1F1B' : title] as const)}
+          onChange={(schedule) =>
+            set({ schedule, vp: schedule === 'zb-v' ? '2' : schedule === '1f1b' || schedule === 'gpipe' ? text.vp : undefined })
+          }
+        />
       </Section>
       <Section title="Batch" note={estimate ? `${format.count(estimate.throughput.micro_batches)} micro batches` : ''}>
         <Degree name="global-batch" label="Global batch" about="Sequences per step" {...props} wide format={format.count} />
@@ -90,20 +132,71 @@ function Plan(props: Props) {
         <Degree name="sequence-length" label="Sequence length" about="Tokens per sequence" {...props} wide format={format.count} />
       </Section>
       <Section title="Memory and precision">
-        <Choice label="Sharding" about="What data-parallel ranks shard" own={own('sharding')} onAuto={auto('sharding')} value={text.sharding ?? shardingText(plan.sharding)} options={choices('sharding', SHARDINGS)} onChange={(sharding) => set({ sharding })} />
-        <Choice label="Recompute" about="What the backward pass computes again instead of keeping" own={own('recompute')} onAuto={auto('recompute', 'stage-recompute')} value={text.recompute ?? recomputeText(plan.recompute)} options={RECOMPUTES} onChange={(recompute) => set({ recompute, 'stage-recompute': undefined })} />
-        <Choice label="Precision" about="All number formats at once" own={own('precision')} onAuto={auto('precision')} value={text.precision ?? plan.precision.compute} options={choices('precision', PRECISIONS.map((name) => [name, name] as const))} onChange={(precision) => set({ precision })} />
+        <Choice
+          label="Sharding"
+          about="What data-parallel ranks shard"
+          own={own('sharding')}
+          onAuto={auto('sharding')}
+          value={text.sharding ?? shardingText(plan.sharding)}
+          options={choices('sharding', SHARDINGS)}
+          onChange={(sharding) => set({ sharding })}
+        />
+        <Choice
+          label="Recompute"
+          about="What the backward pass computes again instead of keeping"
+          own={own('recompute')}
+          onAuto={auto('recompute', 'stage-recompute')}
+          value={text.recompute ?? recomputeText(plan.recompute)}
+          options={RECOMPUTES}
+          onChange={(recompute) => set({ recompute, 'stage-recompute': undefined })}
+        />
+        <Choice
+          label="Precision"
+          about="All number formats at once"
+          own={own('precision')}
+          onAuto={auto('precision')}
+          value={text.precision ?? plan.precision.compute}
+          options={choices(
+            'precision',
+            PRECISIONS.map((name) => [name, name] as const),
+          )}
+          onChange={(precision) => set({ precision })}
+        />
       </Section>
       <details class="section">
         <summary>Overlap</summary>
         {OVERLAPS.filter(([name]) => name !== 'expert' || hasExperts).map(([name, title, about]) => {
           const key = `overlap-${name.replaceAll('_', '-')}`
-          return <Switch key={name} label={title} about={about} own={own(key)} onAuto={auto(key)} value={plan.overlap[name]} onChange={(value) => flag(key, value)} />
+          return (
+            <Switch
+              key={name}
+              label={title}
+              about={about}
+              own={own(key)}
+              onAuto={auto(key)}
+              value={plan.overlap[name]}
+              onChange={(value) => flag(key, value)}
+            />
+          )
         })}
       </details>
       <Section title="Training">
-        <TextField label="Tokens" about="Tokens to train on: 15.6T, 300B" own={own('tokens')} value={text.tokens ?? ''} placeholder="15T" onChange={(tokens) => set({ tokens: tokens || undefined })} />
-        <TextField label="$ per device-hour" about="Price of one device for one hour" own={own('price-per-device-hour')} value={text['price-per-device-hour'] ?? ''} placeholder={estimate?.money?.device_price?.amount.toFixed(2) ?? ''} onChange={(price) => set({ 'price-per-device-hour': price || undefined })} />
+        <TextField
+          label="Tokens"
+          about="Tokens to train on: 15.6T, 300B"
+          own={own('tokens')}
+          value={text.tokens ?? ''}
+          placeholder="15T"
+          onChange={(tokens) => set({ tokens: tokens || undefined })}
+        />
+        <TextField
+          label="$ per device-hour"
+          about="Price of one device for one hour"
+          own={own('price-per-device-hour')}
+          value={text['price-per-device-hour'] ?? ''}
+          placeholder={estimate?.money?.device_price?.amount.toFixed(2) ?? ''}
+          onChange={(price) => set({ 'price-per-device-hour': price || undefined })}
+        />
       </Section>
       <OtherSettings />
     </>
@@ -134,7 +227,10 @@ function Degree(props: Props & { name: keyof Degrees; label: string; about: stri
 function Section(props: { title: string; note?: string; children: ComponentChildren }) {
   return (
     <section class="section" aria-label={props.title}>
-      <h2>{props.title}{props.note && <span class="muted">{props.note}</span>}</h2>
+      <h2>
+        {props.title}
+        {props.note && <span class="muted">{props.note}</span>}
+      </h2>
       {props.children}
     </section>
   )
@@ -144,24 +240,40 @@ function ModelPicker(props: { models: readonly ModelEntry[]; value: string; name
   const options: Option[] = props.models.map((model) => ({
     value: model.name,
     title: model.name,
-    note: model.parameters.active < model.parameters.total ? `${format.amount(model.parameters.total)}, ${format.amount(model.parameters.active)} active` : format.amount(model.parameters.total),
+    note:
+      model.parameters.active < model.parameters.total
+        ? `${format.amount(model.parameters.total)}, ${format.amount(model.parameters.active)} active`
+        : format.amount(model.parameters.total),
     group: model.family,
     words: model.aliases.join(' '),
   }))
   const alias = props.models.find((model) => model.aliases.includes(props.value))?.name
   const known = alias ?? props.value
-  if (known && !options.some((option) => option.value === known)) options.unshift({ value: known, title: known.replace(/^upload:\d+\//, ''), note: props.name, group: 'yours' })
+  if (known && !options.some((option) => option.value === known))
+    options.unshift({ value: known, title: known.replace(/^upload:\d+\//, ''), note: props.name, group: 'yours' })
   return (
     <div class="model-picker">
-      <Combobox label="Model" value={known} options={options} placeholder={props.name ?? 'a model of the catalogue'} onChoose={(model) => choose('model', model)} disabled={report !== null} />
+      <Combobox
+        label="Model"
+        value={known}
+        options={options}
+        placeholder={props.name ?? 'a model of the catalogue'}
+        onChoose={(model) => choose('model', model)}
+        disabled={report !== null}
+      />
       {!report && (
         <label class="button icon open-file" title="Open a config.json, a launch file or a log (or drop it anywhere)">
           <span aria-hidden="true">↥</span>
           <span class="hidden-visually">Open a config.json, a launch file or a log</span>
-          <input type="file" class="hidden-visually" multiple onChange={(event) => {
-            const input = event.currentTarget
-            void openFiles([...(input.files ?? [])]).finally(() => (input.value = ''))
-          }} />
+          <input
+            type="file"
+            class="hidden-visually"
+            multiple
+            onChange={(event) => {
+              const input = event.currentTarget
+              void openFiles([...(input.files ?? [])]).finally(() => (input.value = ''))
+            }}
+          />
         </label>
       )}
     </div>
@@ -172,12 +284,33 @@ function ModelLine(props: { estimate: Estimate | null }) {
   if (!props.estimate) return null
   const { model } = props.estimate
   const active = model.parameters.active < model.parameters.total ? `, ${format.amount(model.parameters.active)} active` : ''
-  return <p class="muted line">{format.amount(model.parameters.total)} parameters{active}, {model.layers} layers</p>
+  return (
+    <p class="muted line">
+      {format.amount(model.parameters.total)} parameters{active}, {model.layers} layers
+    </p>
+  )
 }
 
 function clusterOptions(clusters: readonly ClusterEntry[], accelerators: readonly Accelerator[]): Option[] {
-  const systems = clusters.map((cluster) => ({ value: cluster.name, title: cluster.name, note: `${cluster.accelerator.name} × ${cluster.devices_per_node}, ${cluster.network.kind}`, group: 'systems', words: cluster.accelerator.vendor }))
+  const systems = clusters.map((cluster) => ({
+    value: cluster.name,
+    title: cluster.name,
+    note: `${cluster.accelerator.name} × ${cluster.devices_per_node}, ${cluster.network.kind}`,
+    group: 'systems',
+    words: cluster.accelerator.vendor,
+  }))
   const names = new Set(systems.map((system) => system.value))
   const single = [...new Map(accelerators.map((one) => [one.id, one])).values()].filter((one) => !names.has(one.id))
-  return [...systems, ...single.map((one) => ({ value: one.id, title: one.id, note: `${one.name}, ${format.bytes(one.memory)}`, group: `accelerators of ${one.vendor}`, words: one.architecture }))].sort((a, b) => (a.group === 'systems' ? 0 : 1) - (b.group === 'systems' ? 0 : 1) || (a.group === b.group ? 0 : a.group < b.group ? -1 : 1))
+  return [
+    ...systems,
+    ...single.map((one) => ({
+      value: one.id,
+      title: one.id,
+      note: `${one.name}, ${format.bytes(one.memory)}`,
+      group: `accelerators of ${one.vendor}`,
+      words: one.architecture,
+    })),
+  ].sort(
+    (a, b) => (a.group === 'systems' ? 0 : 1) - (b.group === 'systems' ? 0 : 1) || (a.group === b.group ? 0 : a.group < b.group ? -1 : 1),
+  )
 }

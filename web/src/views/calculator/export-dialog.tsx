@@ -12,7 +12,12 @@ interface Exported {
   readonly not_expressed: readonly { readonly key: string; readonly message: string }[]
 }
 
-const FRAMEWORKS = [['megatron', 'Megatron'], ['torchtitan', 'TorchTitan'], ['deepspeed', 'DeepSpeed'], ['nanotron', 'Nanotron']] as const
+const FRAMEWORKS = [
+  ['megatron', 'Megatron'],
+  ['torchtitan', 'TorchTitan'],
+  ['deepspeed', 'DeepSpeed'],
+  ['nanotron', 'Nanotron'],
+] as const
 /** What says nothing about the run itself. */
 const LEFT_OUT = ['price-per-device-hour', 'electricity-price', 'power-share']
 
@@ -29,9 +34,17 @@ export function ExportDialog(props: { arguments: Arguments; close: () => void })
           <>
             {live.answer.not_expressed.length > 0 && (
               <details open>
-                <summary>{live.answer.not_expressed.length === 1 ? 'One setting differs there' : `${live.answer.not_expressed.length} settings differ there`}</summary>
+                <summary>
+                  {live.answer.not_expressed.length === 1
+                    ? 'One setting differs there'
+                    : `${live.answer.not_expressed.length} settings differ there`}
+                </summary>
                 <ul class="lost">
-                  {live.answer.not_expressed.map((one) => <li key={one.key + one.message}><code>{one.key}</code> <Ticked text={one.message} /></li>)}
+                  {live.answer.not_expressed.map((one) => (
+                    <li key={one.key + one.message}>
+                      <code>{one.key}</code> <Ticked text={one.message} />
+                    </li>
+                  ))}
                 </ul>
               </details>
             )}
@@ -40,8 +53,12 @@ export function ExportDialog(props: { arguments: Arguments; close: () => void })
                 <div class="file-head">
                   <strong>{file.name}</strong>
                   <span>
-                    <button type="button" class="button" onClick={() => void copy(file.text, file.name)}>Copy</button>{' '}
-                    <button type="button" class="button" onClick={() => download(file.name, file.text)}>Save</button>
+                    <button type="button" class="button" onClick={() => void copy(file.text, file.name)}>
+                      Copy
+                    </button>{' '}
+                    <button type="button" class="button" onClick={() => download(file.name, file.text)}>
+                      Save
+                    </button>
                   </span>
                 </div>
                 <pre tabIndex={0}>{file.text}</pre>

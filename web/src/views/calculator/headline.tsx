@@ -36,7 +36,13 @@ const HEADLINES: readonly Headline[] = [
     of: ({ step_time, step_time_interval: interval }) => ({
       text: format.seconds(step_time),
       value: step_time,
-      note: interval && <span title={`${Math.round(interval.coverage * 100)}% interval; ${interval.source.replaceAll('`', '')}`}>{format.seconds(interval.low)} to {format.seconds(interval.high)}<br />{Math.round(interval.coverage * 100)}% interval</span>,
+      note: interval && (
+        <span title={`${Math.round(interval.coverage * 100)}% interval; ${interval.source.replaceAll('`', '')}`}>
+          {format.seconds(interval.low)} to {format.seconds(interval.high)}
+          <br />
+          {Math.round(interval.coverage * 100)}% interval
+        </span>
+      ),
     }),
   },
   {
@@ -53,8 +59,19 @@ const HEADLINES: readonly Headline[] = [
         value: causal?.share ?? null,
         note: (
           <>
-            {full && <Explained id="mfu.full_attention" list={why}>{format.percent(full.share)} counting full attention</Explained>}
-            {hardware && causal && hardware.share > causal.share * RECOMPUTED && <><br /><Explained id="hfu" list={why} more={HFU_MORE}>HFU {format.percent(hardware.share)}</Explained></>}
+            {full && (
+              <Explained id="mfu.full_attention" list={why}>
+                {format.percent(full.share)} counting full attention
+              </Explained>
+            )}
+            {hardware && causal && hardware.share > causal.share * RECOMPUTED && (
+              <>
+                <br />
+                <Explained id="hfu" list={why} more={HFU_MORE}>
+                  HFU {format.percent(hardware.share)}
+                </Explained>
+              </>
+            )}
           </>
         ),
       }
@@ -68,7 +85,11 @@ const HEADLINES: readonly Headline[] = [
     of: ({ throughput, why }) => ({
       text: large(throughput.tokens_per_second),
       value: throughput.tokens_per_second,
-      note: <Explained id="tokens_per_second_per_device" list={why}>{format.digits(throughput.tokens_per_second_per_device)} per device</Explained>,
+      note: (
+        <Explained id="tokens_per_second_per_device" list={why}>
+          {format.digits(throughput.tokens_per_second_per_device)} per device
+        </Explained>
+      ),
     }),
   },
   {
@@ -84,7 +105,9 @@ const HEADLINES: readonly Headline[] = [
           <span class={`verdict ${FIT[memory.fit].verdict}`}>{FIT[memory.fit].words}</span>{' '}
           {memory.margin >= 0 ? `${format.bytes(memory.margin)} free` : `${format.bytes(-memory.margin)} over`}
           <br />
-          <Explained id="memory.probability_of_fitting" list={why}>chance {format.chance(memory.probability_of_fitting)}</Explained>
+          <Explained id="memory.probability_of_fitting" list={why}>
+            chance {format.chance(memory.probability_of_fitting)}
+          </Explained>
         </>
       ),
     }),
@@ -94,7 +117,20 @@ const HEADLINES: readonly Headline[] = [
     follows: true,
     why: 'device_hours',
     better: 'less',
-    of: ({ money }) => (money ? { text: format.seconds(money.calendar), value: money.calendar, note: <>{format.amount(money.tokens)} tokens<br />{format.count(money.steps)} steps</> } : MISSING),
+    of: ({ money }) =>
+      money
+        ? {
+            text: format.seconds(money.calendar),
+            value: money.calendar,
+            note: (
+              <>
+                {format.amount(money.tokens)} tokens
+                <br />
+                {format.count(money.steps)} steps
+              </>
+            ),
+          }
+        : MISSING,
   },
   {
     title: 'Cost',
@@ -103,8 +139,20 @@ const HEADLINES: readonly Headline[] = [
     better: 'less',
     of: ({ money }) =>
       money && money.rent !== null
-        ? { text: format.dollars(money.rent), value: money.rent, note: <span title={money.device_price?.source}>{hours(money.device_hours)}<br />at ${money.device_price?.amount.toFixed(2)} each</span> }
-        : money ? { text: '–', value: null, note: 'no price known' } : MISSING,
+        ? {
+            text: format.dollars(money.rent),
+            value: money.rent,
+            note: (
+              <span title={money.device_price?.source}>
+                {hours(money.device_hours)}
+                <br />
+                at ${money.device_price?.amount.toFixed(2)} each
+              </span>
+            ),
+          }
+        : money
+          ? { text: '–', value: null, note: 'no price known' }
+          : MISSING,
   },
   {
     title: 'Energy',
@@ -113,19 +161,43 @@ const HEADLINES: readonly Headline[] = [
     better: 'less',
     of: ({ money }) =>
       money && money.energy !== null
-        ? { text: format.energy(money.energy), value: money.energy, note: <>{money.power === null ? '' : format.power(money.power)}<br />{money.electricity === null ? '' : `${format.dollars(money.electricity)} of power`}</> }
-        : money ? { text: '–', value: null, note: 'no power known' } : MISSING,
+        ? {
+            text: format.energy(money.energy),
+            value: money.energy,
+            note: (
+              <>
+                {money.power === null ? '' : format.power(money.power)}
+                <br />
+                {money.electricity === null ? '' : `${format.dollars(money.electricity)} of power`}
+              </>
+            ),
+          }
+        : money
+          ? { text: '–', value: null, note: 'no power known' }
+          : MISSING,
   },
 ]
 
-const MISSING: Shown = { text: '–', value: null, note: report ? 'no tokens set' : <button type="button" class="link" onClick={toTokens}>set tokens</button> }
+const MISSING: Shown = {
+  text: '–',
+  value: null,
+  note: report ? (
+    'no tokens set'
+  ) : (
+    <button type="button" class="link" onClick={toTokens}>
+      set tokens
+    </button>
+  ),
+}
 
 /** To the field that is missing. */
 function toTokens(): void {
   const rail = document.querySelector<HTMLButtonElement>('.rail-toggle[aria-expanded=false]')
   if (rail?.offsetParent) rail.click()
   requestAnimationFrame(() => {
-    const field = [...document.querySelectorAll<HTMLElement>('.controls .field')].find((one) => one.querySelector('label')?.textContent === 'Tokens')?.querySelector('input')
+    const field = [...document.querySelectorAll<HTMLElement>('.controls .field')]
+      .find((one) => one.querySelector('label')?.textContent === 'Tokens')
+      ?.querySelector('input')
     field?.scrollIntoView({ block: 'center' })
     field?.focus()
   })
@@ -145,19 +217,26 @@ export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boole
               <dd class={props.stale ? 'stale' : ''}>
                 <span class="lettered">
                   {b && <span class="letter">A</span>}
-                  <Explained id={headline.why} list={props.a.why} class="value">{a.text}</Explained>
+                  <Explained id={headline.why} list={props.a.why} class="value">
+                    {a.text}
+                  </Explained>
                 </span>
               </dd>
               {b && props.b && (
                 <dd class={props.staleB ? 'stale' : ''}>
                   <span class="lettered">
                     <span class="letter">B</span>
-                    <Explained id={headline.why} list={props.b.why} class="value">{b.text}</Explained>
+                    <Explained id={headline.why} list={props.b.why} class="value">
+                      {b.text}
+                    </Explained>
                   </span>
                   <Difference a={a.value} b={b.value} better={headline.better} unless={headline.follows ? doubt : null} />
                 </dd>
               )}
-              <dd class="note">{b && <span class="letter">B</span>}{b ? b.note : a.note}</dd>
+              <dd class="note">
+                {b && <span class="letter">B</span>}
+                {b ? b.note : a.note}
+              </dd>
             </div>
           )
         })}
@@ -169,7 +248,9 @@ export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boole
 /** Nothing is better or worse where one of the runs cannot run. */
 export function unfitOf(a: Estimate, b: Estimate): Doubt | null {
   const letters = [a.memory.fit === 'does_not_fit' ? 'A' : '', b.memory.fit === 'does_not_fit' ? 'B' : ''].filter(Boolean)
-  return letters.length === 0 ? null : { mark: '', why: `${letters.join(' and ')} ${letters.length > 1 ? 'do' : 'does'} not fit, so there is nothing to gain` }
+  return letters.length === 0
+    ? null
+    : { mark: '', why: `${letters.join(' and ')} ${letters.length > 1 ? 'do' : 'does'} not fit, so there is nothing to gain` }
 }
 
 /** Why a difference that follows from the step times is no gain and no loss; null where it is one. */
@@ -178,7 +259,10 @@ export function doubtOf(a: Estimate, b: Estimate): Doubt | null {
   if (unfit) return unfit
   const [p, q] = [a.step_time_interval, b.step_time_interval]
   if (p && q && p.low <= q.high && q.low <= p.high) {
-    return { mark: 'within the interval', why: `${Math.round(p.coverage * 100)}% intervals of the step time overlap: A ${format.seconds(p.low)} to ${format.seconds(p.high)}, B ${format.seconds(q.low)} to ${format.seconds(q.high)}` }
+    return {
+      mark: 'within the interval',
+      why: `${Math.round(p.coverage * 100)}% intervals of the step time overlap: A ${format.seconds(p.low)} to ${format.seconds(p.high)}, B ${format.seconds(q.low)} to ${format.seconds(q.high)}`,
+    }
   }
   return null
 }
@@ -195,12 +279,23 @@ const UNSEEN = 5e-4
 const UNSEEN_TIME = 1e-6
 
 /** A signed difference; whether it is good stands in its tooltip and for screen readers, beside the colour. `step` is what times are parts of. */
-export function Difference(props: { a: number | null | undefined; b: number | null | undefined; better: 'more' | 'less' | 'neither'; step?: number; unless?: Doubt | null }) {
+export function Difference(props: {
+  a: number | null | undefined
+  b: number | null | undefined
+  better: 'more' | 'less' | 'neither'
+  step?: number
+  unless?: Doubt | null
+}) {
   if (props.a == null || props.b == null) return null
   const apart = Math.abs(props.b - props.a)
   const unseen = props.step !== undefined && apart > 0 && (apart < UNSEEN_TIME || apart < UNSEEN * props.step)
   const text = unseen ? '≈' : format.relative(props.b, props.a)
-  if (text === '=' || text === '≈') return <span class="difference" title={text === '≈' ? 'no difference that a run would show' : ''}>{text}</span>
+  if (text === '=' || text === '≈')
+    return (
+      <span class="difference" title={text === '≈' ? 'no difference that a run would show' : ''}>
+        {text}
+      </span>
+    )
   if (props.unless) {
     return (
       <span class="difference" title={props.unless.why}>
@@ -212,7 +307,10 @@ export function Difference(props: { a: number | null | undefined; b: number | nu
   const up = props.b > props.a
   const good = props.better === 'neither' ? null : up === (props.better === 'more')
   return (
-    <span class={`difference ${good === null ? '' : good ? 'good' : 'bad'}`} title={good === null ? '' : good ? 'better than A' : 'worse than A'}>
+    <span
+      class={`difference ${good === null ? '' : good ? 'good' : 'bad'}`}
+      title={good === null ? '' : good ? 'better than A' : 'worse than A'}
+    >
       {text}
       {good !== null && <span class="hidden-visually">{good ? ' better' : ' worse'}</span>}
     </span>

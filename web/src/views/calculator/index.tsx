@@ -27,7 +27,17 @@ import { Toolbar } from './toolbar'
 import { Verdict } from './verdict'
 
 /** What the page opens with when nobody says anything. */
-const FIRST = { model: 'llama-3.1-405b', cluster: 'dgx-h100', gpus: '1024', tp: '8', cp: '2', pp: '16', 'uneven-stages': 'true', 'global-batch': '512', tokens: '15.6T' }
+const FIRST = {
+  model: 'llama-3.1-405b',
+  cluster: 'dgx-h100',
+  gpus: '1024',
+  tp: '8',
+  cp: '2',
+  pp: '16',
+  'uneven-stages': 'true',
+  'global-batch': '512',
+  tokens: '15.6T',
+}
 
 /** The panels that `memory` fills follow when the slider rests: the headline numbers go first. */
 const REST = 90
@@ -35,12 +45,16 @@ const REST = 90
 /** What only `estimate` takes. */
 const MONEY = ['tokens', 'availability', 'why']
 
-const complete = (values: Arguments | null) => (values && (values.run || values.launch || (values.model && (values.cluster || values.accelerator))) ? values : null)
+const complete = (values: Arguments | null) =>
+  values && (values.run || values.launch || (values.model && (values.cluster || values.accelerator))) ? values : null
 
 function memoryQuestion(values: Arguments | null): Arguments | null {
   if (!complete(values) || !values) return null
   const stage = kept.value.stage
-  return { ...Object.fromEntries(Object.entries(values).filter(([key]) => !MONEY.includes(key))), ...(stage === undefined ? {} : { stage }) }
+  return {
+    ...Object.fromEntries(Object.entries(values).filter(([key]) => !MONEY.includes(key))),
+    ...(stage === undefined ? {} : { stage }),
+  }
 }
 
 export default function Calculator() {
@@ -49,7 +63,11 @@ export default function Calculator() {
   const b = useFollow<Estimate>('estimate', () => complete(runB.value)).value
   const memoryA = useFollow<Memory>('memory', () => memoryQuestion(run.value), REST).value
   const memoryB = useFollow<Memory>('memory', () => memoryQuestion(runB.value), REST).value
-  const values = useFollow<ValidValues>('values', () => (report ? null : valuesQuestion(editing.value === 'b' ? runB.value : run.value)), REST).value
+  const values = useFollow<ValidValues>(
+    'values',
+    () => (report ? null : valuesQuestion(editing.value === 'b' ? runB.value : run.value)),
+    REST,
+  ).value
   const valid = useMemo(() => validOf(values.answer), [values.answer])
   const catalogue = useCatalogue()
   const [railOpen, setRailOpen] = useState(false)
@@ -59,15 +77,28 @@ export default function Calculator() {
   const accelerators = acceleratorsOf(catalogue.clusters, catalogue.accelerators)
   return (
     <div class="calculator" aria-busy={a.loading || b.loading || memoryA.loading || memoryB.loading}>
-      <button type="button" class="button rail-toggle" aria-expanded={railOpen} onClick={() => setRailOpen(!railOpen)}>{railOpen ? 'Close the settings' : 'Change the run'}</button>
+      <button type="button" class="button rail-toggle" aria-expanded={railOpen} onClick={() => setRailOpen(!railOpen)}>
+        {railOpen ? 'Close the settings' : 'Change the run'}
+      </button>
       <aside class={`rail ${railOpen ? 'open' : ''}`} aria-label="Settings" tabIndex={report ? 0 : undefined}>
-        <Controls estimate={edit.answer ?? a.answer} models={catalogue.models} clusters={catalogue.clusters} accelerators={accelerators} valid={valid} refused={edit.problems.length > 0} />
+        <Controls
+          estimate={edit.answer ?? a.answer}
+          models={catalogue.models}
+          clusters={catalogue.clusters}
+          accelerators={accelerators}
+          valid={valid}
+          refused={edit.problems.length > 0}
+        />
       </aside>
       <div class="results">
         <Toolbar a={a.answer} b={shownB} commandA={a.commandLine} commandB={b.commandLine} />
         <Refused live={a} letter={two ? 'A' : ''} estimate={a.answer} valid={editing.value === 'a' ? valid : null} />
         {two && <Refused live={b} letter="B" estimate={b.answer ?? a.answer} valid={editing.value === 'b' ? valid : null} />}
-        {a.answer ? <Results a={a} b={two ? b : null} memoryA={memoryA} memoryB={two ? memoryB : null} valid={valid} /> : a.problems.length === 0 && <Waiting />}
+        {a.answer ? (
+          <Results a={a} b={two ? b : null} memoryA={memoryA} memoryB={two ? memoryB : null} valid={valid} />
+        ) : (
+          a.problems.length === 0 && <Waiting />
+        )}
       </div>
     </div>
   )
@@ -90,8 +121,22 @@ function Results(props: Shown) {
   return (
     <>
       <div class={`first ${refused(props) ? 'outdated' : ''}`} data-of={props.a.of} data-of-b={props.b?.of}>
-        <Verdict estimate={a} letter={b ? 'A' : ''} stale={dim(props.a)} question={editing.value === 'a' ? complete(run.value) : null} valid={props.valid} />
-        {b && props.b && <Verdict estimate={b} letter="B" stale={dim(props.b)} question={editing.value === 'b' ? complete(runB.value) : null} valid={props.valid} />}
+        <Verdict
+          estimate={a}
+          letter={b ? 'A' : ''}
+          stale={dim(props.a)}
+          question={editing.value === 'a' ? complete(run.value) : null}
+          valid={props.valid}
+        />
+        {b && props.b && (
+          <Verdict
+            estimate={b}
+            letter="B"
+            stale={dim(props.b)}
+            question={editing.value === 'b' ? complete(runB.value) : null}
+            valid={props.valid}
+          />
+        )}
         <Headlines a={a} b={b} stale={dim(props.a)} staleB={props.b !== null && dim(props.b)} />
       </div>
       <Panels a={props.a} b={props.b} memoryA={props.memoryA} memoryB={props.memoryB} />
@@ -138,7 +183,8 @@ function Drawn(props: Omit<Shown, 'valid'>) {
 function Refused(props: { live: Live<Estimate>; letter: string; estimate: Estimate | null; valid: Valid | null }) {
   const { problems } = props.live
   if (problems.length === 0) return null
-  const suggest = (problem: Problem): readonly Suggestion[] => suggestions(problem).map((one) => ({ title: one.title, run: () => set(one.values) }))
+  const suggest = (problem: Problem): readonly Suggestion[] =>
+    suggestions(problem).map((one) => ({ title: one.title, run: () => set(one.values) }))
   return (
     <div class="refused-banner">
       {props.letter && <p class="muted">Scenario {props.letter}</p>}
@@ -154,16 +200,26 @@ function Waiting() {
   if (parameters.model && !parameters.cluster && !parameters.accelerator) {
     return <Empty title="Which cluster?" text="Choose a system or an accelerator on the left; then every number follows." />
   }
-  if (!parameters.model && Object.keys(parameters).length > 0) return <Empty title="Which model?" text="Choose one on the left, or drop a config.json, a launch file or a log anywhere on the page." />
+  if (!parameters.model && Object.keys(parameters).length > 0)
+    return <Empty title="Which model?" text="Choose one on the left, or drop a config.json, a launch file or a log anywhere on the page." />
   return <Loading heights={[86, 260, 300]} label="computing" />
 }
 
 /** The first state: what the server was started with, else an example that shows everything. */
 async function begin(): Promise<void> {
   if (report || Object.keys(runText.value).length > 0) return
-  const given = await start().then(({ run: said }) => said, () => null)
+  const given = await start().then(
+    ({ run: said }) => said,
+    () => null,
+  )
   if (Object.keys(runText.value).length > 0) return
-  const text = given ? Object.fromEntries(Object.entries(given).filter(([, value]) => value !== false && value != null).map(([key, value]) => [key, String(value)])) : {}
+  const text = given
+    ? Object.fromEntries(
+        Object.entries(given)
+          .filter(([, value]) => value !== false && value != null)
+          .map(([key, value]) => [key, String(value)]),
+      )
+    : {}
   change(Object.keys(text).length > 0 ? text : FIRST, 'replace')
 }
 
@@ -182,7 +238,8 @@ function useCatalogue(): Catalogue {
       askOnce<{ clusters: ClusterEntry[] }>('clusters/list'),
       askOnce<{ accelerators: Accelerator[] }>('gpus/list'),
     ]).then(
-      ([models, clusters, gpus]) => setCatalogue({ models: models.answer.models, clusters: clusters.answer.clusters, accelerators: gpus.answer.accelerators }),
+      ([models, clusters, gpus]) =>
+        setCatalogue({ models: models.answer.models, clusters: clusters.answer.clusters, accelerators: gpus.answer.accelerators }),
       () => undefined,
     )
   }, [])

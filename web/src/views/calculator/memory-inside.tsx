@@ -12,7 +12,11 @@ import { branches } from './branches'
 import { kept } from './scenarios'
 
 const GIB = 2 ** 30
-const GROUPINGS = [['module', 'Module'], ['layer', 'Layer'], ['kind', 'Kind']] as const
+const GROUPINGS = [
+  ['module', 'Module'],
+  ['layer', 'Layer'],
+  ['kind', 'Kind'],
+] as const
 
 /** The treemap of a stage. */
 export function MemoryInside(props: { live: Live<Memory>; stage: number; letter: string }) {
@@ -26,10 +30,32 @@ export function MemoryInside(props: { live: Live<Memory>; stage: number; letter:
       name={`memory-stage-${props.stage}`}
       class="inside-chart"
       stale={props.live.stale}
-      tools={<Segments label="Grouped by" value={by} options={GROUPINGS} onChange={(next) => change({ 'c.by': next === 'module' ? undefined : next }, 'replace')} />}
-      rows={() => ({ columns: ['kind', 'module', 'layer', 'bytes'], rows: (stage?.items ?? []).map((item) => [item.kind, item.module, item.layer, item.bytes]) })}
+      tools={
+        <Segments
+          label="Grouped by"
+          value={by}
+          options={GROUPINGS}
+          onChange={(next) => change({ 'c.by': next === 'module' ? undefined : next }, 'replace')}
+        />
+      }
+      rows={() => ({
+        columns: ['kind', 'module', 'layer', 'bytes'],
+        rows: (stage?.items ?? []).map((item) => [item.kind, item.module, item.layer, item.bytes]),
+      })}
     >
-      {(width) => (stage ? <Treemap label={`memory of stage ${props.stage} by ${by}`} branches={branches(stage.items, by)} width={width} height={300} format={bytes} /> : <div class="skeleton" style={{ height: '300px' }} />)}
+      {(width) =>
+        stage ? (
+          <Treemap
+            label={`memory of stage ${props.stage} by ${by}`}
+            branches={branches(stage.items, by)}
+            width={width}
+            height={300}
+            format={bytes}
+          />
+        ) : (
+          <div class="skeleton" style={{ height: '300px' }} />
+        )
+      }
     </ChartFrame>
   )
 }
@@ -44,7 +70,9 @@ function stagesOf(stages: readonly (number | undefined)[]): string {
 /** How full the stage is over the step. */
 export function MemoryOverTime(props: { a: Live<Memory>; b: Live<Memory> | null }) {
   const both = [{ letter: props.b ? 'A' : '', live: props.a }, ...(props.b ? [{ letter: 'B', live: props.b }] : [])]
-  const most = Math.max(...both.map(({ live }) => Math.max(live.answer?.memory.device_memory ?? 0, live.answer?.over_time.peak?.bytes ?? 0)))
+  const most = Math.max(
+    ...both.map(({ live }) => Math.max(live.answer?.memory.device_memory ?? 0, live.answer?.over_time.peak?.bytes ?? 0)),
+  )
   return (
     <ChartFrame
       title="Memory over the step"
@@ -56,16 +84,29 @@ export function MemoryOverTime(props: { a: Live<Memory>; b: Live<Memory> | null 
         columns: ['scenario', 'until_seconds', 'highest_bytes', ...(props.a.answer?.over_time.parts?.map((part) => part.kind) ?? [])],
         rows: both.flatMap(({ letter, live }) => {
           const over = live.answer?.over_time
-          return (over?.highest_bytes ?? []).map((value, index, all) => [letter || 'A', ((index + 1) / all.length) * (over?.duration ?? 0), value, ...(over?.parts?.map((part) => part.bytes[index]) ?? [])])
+          return (over?.highest_bytes ?? []).map((value, index, all) => [
+            letter || 'A',
+            ((index + 1) / all.length) * (over?.duration ?? 0),
+            value,
+            ...(over?.parts?.map((part) => part.bytes[index]) ?? []),
+          ])
         }),
       })}
     >
-      {(width) => both.map(({ letter, live }) => (
-        <div key={letter} class="over-time">
-          {letter && <span class="letter">{letter}</span>}
-          {live.answer && live.answer.over_time.highest_bytes.length > 0 ? <Over memory={live.answer} width={width} height={props.b ? 150 : 220} most={most} /> : live.answer ? <p class="muted">This step has too many passes to be drawn over time.</p> : <div class="skeleton" style={{ height: '150px' }} />}
-        </div>
-      ))}
+      {(width) =>
+        both.map(({ letter, live }) => (
+          <div key={letter} class="over-time">
+            {letter && <span class="letter">{letter}</span>}
+            {live.answer && live.answer.over_time.highest_bytes.length > 0 ? (
+              <Over memory={live.answer} width={width} height={props.b ? 150 : 220} most={most} />
+            ) : live.answer ? (
+              <p class="muted">This step has too many passes to be drawn over time.</p>
+            ) : (
+              <div class="skeleton" style={{ height: '150px' }} />
+            )}
+          </div>
+        ))
+      }
     </ChartFrame>
   )
 }
@@ -75,8 +116,15 @@ const ORDER = ['parameters', 'gradients', 'optimizer', 'overhead', 'communicatio
 
 function Over(props: { memory: Memory; width: number; height: number; most: number }) {
   const { over_time: over, memory } = props.memory
-  const parts = over.parts?.length ? [...over.parts].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)) : [{ kind: 'activations', bytes: over.highest_bytes }]
-  const layers = parts.map((part) => ({ key: part.kind, title: over.parts?.length ? words(part.kind) : 'all', colour: kindColour(part.kind), values: part.bytes }))
+  const parts = over.parts?.length
+    ? [...over.parts].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
+    : [{ kind: 'activations', bytes: over.highest_bytes }]
+  const layers = parts.map((part) => ({
+    key: part.kind,
+    title: over.parts?.length ? words(part.kind) : 'all',
+    colour: kindColour(part.kind),
+    values: part.bytes,
+  }))
   return (
     <StackedArea
       label="memory over the step"
@@ -89,7 +137,15 @@ function Over(props: { memory: Memory; width: number; height: number; most: numb
       format={bytes}
       formatTime={seconds}
       most={props.most}
-      mark={over.peak ? { at: over.peak.time / 1e12, value: over.peak.bytes, title: `fullest at ${seconds(over.peak.time / 1e12)}: ${bytes(over.peak.bytes)}` } : null}
+      mark={
+        over.peak
+          ? {
+              at: over.peak.time / 1e12,
+              value: over.peak.bytes,
+              title: `fullest at ${seconds(over.peak.time / 1e12)}: ${bytes(over.peak.bytes)}`,
+            }
+          : null
+      }
     />
   )
 }

@@ -26,8 +26,17 @@ export function MemoryStages(props: { a: Estimate; b: Estimate | null; stale: bo
       return at ? [{ series: props.b ? letter : 'needs', segments: segments(at) }] : []
     }),
   }))
-  const present = KINDS.filter((kind) => both.some(({ estimate }) => estimate.memory.stages.some((stage) => stage.kinds.some((one) => one.kind === kind && one.bytes > 0))))
-  const limits = [...new Map(both.map(({ letter, estimate }) => [estimate.memory.device_memory, props.b && props.b.memory.device_memory !== props.a.memory.device_memory ? letter : ''])).entries()].map(([value, letter]) => ({ value, title: `${letter ? `${letter}: ` : ''}device has ${bytes(value)}` }))
+  const present = KINDS.filter((kind) =>
+    both.some(({ estimate }) => estimate.memory.stages.some((stage) => stage.kinds.some((one) => one.kind === kind && one.bytes > 0))),
+  )
+  const limits = [
+    ...new Map(
+      both.map(({ letter, estimate }) => [
+        estimate.memory.device_memory,
+        props.b && props.b.memory.device_memory !== props.a.memory.device_memory ? letter : '',
+      ]),
+    ).entries(),
+  ].map(([value, letter]) => ({ value, title: `${letter ? `${letter}: ` : ''}device has ${bytes(value)}` }))
   const chosen = chosenStage(props.a)
   return (
     <ChartFrame
@@ -36,7 +45,12 @@ export function MemoryStages(props: { a: Estimate; b: Estimate | null; stale: bo
       name="memory-by-stage"
       class="stages-chart"
       stale={props.stale}
-      rows={() => ({ columns: ['scenario', 'stage', 'kind', 'bytes'], rows: both.flatMap(({ letter, estimate }) => estimate.memory.stages.flatMap((stage) => stage.kinds.map((one) => [letter, stage.stage, one.kind, one.bytes]))) })}
+      rows={() => ({
+        columns: ['scenario', 'stage', 'kind', 'bytes'],
+        rows: both.flatMap(({ letter, estimate }) =>
+          estimate.memory.stages.flatMap((stage) => stage.kinds.map((one) => [letter, stage.stage, one.kind, one.bytes])),
+        ),
+      })}
     >
       {(width) => (
         <>
@@ -68,14 +82,20 @@ function StageTip(props: { stage: number; both: readonly { letter: string; estim
         if (!stage) return null
         return (
           <div key={letter}>
-            <strong>{props.both.length > 1 ? `${letter}: ` : ''}stage {props.stage}</strong> · {bytes(stage.device)}, fullest {words(stage.moment)}
-            {[...segments(stage)].reverse().filter((one) => one.value > 0).map((one) => (
-              <div key={one.key} class="swatch-label" style={{ display: 'flex' }}>
-                <span class="swatch" style={{ background: one.colour }} />
-                <span style={{ flex: 1 }}>{words(one.key)}</span>
-                <span style={{ paddingLeft: '12px' }}>{bytes(one.value)}</span>
-              </div>
-            ))}
+            <strong>
+              {props.both.length > 1 ? `${letter}: ` : ''}stage {props.stage}
+            </strong>{' '}
+            · {bytes(stage.device)}, fullest {words(stage.moment)}
+            {[...segments(stage)]
+              .reverse()
+              .filter((one) => one.value > 0)
+              .map((one) => (
+                <div key={one.key} class="swatch-label" style={{ display: 'flex' }}>
+                  <span class="swatch" style={{ background: one.colour }} />
+                  <span style={{ flex: 1 }}>{words(one.key)}</span>
+                  <span style={{ paddingLeft: '12px' }}>{bytes(one.value)}</span>
+                </div>
+              ))}
           </div>
         )
       })}
@@ -84,7 +104,9 @@ function StageTip(props: { stage: number; both: readonly { letter: string; estim
 }
 
 function segments(stage: StageMemory) {
-  return [...stage.kinds].sort((a, b) => rank(a.kind) - rank(b.kind)).map((one) => ({ key: one.kind, value: one.bytes, colour: kindColour(one.kind) }))
+  return [...stage.kinds]
+    .sort((a, b) => rank(a.kind) - rank(b.kind))
+    .map((one) => ({ key: one.kind, value: one.bytes, colour: kindColour(one.kind) }))
 }
 
 function rank(kind: string): number {

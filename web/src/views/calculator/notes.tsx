@@ -16,41 +16,62 @@ export function Notes(props: { a: Estimate; b: Estimate | null; said: readonly s
   const onlyB = other.filter((one) => !warnings.some((known) => known.id === one.id && known.message === one.message))
   const shown = props.b ?? props.a
   // Warnings stand in the answer, too; what is left are remarks on the files that were read.
-  const remarks = [...new Set(props.said)].filter((text) => ![...warnings, ...other].some((one) => text.includes(one.message)) && !text.startsWith('defaults:'))
+  const remarks = [...new Set(props.said)].filter(
+    (text) => ![...warnings, ...other].some((one) => text.includes(one.message)) && !text.startsWith('defaults:'),
+  )
   return (
     <section class={`panel titled notes ${props.stale ? 'stale' : ''}`} aria-label="Notes">
-      <h2>What to know</h2>
+      <h2>Notes</h2>
       {warnings.length + onlyB.length > 0 && (
         <ul class="warnings" aria-label="Warnings">
-          {warnings.map((one) => <Doubt key={`${one.id}${one.message}`} warning={one} />)}
-          {onlyB.map((one) => <Doubt key={`b${one.id}${one.message}`} warning={one} letter="B" />)}
+          {warnings.map((one) => (
+            <Doubt key={`${one.id}${one.message}`} warning={one} />
+          ))}
+          {onlyB.map((one) => (
+            <Doubt key={`b${one.id}${one.message}`} warning={one} letter="B" />
+          ))}
         </ul>
       )}
       {remarks.length > 0 && (
         <details class="remarks">
           <summary>{remarks.length === 1 ? 'One remark on what was read' : `${remarks.length} remarks on what was read`}</summary>
-          <ul>{remarks.map((text) => <li key={text}><Ticked text={text} /></li>)}</ul>
+          <ul>
+            {remarks.map((text) => (
+              <li key={text}>
+                <Ticked text={text} />
+              </li>
+            ))}
+          </ul>
         </details>
       )}
       <div class="note-columns">
         {shown.chosen.length > 0 && (
           <div>
             <h3>Defaults</h3>
-            <ul class="chips">{shown.chosen.map((text) => <li key={text}>{text}</li>)}</ul>
+            <ul class="chips">
+              {shown.chosen.map((text) => (
+                <li key={text}>{text}</li>
+              ))}
+            </ul>
           </div>
         )}
         <div>
-          <h3>What the time rests on</h3>
+          <h3>Evidence of the step time</h3>
           <ul class="rests">
             {shown.provenance.map((one) => (
               <li key={one.id}>
-                <span class="share-bar" aria-hidden="true"><span style={{ width: `${Math.max(0, Math.min(one.share, 1)) * 100}%` }} /></span>
+                <span class="share-bar" aria-hidden="true">
+                  <span style={{ width: `${Math.max(0, Math.min(one.share, 1)) * 100}%` }} />
+                </span>
                 <span class="number">{percent(one.share)}</span>
                 <span>{one.title}</span>
               </li>
             ))}
           </ul>
-          <p class="muted small">Constants of <code>{shown.software.id}</code>: {shown.software.source}.{shown.step_time_interval && ` Interval: ${shown.step_time_interval.source.replaceAll('`', '')}.`}</p>
+          <p class="muted small">
+            Constants of <code>{shown.software.id}</code>: {shown.software.source}.
+            {shown.step_time_interval && ` Interval: ${shown.step_time_interval.source.replaceAll('`', '')}.`}
+          </p>
         </div>
       </div>
     </section>
@@ -70,12 +91,16 @@ function Doubt(props: { warning: Warning; letter?: string }) {
   }
   return (
     <li class={/fit|exceed/.test(props.warning.id) ? 'bad' : ''}>
-      <span class="sign" aria-hidden="true">!</span>
+      <span class="sign" aria-hidden="true">
+        !
+      </span>
       <div>
         <p>
           {props.letter && <span class="letter">{props.letter}</span>}
           <Ticked text={props.warning.message} />{' '}
-          <button type="button" class="link" aria-expanded={open} onClick={toggle}>{open ? 'less' : 'why'}</button>
+          <button type="button" class="link" aria-expanded={open} onClick={toggle}>
+            {open ? 'less' : 'why'}
+          </button>
         </p>
         {open && topic && <Explanation topic={topic} />}
       </div>
@@ -87,7 +112,17 @@ function Doubt(props: { warning: Warning; letter?: string }) {
 export function Explanation(props: { topic: Topic }) {
   return (
     <div class="explanation">
-      {props.topic.text.split(/\n\n+/).map((part, index) => (/^ {4}/.test(part) ? <code key={index} class="why-formula">{part.replace(/^ {4}/gm, '')}</code> : <p key={index}><Ticked text={part} /></p>))}
+      {props.topic.text.split(/\n\n+/).map((part, index) =>
+        /^ {4}/.test(part) ? (
+          <code key={index} class="why-formula">
+            {part.replace(/^ {4}/gm, '')}
+          </code>
+        ) : (
+          <p key={index}>
+            <Ticked text={part} />
+          </p>
+        ),
+      )}
     </div>
   )
 }

@@ -8,12 +8,46 @@ import { flagOf } from './flags'
 import { edited, set } from './scenarios'
 
 /** What has a control of its own. */
-const SHOWN = new Set(['model', 'cluster', 'gpus', 'tp', 'pp', 'cp', 'vp', 'ep', 'etp', 'uneven-stages', 'sequence-parallel', 'schedule', 'global-batch', 'micro-batch', 'sequence-length', 'sharding', 'recompute', 'precision', 'overlap-gradient-reduce', 'overlap-parameter-gather', 'overlap-tensor', 'overlap-pipeline', 'overlap-expert', 'tokens', 'price-per-device-hour', 'on'])
+const SHOWN = new Set([
+  'model',
+  'cluster',
+  'gpus',
+  'tp',
+  'pp',
+  'cp',
+  'vp',
+  'ep',
+  'etp',
+  'uneven-stages',
+  'sequence-parallel',
+  'schedule',
+  'global-batch',
+  'micro-batch',
+  'sequence-length',
+  'sharding',
+  'recompute',
+  'precision',
+  'overlap-gradient-reduce',
+  'overlap-parameter-gather',
+  'overlap-tensor',
+  'overlap-pipeline',
+  'overlap-expert',
+  'tokens',
+  'price-per-device-hour',
+  'on',
+])
 
 export function OtherSettings() {
   const [keys, setKeys] = useState<readonly Key[]>([])
   const [added, setAdded] = useState<readonly string[]>([])
-  useEffect(() => void askOnce<{ keys: Key[] }>('keys').then(({ answer }) => setKeys(answer.keys), () => setKeys([])), [])
+  useEffect(
+    () =>
+      void askOnce<{ keys: Key[] }>('keys').then(
+        ({ answer }) => setKeys(answer.keys),
+        () => setKeys([]),
+      ),
+    [],
+  )
   const text = edited.value
   const flags = keys.map((key) => ({ key, flag: flagOf(key) })).filter(({ flag }) => !SHOWN.has(flag))
   const rows = [...new Set([...Object.keys(text).filter((flag) => !SHOWN.has(flag)), ...added])]
@@ -51,7 +85,15 @@ export function OtherSettings() {
         label="Add a setting"
         value=""
         placeholder="Add a setting…"
-        options={flags.filter(({ flag }) => !rows.includes(flag)).map(({ key, flag }) => ({ value: flag, title: flag.replaceAll('-', ' '), note: key.default.length < 28 ? key.default : '', group: key.section, words: key.doc }))}
+        options={flags
+          .filter(({ flag }) => !rows.includes(flag))
+          .map(({ key, flag }) => ({
+            value: flag,
+            title: flag.replaceAll('-', ' '),
+            note: key.default.length < 28 ? key.default : '',
+            group: key.section,
+            words: key.doc,
+          }))}
         onChoose={(flag) => setAdded([...added, flag])}
       />
     </section>

@@ -30,17 +30,38 @@ const NAMES: Readonly<Record<string, (value: string) => string>> = {
 /** The changes to try: each means alone, the next larger valid sizes, and the two that combine best. */
 export function candidates({ plan }: Pick<Estimate, 'plan'>, valid: Valid): string[] {
   const next = (flag: string, now: number) => numbersOf(valid, flag).find((value) => value > now)
-  const sizes = ([['tensor_parallel', 'tp'], ['pipeline_parallel', 'pp'], ['context_parallel', 'cp'], ['expert_parallel', 'ep']] as const).flatMap(([key, flag]) => {
+  const sizes = (
+    [
+      ['tensor_parallel', 'tp'],
+      ['pipeline_parallel', 'pp'],
+      ['context_parallel', 'cp'],
+      ['expert_parallel', 'ep'],
+    ] as const
+  ).flatMap(([key, flag]) => {
     const larger = next(flag, plan[key])
     return larger === undefined ? [] : [`${key}=${larger}`]
   })
   const smaller = numbersOf(valid, 'micro-batch').filter((value) => value < plan.micro_batch)
-  const shardings = (valid.get('sharding') ?? []).filter((name) => (name === 'zero1' && plan.sharding.zero_stage < 1) || (name === 'fsdp' && plan.sharding.zero_stage < 3))
-  const recomputes = plan.recompute.mode === 'full' ? [] : plan.recompute.mode === 'none' ? ['recompute=selective:core_attention', 'recompute=full'] : ['recompute=full']
+  const shardings = (valid.get('sharding') ?? []).filter(
+    (name) => (name === 'zero1' && plan.sharding.zero_stage < 1) || (name === 'fsdp' && plan.sharding.zero_stage < 3),
+  )
+  const recomputes =
+    plan.recompute.mode === 'full'
+      ? []
+      : plan.recompute.mode === 'none'
+        ? ['recompute=selective:core_attention', 'recompute=full']
+        : ['recompute=full']
   const offloads = plan.offload.optimizer < 1 ? ['offload.optimizer=1'] : []
-  const single = [...recomputes, ...shardings.map((name) => `sharding=${name}`), ...smaller.slice(0, 1).map((value) => `micro_batch=${value}`), ...sizes, ...offloads]
+  const single = [
+    ...recomputes,
+    ...shardings.map((name) => `sharding=${name}`),
+    ...smaller.slice(0, 1).map((value) => `micro_batch=${value}`),
+    ...sizes,
+    ...offloads,
+  ]
   const full = recomputes.at(-1)
-  const pairs = full === undefined ? [] : [...shardings.map((name) => `sharding=${name}`), ...sizes, ...offloads].map((one) => `${one},${full}`)
+  const pairs =
+    full === undefined ? [] : [...shardings.map((name) => `sharding=${name}`), ...sizes, ...offloads].map((one) => `${one},${full}`)
   return [...single, ...pairs]
 }
 
@@ -58,12 +79,23 @@ export function remedies(changes: readonly Change[]): Remedy[] {
   const found: Remedy[] = []
   for (const { name, outcome } of changes) {
     if (outcome.outcome !== 'possible' || outcome.after.fit === 'does_not_fit') continue
-    const settings = Object.fromEntries(name.split(',').map((part) => {
-      const [key = '', value = ''] = part.split('=')
-      return [flagOf(key), value]
-    }))
-    found.push({ name: nameOf(name), settings, fit: outcome.after.fit, stepTime: outcome.after.step_time, share: outcome.difference.share, memory: outcome.after.memory })
+    const settings = Object.fromEntries(
+      name.split(',').map((part) => {
+        const [key = '', value = ''] = part.split('=')
+        return [flagOf(key), value]
+      }),
+    )
+    found.push({
+      name: nameOf(name),
+      settings,
+      fit: outcome.after.fit,
+      stepTime: outcome.after.step_time,
+      share: outcome.difference.share,
+      memory: outcome.after.memory,
+    })
   }
   const rank = (one: Remedy) => (one.fit === 'fits' ? 0 : 1)
-  return found.sort((a, b) => rank(a) - rank(b) || a.stepTime - b.stepTime || Object.keys(a.settings).length - Object.keys(b.settings).length)
+  return found.sort(
+    (a, b) => rank(a) - rank(b) || a.stepTime - b.stepTime || Object.keys(a.settings).length - Object.keys(b.settings).length,
+  )
 }

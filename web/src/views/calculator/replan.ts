@@ -9,5 +9,8 @@ export function choose(changed: 'model' | 'cluster', value: string): void {
   const before = Object.fromEntries(reset.map((key) => [key, edited.value[key]]))
   set({ ...Object.fromEntries(reset.map((key) => [key, undefined])), [changed]: value })
   if (reset.length === 0) return
-  toast(changed === 'model' ? `Model: ${value}` : `Cluster: ${value}`, { hint: statement(kept, reset), action: { title: 'Keep the plan', run: () => set(before) } })
+  toast(changed === 'model' ? `Model: ${value}` : `Cluster: ${value}`, {
+    hint: statement(kept, reset),
+    action: { title: 'Keep the plan', run: () => set(before) },
+  })
 }

@@ -24,7 +24,10 @@ export const lastSet = signal<readonly string[]>([])
 /** Sets arguments of the scenario that is edited; `undefined` leaves the choice to the program. */
 export function set(values: Readonly<Record<string, string | undefined>>, history: 'push' | 'replace' = 'push'): void {
   lastSet.value = Object.keys(values)
-  if (editing.value === 'a') return change(values, history)
+  if (editing.value === 'a') {
+    change(values, history)
+    return
+  }
   const base = runText.value
   const changes = Object.entries(values).map(([key, value]) => {
     const same = (value ?? '') === (base[key] ?? '')
@@ -42,10 +45,16 @@ export function compare(): void {
 export function keep(letter: Letter): void {
   const b = runTextB.value
   const all = location.value.parameters
-  const closed = Object.fromEntries(Object.keys(all).filter((key) => key.startsWith('b.')).map((key) => [key, undefined]))
+  const closed = Object.fromEntries(
+    Object.keys(all)
+      .filter((key) => key.startsWith('b.'))
+      .map((key) => [key, undefined]),
+  )
   const gone = Object.fromEntries(Object.keys(runText.value).map((key) => [key, undefined]))
   change({ ...closed, ...(letter === 'b' ? { ...gone, ...b } : {}), 'c.edit': undefined })
 }
 
 /** Names of what B says otherwise. */
-export const differences = computed(() => Object.keys(overrides.value).filter((key) => key !== 'on' && (runText.value[key] ?? '-') !== overrides.value[key]))
+export const differences = computed(() =>
+  Object.keys(overrides.value).filter((key) => key !== 'on' && (runText.value[key] ?? '-') !== overrides.value[key]),
+)

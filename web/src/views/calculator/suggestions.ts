@@ -41,7 +41,10 @@ function namedKind(problem: Problem): string | null {
 
 /** The flag that a problem is about: from its place (`--pipeline-parallel`, `plan.pipeline_parallel`) or its message. */
 function flagAt(problem: Problem): string | null {
-  const place = typeof problem.place === 'string' ? problem.place : [problem.place?.file, problem.place?.key, problem.place?.flag].filter(Boolean).join(' ')
+  const place =
+    typeof problem.place === 'string'
+      ? problem.place
+      : [problem.place?.file, problem.place?.key, problem.place?.flag].filter(Boolean).join(' ')
   const text = `${place} ${problem.message}`
   const found = /--([a-z][a-z-]+)/.exec(text)?.[1] ?? /\bplan\.([a-z_.]+)/.exec(text)?.[1]?.replace(/[._]/g, '-')
   return found ? (Object.keys(normalise({ [found]: '1' }))[0] ?? null) : null

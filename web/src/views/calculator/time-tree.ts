@@ -19,7 +19,12 @@ export function find(node: TimeNode, id: string): TimeNode | null {
 /** A's tree with what only B has, so that the table lists both. */
 export function merged(a: TimeNode, b: TimeNode | undefined): TimeNode {
   if (!b) return a
-  const children = a.children.map((child) => merged(child, b.children.find((other) => other.id === child.id)))
+  const children = a.children.map((child) =>
+    merged(
+      child,
+      b.children.find((other) => other.id === child.id),
+    ),
+  )
   const added = b.children.filter((other) => !a.children.some((child) => child.id === other.id))
   return { ...a, children: [...children, ...added] }
 }

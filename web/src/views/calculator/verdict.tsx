@@ -26,15 +26,24 @@ export function Verdict(props: { estimate: Estimate; letter: string; stale: bool
   const fills = [...(stage?.kinds ?? [])].sort((a, b) => b.bytes - a.bytes).slice(0, NAMED)
   const where = memory.stages.length > 1 ? `stage ${memory.worst}` : 'a device'
   return (
-    <section class={`run-verdict ${FIT[memory.fit].verdict} ${props.stale ? 'stale' : ''}`} aria-label={props.letter ? `Verdict on ${props.letter}` : 'Verdict'}>
+    <section
+      class={`run-verdict ${FIT[memory.fit].verdict} ${props.stale ? 'stale' : ''}`}
+      aria-label={props.letter ? `Verdict on ${props.letter}` : 'Verdict'}
+    >
       <p>
         {props.letter && <span class="letter">{props.letter}</span>}
         <strong class={`verdict ${FIT[memory.fit].verdict}`}>{FIT[memory.fit].words}</strong>{' '}
-        {memory.margin >= 0 ? `${where} has ${format.bytes(memory.margin)} free of ${format.bytes(memory.device_memory)}` : `${where} needs ${format.bytes(-memory.margin)} more than the ${format.bytes(memory.device_memory)} of a device`}
+        {memory.margin >= 0
+          ? `${where} has ${format.bytes(memory.margin)} free of ${format.bytes(memory.device_memory)}`
+          : `${where} needs ${format.bytes(-memory.margin)} more than the ${format.bytes(memory.device_memory)} of a device`}
         {memory.fit !== 'fits' && `; chance of fitting ${format.chance(memory.probability_of_fitting)}`}
-        {memory.fit !== 'fits' && fills.length > 0 && <span class="muted">. Largest: {fills.map((one) => `${words(one.kind)} ${format.bytes(one.bytes)}`).join(', ')}</span>}
+        {memory.fit !== 'fits' && fills.length > 0 && (
+          <span class="muted">. Largest: {fills.map((one) => `${words(one.kind)} ${format.bytes(one.bytes)}`).join(', ')}</span>
+        )}
       </p>
-      {memory.fit !== 'fits' && props.question && !report && <Remedies estimate={props.estimate} question={props.question} valid={props.valid} />}
+      {memory.fit !== 'fits' && props.question && !report && (
+        <Remedies estimate={props.estimate} question={props.question} valid={props.valid} />
+      )}
     </section>
   )
 }
@@ -43,17 +52,32 @@ function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid
   const change = useMemo(() => candidates(props.estimate, props.valid), [props.estimate, props.valid])
   const question = Object.fromEntries(Object.entries(props.question).filter(([key]) => !NOT_TAKEN.includes(key)))
   const live = useAnswer<WhatIf>('whatif', props.valid.size > 0 && change.length > 0 ? { ...question, change } : null)
-  if (!live.answer) return live.loading ? <p class="muted small" role="status">Looking for changes that fit…</p> : null
+  if (!live.answer)
+    return live.loading ? (
+      <p class="muted small" role="status">
+        Looking for changes that fit…
+      </p>
+    ) : null
   const found = remedies(live.answer.alone)
-  if (found.length === 0) return <p class="small">None of {change.length} common changes makes it fit. “Best layout” on the left searches all layouts; more devices are another way.</p>
+  if (found.length === 0)
+    return (
+      <p class="small">
+        None of {change.length} common changes makes it fit. “Best layout” on the left searches all layouts; more devices are another way.
+      </p>
+    )
   return (
     <ul class="remedy-list" aria-label="Changes that fit">
       {found.slice(0, SHOWN).map((one) => (
         <li key={one.name}>
-          <button type="button" class="button" onClick={() => set(one.settings)}>Apply</button>
+          <button type="button" class="button" onClick={() => set(one.settings)}>
+            Apply
+          </button>
           <span>
             <strong>{one.name}</strong>{' '}
-            <span class="muted">{FIT[one.fit].words}, {format.bytes(one.memory)}; step {format.seconds(one.stepTime)}, {format.relative(1 + one.share, 1)} against this plan</span>
+            <span class="muted">
+              {FIT[one.fit].words}, {format.bytes(one.memory)}; step {format.seconds(one.stepTime)}, {format.relative(1 + one.share, 1)}{' '}
+              against this plan
+            </span>
           </span>
         </li>
       ))}

@@ -30,26 +30,48 @@ export const PRECISIONS = ['bf16', 'fp16', 'fp8', 'mxfp8', 'nvfp4', 'int8', 'tf3
 
 export const OVERLAPS: readonly (readonly ['gradient_reduce' | 'parameter_gather' | 'tensor' | 'pipeline' | 'expert', string, string])[] = [
   ['gradient_reduce', 'Gradient reduction', 'Overlap gradient reduction with the backward pass'],
-  ['parameter_gather', 'Parameter gathering', 'Overlap parameter all-gather with the forward pass'],
-  ['tensor', 'Tensor-parallel exchange', 'Overlap tensor-parallel communication with GEMMs'],
+  ['parameter_gather', 'Parameter all-gather', 'Overlap parameter all-gather with the forward pass'],
+  ['tensor', 'Tensor parallel', 'Overlap tensor-parallel communication with GEMMs'],
   ['pipeline', 'Pipeline transfers', 'Overlap pipeline send and receive with compute'],
   ['expert', 'Expert all-to-all', 'Overlap expert all-to-all with compute'],
 ]
 
 /** A plan's sharding as the flag writes it. */
-export function shardingText(sharding: { readonly zero_stage: number; readonly group: number | null; readonly reshard_after_forward: boolean }): string {
-  if (sharding.zero_stage === 3) return sharding.group ? `hsdp:${sharding.group}` : sharding.reshard_after_forward ? 'fsdp' : 'fsdp-no-reshard'
+export function shardingText(sharding: {
+  readonly zero_stage: number
+  readonly group: number | null
+  readonly reshard_after_forward: boolean
+}): string {
+  if (sharding.zero_stage === 3)
+    return sharding.group ? `hsdp:${sharding.group}` : sharding.reshard_after_forward ? 'fsdp' : 'fsdp-no-reshard'
   const name = sharding.zero_stage === 0 ? 'none' : `zero${sharding.zero_stage}`
   return sharding.group ? `${name}:${sharding.group}` : name
 }
 
 /** A plan's recompute as the flag writes it. */
-export function recomputeText(recompute: { readonly mode: string; readonly layers?: number | null; readonly modules?: readonly string[] }): string {
+export function recomputeText(recompute: {
+  readonly mode: string
+  readonly layers?: number | null
+  readonly modules?: readonly string[]
+}): string {
   const modules = recompute.modules?.length ? `:${recompute.modules.join(',')}` : ''
   return `${recompute.mode}${modules}${recompute.layers ? `:${recompute.layers}` : ''}`
 }
 
 /** A flag as a person says it, for the list of differences. */
 export function flagTitle(flag: string): string {
-  return ({ tp: 'tensor parallel', pp: 'pipeline stages', cp: 'context parallel', vp: 'virtual stages', ep: 'expert parallel', etp: 'expert tensor parallel', gpus: 'devices', dp: 'data parallel' } as Record<string, string>)[flag] ?? flag.replaceAll('-', ' ')
+  return (
+    (
+      {
+        tp: 'tensor parallel',
+        pp: 'pipeline stages',
+        cp: 'context parallel',
+        vp: 'virtual stages',
+        ep: 'expert parallel',
+        etp: 'expert tensor parallel',
+        gpus: 'devices',
+        dp: 'data parallel',
+      } as Record<string, string>
+    )[flag] ?? flag.replaceAll('-', ' ')
+  )
 }

@@ -17,20 +17,45 @@ const MOST = 40
 export function Chain({ verdict, chosen, choose }: Props) {
   const all = chain(verdict)
   // The ends always; of what waits, those nearest to an end.
-  const boxes = all.length > MOST ? [...all.filter((box) => box.kind === 'stuck').slice(-(MOST - 8)), ...all.filter((box) => box.kind === 'root').slice(0, 8)] : all
+  const boxes =
+    all.length > MOST
+      ? [...all.filter((box) => box.kind === 'stuck').slice(-(MOST - 8)), ...all.filter((box) => box.kind === 'root').slice(0, 8)]
+      : all
   return (
     <ChartFrame
       title="Wait graph"
-      about={all.length > boxes.length ? `the ${boxes.length} nearest to an end, of ${all.length}` : 'the arrow points at who is waited for'}
-      name="who-waits-for-whom"
-      rows={() => ({ columns: ['group', 'number', 'operation', 'waiting', 'missing', 'no dump'], rows: verdict.stuck.map((one) => [one.group.name, one.sequence, one.operation, ranges(one.waiting), ranges(one.missing), ranges(one.unknown)]) })}
+      about={
+        all.length > boxes.length ? `the ${boxes.length} nearest to an end, of ${all.length}` : 'the arrow points at who is waited for'
+      }
+      name="wait-graph"
+      rows={() => ({
+        columns: ['group', 'number', 'operation', 'waiting', 'missing', 'no dump'],
+        rows: verdict.stuck.map((one) => [
+          one.group.name,
+          one.sequence,
+          one.operation,
+          ranges(one.waiting),
+          ranges(one.missing),
+          ranges(one.unknown),
+        ]),
+      })}
     >
       {(width) => <Drawn boxes={boxes} width={width} chosen={chosen} choose={choose} />}
     </ChartFrame>
   )
 }
 
-function Drawn({ boxes, width, chosen, choose }: { boxes: readonly Box[]; width: number; chosen: string | undefined; choose: Props['choose'] }) {
+function Drawn({
+  boxes,
+  width,
+  chosen,
+  choose,
+}: {
+  boxes: readonly Box[]
+  width: number
+  chosen: string | undefined
+  choose: Props['choose']
+}) {
   const levels = [...new Set(boxes.map((box) => box.depth))].sort((a, b) => b - a)
   const columns = levels.map((depth) => boxes.filter((box) => box.depth === depth))
   const upright = width < 560 || (width - (columns.length - 1) * 40) / columns.length < 170
@@ -59,7 +84,16 @@ function Drawn({ boxes, width, chosen, choose }: { boxes: readonly Box[]; width:
         box.to.map((id) => {
           const [from, to] = [places.get(box.id), places.get(id)]
           if (!from || !to) return null
-          return <path key={`${box.id} ${id}`} d={arrow(from, to, wide, upright)} fill="none" stroke="var(--muted)" stroke-width="1.4" marker-end="url(#hang-arrow)" />
+          return (
+            <path
+              key={`${box.id} ${id}`}
+              d={arrow(from, to, wide, upright)}
+              fill="none"
+              stroke="var(--muted)"
+              stroke-width="1.4"
+              marker-end="url(#hang-arrow)"
+            />
+          )
         }),
       )}
       {boxes.map((box) => {
@@ -80,7 +114,14 @@ function Drawn({ boxes, width, chosen, choose }: { boxes: readonly Box[]; width:
               choose(chosen === box.id ? undefined : box.id)
             }}
           >
-            <rect width={wide} height={HIGH} rx="6" fill={root ? 'var(--bad-soft)' : 'var(--surface)'} stroke={chosen === box.id ? 'var(--accent)' : root ? 'var(--bad)' : 'var(--line-strong)'} stroke-width={chosen === box.id ? 2 : 1} />
+            <rect
+              width={wide}
+              height={HIGH}
+              rx="6"
+              fill={root ? 'var(--bad-soft)' : 'var(--surface)'}
+              stroke={chosen === box.id ? 'var(--accent)' : root ? 'var(--bad)' : 'var(--line-strong)'}
+              stroke-width={chosen === box.id ? 2 : 1}
+            />
             <text x="12" y="21" font-weight="600" style={{ fill: root ? 'var(--bad)' : 'var(--text)' }}>
               {fitText(box.title, wide - 24, 12.6)}
             </text>
@@ -104,7 +145,8 @@ function arrow(from: { x: number; y: number }, to: { x: number; y: number }, wid
   }
   const [x1, y1, x2, y2] = [from.x + wide, from.y + HIGH / 2, to.x, to.y + HIGH / 2]
   // Back along a circle: beneath the boxes.
-  if (x2 <= x1) return `M${from.x + wide / 2},${from.y + HIGH}C${from.x + wide / 2},${from.y + HIGH + 26} ${to.x + wide / 2},${to.y + HIGH + 26} ${to.x + wide / 2},${to.y + HIGH + 2}`
+  if (x2 <= x1)
+    return `M${from.x + wide / 2},${from.y + HIGH}C${from.x + wide / 2},${from.y + HIGH + 26} ${to.x + wide / 2},${to.y + HIGH + 26} ${to.x + wide / 2},${to.y + HIGH + 2}`
   const bend = (x2 - x1) / 2
   return `M${x1},${y1}C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2 - 2},${y2}`
 }

@@ -25,7 +25,11 @@ export function chain({ stuck, roots }: Verdict): Box[] {
   const targets = stuck.map((one, at) => {
     const to = new Set<string>()
     roots.forEach((root, place) => {
-      if (root.stuck === at || (root.cause !== 'transfer' && root.cause !== 'members_unknown' && blamed(one).some((rank) => root.ranks.includes(rank)))) to.add(`root ${place}`)
+      if (
+        root.stuck === at ||
+        (root.cause !== 'transfer' && root.cause !== 'members_unknown' && blamed(one).some((rank) => root.ranks.includes(rank)))
+      )
+        to.add(`root ${place}`)
     })
     for (const rank of blamed(one)) {
       const next = stuck.findIndex((other) => other.waiting.includes(rank))
@@ -52,12 +56,25 @@ export function chain({ stuck, roots }: Verdict): Box[] {
       id: own,
       kind: 'stuck',
       title: places.length === 1 ? `${first.operation} #${first.sequence}` : `${first.operation} × ${places.length}`,
-      lines: [places.length === 1 ? `group ${first.group.name}` : `in ${new Set(all.map((one) => `${one.group.name} ${one.group.ranks.join()}`)).size} groups`, `${waiting.length === 1 ? `rank ${waiting[0]} waits` : `ranks ${ranges(waiting)} wait`}, ${STATES[first.state]}`],
+      lines: [
+        places.length === 1
+          ? `group ${first.group.name}`
+          : `in ${new Set(all.map((one) => `${one.group.name} ${one.group.ranks.join()}`)).size} groups`,
+        `${waiting.length === 1 ? `rank ${waiting[0]} waits` : `ranks ${ranges(waiting)} wait`}, ${STATES[first.state]}`,
+      ],
       of: places,
       to,
     }
   })
-  roots.forEach((root, at) => boxes.push({ id: `root ${at}`, kind: 'root', title: who(root.ranks), lines: [causeText(root), root.last_operation ? `last: ${root.last_operation}` : 'nothing recorded'], of: [at], to: [] }))
+  for (const [at, root] of roots.entries())
+    boxes.push({
+      id: `root ${at}`,
+      kind: 'root',
+      title: who(root.ranks),
+      lines: [causeText(root), root.last_operation ? `last: ${root.last_operation}` : 'nothing recorded'],
+      of: [at],
+      to: [],
+    })
   const depth = depths(boxes)
   return boxes.map((box) => ({ ...box, depth: box.kind === 'root' ? 0 : (depth.get(box.id) ?? 1) })).sort((a, b) => b.depth - a.depth)
 }

@@ -22,8 +22,8 @@ export default function View() {
         title="Open the dumps of a job that hangs"
         text={
           <>
-            Flight records that PyTorch writes when a collective times out, one of each rank, or metrics of XPUTimer. Drop them anywhere on this page. PyTorch writes them with{' '}
-            <code>TORCH_FR_BUFFER_SIZE=2000</code> and <code>TORCH_NCCL_DUMP_ON_TIMEOUT=1</code>.
+            Flight records that PyTorch writes when a collective times out, one of each rank, or metrics of XPUTimer. Drop them anywhere on
+            this page. PyTorch writes them with <code>TORCH_FR_BUFFER_SIZE=2000</code> and <code>TORCH_NCCL_DUMP_ON_TIMEOUT=1</code>.
           </>
         }
         placeholder="or a path below the given folder"
@@ -36,7 +36,11 @@ export default function View() {
       <Opened home="hang" paths={paths} commandLine={live.commandLine} />
       {live.problems.length > 0 && <Problems problems={live.problems} />}
       {live.problems.length > 0 && <JobsBelow paths={paths} />}
-      {answer ? <Answer answer={answer} notes={live.notes} stale={live.stale} /> : live.loading && <Loading heights={[64, 200, 200]} label="reading the dumps" />}
+      {answer ? (
+        <Answer answer={answer} notes={live.notes} stale={live.stale} />
+      ) : (
+        live.loading && <Loading heights={[64, 200, 200]} label="reading the dumps" />
+      )}
     </div>
   )
 }
@@ -45,7 +49,10 @@ function Answer({ answer, notes, stale }: { answer: Hang; notes: readonly string
   const { hang, metrics } = answer
   const { at } = own('h')
   const choose = (id: string | undefined) => change({ 'h.at': id })
-  const doubts = [...notes, ...(hang?.warnings.map((one) => one.message).filter((text) => !notes.some((note) => note.includes(text))) ?? [])]
+  const doubts = [
+    ...notes,
+    ...(hang?.warnings.map((one) => one.message).filter((text) => !notes.some((note) => note.includes(text))) ?? []),
+  ]
   return (
     <div class={`hang-grid ${stale ? 'stale' : ''}`}>
       {hang && <Spoken hang={hang} isWhole={answer.hangs !== null} />}
@@ -54,7 +61,9 @@ function Answer({ answer, notes, stale }: { answer: Hang; notes: readonly string
           <Chain verdict={hang} chosen={at} choose={choose} />
         </div>
       )}
-      {hang?.roots.map((root, place) => <Blamed key={place} root={root} hang={hang} chosen={at === `root ${place}`} />)}
+      {hang?.roots.map((root, place) => (
+        <Blamed key={place} root={root} hang={hang} chosen={at === `root ${place}`} />
+      ))}
       {hang && hang.world_size > 0 && <RankGrid hang={hang} />}
       {hang && hang.stuck.length > 0 && <StuckTable hang={hang} chosen={at} choose={choose} />}
       {hang && <Calls stuck={hang.stuck} />}
@@ -89,7 +98,8 @@ function Spoken({ hang, isWhole }: { hang: Verdict; isWhole: boolean }) {
   if (hang.stuck.length === 0 && !isWhole) {
     return (
       <p class="hang-verdict none hang-wide">
-        <b>Nothing in these dumps hangs; whether the job does cannot be known from them.</b> Every collective in the dumps of {from} has ended, but {doubts(hang)}.
+        <b>Nothing in these dumps hangs; whether the job does cannot be known from them.</b> Every collective in the dumps of {from} has
+        ended, but {doubts(hang)}.
         <Damages hang={hang} />
       </p>
     )
@@ -105,7 +115,9 @@ function Spoken({ hang, isWhole }: { hang: Verdict; isWhole: boolean }) {
   return (
     <p class="hang-verdict bad hang-wide" role="status">
       <b>It hangs{first ? `: ${who(first.ranks)} ${causeText(first)}` : ''}.</b>{' '}
-      {first && first.victims.length > 0 && `${first.victims.length === 1 ? `Rank ${first.victims[0]} waits` : `${first.victims.length} ranks wait`} for ${first.ranks.length === 1 ? 'it' : 'them'} in the end. `}
+      {first &&
+        first.victims.length > 0 &&
+        `${first.victims.length === 1 ? `Rank ${first.victims[0]} waits` : `${first.victims.length} ranks wait`} for ${first.ranks.length === 1 ? 'it' : 'them'} in the end. `}
       {hang.roots.length > 1 && `${hang.roots.length - 1} more ${hang.roots.length === 2 ? 'end' : 'ends'} of the chain below. `}
       <span class="muted">From the dumps of {from}.</span>
       <Damages hang={hang} />
@@ -115,7 +127,16 @@ function Spoken({ hang, isWhole }: { hang: Verdict; isWhole: boolean }) {
 
 /** Dumps that were read in part. */
 function Damages({ hang }: { hang: Verdict }) {
-  return <>{hang.damaged.map((one) => <span key={one.rank} class="hang-damage"> {damageText(one)}</span>)}</>
+  return (
+    <>
+      {hang.damaged.map((one) => (
+        <span key={one.rank} class="hang-damage">
+          {' '}
+          {damageText(one)}
+        </span>
+      ))}
+    </>
+  )
 }
 
 function Blamed({ root, hang, chosen }: { root: Root; hang: Verdict; chosen: boolean }) {
@@ -148,7 +169,10 @@ function Blamed({ root, hang, chosen }: { root: Root; hang: Verdict; chosen: boo
           <ol class="hang-frames" tabIndex={0} aria-label="Stack of the last call">
             {root.last_frames.map((frame, at) => (
               <li key={at}>
-                <code>{frame.name}</code> <span class="muted">{frame.file}:{frame.line}</span>
+                <code>{frame.name}</code>{' '}
+                <span class="muted">
+                  {frame.file}:{frame.line}
+                </span>
               </li>
             ))}
           </ol>
@@ -181,8 +205,21 @@ function StuckTable({ hang, chosen, choose }: { hang: Verdict; chosen: string | 
           { key: 'waiting', title: 'Waiting', value: (row) => row.waiting.length, cell: (row) => ranges(row.waiting), wrap: true },
           { key: 'missing', title: 'Missing', value: (row) => row.missing.length, cell: (row) => ranges(row.missing) || '–', wrap: true },
           { key: 'unknown', title: 'No dump', value: (row) => row.unknown.length, cell: (row) => ranges(row.unknown) || '–', wrap: true },
-          { key: 'since', title: 'Entered', about: 'after the first that is stuck', value: (row) => row.since, cell: (row) => (row.since === first ? 'first' : `+${seconds((row.since - first) / 1e9)}`), align: 'right' },
-          { key: 'timeout', title: 'Given up after', value: (row) => row.timeout_ms, cell: (row) => (row.timeout_ms === null ? '–' : seconds(row.timeout_ms / 1000)), align: 'right' },
+          {
+            key: 'since',
+            title: 'Entered',
+            about: 'after the first that is stuck',
+            value: (row) => row.since,
+            cell: (row) => (row.since === first ? 'first' : `+${seconds((row.since - first) / 1e9)}`),
+            align: 'right',
+          },
+          {
+            key: 'timeout',
+            title: 'Given up after',
+            value: (row) => row.timeout_ms,
+            cell: (row) => (row.timeout_ms === null ? '–' : seconds(row.timeout_ms / 1000)),
+            align: 'right',
+          },
         ]}
       />
     </section>

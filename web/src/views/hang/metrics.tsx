@@ -9,7 +9,14 @@ export function Metrics({ metrics }: { metrics: NonNullable<Hang['metrics']> }) 
   return (
     <>
       <p class={`hang-verdict hang-wide ${hanging.length > 0 ? 'bad' : 'fine'}`}>
-        {hanging.length === 0 ? <b>No rank is flagged as hanging</b> : metrics.all_hang ? <b>All ranks are flagged as hanging</b> : <b>Ranks {ranges(hanging)} are flagged as hanging</b>} by the monitor of {metrics.ranks.length} ranks.
+        {hanging.length === 0 ? (
+          <b>No rank is flagged as hanging</b>
+        ) : metrics.all_hang ? (
+          <b>All ranks are flagged as hanging</b>
+        ) : (
+          <b>Ranks {ranges(hanging)} are flagged as hanging</b>
+        )}{' '}
+        by the monitor of {metrics.ranks.length} ranks.
         {metrics.damaged > 0 && <span class="muted"> {metrics.damaged} gauges could not be read.</span>}
       </p>
       <section class="panel hang-panel hang-wide" aria-label="Metrics">
@@ -24,9 +31,27 @@ export function Metrics({ metrics }: { metrics: NonNullable<Hang['metrics']> }) 
           columns={[
             { key: 'rank', title: 'Rank', value: (row) => row.rank, align: 'right' },
             { key: 'hangs', title: 'Hangs', value: (row) => (row.hangs ? 'yes' : 'no') },
-            { key: 'products', title: 'Matrix products', value: (row) => row.matrix_product_speed, cell: (row) => speed(row.matrix_product_speed), align: 'right' },
-            { key: 'communication', title: 'Communication', value: (row) => row.communication_speed, cell: (row) => speed(row.communication_speed), align: 'right' },
-            { key: 'queued', title: 'Queued', value: (row) => row.queued, cell: (row) => row.queued?.toLocaleString('en') ?? '–', align: 'right' },
+            {
+              key: 'products',
+              title: 'Matrix products',
+              value: (row) => row.matrix_product_speed,
+              cell: (row) => speed(row.matrix_product_speed),
+              align: 'right',
+            },
+            {
+              key: 'communication',
+              title: 'Communication',
+              value: (row) => row.communication_speed,
+              cell: (row) => speed(row.communication_speed),
+              align: 'right',
+            },
+            {
+              key: 'queued',
+              title: 'Queued',
+              value: (row) => row.queued,
+              cell: (row) => row.queued?.toLocaleString('en') ?? '–',
+              align: 'right',
+            },
           ]}
         />
       </section>

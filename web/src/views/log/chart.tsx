@@ -64,8 +64,18 @@ function Drawn({ width, title, unit, format, curve, levels, slow, restarts }: Pr
   const x = linear(extent(xs) ?? [0, 1], [left + 4, width - 12])
   const y = scaleFor([BOTTOM, TOP])
   const stops: Stop[] = [
-    ...levels.map((one) => ({ x: x.at((one.from + one.to) / 2), y: y.at(one.value), title: `iterations ${count(one.from)} to ${count(one.to)}`, value: `typically ${format(one.value)}` })),
-    ...slow.map(([iteration, value]) => ({ x: x.at(iteration), y: y.at(value), title: `iteration ${count(iteration)}`, value: `slow: ${format(value)}` })),
+    ...levels.map((one) => ({
+      x: x.at((one.from + one.to) / 2),
+      y: y.at(one.value),
+      title: `iterations ${count(one.from)} to ${count(one.to)}`,
+      value: `typically ${format(one.value)}`,
+    })),
+    ...slow.map(([iteration, value]) => ({
+      x: x.at(iteration),
+      y: y.at(value),
+      title: `iteration ${count(iteration)}`,
+      value: `slow: ${format(value)}`,
+    })),
     ...restarts.map((iteration) => ({ x: x.at(iteration), y: TOP + 8, title: `iteration ${count(iteration)}`, value: 'restarted here' })),
   ].sort((a, b) => a.x - b.x)
   const stop = at === null ? undefined : stops[at]
@@ -105,22 +115,45 @@ function Drawn({ width, title, unit, format, curve, levels, slow, restarts }: Pr
       >
         <AxisX scale={x} options={{ title: 'iteration', format: count }} top={TOP} bottom={BOTTOM} />
         <AxisY scale={y} options={axisY} left={left} right={width - 12} />
-        {curve.length > 1 && <path d={`M${curve.map(([one, value]) => `${x.at(one).toFixed(1)},${y.at(value).toFixed(1)}`).join('L')}`} fill="none" stroke="var(--class-weight_gradient)" stroke-width="1" />}
+        {curve.length > 1 && (
+          <path
+            d={`M${curve.map(([one, value]) => `${x.at(one).toFixed(1)},${y.at(value).toFixed(1)}`).join('L')}`}
+            fill="none"
+            stroke="var(--class-weight_gradient)"
+            stroke-width="1"
+          />
+        )}
         {restarts.map((iteration, index) => (
           <g key={`${iteration} ${index}`}>
             <line x1={x.at(iteration)} x2={x.at(iteration)} y1={TOP} y2={BOTTOM} stroke="var(--warn)" stroke-dasharray="4 3" />
-            <text x={x.at(iteration) + 4} y={TOP + 8} font-size="11" style={{ fill: 'var(--warn)' }}>restart</text>
+            <text x={x.at(iteration) + 4} y={TOP + 8} font-size="11" style={{ fill: 'var(--warn)' }}>
+              restart
+            </text>
           </g>
         ))}
         {levels.map((one) => (
-          <line key={one.from} x1={x.at(one.from)} x2={Math.max(x.at(one.to), x.at(one.from) + 2)} y1={y.at(one.value)} y2={y.at(one.value)} stroke="var(--accent)" stroke-width="3" />
+          <line
+            key={one.from}
+            x1={x.at(one.from)}
+            x2={Math.max(x.at(one.to), x.at(one.from) + 2)}
+            y1={y.at(one.value)}
+            y2={y.at(one.value)}
+            stroke="var(--accent)"
+            stroke-width="3"
+          />
         ))}
         {slow.map(([iteration, value], index) => (
           <circle key={index} cx={x.at(iteration)} cy={y.at(value)} r="3.5" fill="var(--surface)" stroke="var(--bad)" stroke-width="1.6" />
         ))}
         {stop && <circle cx={stop.x} cy={stop.y} r="6" fill="none" stroke="var(--text)" stroke-width="1.5" />}
       </svg>
-      <Tooltip tip={stop ? { title: stop.title, lines: [{ name: title.toLowerCase(), value: stop.value }] } : null} x={stop?.x ?? 0} y={stop?.y ?? 0} width={width} height={HEIGHT} />
+      <Tooltip
+        tip={stop ? { title: stop.title, lines: [{ name: title.toLowerCase(), value: stop.value }] } : null}
+        x={stop?.x ?? 0}
+        y={stop?.y ?? 0}
+        width={width}
+        height={HEIGHT}
+      />
     </div>
   )
 }

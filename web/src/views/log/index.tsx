@@ -31,13 +31,22 @@ export default function View() {
     <div class="log" aria-busy={live.loading}>
       <Opened home="log" paths={[file]} commandLine={live.commandLine}>
         <RanOn value={gpu} />
-        <button type="button" class="button" title="The model and the plan that this log names, in the calculator" onClick={() => go('calculator', { model: file })}>
+        <button
+          type="button"
+          class="button"
+          title="The model and the plan that this log names, in the calculator"
+          onClick={() => go('calculator', { model: file })}
+        >
           Predict this run
         </button>
       </Opened>
       {live.problems.length > 0 && <Problems problems={live.problems} />}
       {live.problems.length > 0 && <JobsBelow paths={[file]} />}
-      {live.answer ? <Answer answer={live.answer} stale={live.stale} /> : live.loading && <Loading heights={[64, 250, 200]} label="reading the log" />}
+      {live.answer ? (
+        <Answer answer={live.answer} stale={live.stale} />
+      ) : (
+        live.loading && <Loading heights={[64, 250, 200]} label="reading the log" />
+      )}
     </div>
   )
 }
@@ -45,7 +54,10 @@ export default function View() {
 function RanOn({ value }: { value: string | undefined }) {
   const [known, setKnown] = useState<readonly Accelerator[]>([])
   useEffect(() => {
-    askOnce<{ accelerators: Accelerator[] }>('gpus/list').then(({ answer }) => setKnown(answer.accelerators), () => undefined)
+    askOnce<{ accelerators: Accelerator[] }>('gpus/list').then(
+      ({ answer }) => setKnown(answer.accelerators),
+      () => undefined,
+    )
   }, [])
   return (
     <label class="log-gpu">
@@ -120,11 +132,21 @@ function Head({ log }: { log: Judged }) {
   const facts: (readonly [string, string, string?])[] = [
     ['typical iteration', seconds(log.step_time), `± ${percent(log.noise)} noise`],
     ...(mfu != null ? [['MFU', percent(mfu), 'at the last level'] as const] : []),
-    ...(log.drift !== null ? [['drift', `${log.drift >= 0 ? '+' : '−'}${percent(Math.abs(log.drift))}`, 'over the last stretch'] as const] : []),
+    ...(log.drift !== null
+      ? [['drift', `${log.drift >= 0 ? '+' : '−'}${percent(Math.abs(log.drift))}`, 'over the last stretch'] as const]
+      : []),
     ['slow reports', String(log.slow.length), `${percent(log.slow_share)} of the time`],
-    ...(log.pause ? [['pause', seconds(log.pause.lost), `every ${count(log.pause.period)} iterations, ${log.pause.count} times`] as const] : []),
-    ['restarts', String(log.restarts.length), log.restarts.length > 0 ? `${seconds(log.restarts.reduce((sum, one) => sum + one.lost, 0))} done twice` : undefined],
-    ...(log.skipped + log.not_a_number > 0 ? [['updates lost', String(log.skipped + log.not_a_number), `${log.skipped} skipped, ${log.not_a_number} not a number`] as const] : []),
+    ...(log.pause
+      ? [['pause', seconds(log.pause.lost), `every ${count(log.pause.period)} iterations, ${log.pause.count} times`] as const]
+      : []),
+    [
+      'restarts',
+      String(log.restarts.length),
+      log.restarts.length > 0 ? `${seconds(log.restarts.reduce((sum, one) => sum + one.lost, 0))} done twice` : undefined,
+    ],
+    ...(log.skipped + log.not_a_number > 0
+      ? [['updates lost', String(log.skipped + log.not_a_number), `${log.skipped} skipped, ${log.not_a_number} not a number`] as const]
+      : []),
     ...(log.reserved !== null ? [['memory', bytes(log.reserved), 'reserved'] as const] : []),
   ]
   return (
@@ -157,8 +179,20 @@ function Levels({ rows }: { rows: readonly Segment[] }) {
           { key: 'from', title: 'From', value: (row) => row.from, cell: (row) => count(row.from), align: 'right' },
           { key: 'to', title: 'To', value: (row) => row.to, cell: (row) => count(row.to), align: 'right' },
           { key: 'seconds', title: 'Iteration', value: (row) => row.seconds, cell: (row) => seconds(row.seconds), align: 'right' },
-          { key: 'batch', title: 'Batch', value: (row) => row.batch, cell: (row) => (row.batch === null ? '–' : count(row.batch)), align: 'right' },
-          { key: 'tflops', title: 'TFLOP/s', value: (row) => row.tflops, cell: (row) => (row.tflops === null ? '–' : digits(row.tflops)), align: 'right' },
+          {
+            key: 'batch',
+            title: 'Batch',
+            value: (row) => row.batch,
+            cell: (row) => (row.batch === null ? '–' : count(row.batch)),
+            align: 'right',
+          },
+          {
+            key: 'tflops',
+            title: 'TFLOP/s',
+            value: (row) => row.tflops,
+            cell: (row) => (row.tflops === null ? '–' : digits(row.tflops)),
+            align: 'right',
+          },
           { key: 'mfu', title: 'MFU', value: (row) => row.mfu, cell: (row) => (row.mfu === null ? '–' : percent(row.mfu)), align: 'right' },
         ]}
       />
@@ -170,7 +204,10 @@ function Slow({ rows, pause }: { rows: readonly SlowStep[]; pause: Judged['pause
   return (
     <section class="panel log-panel" aria-label="Slow reports">
       <h2>
-        Slow reports <span class="muted">{pause ? `every ${count(pause.period)} iterations ${seconds(pause.lost)} are lost` : 'well above what is usual around them'}</span>
+        Slow reports{' '}
+        <span class="muted">
+          {pause ? `every ${count(pause.period)} iterations ${seconds(pause.lost)} are lost` : 'well above what is usual around them'}
+        </span>
       </h2>
       {rows.length === 0 ? (
         <p class="muted">None is slower than the noise.</p>
@@ -230,7 +267,13 @@ function Timers({ log }: { log: Judged }) {
           { key: 'name', title: 'Timer', value: (row) => row[0].replaceAll('-', ' ') },
           { key: 'low', title: 'Least', value: (row) => row[1], cell: (row) => seconds(row[1]), align: 'right' },
           { key: 'high', title: 'Most', value: (row) => row[2], cell: (row) => seconds(row[2]), align: 'right' },
-          { key: 'share', title: 'Of an iteration', value: (row) => row[2] / log.step_time, cell: (row) => percent(row[2] / log.step_time), align: 'right' },
+          {
+            key: 'share',
+            title: 'Of an iteration',
+            value: (row) => row[2] / log.step_time,
+            cell: (row) => percent(row[2] / log.step_time),
+            align: 'right',
+          },
         ]}
       />
     </section>
@@ -249,9 +292,27 @@ function Stragglers({ rows }: { rows: readonly Straggler[] }) {
         identify={(row) => row.measure}
         columns={[
           { key: 'measure', title: 'Measure', value: (row) => row.measure },
-          { key: 'low', title: 'Lowest', value: (row) => row.lowest[0], cell: (row) => `${digits(row.lowest[0])} on rank ${row.lowest[1]}`, align: 'right' },
-          { key: 'high', title: 'Highest', value: (row) => row.highest[0], cell: (row) => `${digits(row.highest[0])} on rank ${row.highest[1]}`, align: 'right' },
-          { key: 'iteration', title: 'After iteration', value: (row) => row.iteration, cell: (row) => (row.iteration === null ? '–' : count(row.iteration)), align: 'right' },
+          {
+            key: 'low',
+            title: 'Lowest',
+            value: (row) => row.lowest[0],
+            cell: (row) => `${digits(row.lowest[0])} on rank ${row.lowest[1]}`,
+            align: 'right',
+          },
+          {
+            key: 'high',
+            title: 'Highest',
+            value: (row) => row.highest[0],
+            cell: (row) => `${digits(row.highest[0])} on rank ${row.highest[1]}`,
+            align: 'right',
+          },
+          {
+            key: 'iteration',
+            title: 'After iteration',
+            value: (row) => row.iteration,
+            cell: (row) => (row.iteration === null ? '–' : count(row.iteration)),
+            align: 'right',
+          },
         ]}
       />
     </section>

@@ -15,7 +15,13 @@ export interface Row {
   readonly marginal_efficiency: number | null
   readonly days_saved_per_device: number | null
   readonly dollars_per_day_saved: number | null
-  readonly bill: { readonly calendar: number; readonly rent: number; readonly device_hours: number; readonly energy: number; readonly device_price: { readonly amount: number; readonly source: string } }
+  readonly bill: {
+    readonly calendar: number
+    readonly rent: number
+    readonly device_hours: number
+    readonly energy: number
+    readonly device_price: { readonly amount: number; readonly source: string }
+  }
   readonly in_time: boolean
   readonly in_budget: boolean
 }

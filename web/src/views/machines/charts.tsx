@@ -9,7 +9,14 @@ import type { Row, SizeAnswer } from './answer'
 import { commandItem } from '../parts/command'
 
 export const DAY = 86_400
-export const COLOURS = ['var(--accent)', 'var(--class-tensor)', 'var(--class-optimizer)', 'var(--class-expert)', 'var(--class-host)', 'var(--class-data)'] as const
+export const COLOURS = [
+  'var(--accent)',
+  'var(--class-tensor)',
+  'var(--class-optimizer)',
+  'var(--class-expert)',
+  'var(--class-host)',
+  'var(--class-data)',
+] as const
 const DASHES = ['', '6 4', '2 3', '8 3 2 3', '10 4', '4 2'] as const
 
 const plain = (value: number) => String(Number(value.toPrecision(3)))
@@ -69,7 +76,10 @@ export function Charts({ answer, line, onPick }: Props) {
     const row = rows.filter((one) => one.machine === machine)[index]
     if (row) onPick(row)
   }
-  const csv = () => ({ columns: ['machine', 'gpus', 'days', 'dollars', 'efficiency'], rows: rows.map((row) => [row.cluster, row.devices, row.bill.calendar / DAY, row.bill.rent, row.efficiency]) })
+  const csv = () => ({
+    columns: ['machine', 'gpus', 'days', 'dollars', 'efficiency'],
+    rows: rows.map((row) => [row.cluster, row.devices, row.bill.calendar / DAY, row.bill.rent, row.efficiency]),
+  })
   const days = seriesOf(answer, (row) => row.bill.calendar / DAY, said)
   const rents = seriesOf(answer, (row) => row.bill.rent, said)
   return (
@@ -107,17 +117,19 @@ export function Charts({ answer, line, onPick }: Props) {
             width={width}
             height={320}
             title="Days against dollars"
-            points={rows.map((row): Point => ({
-              id: `${row.machine} ${row.devices}`,
-              x: row.bill.calendar / DAY,
-              y: row.bill.rent,
-              label: said.get(row) ? `${count(row.devices)} ${said.get(row)}` : count(row.devices),
-              weight: said.has(row) ? 2 : 1 / (1 + row.machine),
-              mark: said.has(row) ? 'front' : 'plain',
-              shape: (['circle', 'square', 'triangle', 'diamond', 'cross'] as const)[row.machine % 5],
-              colour: COLOURS[row.machine % COLOURS.length],
-              tip: tip(row),
-            }))}
+            points={rows.map(
+              (row): Point => ({
+                id: `${row.machine} ${row.devices}`,
+                x: row.bill.calendar / DAY,
+                y: row.bill.rent,
+                label: said.get(row) ? `${count(row.devices)} ${said.get(row)}` : count(row.devices),
+                weight: said.has(row) ? 2 : 1 / (1 + row.machine),
+                mark: said.has(row) ? 'front' : 'plain',
+                shape: (['circle', 'square', 'triangle', 'diamond', 'cross'] as const)[row.machine % 5],
+                colour: COLOURS[row.machine % COLOURS.length],
+                tip: tip(row),
+              }),
+            )}
             x={{ title: 'days', format: plain, log: true }}
             y={{ title: 'dollars', format: dollars }}
             onPick={(id) => {

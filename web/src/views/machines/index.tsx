@@ -30,10 +30,13 @@ export default function Machines() {
   useEffect(() => {
     if (ran && asked && !state.running && state.of === '') sizing.start(asked)
   }, [ran])
-  useKeys([
-    { keys: 'r', title: 'Ask how many machines', group: 'Machines', run: () => (asked ? start() : false) },
-    { keys: 'Escape', title: 'Stop', group: 'Machines', run: () => (sizing.state.value.running ? sizing.stop() : false) },
-  ], [asked && identity('size', asked), ran])
+  useKeys(
+    [
+      { keys: 'r', title: 'Ask how many machines', group: 'Machines', run: () => (asked ? start() : false) },
+      { keys: 'Escape', title: 'Stop', group: 'Machines', run: () => (sizing.state.value.running ? sizing.stop() : false) },
+    ],
+    [asked && identity('size', asked), ran],
+  )
   const answer = state.answer?.answer
   const outdated = answer && !state.running && asked !== null && state.of !== identity('size', asked)
   const load = (row: Row) => {
@@ -52,12 +55,47 @@ export default function Machines() {
             start()
           }}
         >
-          <Text title="Deadline" placeholder="none" about="Latest end of the training: 90d, 2000h" value={own_.deadline ?? ''} onChange={(value) => set(PREFIX, 'deadline', value)} />
-          <Text title="Budget" placeholder="none" about="Most that the rent may come to, in dollars: 30M" value={own_.budget ?? ''} onChange={(value) => set(PREFIX, 'budget', value)} />
-          <Text title="GPUs" placeholder="around the goal" about="512,1024,2048 or 256..4096" value={own_.gpus ?? ''} onChange={(value) => set(PREFIX, 'gpus', value)} />
-          <Text title="Machines to compare" wide placeholder="dgx-h100,dgx-b200" value={own_.clusters ?? ''} onChange={(value) => set(PREFIX, 'clusters', value)} />
-          <Text title="An added GPU must do" placeholder="0.5" about="Least share of the work of a GPU at the fewest that an added one must do to be worth adding" value={own_.worth ?? ''} onChange={(value) => set(PREFIX, 'worth', value)} />
-          <Switch title="Batch grows with the GPUs" about="It changes how the training converges" on={own_.growing === 'true'} onChange={(on) => set(PREFIX, 'growing', on ? 'true' : undefined)} />
+          <Text
+            title="Deadline"
+            placeholder="none"
+            about="Latest end of the training: 90d, 2000h"
+            value={own_.deadline ?? ''}
+            onChange={(value) => set(PREFIX, 'deadline', value)}
+          />
+          <Text
+            title="Budget"
+            placeholder="none"
+            about="Most that the rent may come to, in dollars: 30M"
+            value={own_.budget ?? ''}
+            onChange={(value) => set(PREFIX, 'budget', value)}
+          />
+          <Text
+            title="GPUs"
+            placeholder="around the goal"
+            about="512,1024,2048 or 256..4096"
+            value={own_.gpus ?? ''}
+            onChange={(value) => set(PREFIX, 'gpus', value)}
+          />
+          <Text
+            title="Machines to compare"
+            wide
+            placeholder="dgx-h100,dgx-b200"
+            value={own_.clusters ?? ''}
+            onChange={(value) => set(PREFIX, 'clusters', value)}
+          />
+          <Text
+            title="An added GPU must do"
+            placeholder="0.5"
+            about="Least share of the work of a GPU at the fewest that an added one must do to be worth adding"
+            value={own_.worth ?? ''}
+            onChange={(value) => set(PREFIX, 'worth', value)}
+          />
+          <Switch
+            title="Batch grows with the GPUs"
+            about="It changes how the training converges"
+            on={own_.growing === 'true'}
+            onChange={(on) => set(PREFIX, 'growing', on ? 'true' : undefined)}
+          />
           <button type="submit" class="button primary push" disabled={!asked || state.running}>
             {state.running ? 'Searching' : 'Size'} <kbd>r</kbd>
           </button>
@@ -90,7 +128,10 @@ export default function Machines() {
 function Start({ ready, onStart }: { ready: boolean; onStart: () => void }) {
   if (ready) {
     return (
-      <Empty title="Deadline or budget" text="For each number of machines, the best layout is searched. The answer has days, cost and the marginal efficiency of more machines.">
+      <Empty
+        title="Deadline or budget"
+        text="For each number of machines, the best layout is searched. The answer has days, cost and the marginal efficiency of more machines."
+      >
         <button type="button" class="button primary" onClick={onStart}>
           Size
         </button>
@@ -115,7 +156,12 @@ function Verdict({ answer, onLoad }: { answer: SizeAnswer; onLoad: (row: Row) =>
   const { rows, verdict, goal, machines } = answer.size
   const chosen = verdict.chosen === null ? undefined : rows[verdict.chosen]
   const nearest = verdict.nearest ? rows[verdict.nearest.row] : undefined
-  const misses = [verdict.nearest?.late ? `${seconds(verdict.nearest.late)} late` : '', verdict.nearest?.over_budget ? `${dollars(verdict.nearest.over_budget)} over the budget` : ''].filter(Boolean).join(', ')
+  const misses = [
+    verdict.nearest?.late ? `${seconds(verdict.nearest.late)} late` : '',
+    verdict.nearest?.over_budget ? `${dollars(verdict.nearest.over_budget)} over the budget` : '',
+  ]
+    .filter(Boolean)
+    .join(', ')
   const price = rows[0]?.bill.device_price
   return (
     <section class="panel verdict" aria-label="Answer">
@@ -127,7 +173,10 @@ function Verdict({ answer, onLoad }: { answer: SizeAnswer; onLoad: (row: Row) =>
         )}
         {verdict.is_no && (
           <p class="large tone-bad">
-            No number meets the goal{nearest ? `; nearest: ${count(nearest.devices)} × ${nearest.accelerator}, ${seconds(nearest.bill.calendar)} for ${dollars(nearest.bill.rent)}, ${misses}` : ''}
+            No number meets the goal
+            {nearest
+              ? `; nearest: ${count(nearest.devices)} × ${nearest.accelerator}, ${seconds(nearest.bill.calendar)} for ${dollars(nearest.bill.rent)}, ${misses}`
+              : ''}
           </p>
         )}
         {!chosen && !verdict.is_no && <p class="large">No goal said: the table, and where more stop paying.</p>}
@@ -145,7 +194,8 @@ function Verdict({ answer, onLoad }: { answer: SizeAnswer; onLoad: (row: Row) =>
             )
           })}
           <li>
-            {amount(answer.tokens)} tokens{answer.growing_batch ? ', the batch grows with the GPUs' : `, ${count(answer.global_batch)} sequences a step for every number`}
+            {amount(answer.tokens)} tokens
+            {answer.growing_batch ? ', the batch grows with the GPUs' : `, ${count(answer.global_batch)} sequences a step for every number`}
             {price ? `; ${dollars(price.amount)} a GPU and hour (${price.source.split(',')[0]})` : ''}
           </li>
           {!answer.complete && <li class="warn">Stopped early: results so far.</li>}

@@ -10,19 +10,59 @@ export function Sizes({ answer, onPick }: { answer: SizeAnswer; onPick: (row: Ro
   const columns: Column<Row>[] = [
     { key: 'gpus', title: 'GPUs', value: (row) => row.devices, cell: (row) => count(row.devices), align: 'right' },
     { key: 'machine', title: 'Machine', value: (row) => row.cluster },
-    { key: 'days', title: 'Training', value: (row) => row.bill.calendar, cell: (row) => <span class={row.in_time ? '' : 'tone-bad'}>{seconds(row.bill.calendar)}</span>, align: 'right' },
-    { key: 'rent', title: 'Rent', value: (row) => row.bill.rent, cell: (row) => <span class={row.in_budget ? '' : 'tone-bad'}>{dollars(row.bill.rent)}</span>, align: 'right' },
+    {
+      key: 'days',
+      title: 'Training',
+      value: (row) => row.bill.calendar,
+      cell: (row) => <span class={row.in_time ? '' : 'tone-bad'}>{seconds(row.bill.calendar)}</span>,
+      align: 'right',
+    },
+    {
+      key: 'rent',
+      title: 'Rent',
+      value: (row) => row.bill.rent,
+      cell: (row) => <span class={row.in_budget ? '' : 'tone-bad'}>{dollars(row.bill.rent)}</span>,
+      align: 'right',
+    },
     { key: 'step', title: 'Step', value: (row) => row.step_time, cell: (row) => seconds(row.step_time), align: 'right' },
     { key: 'mfu', title: 'MFU', value: (row) => row.mfu, cell: (row) => percent(row.mfu), align: 'right' },
-    { key: 'efficiency', title: 'Efficiency', about: 'Tokens a second and GPU, over those of the fewest', value: (row) => row.efficiency, cell: (row) => percent(row.efficiency), align: 'right' },
-    { key: 'added', title: 'Added', about: 'The same of the GPUs beyond the next smaller number', value: (row) => row.marginal_efficiency, cell: (row) => (row.marginal_efficiency === null ? '' : percent(row.marginal_efficiency)), align: 'right' },
-    { key: 'day', title: '$/day saved', about: 'What the added GPUs cost for each day that they save', value: (row) => row.dollars_per_day_saved, cell: (row) => (row.dollars_per_day_saved === null ? '' : dollars(row.dollars_per_day_saved)), align: 'right' },
+    {
+      key: 'efficiency',
+      title: 'Efficiency',
+      about: 'Tokens a second and GPU, over those of the fewest',
+      value: (row) => row.efficiency,
+      cell: (row) => percent(row.efficiency),
+      align: 'right',
+    },
+    {
+      key: 'added',
+      title: 'Added',
+      about: 'The same of the GPUs beyond the next smaller number',
+      value: (row) => row.marginal_efficiency,
+      cell: (row) => (row.marginal_efficiency === null ? '' : percent(row.marginal_efficiency)),
+      align: 'right',
+    },
+    {
+      key: 'day',
+      title: '$/day saved',
+      about: 'What the added GPUs cost for each day that they save',
+      value: (row) => row.dollars_per_day_saved,
+      cell: (row) => (row.dollars_per_day_saved === null ? '' : dollars(row.dollars_per_day_saved)),
+      align: 'right',
+    },
     { key: 'plan', title: 'Layout', value: (row) => row.plan_summary, wrap: true },
     {
       key: 'verdict',
       title: 'Verdict',
       value: (row) => (row === chosen ? 'chosen' : stops.has(row) ? 'low marginal efficiency' : ''),
-      cell: (row) => (row === chosen ? <span class="badge good">chosen</span> : stops.has(row) ? <span class="badge warn">low marginal efficiency</span> : ''),
+      cell: (row) =>
+        row === chosen ? (
+          <span class="badge good">chosen</span>
+        ) : stops.has(row) ? (
+          <span class="badge warn">low marginal efficiency</span>
+        ) : (
+          ''
+        ),
     },
   ]
   return (
@@ -32,7 +72,14 @@ export function Sizes({ answer, onPick }: { answer: SizeAnswer; onPick: (row: Ro
           All numbers <span class="about">click or Enter loads a layout into the calculator</span>
         </h2>
       </div>
-      <Table caption="Numbers of machines in figures" columns={columns} rows={rows} identify={(row) => `${row.machine} ${row.devices}`} chosen={chosen ? `${chosen.machine} ${chosen.devices}` : null} onChoose={onPick} />
+      <Table
+        caption="Numbers of machines in figures"
+        columns={columns}
+        rows={rows}
+        identify={(row) => `${row.machine} ${row.devices}`}
+        chosen={chosen ? `${chosen.machine} ${chosen.devices}` : null}
+        onChoose={onPick}
+      />
       {impossible.length > 0 && (
         <ul class="remarks table-more">
           {impossible.map((one) => (

@@ -1,7 +1,14 @@
 // What the commands below `network` say with `--json`, as far as the view shows it. Refuses to compute.
 export interface Counts {
   readonly tiers: readonly { readonly name: string; readonly switches: number; readonly ports_used: number; readonly ports: number }[]
-  readonly layers: readonly { readonly layer: string; readonly links: number; readonly cables: number; readonly cabling: { readonly medium: string; readonly length: number }; readonly transceivers: number; readonly bandwidth: number }[]
+  readonly layers: readonly {
+    readonly layer: string
+    readonly links: number
+    readonly cables: number
+    readonly cabling: { readonly medium: string; readonly length: number }
+    readonly transceivers: number
+    readonly bandwidth: number
+  }[]
   readonly nics: number
   readonly switches: number
   readonly ports: number
@@ -27,13 +34,25 @@ export interface ShowAnswer {
   readonly counts: Counts
   readonly oversubscription: readonly number[]
   readonly largest: number | null
-  readonly reach: readonly { readonly how: string; readonly devices: number; readonly links: number; readonly latency: number; readonly ways: number }[]
+  readonly reach: readonly {
+    readonly how: string
+    readonly devices: number
+    readonly links: number
+    readonly latency: number
+    readonly ways: number
+  }[]
 }
 
 export interface Bill {
   readonly counts: Pick<Counts, 'tiers' | 'layers' | 'nics'>
   readonly devices: number
-  readonly lines: readonly { readonly item: string; readonly place: string; readonly count: number; readonly dollars: number; readonly price: { readonly dollars: number; readonly dollars_source: string } }[]
+  readonly lines: readonly {
+    readonly item: string
+    readonly place: string
+    readonly count: number
+    readonly dollars: number
+    readonly price: { readonly dollars: number; readonly dollars_source: string }
+  }[]
   readonly fabric: number
   readonly nics: number
   readonly total: number
@@ -46,14 +65,25 @@ export interface CostAnswer {
     readonly design: DesignFacts
     readonly bill: Bill
     readonly saving: number
+    readonly saving_ports_and_transceivers: number
     readonly share: { readonly of_dollars: number; readonly of_watts: number; readonly dollars_per_year: number }
   }[]
   readonly refused: readonly { readonly name?: string; readonly problem?: { readonly message: string } }[]
-  readonly saving_by_price_ratio: readonly { readonly ratio: number; readonly savings: readonly (number | null)[] }[]
-  readonly break_even: readonly { readonly dear_ports: string; readonly dear_transceivers: string; readonly ratio: number }[]
+  /** Savings over a factor on the catalogue's port prices; at 1 they are `saving_ports_and_transceivers`. */
+  readonly saving_by_port_price: readonly { readonly ratio: number; readonly savings: readonly (number | null)[] }[]
+  readonly break_even_by_port_price: readonly { readonly dear_ports: string; readonly dear_transceivers: string; readonly ratio: number }[]
   readonly names: readonly string[]
-  readonly cheapest_by_devices: readonly { readonly devices: number; readonly name: string; readonly per_device: readonly (number | null)[] }[]
-  readonly cluster: { readonly accelerator: string; readonly device_price: number; readonly device_price_source: string; readonly years: number }
+  readonly cheapest_by_devices: readonly {
+    readonly devices: number
+    readonly name: string
+    readonly per_device: readonly (number | null)[]
+  }[]
+  readonly cluster: {
+    readonly accelerator: string
+    readonly device_price: number
+    readonly device_price_source: string
+    readonly years: number
+  }
 }
 
 type ByClass = { readonly same_domain: number; readonly same_rail: number; readonly other_rail: number }
@@ -65,16 +95,56 @@ export interface TrafficAnswer {
   readonly sent_per_rank: number
   readonly inside_share: number
   readonly silent_share: number
-  readonly pairs: readonly { readonly class: string; readonly pairs: number; readonly talking: number; readonly bytes: number; readonly share: number; readonly mean: number; readonly most: number }[]
+  readonly pairs: readonly {
+    readonly class: string
+    readonly pairs: number
+    readonly talking: number
+    readonly bytes: number
+    readonly share: number
+    readonly mean: number
+    readonly most: number
+  }[]
   readonly dimensions: readonly { readonly dimension: string; readonly bytes: number; readonly share: number; readonly by_class: ByClass }[]
-  readonly exchanges: readonly { readonly dimension: string; readonly purpose: string; readonly phases: readonly string[]; readonly kind: string; readonly ranks: number; readonly groups: number; readonly bytes: number; readonly count: number; readonly sent: number; readonly share: number; readonly by_class: ByClass }[]
+  readonly exchanges: readonly {
+    readonly dimension: string
+    readonly purpose: string
+    readonly phases: readonly string[]
+    readonly kind: string
+    readonly ranks: number
+    readonly groups: number
+    readonly bytes: number
+    readonly count: number
+    readonly sent: number
+    readonly share: number
+    readonly by_class: ByClass
+  }[]
   readonly domains?: readonly { readonly domain: number; readonly inside: number; readonly sent: number; readonly received: number }[]
-  readonly rails?: readonly { readonly rail: number; readonly devices: number; readonly along: number; readonly sent: number; readonly received: number }[]
-  readonly links?: readonly { readonly layer: string; readonly direction: string; readonly links: number; readonly used: number; readonly bytes: number; readonly mean: number; readonly most: number; readonly busy: number; readonly busiest: { readonly from: string; readonly to: string } | null }[]
+  readonly rails?: readonly {
+    readonly rail: number
+    readonly devices: number
+    readonly along: number
+    readonly sent: number
+    readonly received: number
+  }[]
+  readonly links?: readonly {
+    readonly layer: string
+    readonly direction: string
+    readonly links: number
+    readonly used: number
+    readonly bytes: number
+    readonly mean: number
+    readonly most: number
+    readonly busy: number
+    readonly busiest: { readonly from: string; readonly to: string } | null
+  }[]
   readonly ranks?: number
   readonly per_cell?: number
   readonly side?: number
-  readonly squares?: readonly { readonly dimension: string | null; readonly bytes: number; readonly cells: readonly (readonly [number, number, number])[] }[]
+  readonly squares?: readonly {
+    readonly dimension: string | null
+    readonly bytes: number
+    readonly cells: readonly (readonly [number, number, number])[]
+  }[]
 }
 
 export interface SimulateAnswer {
@@ -85,8 +155,24 @@ export interface SimulateAnswer {
   readonly step_time: number
   readonly closed_form: number
   readonly changes: readonly { readonly what: string; readonly step_time: number; readonly cost: number }[]
-  readonly dimensions: readonly { readonly dimension: string; readonly stage: number; readonly exchanges: number; readonly closed_form: number; readonly alone: number; readonly in_step: number; readonly slowdown: number }[]
-  readonly layers: readonly { readonly layer: string; readonly links: number; readonly used: number; readonly capacity: number; readonly mean: number; readonly busiest: number; readonly link: string }[]
+  readonly dimensions: readonly {
+    readonly dimension: string
+    readonly stage: number
+    readonly exchanges: number
+    readonly closed_form: number
+    readonly alone: number
+    readonly in_step: number
+    readonly slowdown: number
+  }[]
+  readonly layers: readonly {
+    readonly layer: string
+    readonly links: number
+    readonly used: number
+    readonly capacity: number
+    readonly mean: number
+    readonly busiest: number
+    readonly link: string
+  }[]
   readonly is_exact: boolean
   readonly flows: number
 }
@@ -167,9 +253,26 @@ export interface Target {
 
 export interface PaperAnswer {
   readonly targets: readonly Target[]
-  readonly domain_sweep: readonly { readonly workload: string; readonly devices: number; readonly domains: readonly number[]; readonly times: readonly (number | null)[]; readonly ideal: number }[]
+  readonly domain_sweep: readonly {
+    readonly workload: string
+    readonly devices: number
+    readonly domains: readonly number[]
+    readonly times: readonly (number | null)[]
+    readonly ideal: number
+  }[]
   readonly batch_sweep: readonly { readonly sequences: number; readonly relative: readonly (number | null)[] }[]
   readonly price_ratios: readonly number[]
-  readonly costs: readonly { readonly devices: number; readonly radix: number; readonly clos: { readonly switches: number; readonly transceivers: number }; readonly rail_only: { readonly switches: number; readonly transceivers: number }; readonly savings: readonly (number | null)[] }[]
-  readonly forwarding: readonly { readonly domain: number; readonly network: number; readonly scale_up: number; readonly overhead: number }[]
+  readonly costs: readonly {
+    readonly devices: number
+    readonly radix: number
+    readonly clos: { readonly switches: number; readonly transceivers: number }
+    readonly rail_only: { readonly switches: number; readonly transceivers: number }
+    readonly savings: readonly (number | null)[]
+  }[]
+  readonly forwarding: readonly {
+    readonly domain: number
+    readonly network: number
+    readonly scale_up: number
+    readonly overhead: number
+  }[]
 }

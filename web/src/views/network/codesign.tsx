@@ -28,11 +28,22 @@ const designing = new LongJob<DesignAnswer>('network/design')
 function question(): Arguments | null {
   const run = runSaid()
   if (!run.model || !run.cluster) return null
-  const lists = { domains: said('domains'), topologies: said('topologies'), oversubscriptions: said('oversubscriptions'), speeds: said('speeds') }
+  const lists = {
+    domains: said('domains'),
+    topologies: said('topologies'),
+    oversubscriptions: said('oversubscriptions'),
+    speeds: said('speeds'),
+  }
   return {
     ...toArguments(withoutLayout(run)),
     ...Object.fromEntries(Object.entries(lists).filter(([, value]) => value)),
-    ...(said('scale-up') ? { 'scale-up-price': said('scale-up').split(/[\s,]+/).filter(Boolean) } : {}),
+    ...(said('scale-up')
+      ? {
+          'scale-up-price': said('scale-up')
+            .split(/[\s,]+/)
+            .filter(Boolean),
+        }
+      : {}),
     ...(said('space') ? { space: said('space').split(' ').filter(Boolean) } : {}),
   }
 }
@@ -70,11 +81,34 @@ export function CodesignDesk() {
             start()
           }}
         >
-          <Text title="Domains" placeholder="8 to 576" about="Sizes of scale-up domains, with commas" value={said('domains')} onChange={(value) => say('domains', value)} />
-          <Text title="Topologies" wide placeholder="clos,rail-optimized,rail-only,dual-plane,dragonfly" value={said('topologies')} onChange={(value) => say('topologies', value)} />
-          <Text title="Oversubscription" placeholder="1,2,4" value={said('oversubscriptions')} onChange={(value) => say('oversubscriptions', value)} />
+          <Text
+            title="Domains"
+            placeholder="8 to 576"
+            about="Sizes of scale-up domains, with commas"
+            value={said('domains')}
+            onChange={(value) => say('domains', value)}
+          />
+          <Text
+            title="Topologies"
+            wide
+            placeholder="clos,rail-optimized,rail-only,dual-plane,dragonfly"
+            value={said('topologies')}
+            onChange={(value) => say('topologies', value)}
+          />
+          <Text
+            title="Oversubscription"
+            placeholder="1,2,4"
+            value={said('oversubscriptions')}
+            onChange={(value) => say('oversubscriptions', value)}
+          />
           <Text title="NIC speeds" placeholder="200G,400G,800G" value={said('speeds')} onChange={(value) => say('speeds', value)} />
-          <Text title="Scale-up prices" placeholder="64=2500 256=6000" about="What a larger domain adds to the price of each device, separated by spaces" value={said('scale-up')} onChange={(value) => say('scale-up', value)} />
+          <Text
+            title="Scale-up prices"
+            placeholder="64=2500 256=6000"
+            about="What a larger domain adds to the price of each device, separated by spaces"
+            value={said('scale-up')}
+            onChange={(value) => say('scale-up', value)}
+          />
           <Text title="Narrow strategies to" placeholder="tp=8 vp=1,2" value={said('space')} onChange={(value) => say('space', value)} />
           <button type="submit" class="button primary push" disabled={state.running}>
             {state.running ? 'Searching' : 'Search'} <kbd>r</kbd>
@@ -92,7 +126,10 @@ export function CodesignDesk() {
         </div>
       )}
       {!answer && !state.running && state.problems.length === 0 && (
-        <Empty title="Which network and strategy together" text="Topologies, domain sizes, oversubscription and speeds, each with the best strategy on it: step time against dollars.">
+        <Empty
+          title="Which network and strategy together"
+          text="Topologies, domain sizes, oversubscription and speeds, each with the best strategy on it: step time against dollars."
+        >
           <button type="button" class="button primary" onClick={start}>
             Search
           </button>
@@ -122,7 +159,9 @@ function lines(answer: DesignAnswer, row: DesignRow): { name: string; value: str
     { name: 'step', value: row.step_time === null ? '–' : seconds(row.step_time) },
     { name: 'network', value: `${dollars(row.dollars)}, ${dollars(row.dollars_per_device)} a device` },
     { name: 'power', value: power(row.watts) },
-    ...(row.share?.cluster.dollars_per_million_tokens ? [{ name: 'a million tokens', value: `$${row.share.cluster.dollars_per_million_tokens.toPrecision(3)}` }] : []),
+    ...(row.share?.cluster.dollars_per_million_tokens
+      ? [{ name: 'a million tokens', value: `$${row.share.cluster.dollars_per_million_tokens.toPrecision(3)}` }]
+      : []),
     { name: 'strategy', value: answer.classes[row.class]?.layout.split(' --').slice(0, 4).join(' ').replaceAll('--', '') ?? '' },
   ]
 }
@@ -138,7 +177,18 @@ function Front({ answer, line }: { answer: DesignAnswer; line: string | undefine
       about={`${placed.length} networks, each with the best strategy on it`}
       name="network-front"
       menu={commandItem(line)}
-      rows={() => ({ columns: ['topology', 'domain', 'oversubscription', 'speed_bytes_s', 'dollars_per_device', 'step_s', 'on_front'], rows: placed.map(({ row }) => [row.topology, row.domain, row.oversubscription, row.speed, row.dollars_per_device, row.step_time, isEdge.has(row) ? 1 : 0]) })}
+      rows={() => ({
+        columns: ['topology', 'domain', 'oversubscription', 'speed_bytes_s', 'dollars_per_device', 'step_s', 'on_front'],
+        rows: placed.map(({ row }) => [
+          row.topology,
+          row.domain,
+          row.oversubscription,
+          row.speed,
+          row.dollars_per_device,
+          row.step_time,
+          isEdge.has(row) ? 1 : 0,
+        ]),
+      })}
     >
       {(width) => (
         <>
@@ -161,7 +211,11 @@ function Front({ answer, line }: { answer: DesignAnswer; line: string | undefine
                 hint: 'Click or Enter loads the strategy',
               },
             }))}
-            x={{ title: 'network, dollars a device', format: (value) => (value >= 1e4 ? `$${Number((value / 1e3).toPrecision(3))}k` : `$${Number(value.toPrecision(3))}`), log: true }}
+            x={{
+              title: 'network, dollars a device',
+              format: (value) => (value >= 1e4 ? `$${Number((value / 1e3).toPrecision(3))}k` : `$${Number(value.toPrecision(3))}`),
+              log: true,
+            }}
             y={{ title: 'step time (s)', format: (value) => String(Number(value.toPrecision(4))) }}
             front={edge.map((at) => identify(at.row))}
             onPick={(id) => {
@@ -193,22 +247,75 @@ function Front({ answer, line }: { answer: DesignAnswer; line: string | undefine
 
 function Rows({ answer }: { answer: DesignAnswer }) {
   const columns: Column<DesignRow>[] = [
-    { key: 'topology', title: 'Topology', value: (row) => row.topology, cell: (row) => <span class="swatched"><Swatch id={row.topology} /> {row.topology}</span> },
+    {
+      key: 'topology',
+      title: 'Topology',
+      value: (row) => row.topology,
+      cell: (row) => (
+        <span class="swatched">
+          <Swatch id={row.topology} /> {row.topology}
+        </span>
+      ),
+    },
     { key: 'domain', title: 'Domain', value: (row) => row.domain, align: 'right' },
-    { key: 'over', title: 'Oversub.', about: 'Bandwidth below a leaf over bandwidth above it', value: (row) => row.oversubscription, cell: (row) => `${row.oversubscription}:1`, align: 'right' },
+    {
+      key: 'over',
+      title: 'Oversub.',
+      about: 'Bandwidth below a leaf over bandwidth above it',
+      value: (row) => row.oversubscription,
+      cell: (row) => `${row.oversubscription}:1`,
+      align: 'right',
+    },
     { key: 'speed', title: 'NIC', value: (row) => row.speed, cell: (row) => gigabits(row.speed), align: 'right' },
-    { key: 'step', title: 'Step', value: (row) => row.step_time, cell: (row) => (row.step_time === null ? '–' : seconds(row.step_time)), align: 'right' },
-    { key: 'dollars', title: 'A device', value: (row) => row.dollars_per_device, cell: (row) => dollars(row.dollars_per_device), align: 'right' },
+    {
+      key: 'step',
+      title: 'Step',
+      value: (row) => row.step_time,
+      cell: (row) => (row.step_time === null ? '–' : seconds(row.step_time)),
+      align: 'right',
+    },
+    {
+      key: 'dollars',
+      title: 'A device',
+      value: (row) => row.dollars_per_device,
+      cell: (row) => dollars(row.dollars_per_device),
+      align: 'right',
+    },
     { key: 'watts', title: 'Power', value: (row) => row.watts, cell: (row) => power(row.watts), align: 'right' },
-    { key: 'share', title: 'Of cluster', value: (row) => row.share?.of_dollars, cell: (row) => (row.share ? percent(row.share.of_dollars) : '–'), align: 'right' },
-    { key: 'tokens', title: '$/M tokens', value: (row) => row.share?.cluster.dollars_per_million_tokens, cell: (row) => (row.share?.cluster.dollars_per_million_tokens ? `$${row.share.cluster.dollars_per_million_tokens.toFixed(3)}` : '–'), align: 'right' },
+    {
+      key: 'share',
+      title: 'Of cluster',
+      value: (row) => row.share?.of_dollars,
+      cell: (row) => (row.share ? percent(row.share.of_dollars) : '–'),
+      align: 'right',
+    },
+    {
+      key: 'tokens',
+      title: '$/M tokens',
+      value: (row) => row.share?.cluster.dollars_per_million_tokens,
+      cell: (row) => (row.share?.cluster.dollars_per_million_tokens ? `$${row.share.cluster.dollars_per_million_tokens.toFixed(3)}` : '–'),
+      align: 'right',
+    },
     {
       key: 'mark',
       title: 'Mark',
       value: (row) => (row.cheapest_token ? 'cheapest token' : row.on_front ? 'front of its domain' : ''),
-      cell: (row) => (row.cheapest_token ? <span class="badge good">cheapest token</span> : row.on_front ? <span class="badge">front of its domain</span> : ''),
+      cell: (row) =>
+        row.cheapest_token ? (
+          <span class="badge good">cheapest token</span>
+        ) : row.on_front ? (
+          <span class="badge">front of its domain</span>
+        ) : (
+          ''
+        ),
     },
-    { key: 'layout', title: 'Strategy', value: (row) => answer.classes[row.class]?.layout ?? '', cell: (row) => <code>{answer.classes[row.class]?.layout.replaceAll('--', '')}</code>, wrap: true },
+    {
+      key: 'layout',
+      title: 'Strategy',
+      value: (row) => answer.classes[row.class]?.layout ?? '',
+      cell: (row) => <code>{answer.classes[row.class]?.layout.replaceAll('--', '')}</code>,
+      wrap: true,
+    },
   ]
   return (
     <section class="panel" aria-label="Networks">
@@ -216,9 +323,26 @@ function Rows({ answer }: { answer: DesignAnswer }) {
         <h2>
           Networks <span class="about">click or Enter loads a strategy into the calculator</span>
         </h2>
-        <input class="input" type="search" data-filter aria-label="Filter networks" placeholder="Filter: rail-only 64" value={said('filter')} onInput={(event) => say('filter', event.currentTarget.value, 'replace')} />
+        <input
+          class="input"
+          type="search"
+          data-filter
+          aria-label="Filter networks"
+          placeholder="Filter: rail-only 64"
+          value={said('filter')}
+          onInput={(event) => say('filter', event.currentTarget.value, 'replace')}
+        />
       </div>
-      <Table caption="Networks with their strategies" columns={columns} rows={answer.rows} identify={identify} sorting={{ key: 'step', down: false }} filter={said('filter')} first={30} onChoose={(row) => load(answer, row)} />
+      <Table
+        caption="Networks with their strategies"
+        columns={columns}
+        rows={answer.rows}
+        identify={identify}
+        sorting={{ key: 'step', down: false }}
+        filter={said('filter')}
+        first={30}
+        onChoose={(row) => load(answer, row)}
+      />
     </section>
   )
 }

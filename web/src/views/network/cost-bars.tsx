@@ -27,8 +27,16 @@ interface Part {
 function partsOf(bill: Bill): Part[] {
   const named = new Set<string>(PARTS.flatMap((part) => [...part.items]))
   return PARTS.map((part) => {
-    const lines = bill.lines.filter((line) => (part.id === 'cables' ? !named.has(line.item) : (part.items as readonly string[]).includes(line.item)))
-    return { id: part.id, title: part.title, colour: part.colour, dollars: lines.reduce((sum, line) => sum + line.dollars, 0), pieces: lines.reduce((sum, line) => sum + line.count, 0) }
+    const lines = bill.lines.filter((line) =>
+      part.id === 'cables' ? !named.has(line.item) : (part.items as readonly string[]).includes(line.item),
+    )
+    return {
+      id: part.id,
+      title: part.title,
+      colour: part.colour,
+      dollars: lines.reduce((sum, line) => sum + line.dollars, 0),
+      pieces: lines.reduce((sum, line) => sum + line.count, 0),
+    }
   }).filter((part) => part.dollars > 0)
 }
 
@@ -43,7 +51,10 @@ export function CostBars({ answer, line }: { answer: CostAnswer; line: string })
       about={`${count(bars[0]?.design.bill.devices ?? 0)} devices`}
       name="network-cost"
       menu={commandItem(line)}
-      rows={() => ({ columns: ['design', ...PARTS.map((part) => part.id)], rows: bars.map((bar) => [bar.design.name, ...PARTS.map((part) => bar.parts.find((one) => one.id === part.id)?.dollars ?? 0)]) })}
+      rows={() => ({
+        columns: ['design', ...PARTS.map((part) => part.id)],
+        rows: bars.map((bar) => [bar.design.name, ...PARTS.map((part) => bar.parts.find((one) => one.id === part.id)?.dollars ?? 0)]),
+      })}
     >
       {(width) => <Bars width={width} bars={bars} />}
     </ChartFrame>
@@ -115,7 +126,13 @@ function Bars({ width, bars }: BarsProps) {
                 const here = at?.bar === index && at.part === n
                 return (
                   <g key={one.id} onMouseEnter={() => setAt({ bar: index, part: n })}>
-                    <rect x={from} y={y + 5} width={Math.max(0, wide - 1)} height={ROW - 11} style={{ fill: one.colour, stroke: here ? 'var(--text)' : 'none', strokeWidth: 1.5 }} />
+                    <rect
+                      x={from}
+                      y={y + 5}
+                      width={Math.max(0, wide - 1)}
+                      height={ROW - 11}
+                      style={{ fill: one.colour, stroke: here ? 'var(--text)' : 'none', strokeWidth: 1.5 }}
+                    />
                   </g>
                 )
               })}

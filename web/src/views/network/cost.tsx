@@ -35,8 +35,20 @@ export function CostDesk() {
         <DesignChoice />
         <div class="entries">
           <DesignFields withKind={false} />
-          <Text title="Accelerator" placeholder={ownCluster()?.accelerator.id ?? 'h100-sxm5-80gb'} about="For the network's share of the cluster" value={said('accelerator')} onChange={(value) => say('accelerator', value)} />
-          <Text title="Years" placeholder="4" about="Years over which the network is paid" value={said('years')} onChange={(value) => say('years', value)} />
+          <Text
+            title="Accelerator"
+            placeholder={ownCluster()?.accelerator.id ?? 'h100-sxm5-80gb'}
+            about="For the network's share of the cluster"
+            value={said('accelerator')}
+            onChange={(value) => say('accelerator', value)}
+          />
+          <Text
+            title="Years"
+            placeholder="4"
+            about="Years over which the network is paid"
+            value={said('years')}
+            onChange={(value) => say('years', value)}
+          />
         </div>
       </section>
       {live.problems.length > 0 && <Problems problems={live.problems} />}
@@ -67,14 +79,58 @@ export function CostDesk() {
 function Shares({ answer }: { answer: CostAnswer }) {
   const first = answer.designs[0]
   const columns: Column<Priced>[] = [
-    { key: 'name', title: 'Design', value: (row) => row.name, cell: (row) => <span class="swatched"><Swatch id={row.design.kind} /> {row.name}</span> },
+    {
+      key: 'name',
+      title: 'Design',
+      value: (row) => row.name,
+      cell: (row) => (
+        <span class="swatched">
+          <Swatch id={row.design.kind} /> {row.name}
+        </span>
+      ),
+    },
     { key: 'switches', title: 'Switches', value: switches, cell: (row) => count(switches(row)), align: 'right' },
     { key: 'total', title: 'With NICs', value: (row) => row.bill.total, cell: (row) => dollars(row.bill.total), align: 'right' },
-    { key: 'device', title: 'A device', value: (row) => row.bill.total / row.bill.devices, cell: (row) => dollars(row.bill.total / row.bill.devices), align: 'right' },
-    { key: 'saving', title: 'Saves', about: `Against ${first?.name ?? 'the first'}`, value: (row) => row.saving, cell: (row) => (row === first ? <span class="muted">–</span> : percent(row.saving).replace('-', '−')), align: 'right' },
+    {
+      key: 'device',
+      title: 'A device',
+      value: (row) => row.bill.total / row.bill.devices,
+      cell: (row) => dollars(row.bill.total / row.bill.devices),
+      align: 'right',
+    },
+    {
+      key: 'saving',
+      title: 'Saves',
+      about: `Against ${first?.name ?? 'the first'}`,
+      value: (row) => row.saving,
+      cell: (row) => (row === first ? <span class="muted">–</span> : percent(row.saving).replace('-', '−')),
+      align: 'right',
+    },
+    {
+      key: 'parts',
+      title: 'Ports, transceivers',
+      about: `Saving of ports and transceivers alone, as in the chart at today’s prices`,
+      value: (row) => row.saving_ports_and_transceivers,
+      cell: (row) => (row === first ? <span class="muted">–</span> : percent(row.saving_ports_and_transceivers).replace('-', '−')),
+      align: 'right',
+    },
     { key: 'watts', title: 'Power', value: (row) => row.bill.watts, cell: (row) => power(row.bill.watts), align: 'right' },
-    { key: 'share', title: 'Of cluster', about: 'Share of the dollars of network and devices together', value: (row) => row.share.of_dollars, cell: (row) => percent(row.share.of_dollars), align: 'right' },
-    { key: 'year', title: 'A year', about: 'Network paid over the years, with its electricity', value: (row) => row.share.dollars_per_year, cell: (row) => dollars(row.share.dollars_per_year), align: 'right' },
+    {
+      key: 'share',
+      title: 'Of cluster',
+      about: 'Share of the dollars of network and devices together',
+      value: (row) => row.share.of_dollars,
+      cell: (row) => percent(row.share.of_dollars),
+      align: 'right',
+    },
+    {
+      key: 'year',
+      title: 'A year',
+      about: 'Network paid over the years, with its electricity',
+      value: (row) => row.share.dollars_per_year,
+      cell: (row) => dollars(row.share.dollars_per_year),
+      align: 'right',
+    },
   ]
   return (
     <section class="panel" aria-label="Costs">
@@ -85,30 +141,33 @@ function Shares({ answer }: { answer: CostAnswer }) {
       </div>
       <Table caption="Costs of designs" columns={columns} rows={answer.designs} identify={(row) => row.name} />
       <p class="table-more remarks">
-        Devices: {answer.cluster.accelerator} at {dollars(answer.cluster.device_price)} each, over {answer.cluster.years} years ({answer.cluster.device_price_source})
+        Devices: {answer.cluster.accelerator} at {dollars(answer.cluster.device_price)} each, over {answer.cluster.years} years (
+        {answer.cluster.device_price_source})
       </p>
     </section>
   )
 }
 
 function BreakEven({ answer }: { answer: CostAnswer }) {
-  const rows = answer.saving_by_price_ratio
+  const rows = answer.saving_by_port_price
   const against = answer.names[0] ?? ''
   if (rows.length === 0 || answer.names.length < 2) return null
+  const factor = (value: number) => (value === 1 ? 'today' : `${Number(value.toPrecision(3))}×`)
   return (
     <ChartFrame
       title="Break-even"
-      about={`ports and transceivers alone, saved against ${against}`}
+      about={`ports and transceivers, saved against ${against}; catalogue prices, ports scaled`}
       name="network-break-even"
-      rows={() => ({ columns: ['port_over_transceiver_price', ...answer.names.slice(1)], rows: rows.map((row) => [row.ratio, ...row.savings]) })}
+      rows={() => ({ columns: ['port_price_factor', ...answer.names.slice(1)], rows: rows.map((row) => [row.ratio, ...row.savings]) })}
     >
       {(width) => (
         <>
           <Lines
             width={width}
-            title="Saving by the ratio of prices"
-            x={{ title: 'price of a switch port over that of a transceiver', format: (value) => String(Number(value.toPrecision(3))), log: true, ticks: rows.map((row) => row.ratio).filter((ratio) => Number.isInteger(ratio * 2)) }}
+            title="Saving by the price of switch ports"
+            x={{ title: 'price of switch ports over the catalogue’s', format: factor, log: true, ticks: rows.map((row) => row.ratio) }}
             y={{ title: 'saved (%)', format: (value) => `${Math.round(value * 100)}%`.replace('-', '−') }}
+            marks={[{ x: 1, label: 'today' }]}
             series={answer.names.slice(1).map((name, index) => ({
               id: name,
               label: name,
@@ -117,17 +176,24 @@ function BreakEven({ answer }: { answer: CostAnswer }) {
               values: rows.map((row) => ({
                 x: row.ratio,
                 y: row.savings[index] ?? null,
-                tip: { title: name, lines: [{ name: 'price ratio', value: row.ratio.toPrecision(3) }, { name: 'saved', value: percent(row.savings[index] ?? 0) }] },
+                tip: {
+                  title: name,
+                  lines: [
+                    { name: 'port prices', value: factor(row.ratio) },
+                    { name: 'saved', value: percent(row.savings[index] ?? 0).replace('-', '−') },
+                  ],
+                },
               })),
             }))}
           />
           <ul class="remarks">
-            {answer.break_even.map((one) => (
+            {answer.break_even_by_port_price.map((one) => (
               <li key={`${one.dear_ports} ${one.dear_transceivers}`}>
-                At {Number(one.ratio.toPrecision(3))}, {one.dear_ports} and {one.dear_transceivers} cost the same: more expensive ports favour {one.dear_ports}, more expensive transceivers {one.dear_transceivers}.
+                With ports at {Number(one.ratio.toPrecision(3))} of today’s prices, {one.dear_ports} and {one.dear_transceivers} cost the
+                same. More expensive ports favour {one.dear_ports}.
               </li>
             ))}
-            {answer.break_even.length === 0 && <li>No two of these designs trade places at any ratio of prices.</li>}
+            {answer.break_even_by_port_price.length === 0 && <li>No two of these designs trade places at any price of ports.</li>}
           </ul>
         </>
       )}
@@ -143,7 +209,10 @@ function BySize({ answer }: { answer: CostAnswer }) {
       title="By size"
       about="dollars of network for each device, NICs included"
       name="network-by-size"
-      rows={() => ({ columns: ['devices', 'cheapest', ...answer.names], rows: rows.map((row) => [row.devices, row.name, ...row.per_device]) })}
+      rows={() => ({
+        columns: ['devices', 'cheapest', ...answer.names],
+        rows: rows.map((row) => [row.devices, row.name, ...row.per_device]),
+      })}
     >
       {(width) => (
         <>
@@ -151,7 +220,12 @@ function BySize({ answer }: { answer: CostAnswer }) {
             width={width}
             title="Dollars a device by size"
             fromZero
-            x={{ title: 'devices', format: (value) => (value >= 1024 ? `${value / 1024}k` : String(value)), log: true, ticks: rows.map((row) => row.devices) }}
+            x={{
+              title: 'devices',
+              format: (value) => (value >= 1024 ? `${value / 1024}k` : String(value)),
+              log: true,
+              ticks: rows.map((row) => row.devices),
+            }}
             y={{ title: 'dollars a device', format: (value) => `$${count(value)}` }}
             series={answer.names.map((name, index) => ({
               id: name,
@@ -161,7 +235,14 @@ function BySize({ answer }: { answer: CostAnswer }) {
               values: rows.map((row) => ({
                 x: row.devices,
                 y: row.per_device[index] ?? null,
-                tip: { title: name, lines: [{ name: 'devices', value: count(row.devices) }, { name: 'a device', value: dollars(row.per_device[index] ?? 0) }, { name: 'cheapest here', value: row.name }] },
+                tip: {
+                  title: name,
+                  lines: [
+                    { name: 'devices', value: count(row.devices) },
+                    { name: 'a device', value: dollars(row.per_device[index] ?? 0) },
+                    { name: 'cheapest here', value: row.name },
+                  ],
+                },
               })),
             }))}
           />

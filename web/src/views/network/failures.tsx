@@ -27,8 +27,23 @@ export function FailuresDesk() {
         <DesignChoice />
         <div class="entries">
           <DesignFields withKind={false} />
-          <Text title="Exposed share" placeholder="0.2" about="Share of the step that is exposed network time" value={said('exposed')} onChange={(value) => say('exposed', value)} />
-          <Choice title="Who carries the traffic" value={said('recovery')} options={[['', 'the whole domain'], ['neighbour', 'one neighbour'], ['alone', 'itself alone']]} onChange={(value) => say('recovery', value)} />
+          <Text
+            title="Exposed share"
+            placeholder="0.2"
+            about="Share of the step that is exposed network time"
+            value={said('exposed')}
+            onChange={(value) => say('exposed', value)}
+          />
+          <Choice
+            title="Who carries the traffic"
+            value={said('recovery')}
+            options={[
+              ['', 'the whole domain'],
+              ['neighbour', 'one neighbour'],
+              ['alone', 'itself alone'],
+            ]}
+            onChange={(value) => say('recovery', value)}
+          />
         </div>
       </section>
       {live.problems.length > 0 && <Problems problems={live.problems} />}
@@ -37,23 +52,29 @@ export function FailuresDesk() {
         <div class={`columns ${live.stale ? 'stale' : ''}`}>
           {answer.designs.length > 1 && <Compared answer={answer} />}
           <div class="columns failures">
-          {answer.designs.map(({ expected }) => (
-            <section key={expected.design} class="panel" aria-label={`Failures of ${expected.design}`}>
-              <div class="panel-head">
-                <h2 class="swatched">
-                  <Swatch id={expected.design} /> {expected.design}
-                </h2>
-              </div>
-              <div class="panel-body">
-                <dl class="figures">
-                  <Figure title="Fail a month" note={`${digits(expected.interruptions_per_month, 2)} stop the job`}>{digits(expected.failures_per_month, 2)}</Figure>
-                  <Figure title="Lost a month" note="GPU-hours">{count(expected.lost_hours_per_month)}</Figure>
-                  <Figure title="Of all" note={`as if ${digits(expected.mean_lost_devices, 2)} GPUs were missing`}>{percent(expected.lost_share)}</Figure>
-                </dl>
-              </div>
-              <Classes name={expected.design} classes={expected.classes} most={most} />
-            </section>
-          ))}
+            {answer.designs.map(({ expected }) => (
+              <section key={expected.design} class="panel" aria-label={`Failures of ${expected.design}`}>
+                <div class="panel-head">
+                  <h2 class="swatched">
+                    <Swatch id={expected.design} /> {expected.design}
+                  </h2>
+                </div>
+                <div class="panel-body">
+                  <dl class="figures">
+                    <Figure title="Fail a month" note={`${digits(expected.interruptions_per_month, 2)} stop the job`}>
+                      {digits(expected.failures_per_month, 2)}
+                    </Figure>
+                    <Figure title="Lost a month" note="GPU-hours">
+                      {count(expected.lost_hours_per_month)}
+                    </Figure>
+                    <Figure title="Of all" note={`as if ${digits(expected.mean_lost_devices, 2)} GPUs were missing`}>
+                      {percent(expected.lost_share)}
+                    </Figure>
+                  </dl>
+                </div>
+                <Classes name={expected.design} classes={expected.classes} most={most} />
+              </section>
+            ))}
           </div>
         </div>
       )}
@@ -68,14 +89,60 @@ function Compared({ answer }: { answer: FailuresAnswer }) {
   const rows = answer.designs.map((one) => one.expected)
   const most = Math.max(...rows.map((row) => row.lost_hours_per_month))
   const columns: Column<Expected>[] = [
-    { key: 'design', title: 'Design', value: (row) => row.design, cell: (row) => <span class="swatched"><Swatch id={row.design} /> {row.design}</span> },
-    { key: 'fail', title: 'Failures a month', value: (row) => row.failures_per_month, cell: (row) => digits(row.failures_per_month, 2), align: 'right' },
-    { key: 'stop', title: 'Stop the job', value: (row) => row.interruptions_per_month, cell: (row) => digits(row.interruptions_per_month, 2), align: 'right' },
-    { key: 'lost', title: 'GPU-hours lost a month', value: (row) => row.lost_hours_per_month, cell: (row) => count(row.lost_hours_per_month), align: 'right' },
-    { key: 'bar', title: 'Of the most', value: (row) => row.lost_hours_per_month, cell: (row) => <ShareBar share={row.lost_hours_per_month / most} colour="var(--class-data)" /> },
+    {
+      key: 'design',
+      title: 'Design',
+      value: (row) => row.design,
+      cell: (row) => (
+        <span class="swatched">
+          <Swatch id={row.design} /> {row.design}
+        </span>
+      ),
+    },
+    {
+      key: 'fail',
+      title: 'Failures a month',
+      value: (row) => row.failures_per_month,
+      cell: (row) => digits(row.failures_per_month, 2),
+      align: 'right',
+    },
+    {
+      key: 'stop',
+      title: 'Stop the job',
+      value: (row) => row.interruptions_per_month,
+      cell: (row) => digits(row.interruptions_per_month, 2),
+      align: 'right',
+    },
+    {
+      key: 'lost',
+      title: 'GPU-hours lost a month',
+      value: (row) => row.lost_hours_per_month,
+      cell: (row) => count(row.lost_hours_per_month),
+      align: 'right',
+    },
+    {
+      key: 'bar',
+      title: 'Of the most',
+      value: (row) => row.lost_hours_per_month,
+      cell: (row) => <ShareBar share={row.lost_hours_per_month / most} colour="var(--class-data)" />,
+    },
     { key: 'share', title: 'Of all', value: (row) => row.lost_share, cell: (row) => percent(row.lost_share), align: 'right' },
-    { key: 'missing', title: 'As if missing', about: 'GPUs', value: (row) => row.mean_lost_devices, cell: (row) => digits(row.mean_lost_devices, 2), align: 'right' },
-    { key: 'step', title: 'Step on average', about: 'Interruptions aside', value: (row) => row.mean_slowdown, cell: (row) => `+${percent(row.mean_slowdown - 1)}`.replace('+<', '<'), align: 'right' },
+    {
+      key: 'missing',
+      title: 'As if missing',
+      about: 'GPUs',
+      value: (row) => row.mean_lost_devices,
+      cell: (row) => digits(row.mean_lost_devices, 2),
+      align: 'right',
+    },
+    {
+      key: 'step',
+      title: 'Step on average',
+      about: 'Interruptions aside',
+      value: (row) => row.mean_slowdown,
+      cell: (row) => `+${percent(row.mean_slowdown - 1)}`.replace('+<', '<'),
+      align: 'right',
+    },
   ]
   return (
     <section class="panel" aria-label="Designs compared">
@@ -93,14 +160,51 @@ const RESPONSES: Readonly<Record<string, string>> = { 'run-on': 'runs on', 'go-w
 
 function Classes({ name, classes, most }: { name: string; classes: readonly FailureClass[]; most: number }) {
   const columns: Column<FailureClass>[] = [
-    { key: 'part', title: 'One part fails', value: (row) => row.part, cell: (row) => <span title={row.remark || row.rate.fit_source}>{row.part}</span> },
+    {
+      key: 'part',
+      title: 'One part fails',
+      value: (row) => row.part,
+      cell: (row) => <span title={row.remark || row.rate.fit_source}>{row.part}</span>,
+    },
     { key: 'count', title: 'Parts', value: (row) => row.count, cell: (row) => count(row.count), align: 'right' },
-    { key: 'cut', title: 'Cut off', about: 'Devices whose own NIC reaches nobody', value: (row) => row.cut_off, cell: (row) => count(row.cut_off), align: 'right' },
-    { key: 'step', title: 'Step', about: 'Exposed network time grows by what is lost; empty: the step cannot finish', value: (row) => row.slowdown, cell: (row) => (row.slowdown === null ? <span class="tone-bad">stops</span> : `+${percent(row.slowdown - 1)}`), align: 'right' },
+    {
+      key: 'cut',
+      title: 'Cut off',
+      about: 'Devices whose own NIC reaches no other',
+      value: (row) => row.cut_off,
+      cell: (row) => count(row.cut_off),
+      align: 'right',
+    },
+    {
+      key: 'step',
+      title: 'Step',
+      about: 'Exposed network time grows by what is lost; empty: the step cannot finish',
+      value: (row) => row.slowdown,
+      cell: (row) => (row.slowdown === null ? <span class="tone-bad">stops</span> : `+${percent(row.slowdown - 1)}`),
+      align: 'right',
+    },
     { key: 'then', title: 'Then it', value: (row) => RESPONSES[row.response] ?? row.response },
-    { key: 'month', title: 'A month', about: 'Failures of all parts of this kind', value: (row) => row.failures_per_month, cell: (row) => digits(row.failures_per_month, 2), align: 'right' },
-    { key: 'hours', title: 'GPU-hours a month', value: (row) => row.lost_hours_per_month, cell: (row) => count(row.lost_hours_per_month), align: 'right' },
-    { key: 'bar', title: 'Of the worst', value: (row) => row.lost_hours_per_month, cell: (row) => <ShareBar share={most > 0 ? row.lost_hours_per_month / most : 0} colour="var(--class-data)" /> },
+    {
+      key: 'month',
+      title: 'A month',
+      about: 'Failures of all parts of this kind',
+      value: (row) => row.failures_per_month,
+      cell: (row) => digits(row.failures_per_month, 2),
+      align: 'right',
+    },
+    {
+      key: 'hours',
+      title: 'GPU-hours a month',
+      value: (row) => row.lost_hours_per_month,
+      cell: (row) => count(row.lost_hours_per_month),
+      align: 'right',
+    },
+    {
+      key: 'bar',
+      title: 'Of the worst',
+      value: (row) => row.lost_hours_per_month,
+      cell: (row) => <ShareBar share={most > 0 ? row.lost_hours_per_month / most : 0} colour="var(--class-data)" />,
+    },
   ]
   return <Table caption={`Failures of ${name} by part`} columns={columns} rows={classes} identify={(row) => row.part} />
 }

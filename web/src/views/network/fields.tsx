@@ -8,12 +8,31 @@ export function DesignFields({ withKind = true, only }: { withKind?: boolean; on
   return (
     <>
       {withKind && (
-        <Choice title="Topology" value={kind()} options={KINDS.map((one) => [one.id, one.title] as const)} onChange={(value) => say('kind', value === USUAL ? undefined : value)} />
+        <Choice
+          title="Topology"
+          value={kind()}
+          options={KINDS.map((one) => [one.id, one.title] as const)}
+          onChange={(value) => say('kind', value === USUAL ? undefined : value)}
+        />
       )}
       {DESIGN_FIELDS.filter((field) => !only || only.includes(field.key)).map((field) => (
-        <Text key={field.key} title={field.title} about={field.about} placeholder={(field.key === 'gpus' ? runSaid().gpus : ofOwnCluster()[field.key]) ?? field.placeholder} value={said(field.key)} onChange={(value) => say(field.key, value)} />
+        <Text
+          key={field.key}
+          title={field.title}
+          about={field.about}
+          placeholder={(field.key === 'gpus' ? runSaid().gpus : ofOwnCluster()[field.key]) ?? field.placeholder}
+          value={said(field.key)}
+          onChange={(value) => say(field.key, value)}
+        />
       ))}
-      <Text title="Other keys" wide placeholder="tiers=2 routing=spray" about="Any key of a design file, separated by spaces; `network topologies` lists them" value={said('more')} onChange={(value) => say('more', value)} />
+      <Text
+        title="Other keys"
+        wide
+        placeholder="tiers=2 routing=spray"
+        about="Any key of a design file, separated by spaces; `network topologies` lists them"
+        value={said('more')}
+        onChange={(value) => say('more', value)}
+      />
     </>
   )
 }

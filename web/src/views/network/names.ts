@@ -34,6 +34,12 @@ export function gigabits(bytesPerSecond: number): string {
 
 /** `leaf_spine` to `leaf to spine`. */
 export function layerName(layer: string): string {
-  const names: Record<string, string> = { access: 'NIC to leaf', leaf_spine: 'leaf to spine', spine_core: 'spine to core', scale_up: 'scale-up', host: 'device to NIC' }
+  const names: Record<string, string> = {
+    access: 'NIC to leaf',
+    leaf_spine: 'leaf to spine',
+    spine_core: 'spine to core',
+    scale_up: 'scale-up',
+    host: 'device to NIC',
+  }
   return names[layer.replace('-', '_')] ?? layer.replaceAll(/[_-]/g, ' ')
 }

@@ -14,7 +14,11 @@ export function NeedsRun() {
       <section class="panel scope" aria-label="Run">
         <RunBar fields={['model', 'cluster', 'gpus']} />
       </section>
-      <NoRun title="No run yet" text="Traffic is that of a run: name one above, make it in the calculator, or begin with an example." layouts={LAYOUTS} />
+      <NoRun
+        title="No run yet"
+        text="Traffic is that of a run: name one above, make it in the calculator, or begin with an example."
+        layouts={LAYOUTS}
+      />
     </>
   )
 }

@@ -62,7 +62,10 @@ function DomainSweep({ answer }: { answer: PaperAnswer }) {
           </select>
         </label>
       }
-      rows={() => ({ columns: ['workload', 'devices', 'domain', 'seconds', 'ideal_s'], rows: rows.flatMap((row) => row.domains.map((domain, n) => [row.workload, row.devices, domain, row.times[n], row.ideal])) })}
+      rows={() => ({
+        columns: ['workload', 'devices', 'domain', 'seconds', 'ideal_s'],
+        rows: rows.flatMap((row) => row.domains.map((domain, n) => [row.workload, row.devices, domain, row.times[n], row.ideal])),
+      })}
     >
       {(width) => (
         <Lines
@@ -120,7 +123,10 @@ function BatchSweep({ answer }: { answer: PaperAnswer }) {
       title="Size of the batch"
       about="PaLM on rail-only: performance relative to one domain for all"
       name="batch-sweep"
-      rows={() => ({ columns: ['sequences', ...domains.map((domain) => `domain_${domain}`)], rows: answer.batch_sweep.map((row) => [row.sequences, ...row.relative]) })}
+      rows={() => ({
+        columns: ['sequences', ...domains.map((domain) => `domain_${domain}`)],
+        rows: answer.batch_sweep.map((row) => [row.sequences, ...row.relative]),
+      })}
     >
       {(width) => (
         <Lines
@@ -138,7 +144,13 @@ function BatchSweep({ answer }: { answer: PaperAnswer }) {
             values: row.relative.map((relative, n) => ({
               x: domains[n] ?? n,
               y: relative,
-              tip: { title: `${count(row.sequences)} sequences`, lines: [{ name: 'domain', value: count(domains[n] ?? 0) }, { name: 'of the ideal', value: relative === null ? '–' : percent(relative) }] },
+              tip: {
+                title: `${count(row.sequences)} sequences`,
+                lines: [
+                  { name: 'domain', value: count(domains[n] ?? 0) },
+                  { name: 'of the ideal', value: relative === null ? '–' : percent(relative) },
+                ],
+              },
             })),
           }))}
         />
@@ -156,7 +168,8 @@ const STATUS: Readonly<Record<Target['status'], readonly [string, string]>> = {
 }
 
 function Targets({ answer }: { answer: PaperAnswer }) {
-  const number = (value: number | null, unit: string) => (value === null ? '–' : `${Number(value.toPrecision(3))}${unit === '%' ? '%' : unit ? ` ${unit}` : ''}`)
+  const number = (value: number | null, unit: string) =>
+    value === null ? '–' : `${Number(value.toPrecision(3))}${unit === '%' ? '%' : unit ? ` ${unit}` : ''}`
   const error = (row: Target) => {
     if (row.error === null || row.here === null) return '–'
     if (row.unit === '%' && Math.abs(row.error) < 0.005) return '0.00 points'
@@ -165,10 +178,30 @@ function Targets({ answer }: { answer: PaperAnswer }) {
   }
   const columns: Column<Target>[] = [
     { key: 'claim', title: 'Claim', value: (row) => row.claim, wrap: true },
-    { key: 'paper', title: 'Paper', value: (row) => row.paper, cell: (row) => `${row.kind === 'above' ? '> ' : row.kind === 'below' ? '< ' : ''}${number(row.paper, row.unit)}`, align: 'right' },
+    {
+      key: 'paper',
+      title: 'Paper',
+      value: (row) => row.paper,
+      cell: (row) => `${row.kind === 'above' ? '> ' : row.kind === 'below' ? '< ' : ''}${number(row.paper, row.unit)}`,
+      align: 'right',
+    },
     { key: 'here', title: 'Here', value: (row) => row.here, cell: (row) => number(row.here, row.unit), align: 'right' },
-    { key: 'variants', title: 'In variants', about: 'With model-parallel groups of twice their optimum, and with six all-reduces a layer', value: (row) => row.variants?.[0], cell: (row) => (row.variants && row.status !== 'reproduced' ? row.variants.map((one) => number(one, row.unit)).join(', ') : ''), align: 'right' },
-    { key: 'error', title: 'Error', about: 'Points where the claim is a percentage, else per cent', value: (row) => row.error, cell: error, align: 'right' },
+    {
+      key: 'variants',
+      title: 'In variants',
+      about: 'With model-parallel groups of twice their optimum, and with six all-reduces a layer',
+      value: (row) => row.variants?.[0],
+      cell: (row) => (row.variants && row.status !== 'reproduced' ? row.variants.map((one) => number(one, row.unit)).join(', ') : ''),
+      align: 'right',
+    },
+    {
+      key: 'error',
+      title: 'Error',
+      about: 'Points where the claim is a percentage, else per cent',
+      value: (row) => row.error,
+      cell: error,
+      align: 'right',
+    },
     {
       key: 'status',
       title: 'Status',
@@ -187,7 +220,15 @@ function Targets({ answer }: { answer: PaperAnswer }) {
             {reproduced} of {answer.targets.length} claims reproduced
           </span>
         </h2>
-        <input class="input" type="search" data-filter aria-label="Filter claims" placeholder="Filter: figure 7" value={said('filter')} onInput={(event) => say('filter', event.currentTarget.value, 'replace')} />
+        <input
+          class="input"
+          type="search"
+          data-filter
+          aria-label="Filter claims"
+          placeholder="Filter: figure 7"
+          value={said('filter')}
+          onInput={(event) => say('filter', event.currentTarget.value, 'replace')}
+        />
       </div>
       <Table caption="Claims of the paper" columns={columns} rows={answer.targets} identify={(row) => row.id} filter={said('filter')} />
     </section>
@@ -207,10 +248,18 @@ function Costs({ answer }: { answer: PaperAnswer }) {
           <caption class="hidden-visually">Savings by size and radix</caption>
           <thead>
             <tr>
-              <th scope="col" class="right">GPUs</th>
-              <th scope="col" class="right">Radix</th>
-              <th scope="col" class="right">Switches, Clos</th>
-              <th scope="col" class="right">rail-only</th>
+              <th scope="col" class="right">
+                GPUs
+              </th>
+              <th scope="col" class="right">
+                Radix
+              </th>
+              <th scope="col" class="right">
+                Switches, Clos
+              </th>
+              <th scope="col" class="right">
+                rail-only
+              </th>
               {answer.price_ratios.map((ratio) => (
                 <th key={ratio} scope="col" class="right">
                   {Number(ratio.toPrecision(3))}
@@ -221,12 +270,16 @@ function Costs({ answer }: { answer: PaperAnswer }) {
           <tbody>
             {answer.costs.map((row) => (
               <tr key={`${row.devices} ${row.radix}`}>
-                <th scope="row" class="right">{count(row.devices)}</th>
+                <th scope="row" class="right">
+                  {count(row.devices)}
+                </th>
                 <td class="right">{row.radix}</td>
                 <td class="right">{count(row.clos.switches)}</td>
                 <td class="right">{count(row.rail_only.switches)}</td>
                 {row.savings.map((saving, n) => (
-                  <td key={n} class="right">{saving === null ? '–' : percent(saving)}</td>
+                  <td key={n} class="right">
+                    {saving === null ? '–' : percent(saving)}
+                  </td>
                 ))}
               </tr>
             ))}
@@ -250,16 +303,26 @@ function Forwarding({ answer }: { answer: PaperAnswer }) {
           <caption class="hidden-visually">Overhead of forwarding</caption>
           <thead>
             <tr>
-              <th scope="col" class="right">Domain</th>
-              <th scope="col" class="right">Network</th>
-              <th scope="col" class="right">Scale-up</th>
-              <th scope="col" class="right">Overhead</th>
+              <th scope="col" class="right">
+                Domain
+              </th>
+              <th scope="col" class="right">
+                Network
+              </th>
+              <th scope="col" class="right">
+                Scale-up
+              </th>
+              <th scope="col" class="right">
+                Overhead
+              </th>
             </tr>
           </thead>
           <tbody>
             {answer.forwarding.map((row, n) => (
               <tr key={n}>
-                <th scope="row" class="right">{row.domain}</th>
+                <th scope="row" class="right">
+                  {row.domain}
+                </th>
                 <td class="right">{gigabits(row.network)}</td>
                 <td class="right">{bandwidth(row.scale_up)}</td>
                 <td class="right">{percent(row.overhead)}</td>

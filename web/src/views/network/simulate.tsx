@@ -30,7 +30,9 @@ function Simulate({ run }: { run: Arguments }) {
     topology: kind(),
     network: networkKeys(),
     ...(routing ? { routing } : {}),
-    fail: said('fail').split(/[\s,]+/).filter(Boolean),
+    fail: said('fail')
+      .split(/[\s,]+/)
+      .filter(Boolean),
     ...(said('background') ? { background: said('background') } : {}),
   })
   const { answer } = live
@@ -40,9 +42,32 @@ function Simulate({ run }: { run: Arguments }) {
         <RunBar fields={['model', 'cluster', 'gpus', 'global-batch', 'sequence-length']} />
         <div class="entries">
           <DesignFields only={['radix', 'leaf-oversubscription']} />
-          <Choice title="Routing" value={routing} options={[['', 'the design’s'], ['ecmp', 'hashed (ECMP)'], ['spray', 'sprayed'], ['static', 'static']]} onChange={(value) => say('routing', value)} />
-          <Text title="Broken parts" wide placeholder="nic:3 leaf:0 link:leaf-spine:5" about="Parts that are broken, separated by spaces" value={said('fail')} onChange={(value) => say('fail', value)} />
-          <Text title="Other jobs’ load" placeholder="none" about="Every device sends with this share of its bandwidth, as in 0.2" value={said('background')} onChange={(value) => say('background', value)} />
+          <Choice
+            title="Routing"
+            value={routing}
+            options={[
+              ['', 'the design’s'],
+              ['ecmp', 'hashed (ECMP)'],
+              ['spray', 'sprayed'],
+              ['static', 'static'],
+            ]}
+            onChange={(value) => say('routing', value)}
+          />
+          <Text
+            title="Broken parts"
+            wide
+            placeholder="nic:3 leaf:0 link:leaf-spine:5"
+            about="Parts that are broken, separated by spaces"
+            value={said('fail')}
+            onChange={(value) => say('fail', value)}
+          />
+          <Text
+            title="Other jobs’ load"
+            placeholder="none"
+            about="Every device sends with this share of its bandwidth, as in 0.2"
+            value={said('background')}
+            onChange={(value) => say('background', value)}
+          />
         </div>
       </section>
       {live.problems.length > 0 && <Problems problems={live.problems} />}
@@ -59,15 +84,27 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
       <section class="panel" aria-label="Step">
         <div class="panel-body head-figures">
           <dl class="figures">
-            <Figure title="Step with flows" tone={worse ? 'bad' : undefined} note={`on ${answer.topology}, ${answer.routing} routing`}>{seconds(answer.step_time)}</Figure>
-            <Figure title="Closed form" note="a network that never blocks">{seconds(answer.closed_form)}</Figure>
-            <Figure title="Difference" note={`${count(answer.flows)} flows${answer.is_exact ? '' : ', approximate'}`}>{relative(answer.step_time, answer.closed_form)}</Figure>
+            <Figure title="Step with flows" tone={worse ? 'bad' : undefined} note={`on ${answer.topology}, ${answer.routing} routing`}>
+              {seconds(answer.step_time)}
+            </Figure>
+            <Figure title="Closed form" note="a network that never blocks">
+              {seconds(answer.closed_form)}
+            </Figure>
+            <Figure title="Difference" note={`${count(answer.flows)} flows${answer.is_exact ? '' : ', approximate'}`}>
+              {relative(answer.step_time, answer.closed_form)}
+            </Figure>
           </dl>
           <p class="remarks">{answer.title}</p>
         </div>
       </section>
       <div class="columns halves-2">
-        <ChartFrame title="What the network costs" about="from the closed form to the step" name="simulated-step" menu={commandItem(line)} rows={() => ({ columns: ['with', 'step_s', 'cost_s'], rows: answer.changes.map((one) => [one.what, one.step_time, one.cost]) })}>
+        <ChartFrame
+          title="What the network costs"
+          about="from the closed form to the step"
+          name="simulated-step"
+          menu={commandItem(line)}
+          rows={() => ({ columns: ['with', 'step_s', 'cost_s'], rows: answer.changes.map((one) => [one.what, one.step_time, one.cost]) })}
+        >
           {(width) => (
             <Tornado
               width={width}
@@ -79,7 +116,8 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
                 id: one.what,
                 label: one.what,
                 more: Math.abs(one.cost) < 1e-9 ? 0 : one.cost,
-                figure: Math.abs(one.cost) < 1e-9 * answer.step_time ? 'nothing' : `${one.cost > 0 ? '+' : '−'}${seconds(Math.abs(one.cost))}`,
+                figure:
+                  Math.abs(one.cost) < 1e-9 * answer.step_time ? 'nothing' : `${one.cost > 0 ? '+' : '−'}${seconds(Math.abs(one.cost))}`,
                 colour: one.cost > 0 ? 'var(--class-data)' : 'var(--accent)',
                 tip: { title: one.what, lines: [{ name: 'step then', value: seconds(one.step_time) }] },
               }))}
@@ -108,11 +146,21 @@ function Dimensions({ answer }: { answer: SimulateAnswer }) {
           <thead>
             <tr>
               <th scope="col">For</th>
-              <th scope="col"><span class="hidden-visually">Bars</span></th>
-              <th scope="col" class="right">Closed form</th>
-              <th scope="col" class="right">Alone</th>
-              <th scope="col" class="right">In the step</th>
-              <th scope="col" class="right">Slower</th>
+              <th scope="col">
+                <span class="hidden-visually">Bars</span>
+              </th>
+              <th scope="col" class="right">
+                Closed form
+              </th>
+              <th scope="col" class="right">
+                Alone
+              </th>
+              <th scope="col" class="right">
+                In the step
+              </th>
+              <th scope="col" class="right">
+                Slower
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -154,12 +202,24 @@ function Layers({ answer }: { answer: SimulateAnswer }) {
           <thead>
             <tr>
               <th scope="col">Layer</th>
-              <th scope="col" class="right">Links</th>
-              <th scope="col" class="right">Used</th>
-              <th scope="col" class="right">Each</th>
-              <th scope="col" class="right">Busy</th>
-              <th scope="col"><span class="hidden-visually">Bar</span></th>
-              <th scope="col" class="right">Busiest</th>
+              <th scope="col" class="right">
+                Links
+              </th>
+              <th scope="col" class="right">
+                Used
+              </th>
+              <th scope="col" class="right">
+                Each
+              </th>
+              <th scope="col" class="right">
+                Busy
+              </th>
+              <th scope="col">
+                <span class="hidden-visually">Bar</span>
+              </th>
+              <th scope="col" class="right">
+                Busiest
+              </th>
               <th scope="col">Which</th>
             </tr>
           </thead>

@@ -44,7 +44,9 @@ export const DESIGN_FIELDS = [
 
 /** Further keys as `tiers=2 routing=spray`, behind the fields. */
 export function furtherKeys(): string[] {
-  return said('more').split(/\s+/).filter((part) => part.includes('='))
+  return said('more')
+    .split(/\s+/)
+    .filter((part) => part.includes('='))
 }
 
 /** What a design takes from the run's own cluster while its field is empty. */
@@ -72,7 +74,9 @@ export function designFlags(): Record<string, Value> {
 
 /** The design as `KEY=VALUE` for commands that lay a run on a network; devices, domain and speed are then the cluster's. */
 export function networkKeys(): string[] {
-  const keys = DESIGN_FIELDS.filter(({ key }) => key === 'radix' || key === 'leaf-oversubscription').flatMap(({ key }) => (said(key) ? [`${key.replaceAll('-', '_')}=${said(key)}`] : []))
+  const keys = DESIGN_FIELDS.filter(({ key }) => key === 'radix' || key === 'leaf-oversubscription').flatMap(({ key }) =>
+    said(key) ? [`${key.replaceAll('-', '_')}=${said(key)}`] : [],
+  )
   return [...keys, ...furtherKeys()]
 }
 

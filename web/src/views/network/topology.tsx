@@ -61,24 +61,49 @@ function Picture({ values, answer, line }: { values: Arguments; answer: ShowAnsw
   const inner = useMemo(() => drawing(text), [text])
   const { design, counts } = answer
   return (
-    <ChartFrame title={design.name} about={`${count(design.devices)} devices in domains of ${design.domain.size}`} name={`topology-${design.name}`} class="topology" menu={commandItem(line)}>
+    <ChartFrame
+      title={design.name}
+      about={`${count(design.devices)} devices in domains of ${design.domain.size}`}
+      name={`topology-${design.name}`}
+      class="topology"
+      menu={commandItem(line)}
+    >
       {() => (
         <>
           <dl class="figures">
-            <Figure title="Switches" note={`${count(counts.ports)} ports`}>{count(counts.switches)}</Figure>
-            <Figure title="Links" note={`${count(counts.cables)} cables`}>{count(counts.links)}</Figure>
+            <Figure title="Switches" note={`${count(counts.ports)} ports`}>
+              {count(counts.switches)}
+            </Figure>
+            <Figure title="Links" note={`${count(counts.cables)} cables`}>
+              {count(counts.links)}
+            </Figure>
             <Figure title="Transceivers">{count(counts.transceivers)}</Figure>
-            {design.domain.size > 1 && <Figure title="Scale-up" note="a device, one direction">{bandwidth(design.domain.bandwidth)}</Figure>}
-            <Figure title="Network" note="a device, one direction">{gigabits(design.nic_bandwidth)}</Figure>
+            {design.domain.size > 1 && (
+              <Figure title="Scale-up" note="a device, one direction">
+                {bandwidth(design.domain.bandwidth)}
+              </Figure>
+            )}
+            <Figure title="Network" note="a device, one direction">
+              {gigabits(design.nic_bandwidth)}
+            </Figure>
             <Figure title="Rails">{count(design.rails)}</Figure>
-            <Figure title="Oversubscription">{answer.oversubscription.map((one) => `${Number(one.toPrecision(3))}:1`).join(', ') || '–'}</Figure>
-            {answer.largest !== null && <Figure title="Joins at most" note="devices with these switches">{count(answer.largest)}</Figure>}
+            <Figure title="Oversubscription">
+              {answer.oversubscription.map((one) => `${Number(one.toPrecision(3))}:1`).join(', ') || '–'}
+            </Figure>
+            {answer.largest !== null && (
+              <Figure title="Joins at most" note="devices with these switches">
+                {count(answer.largest)}
+              </Figure>
+            )}
           </dl>
           {problems.length > 0 ? (
             <p class="muted">{problems[0]?.message}</p>
           ) : (
             inner && (
-              <Scroll class="drawing scrolls" label={`Picture of ${design.name}: ${counts.tiers.map((tier) => `${count(tier.switches)} ${tier.name} switches`).join(', ')}`}>
+              <Scroll
+                class="drawing scrolls"
+                label={`Picture of ${design.name}: ${counts.tiers.map((tier) => `${count(tier.switches)} ${tier.name} switches`).join(', ')}`}
+              >
                 <div dangerouslySetInnerHTML={{ __html: inner }} />
               </Scroll>
             )
@@ -121,9 +146,15 @@ function Parts({ answer }: { answer: ShowAnswer }) {
           <thead>
             <tr>
               <th scope="col">Tier</th>
-              <th scope="col" class="right">Switches</th>
-              <th scope="col" class="right">Ports</th>
-              <th scope="col" class="right">In use</th>
+              <th scope="col" class="right">
+                Switches
+              </th>
+              <th scope="col" class="right">
+                Ports
+              </th>
+              <th scope="col" class="right">
+                In use
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -142,10 +173,16 @@ function Parts({ answer }: { answer: ShowAnswer }) {
           <thead>
             <tr>
               <th scope="col">Layer</th>
-              <th scope="col" class="right">Links</th>
-              <th scope="col" class="right">Each</th>
+              <th scope="col" class="right">
+                Links
+              </th>
+              <th scope="col" class="right">
+                Each
+              </th>
               <th scope="col">Medium</th>
-              <th scope="col" class="right">Transceivers</th>
+              <th scope="col" class="right">
+                Transceivers
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -179,16 +216,26 @@ function Reach({ answer }: { answer: ShowAnswer }) {
           <thead>
             <tr>
               <th scope="col">Devices</th>
-              <th scope="col" class="right">How many</th>
-              <th scope="col" class="right">Links</th>
-              <th scope="col" class="right">Latency</th>
-              <th scope="col" class="right">Shortest ways</th>
+              <th scope="col" class="right">
+                How many
+              </th>
+              <th scope="col" class="right">
+                Links
+              </th>
+              <th scope="col" class="right">
+                Latency
+              </th>
+              <th scope="col" class="right">
+                Shortest ways
+              </th>
             </tr>
           </thead>
           <tbody>
             {answer.reach.map((row) => (
               <tr key={row.how}>
-                <th scope="row" class="wrap">{row.how}</th>
+                <th scope="row" class="wrap">
+                  {row.how}
+                </th>
                 <td class="right">{count(row.devices)}</td>
                 <td class="right">{row.links}</td>
                 <td class="right">{seconds(row.latency)}</td>

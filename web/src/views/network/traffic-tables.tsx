@@ -20,7 +20,11 @@ const KINDS = [
 ] as const
 type By = (typeof KINDS)[number][0]
 
-const CLASSES: Readonly<Record<string, string>> = { same_domain: 'in one domain', same_rail: 'on one rail', other_rail: 'on different rails' }
+const CLASSES: Readonly<Record<string, string>> = {
+  same_domain: 'in one domain',
+  same_rail: 'on one rail',
+  other_rail: 'on different rails',
+}
 
 function by(): By {
   const open = said('by')
@@ -75,7 +79,14 @@ function Exchanges({ answer }: { answer: TrafficAnswer }) {
     { key: 'count', title: 'Calls', value: (row) => row.count, cell: (row) => count(row.count), align: 'right' },
     bytesColumn('sent', 'Sent', (row) => row.sent),
     { key: 'share', title: 'Share', value: (row) => row.share, cell: (row) => percent(row.share), align: 'right' },
-    { key: 'inside', title: 'Inside', about: 'Share that stays in scale-up domains', value: inDomain, cell: (row) => percent(inDomain(row)), align: 'right' },
+    {
+      key: 'inside',
+      title: 'Inside',
+      about: 'Share that stays in scale-up domains',
+      value: inDomain,
+      cell: (row) => percent(inDomain(row)),
+      align: 'right',
+    },
   ]
   return <Table caption="Exchanges of a step" columns={columns} rows={answer.exchanges} identify={(_, index) => index} maxHeight="560px" />
 }
@@ -98,7 +109,12 @@ function Domains({ answer }: { answer: TrafficAnswer }) {
   const columns: Column<Row<'domains'>>[] = [
     { key: 'domain', title: 'Domain', value: (row) => row.domain, align: 'right' },
     bytesColumn('inside', 'Stays inside', (row) => row.inside),
-    { key: 'bar', title: 'Of the most', value: (row) => row.inside, cell: (row) => <ShareBar share={row.inside / most} colour="var(--class-tensor)" /> },
+    {
+      key: 'bar',
+      title: 'Of the most',
+      value: (row) => row.inside,
+      cell: (row) => <ShareBar share={row.inside / most} colour="var(--class-tensor)" />,
+    },
     bytesColumn('sent', 'Leaves', (row) => row.sent),
     bytesColumn('received', 'Arrives', (row) => row.received),
   ]
@@ -111,7 +127,12 @@ function Rails({ answer }: { answer: TrafficAnswer }) {
     { key: 'rail', title: 'Rail', value: (row) => row.rail, align: 'right' },
     { key: 'devices', title: 'Devices', value: (row) => row.devices, cell: (row) => count(row.devices), align: 'right' },
     bytesColumn('along', 'Along the rail', (row) => row.along),
-    { key: 'bar', title: 'Of the most', value: (row) => row.along, cell: (row) => <ShareBar share={row.along / most} colour="var(--class-data)" /> },
+    {
+      key: 'bar',
+      title: 'Of the most',
+      value: (row) => row.along,
+      cell: (row) => <ShareBar share={row.along / most} colour="var(--class-data)" />,
+    },
     bytesColumn('sent', 'To other rails', (row) => row.sent),
     bytesColumn('received', 'From other rails', (row) => row.received),
   ]
@@ -125,7 +146,14 @@ function Links({ answer }: { answer: TrafficAnswer }) {
     { key: 'used', title: 'Used', value: (row) => row.used, cell: (row) => count(row.used), align: 'right' },
     bytesColumn('mean', 'Mean', (row) => row.mean),
     bytesColumn('most', 'Most', (row) => row.most),
-    { key: 'busy', title: 'Busy', about: 'How long the busiest link is at work at its bandwidth: no step is shorter', value: (row) => row.busy, cell: (row) => seconds(row.busy), align: 'right' },
+    {
+      key: 'busy',
+      title: 'Busy',
+      about: 'How long the busiest link is at work at its bandwidth: no step is shorter',
+      value: (row) => row.busy,
+      cell: (row) => seconds(row.busy),
+      align: 'right',
+    },
     { key: 'busiest', title: 'Busiest', value: (row) => (row.busiest ? `${row.busiest.from} to ${row.busiest.to}` : ''), wrap: true },
   ]
   return <Table caption="Links by layer" columns={columns} rows={answer.links ?? []} identify={(row) => `${row.layer} ${row.direction}`} />

@@ -48,7 +48,10 @@ function Traffic({ run }: { run: Arguments }) {
   const place = sums.answer?.place
   const domains = place ? Math.max(1, Math.ceil(place.ranks / place.domain)) : 0
   const side = !place ? 0 : by === 'domains' ? Math.min(domains, 1024) : Math.min(place.ranks, MOST_CELLS)
-  const matrix = useAnswer<TrafficAnswer>('network/traffic', side === 0 ? null : by === 'rails' ? { ...base, by: 'rail' } : { ...base, by: 'matrix', cells: side })
+  const matrix = useAnswer<TrafficAnswer>(
+    'network/traffic',
+    side === 0 ? null : by === 'rails' ? { ...base, by: 'rail' } : { ...base, by: 'matrix', cells: side },
+  )
   const squares = matrix.answer?.squares
   const square = squares?.find((one) => (one.dimension ?? 'all') === of) ?? squares?.[0]
   const perCell = matrix.answer?.per_cell ?? 1
@@ -62,9 +65,31 @@ function Traffic({ run }: { run: Arguments }) {
       <section class="panel scope" aria-label="Run and network">
         <RunBar fields={['model', 'cluster', 'gpus', 'global-batch', 'sequence-length']} />
         <div class="entries">
-          <Choice title="Gathers and reductions" value={algorithm} options={[['ring', 'rings along rails'], ['hierarchical', 'hierarchical'], ['direct', 'everyone to everyone']]} onChange={(value) => say('algorithm', value === 'ring' ? undefined : value)} />
-          <Choice title="All-to-all" value={allToAll} options={[['direct', 'direct'], ['hierarchical', 'through domains']]} onChange={(value) => say('all-to-all', value === 'direct' ? undefined : value)} />
-          <Switch title="On a network" about="Domains, rails and links of the design instead of the cluster's own" on={onNetwork} onChange={(on) => say('on', on ? 'network' : undefined)} />
+          <Choice
+            title="Gathers and reductions"
+            value={algorithm}
+            options={[
+              ['ring', 'rings along rails'],
+              ['hierarchical', 'hierarchical'],
+              ['direct', 'everyone to everyone'],
+            ]}
+            onChange={(value) => say('algorithm', value === 'ring' ? undefined : value)}
+          />
+          <Choice
+            title="All-to-all"
+            value={allToAll}
+            options={[
+              ['direct', 'direct'],
+              ['hierarchical', 'through domains'],
+            ]}
+            onChange={(value) => say('all-to-all', value === 'direct' ? undefined : value)}
+          />
+          <Switch
+            title="On a network"
+            about="Domains, rails and links of the design instead of the cluster's own"
+            on={onNetwork}
+            onChange={(on) => say('on', on ? 'network' : undefined)}
+          />
           {onNetwork && <DesignFields only={['radix', 'leaf-oversubscription']} />}
         </div>
       </section>
@@ -74,7 +99,11 @@ function Traffic({ run }: { run: Arguments }) {
         <div class={`columns halves-2 ${sums.stale ? 'stale' : ''}`}>
           <ChartFrame
             title="Traffic matrix"
-            about={by === 'rails' ? 'bytes a step that leave domains, from rail to rail, on a logarithmic scale' : 'bytes a step from a rank to a rank, on a logarithmic scale'}
+            about={
+              by === 'rails'
+                ? 'bytes a step that leave domains, from rail to rail, on a logarithmic scale'
+                : 'bytes a step from a rank to a rank, on a logarithmic scale'
+            }
             name="traffic"
             menu={commandItem(matrix.commandLine)}
             stale={matrix.stale}
@@ -89,7 +118,10 @@ function Traffic({ run }: { run: Arguments }) {
             rows={() =>
               by === 'rails'
                 ? { columns: ['from_rail', 'to_rail', 'bytes'], rows: (square?.cells ?? []).map((cell) => [...cell]) }
-                : { columns: ['from_first_rank', 'to_first_rank', 'ranks_per_cell', 'mean_bytes'], rows: (square?.cells ?? []).map(([i, j, mean]) => [i * perCell, j * perCell, perCell, mean]) }
+                : {
+                    columns: ['from_first_rank', 'to_first_rank', 'ranks_per_cell', 'mean_bytes'],
+                    rows: (square?.cells ?? []).map(([i, j, mean]) => [i * perCell, j * perCell, perCell, mean]),
+                  }
             }
           >
             {(width) => (
@@ -99,11 +131,24 @@ function Traffic({ run }: { run: Arguments }) {
                     <Segments
                       label="Dimension"
                       value={(square?.dimension ?? 'all') as string}
-                      options={squares.map((one) => [one.dimension ?? 'all', one.dimension ? <Swatched key={one.dimension} colour={classColour(one.dimension)}>{one.dimension}</Swatched> : 'all'] as const)}
+                      options={squares.map(
+                        (one) =>
+                          [
+                            one.dimension ?? 'all',
+                            one.dimension ? (
+                              <Swatched key={one.dimension} colour={classColour(one.dimension)}>
+                                {one.dimension}
+                              </Swatched>
+                            ) : (
+                              'all'
+                            ),
+                          ] as const,
+                      )}
                       onChange={(value) => say('of', value === 'all' ? undefined : value)}
                     />
                     <span class="muted">
-                      {square && `${volume(square.bytes)} a step${square.dimension ? `, ${percent(square.bytes / (squares[0]?.bytes ?? 1))} of all` : ''}`}
+                      {square &&
+                        `${volume(square.bytes)} a step${square.dimension ? `, ${percent(square.bytes / (squares[0]?.bytes ?? 1))} of all` : ''}`}
                     </span>
                   </div>
                 )}
@@ -121,10 +166,23 @@ function Traffic({ run }: { run: Arguments }) {
                     block={by !== 'ranks' ? 0 : place.domain / perCell >= 2 ? place.domain / perCell : 0}
                     format={volume}
                     tip={(row, column, value) => ({
-                      title: by !== 'ranks' ? `${by.slice(0, -1)} ${row} to ${by.slice(0, -1)} ${column}` : `${span(row, perCell, place.ranks)} to ${span(column, perCell, place.ranks)}`,
+                      title:
+                        by !== 'ranks'
+                          ? `${by.slice(0, -1)} ${row} to ${by.slice(0, -1)} ${column}`
+                          : `${span(row, perCell, place.ranks)} to ${span(column, perCell, place.ranks)}`,
                       lines: [
-                        { name: by !== 'rails' && perCell > 1 ? 'a rank to a rank' : 'sends', value: value === undefined ? 'nothing' : volume(value) },
-                        ...(by === 'ranks' ? [{ name: 'domains', value: `${Math.floor((row * perCell) / place.domain)} to ${Math.floor((column * perCell) / place.domain)}` }] : []),
+                        {
+                          name: by !== 'rails' && perCell > 1 ? 'a rank to a rank' : 'sends',
+                          value: value === undefined ? 'nothing' : volume(value),
+                        },
+                        ...(by === 'ranks'
+                          ? [
+                              {
+                                name: 'domains',
+                                value: `${Math.floor((row * perCell) / place.domain)} to ${Math.floor((column * perCell) / place.domain)}`,
+                              },
+                            ]
+                          : []),
                       ],
                     })}
                   />
@@ -159,8 +217,12 @@ function Sums({ answer }: { answer: TrafficAnswer }) {
       </div>
       <div class="panel-body">
         <dl class="figures">
-          <Figure title="Sent a step" note={`${volume(answer.sent_per_rank)} by each rank`}>{volume(answer.sent)}</Figure>
-          <Figure title="Stays in domains" note={`${count(Math.ceil(place.ranks / place.domain))} domains of ${place.domain}`}>{percent(answer.inside_share)}</Figure>
+          <Figure title="Sent a step" note={`${volume(answer.sent_per_rank)} by each rank`}>
+            {volume(answer.sent)}
+          </Figure>
+          <Figure title="Stays in domains" note={`${count(Math.ceil(place.ranks / place.domain))} domains of ${place.domain}`}>
+            {percent(answer.inside_share)}
+          </Figure>
           <Figure title="Silent pairs" note="send each other nothing">{`${(answer.silent_share * 100).toFixed(2)}%`}</Figure>
         </dl>
         <ul class="dimension-bars" aria-label="Bytes by dimension">

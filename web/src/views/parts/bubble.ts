@@ -2,7 +2,16 @@
 // they are shown; a value of NaN leaves them out here.
 import type { Why } from '../../api/answers'
 
-const word = (id: string, title: string, text: string, formula: string, source: string): Why => ({ id, title, value: Number.NaN, unit: '', text, formula, inputs: [], source })
+const word = (id: string, title: string, text: string, formula: string, source: string): Why => ({
+  id,
+  title,
+  value: Number.NaN,
+  unit: '',
+  text,
+  formula,
+  inputs: [],
+  source,
+})
 
 export const BUBBLE_WORDS: readonly Why[] = [
   word(
@@ -17,14 +26,14 @@ export const BUBBLE_WORDS: readonly Why[] = [
     'bubbles, mean over stages',
     'of the pipeline’s duration',
     'mean over stages of (fill + steady + drain) / pipeline',
-    'Every stage counts alike, and time in which a message is on its way is not bubble. The calculator’s share is of the slowest stage and of the whole step, so it is the smaller one.',
+    'All stages have the same weight, and time in which a message is on its way is not bubble. The calculator’s share is of the slowest stage and of the whole step, so it is the smaller one.',
   ),
   word(
     'bubble.idle',
     'idle, mean over stages',
     'of the pipeline’s duration',
     'mean over stages of (pipeline − busy) / pipeline',
-    'Every stage counts alike; what is not a pass is idle, messages on their way too, so it lies a little above the bubbles of the pipeline view.',
+    'All stages have the same weight; what is not a pass is idle, messages on their way too, so it lies a little above the bubbles of the pipeline view.',
   ),
   word(
     'bubble.stage',

@@ -7,7 +7,9 @@ interface Common {
   readonly about?: string
 }
 
-export function Choice<T extends string>(props: Common & { value: T; options: readonly (readonly [T, string])[]; onChange: (value: T) => void }) {
+export function Choice<T extends string>(
+  props: Common & { value: T; options: readonly (readonly [T, string])[]; onChange: (value: T) => void },
+) {
   return (
     <label class="entry" title={props.about}>
       <span>{props.title}</span>
@@ -23,7 +25,9 @@ export function Choice<T extends string>(props: Common & { value: T; options: re
 }
 
 /** A text that is taken when it is done (Enter, or leaving the field). */
-export function Text(props: Common & { value: string; placeholder?: string; onChange: (value: string) => void; wide?: boolean; list?: readonly string[] }) {
+export function Text(
+  props: Common & { value: string; placeholder?: string; onChange: (value: string) => void; wide?: boolean; list?: readonly string[] },
+) {
   const list = props.list && `list-${props.title.replaceAll(/\W+/g, '-')}`
   return (
     <label class={props.wide ? 'entry wide' : 'entry'} title={props.about}>
@@ -62,7 +66,12 @@ export function Switch(props: Common & { on: boolean; onChange: (on: boolean) =>
 }
 
 /** Buttons of which one is down; for two to five choices that are worth seeing at once. */
-export function Segments<T extends string>(props: { label: string; value: T; options: readonly (readonly [T, ComponentChildren])[]; onChange: (value: T) => void }) {
+export function Segments<T extends string>(props: {
+  label: string
+  value: T
+  options: readonly (readonly [T, ComponentChildren])[]
+  onChange: (value: T) => void
+}) {
   return (
     <div class="segments" role="group" aria-label={props.label}>
       {props.options.map(([value, title]) => (

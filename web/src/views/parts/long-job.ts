@@ -21,7 +21,17 @@ export interface State<T> {
 }
 
 export class LongJob<T> {
-  readonly state = signal<State<T>>({ running: false, stopping: false, progress: null, rate: null, answer: null, of: '', asking: '', problems: [], took: null })
+  readonly state = signal<State<T>>({
+    running: false,
+    stopping: false,
+    progress: null,
+    rate: null,
+    answer: null,
+    of: '',
+    asking: '',
+    problems: [],
+    took: null,
+  })
   private job: Job<T> | null = null
   private turn = 0
 
@@ -49,7 +59,15 @@ export class LongJob<T> {
     job.done.then(
       (answer) => {
         if (turn !== this.turn) return
-        this.state.value = { ...this.state.value, running: false, stopping: false, answer, of: asking, problems: [], took: (performance.now() - since) / 1000 }
+        this.state.value = {
+          ...this.state.value,
+          running: false,
+          stopping: false,
+          answer,
+          of: asking,
+          problems: [],
+          took: (performance.now() - since) / 1000,
+        }
       },
       (error: unknown) => {
         if (turn !== this.turn) return

@@ -12,7 +12,12 @@ export function NoRun({ title, text, layouts = {} }: { title: string; text: stri
   return (
     <Empty title={title} text={text}>
       {EXAMPLES.map((example) => (
-        <button key={example.title} type="button" class="button" onClick={() => change({ ...example.run, ...layouts[example.run.model ?? ''] })}>
+        <button
+          key={example.title}
+          type="button"
+          class="button"
+          onClick={() => change({ ...example.run, ...layouts[example.run.model ?? ''] })}
+        >
           {example.title}
         </button>
       ))}

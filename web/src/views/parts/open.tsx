@@ -33,7 +33,11 @@ function openJob(job: JobOnDisk): void {
 /** Paths that do not begin at the root are meant below the folder that the server was given. */
 function whole(text: string, folder: string | null): string[] {
   const below = (path: string) => (folder && !/^(\/|upload:|[A-Za-z]:)/.test(path) ? `${folder.replace(/\/+$/, '')}/${path}` : path)
-  return text.split(/\n/).map((line) => line.trim()).filter(Boolean).map(below)
+  return text
+    .split(/\n/)
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .map(below)
 }
 
 interface Props {
@@ -61,22 +65,52 @@ export function Open({ home, title, text, placeholder }: Props) {
           <button type="button" class={own.length > 0 ? 'button' : 'button primary'} onClick={() => files.current?.click()}>
             Choose files…
           </button>
-          <input ref={files} type="file" multiple hidden onChange={(event) => void openFiles([...(event.currentTarget.files ?? [])], home)} />
+          <input
+            ref={files}
+            type="file"
+            multiple
+            hidden
+            onChange={(event) => void openFiles([...(event.currentTarget.files ?? [])], home)}
+          />
           <form
             onSubmit={(event) => {
               event.preventDefault()
               openPaths(home, whole(typed, folder ?? jobs[0]?.folder ?? null))
             }}
           >
-            <input class="input" aria-label="Path" placeholder={placeholder} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
+            <input
+              class="input"
+              aria-label="Path"
+              placeholder={placeholder}
+              value={typed}
+              onInput={(event) => setTyped(event.currentTarget.value)}
+            />
             <button type="submit" class="button" disabled={typed.trim() === ''}>
               Open
             </button>
           </form>
         </div>
       </div>
-      {own.length > 0 && <Jobs title={home === 'traces' ? 'Jobs' : home === 'log' ? 'Logs' : 'Dumps'} jobs={own} filter={filter} onFilter={jobs.length >= FILTER_FROM ? setFilter : undefined} more={more} open={known ? openJob : (job) => openPaths(home, job.paths)} />}
-      {others.length > 0 && <Jobs title="Other files" jobs={others} filter={filter} onFilter={own.length === 0 && others.length >= FILTER_FROM ? setFilter : undefined} more={false} open={openJob} />}
+      {own.length > 0 && (
+        <Jobs
+          title={home === 'traces' ? 'Jobs' : home === 'log' ? 'Logs' : 'Dumps'}
+          jobs={own}
+          filter={filter}
+          onFilter={jobs.length >= FILTER_FROM ? setFilter : undefined}
+          more={more}
+          open={known ? openJob : (job) => openPaths(home, job.paths)}
+        />
+      )}
+      {others.length > 0 && (
+        <Jobs
+          title="Other files"
+          jobs={others}
+          filter={filter}
+          onFilter={own.length === 0 && others.length >= FILTER_FROM ? setFilter : undefined}
+          more={false}
+          open={openJob}
+        />
+      )}
     </div>
   )
 }
@@ -106,13 +140,35 @@ const FILTER_FROM = 9
 function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
   const told = jobs.some((job) => job.format !== '')
   const columns: Column<JobOnDisk>[] = [
-    { key: 'name', title: 'Job', value: (job) => job.name, wrap: true, cell: (job) => <span title={job.folder}>{breakable(nameOf(job))}</span> },
+    {
+      key: 'name',
+      title: 'Job',
+      value: (job) => job.name,
+      wrap: true,
+      cell: (job) => <span title={job.folder}>{breakable(nameOf(job))}</span>,
+    },
     ...(told
       ? ([
           { key: 'format', title: 'What', value: (job) => job.format },
-          ...(jobs.some((job) => job.ranks !== null) ? ([{ key: 'ranks', title: 'Ranks', value: (job) => job.ranks, cell: (job) => job.ranks ?? '–', align: 'right' }] satisfies Column<JobOnDisk>[]) : []),
-          { key: 'files', title: 'Files', value: (job) => job.files, cell: (job) => job.files?.toLocaleString('en') ?? '–', align: 'right' },
-          { key: 'bytes', title: 'Size', value: (job) => job.bytes, cell: (job) => (job.bytes === null ? '–' : volume(job.bytes)), align: 'right' },
+          ...(jobs.some((job) => job.ranks !== null)
+            ? ([
+                { key: 'ranks', title: 'Ranks', value: (job) => job.ranks, cell: (job) => job.ranks ?? '–', align: 'right' },
+              ] satisfies Column<JobOnDisk>[])
+            : []),
+          {
+            key: 'files',
+            title: 'Files',
+            value: (job) => job.files,
+            cell: (job) => job.files?.toLocaleString('en') ?? '–',
+            align: 'right',
+          },
+          {
+            key: 'bytes',
+            title: 'Size',
+            value: (job) => job.bytes,
+            cell: (job) => (job.bytes === null ? '–' : volume(job.bytes)),
+            align: 'right',
+          },
         ] satisfies Column<JobOnDisk>[])
       : []),
   ]
@@ -120,11 +176,33 @@ function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
     <section class="panel open-jobs" aria-label={title}>
       <header>
         <h2>
-          {title} <span class="muted">{jobs.length.toLocaleString('en')}{more ? ', and more than are listed' : ''}; Enter opens one</span>
+          {title}{' '}
+          <span class="muted">
+            {jobs.length.toLocaleString('en')}
+            {more ? ', and more than are listed' : ''}; Enter opens one
+          </span>
         </h2>
-        {onFilter && <input class="input" type="search" data-filter aria-label="Filter jobs" placeholder="Filter" value={filter} onInput={(event) => onFilter(event.currentTarget.value)} />}
+        {onFilter && (
+          <input
+            class="input"
+            type="search"
+            data-filter
+            aria-label="Filter jobs"
+            placeholder="Filter"
+            value={filter}
+            onInput={(event) => onFilter(event.currentTarget.value)}
+          />
+        )}
       </header>
-      <Table caption={`${title}, one a row`} columns={columns} rows={jobs} identify={(job) => `${job.format} ${job.paths.join(' ')}`} filter={filter} onChoose={open} maxHeight="60vh" />
+      <Table
+        caption={`${title}, one a row`}
+        columns={columns}
+        rows={jobs}
+        identify={(job) => `${job.format} ${job.paths.join(' ')}`}
+        filter={filter}
+        onChoose={open}
+        maxHeight="60vh"
+      />
     </section>
   )
 }
@@ -133,21 +211,43 @@ function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
 export function JobsBelow({ paths, open = openJob }: { paths: readonly string[]; open?: (job: JobOnDisk) => void }) {
   const { jobs } = useJobsOnDisk()
   const [filter, setFilter] = useState('')
-  const inside = (job: JobOnDisk) => paths.some((path) => job.folder === path.replace(/\/+$/, '') || job.folder.startsWith(`${path.replace(/\/+$/, '')}/`))
+  const inside = (job: JobOnDisk) =>
+    paths.some((path) => job.folder === path.replace(/\/+$/, '') || job.folder.startsWith(`${path.replace(/\/+$/, '')}/`))
   const found = jobs.filter((job) => job.format !== '' && inside(job) && job.paths.join() !== paths.join())
   if (found.length === 0) return null
-  return <Jobs title="Jobs in it" jobs={found} filter={filter} onFilter={found.length >= FILTER_FROM ? setFilter : undefined} more={false} open={open} />
+  return (
+    <Jobs
+      title="Jobs in it"
+      jobs={found}
+      filter={filter}
+      onFilter={found.length >= FILTER_FROM ? setFilter : undefined}
+      more={false}
+      open={open}
+    />
+  )
 }
 
 /** Which files are open, and what to do with them. */
-export function Opened({ home, paths, commandLine, children }: { home: Home; paths: readonly string[]; commandLine: string; children?: ComponentChildren }) {
+export function Opened({
+  home,
+  paths,
+  commandLine,
+  children,
+}: {
+  home: Home
+  paths: readonly string[]
+  commandLine: string
+  children?: ComponentChildren
+}) {
   const short = paths.map((path) => path.replace(/^upload:\d+\//, ''))
   const prefix = PREFIX[home]
   // All that this view keeps speaks of what was open.
   const close = () => change(Object.fromEntries(Object.keys(own(prefix)).map((key) => [`${prefix}.${key}`, undefined])))
   return (
     <div class="opened">
-      <strong data-heading tabIndex={-1} title={paths.join('\n')}>{short.length === 1 ? short[0] : `${short.length} files: ${short[0]} …`}</strong>
+      <strong data-heading tabIndex={-1} title={paths.join('\n')}>
+        {short.length === 1 ? short[0] : `${short.length} files: ${short[0]} …`}
+      </strong>
       {children}
       <button type="button" class="button quiet" onClick={close}>
         Open others

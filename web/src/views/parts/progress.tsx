@@ -11,7 +11,11 @@ interface Props {
 
 /** 676 M, 1.2 k: counts with a prefix, three digits. */
 export function many(value: number): string {
-  for (const [scale, letter] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']] as const) {
+  for (const [scale, letter] of [
+    [1e9, 'G'],
+    [1e6, 'M'],
+    [1e3, 'k'],
+  ] as const) {
     if (value >= scale) return `${(value / scale).toPrecision(3)} ${letter}`
   }
   return String(Math.round(value))
@@ -23,7 +27,10 @@ export function bestSoFar(best: unknown): string {
   if (typeof best === 'string') return best
   if (best && typeof best === 'object') {
     const { step_time: time, layout, plan } = best as Record<string, unknown>
-    const words = [typeof time === 'number' ? seconds(time) : '', typeof plan === 'string' ? plan : typeof layout === 'string' ? layout : '']
+    const words = [
+      typeof time === 'number' ? seconds(time) : '',
+      typeof plan === 'string' ? plan : typeof layout === 'string' ? layout : '',
+    ]
     return words.filter(Boolean).join(' with ')
   }
   return ''
@@ -38,9 +45,17 @@ export function ProgressLine({ state, unit, onStop }: Props) {
     <div class="progress panel" role="group" aria-label="Progress">
       <progress max={1} value={share ?? undefined} aria-label="progress" />
       <p aria-live="polite">
-        {state.stopping ? 'Stopping' : (message && share !== null ? `${message}, ${Math.round(share * 100)}%` : message) || (done !== undefined ? `${many(done)} ${total ? `of ${many(total)} ` : ''}${unit}` : 'Starting')}
+        {state.stopping
+          ? 'Stopping'
+          : (message && share !== null ? `${message}, ${Math.round(share * 100)}%` : message) ||
+            (done !== undefined ? `${many(done)} ${total ? `of ${many(total)} ` : ''}${unit}` : 'Starting')}
         {state.rate !== null && !message && <span class="muted"> · {many(state.rate)} a second</span>}
-        {found && <span> · best so far <strong>{found}</strong></span>}
+        {found && (
+          <span>
+            {' '}
+            · best so far <strong>{found}</strong>
+          </span>
+        )}
       </p>
       <button type="button" class="button" disabled={state.stopping} onClick={onStop}>
         Stop <kbd>Esc</kbd>

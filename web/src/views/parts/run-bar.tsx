@@ -46,7 +46,9 @@ function RunField({ field, options }: { field: Field; options: readonly string[]
   const commit = (text: string) => {
     const trimmed = text.trim()
     if (trimmed === value) return
-    const others = Object.keys(ofPrefix(location.value.parameters, '')).filter((name) => name !== field.key && canonicalName(name) === field.key)
+    const others = Object.keys(ofPrefix(location.value.parameters, '')).filter(
+      (name) => name !== field.key && canonicalName(name) === field.key,
+    )
     change({ ...Object.fromEntries(others.map((name) => [name, undefined])), [field.key]: trimmed })
   }
   return (

@@ -26,9 +26,34 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 /** What makes a layout: what a search varies. */
 export const LAYOUT = [
-  'tp', 'pp', 'vp', 'cp', 'dp', 'ep', 'etp', 'sharding', 'fsdp', 'hsdp', 'micro-batch', 'micro-batches', 'recompute', 'stage-recompute', 'schedule',
-  'layers-per-stage', 'uneven-stages', 'sequence-parallel', 'context-kind', 'rank-order', 'offload-optimizer', 'offload-activations', 'offload-parameters',
-  'overlap-gradient-reduce', 'overlap-parameter-gather', 'overlap-tensor', 'overlap-pipeline', 'overlap-expert',
+  'tp',
+  'pp',
+  'vp',
+  'cp',
+  'dp',
+  'ep',
+  'etp',
+  'sharding',
+  'fsdp',
+  'hsdp',
+  'micro-batch',
+  'micro-batches',
+  'recompute',
+  'stage-recompute',
+  'schedule',
+  'layers-per-stage',
+  'uneven-stages',
+  'sequence-parallel',
+  'context-kind',
+  'rank-order',
+  'offload-optimizer',
+  'offload-activations',
+  'offload-parameters',
+  'overlap-gradient-reduce',
+  'overlap-parameter-gather',
+  'overlap-tensor',
+  'overlap-pipeline',
+  'overlap-expert',
 ] as const
 
 /** The name that the page uses for a flag. */
@@ -89,5 +114,10 @@ export function saidLayout(run: Parameters): Record<string, string> {
 /** The degrees of a plan's summary, for labels in plots: `TP4 CP2 PP16`. */
 export function short(summary: string): string {
   const head = summary.split(',')[0] ?? summary
-  return head.split(' ').filter((word) => /^(TP|CP|PP|VP|EP)\d+$/.test(word)).join(' ') || head
+  return (
+    head
+      .split(' ')
+      .filter((word) => /^(TP|CP|PP|VP|EP)\d+$/.test(word))
+      .join(' ') || head
+  )
 }

@@ -46,10 +46,14 @@ export default function View() {
   }, [trace, measured.columns, modelled.columns])
   const problems = [...(trace ? measured.problems : []), ...(hasRun ? modelled.problems : [])]
   const loading = (trace ? measured : modelled).loading
-  if (!hasRun && !trace && report) return <Empty title="Not in this report" text="It holds no step to draw; ask further with `railwright serve`." />
+  if (!hasRun && !trace && report)
+    return <Empty title="Not in this report" text="It holds no step to draw; ask further with `railwright serve`." />
   if (!hasRun && !trace) {
     return (
-      <Empty title="No step yet" text="Describe a run in the calculator, or open a trace of a pipeline, and all of its stages are shown here on one timeline.">
+      <Empty
+        title="No step yet"
+        text="Describe a run in the calculator, or open a trace of a pipeline, and all of its stages are shown here on one timeline."
+      >
         <button type="button" class="button primary" onClick={() => change(EXAMPLE)}>
           Show an example: 405B on 16 stages
         </button>
@@ -65,10 +69,16 @@ export default function View() {
     <div class="pipeline-view" aria-busy={loading}>
       <Switches hasRun={hasRun} traces={given} commandLine={(trace ? measured : modelled).commandLine} />
       {problems.length > 0 && <Problems problems={problems} />}
-      {trace && measured.problems.length > 0 && <JobsBelow paths={trace.split('\n')} open={(job) => change({ 'p.trace': job.paths.join('\n'), 'p.step': undefined })} />}
+      {trace && measured.problems.length > 0 && (
+        <JobsBelow paths={trace.split('\n')} open={(job) => change({ 'p.trace': job.paths.join('\n'), 'p.step': undefined })} />
+      )}
       {columns ? (
         <div class={loading ? 'stale pipeline-body' : 'pipeline-body'}>
-          <Verdict columns={columns} step={(trace ? measured.columns : modelled.columns)?.duration_ns ?? columns.duration_ns} modelled={trace && hasRun ? modelled.columns : null} />
+          <Verdict
+            columns={columns}
+            step={(trace ? measured.columns : modelled.columns)?.duration_ns ?? columns.duration_ns}
+            modelled={trace && hasRun ? modelled.columns : null}
+          />
           <Timeline columns={columns} />
           <div class="pipeline-numbers">
             <Bubbles columns={columns} />

@@ -56,7 +56,9 @@ function microBatches({ tracks }: RawColumns, name?: string): number {
 export function Bubbles({ columns }: { columns: RawColumns }) {
   const rows = columns.bubbles ?? []
   if (rows.length === 0) return null
-  const names = rows[0]!.parts.map((part) => part.name).filter((name) => rows.some((row) => row.parts.some((part) => part.name === name && part.time_ns > 0)))
+  const names = rows[0]!.parts
+    .map((part) => part.name)
+    .filter((name) => rows.some((row) => row.parts.some((part) => part.name === name && part.time_ns > 0)))
   const part = (row: BubbleRow, name: string) => row.parts.find((one) => one.name === name)?.time_ns ?? 0
   const most = Math.max(...rows.map((row) => row.share), 1e-9)
   const table: Column<BubbleRow>[] = [
@@ -75,7 +77,15 @@ export function Bubbles({ columns }: { columns: RawColumns }) {
         </span>
       ),
     },
-    ...names.map((name): Column<BubbleRow> => ({ key: name, title: name, value: (row) => part(row, name), cell: (row) => (part(row, name) > 0 ? span(part(row, name)) : '–'), align: 'right' })),
+    ...names.map(
+      (name): Column<BubbleRow> => ({
+        key: name,
+        title: name,
+        value: (row) => part(row, name),
+        cell: (row) => (part(row, name) > 0 ? span(part(row, name)) : '–'),
+        align: 'right',
+      }),
+    ),
   ]
   return (
     <section class="panel pipeline-panel" aria-label="Bubbles">
@@ -115,7 +125,10 @@ export function CriticalParts({ columns }: { columns: RawColumns }) {
   const longest = all.length > MOST_PARTS ? [...all].sort((a, b) => b.time_ns - a.time_ns).slice(0, MOST_PARTS - 1) : all
   const rest = all.length - longest.length
   const whole = all.reduce((sum, part) => sum + part.time_ns, 0)
-  const parts = rest > 0 ? [...longest, { name: `${rest} shorter parts`, time_ns: whole - longest.reduce((sum, part) => sum + part.time_ns, 0) }] : longest
+  const parts =
+    rest > 0
+      ? [...longest, { name: `${rest} shorter parts`, time_ns: whole - longest.reduce((sum, part) => sum + part.time_ns, 0) }]
+      : longest
   const total = parts.reduce((sum, part) => sum + part.time_ns, 0)
   const most = Math.max(...parts.map((part) => part.time_ns), 1)
   return (
@@ -126,7 +139,9 @@ export function CriticalParts({ columns }: { columns: RawColumns }) {
           <li key={part.name}>
             <span class="pipeline-part-name">{part.name.replaceAll('_', ' ')}</span>
             <span class="pipeline-part-track">
-              <span style={{ width: `${(part.time_ns / most) * 100}%`, background: `var(--class-${classOf(part.name)}, var(--class-other))` }} />
+              <span
+                style={{ width: `${(part.time_ns / most) * 100}%`, background: `var(--class-${classOf(part.name)}, var(--class-other))` }}
+              />
             </span>
             <span class="pipeline-part-value">{span(part.time_ns)}</span>
             <span class="pipeline-part-value">{percent(part.time_ns / Math.max(1, total))}</span>

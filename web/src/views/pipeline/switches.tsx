@@ -34,11 +34,25 @@ export function Switches(props: { hasRun: boolean; traces: readonly string[]; co
           </label>
           <label>
             Chunks per stage
-            <input class="input" type="number" min="1" max="32" value={text('vp') || text('virtual-pipeline') || '1'} onChange={(event) => change({ vp: event.currentTarget.value === '1' ? undefined : event.currentTarget.value })} />
+            <input
+              class="input"
+              type="number"
+              min="1"
+              max="32"
+              value={text('vp') || text('virtual-pipeline') || '1'}
+              onChange={(event) => change({ vp: event.currentTarget.value === '1' ? undefined : event.currentTarget.value })}
+            />
           </label>
           <label>
             Global batch
-            <input class="input" type="number" min="1" value={text('global-batch') || text('gbs')} placeholder="default" onChange={set(text('gbs') ? 'gbs' : 'global-batch')} />
+            <input
+              class="input"
+              type="number"
+              min="1"
+              value={text('global-batch') || text('gbs')}
+              placeholder="default"
+              onChange={set(text('gbs') ? 'gbs' : 'global-batch')}
+            />
           </label>
           <label>
             Detail
@@ -52,7 +66,14 @@ export function Switches(props: { hasRun: boolean; traces: readonly string[]; co
       )}
       <label class="pipeline-trace">
         Measured
-        <input class="input" type="text" list="pipeline-traces" value={(trace ?? '').replaceAll('\n', ', ')} placeholder="a trace, to show beneath it what was expected" onChange={(event) => change({ 'p.trace': event.currentTarget.value.split(/,\s*/).filter(Boolean).join('\n') || undefined })} />
+        <input
+          class="input"
+          type="text"
+          list="pipeline-traces"
+          value={(trace ?? '').replaceAll('\n', ', ')}
+          placeholder="a trace, to show beneath it what was expected"
+          onChange={(event) => change({ 'p.trace': event.currentTarget.value.split(/,\s*/).filter(Boolean).join('\n') || undefined })}
+        />
         <datalist id="pipeline-traces">
           {props.traces.map((path) => (
             <option key={path} value={path} />
@@ -66,12 +87,7 @@ export function Switches(props: { hasRun: boolean; traces: readonly string[]; co
         </label>
       )}
       {props.commandLine && (
-        <button
-          type="button"
-          class="button quiet"
-          title={props.commandLine}
-          onClick={() => void copy(props.commandLine, 'the command')}
-        >
+        <button type="button" class="button quiet" title={props.commandLine} onClick={() => void copy(props.commandLine, 'the command')}>
           Copy as command
         </button>
       )}

@@ -9,7 +9,10 @@ import { Loading } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { type Evidence, type Group, type Kind, byPublication, errorOf, errors, runsOf } from './evidence'
 
-const KINDS: readonly (readonly [Kind, string])[] = [['heldOut', 'Held-out'], ['fitted', 'Fitted']]
+const KINDS: readonly (readonly [Kind, string])[] = [
+  ['heldOut', 'Held-out'],
+  ['fitted', 'Fitted'],
+]
 
 const signed = (share: number) => `${share < 0 ? '−' : '+'}${percent(Math.abs(share))}`
 
@@ -44,10 +47,24 @@ export function Accuracy() {
       <div class="reference-two">
         <ChartFrame
           title="Predicted against measured, bundled runs"
-          about={kind === 'heldOut' ? 'step time in seconds; constants fitted without the publication of the run' : 'step time in seconds; constants fitted to all runs'}
+          about={
+            kind === 'heldOut'
+              ? 'step time in seconds; constants fitted without the publication of the run'
+              : 'step time in seconds; constants fitted to all runs'
+          }
           name="accuracy"
-          tools={<Segments label="Constants" value={kind} options={KINDS} onChange={(next) => change({ 'r.fitted': next === 'fitted' ? '1' : undefined })} />}
-          rows={() => ({ columns: ['publication', 'measured_s', 'fitted_s', 'held_out_s'], rows: shown.map((run) => [run.publication, run.measured, run.fitted, run.heldOut]) })}
+          tools={
+            <Segments
+              label="Constants"
+              value={kind}
+              options={KINDS}
+              onChange={(next) => change({ 'r.fitted': next === 'fitted' ? '1' : undefined })}
+            />
+          }
+          rows={() => ({
+            columns: ['publication', 'measured_s', 'fitted_s', 'held_out_s'],
+            rows: shown.map((run) => [run.publication, run.measured, run.fitted, run.heldOut]),
+          })}
         >
           {(width) => (
             <Scatter
@@ -61,7 +78,14 @@ export function Accuracy() {
                 x: run.measured,
                 y: run[kind],
                 mark: 'plain' as const,
-                tip: { title: run.publication, lines: [{ name: 'measured', value: seconds(run.measured) }, { name: 'predicted', value: seconds(run[kind]) }, { name: 'error', value: signed(errorOf(run, kind)) }] },
+                tip: {
+                  title: run.publication,
+                  lines: [
+                    { name: 'measured', value: seconds(run.measured) },
+                    { name: 'predicted', value: seconds(run[kind]) },
+                    { name: 'error', value: signed(errorOf(run, kind)) },
+                  ],
+                },
               }))}
             />
           )}
@@ -69,7 +93,11 @@ export function Accuracy() {
         <section class="panel reference-panel" aria-label="By publication">
           <h2>
             By publication <span class="muted">Enter shows one alone</span>
-            {source && <button type="button" class="button quiet" onClick={() => change({ 'r.source': undefined })}>Show all</button>}
+            {source && (
+              <button type="button" class="button quiet" onClick={() => change({ 'r.source': undefined })}>
+                Show all
+              </button>
+            )}
           </h2>
           <Table<Group>
             caption="Errors by publication, one a row"
@@ -81,9 +109,30 @@ export function Accuracy() {
             columns={[
               { key: 'name', title: 'Publication', value: (group) => group.publication, wrap: true },
               { key: 'runs', title: 'Runs', value: (group) => group.heldOut.runs, align: 'right' },
-              { key: 'held', title: 'Held-out', about: 'Median error', value: (group) => group.heldOut.median, cell: (group) => percent(group.heldOut.median), align: 'right' },
-              { key: 'bias', title: 'Bias', about: 'Held-out; above zero: predicted too slow', value: (group) => group.heldOut.bias, cell: (group) => signed(group.heldOut.bias), align: 'right' },
-              { key: 'fitted', title: 'Fitted', about: 'Median error', value: (group) => group.fitted.median, cell: (group) => percent(group.fitted.median), align: 'right' },
+              {
+                key: 'held',
+                title: 'Held-out',
+                about: 'Median error',
+                value: (group) => group.heldOut.median,
+                cell: (group) => percent(group.heldOut.median),
+                align: 'right',
+              },
+              {
+                key: 'bias',
+                title: 'Bias',
+                about: 'Held-out; above zero: predicted too slow',
+                value: (group) => group.heldOut.bias,
+                cell: (group) => signed(group.heldOut.bias),
+                align: 'right',
+              },
+              {
+                key: 'fitted',
+                title: 'Fitted',
+                about: 'Median error',
+                value: (group) => group.fitted.median,
+                cell: (group) => percent(group.fitted.median),
+                align: 'right',
+              },
             ]}
           />
         </section>

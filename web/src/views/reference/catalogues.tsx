@@ -27,11 +27,30 @@ export function Models() {
   const columns: Column<Model>[] = [
     { key: 'name', title: 'Model', value: (row) => `${row.name} ${row.aliases.join(' ')}`, cell: (row) => row.name },
     { key: 'family', title: 'Family', value: (row) => row.family },
-    { key: 'parameters', title: 'Parameters', value: (row) => row.parameters.total, cell: (row) => amount(row.parameters.total), align: 'right' },
-    { key: 'active', title: 'Active', about: 'of a token', value: (row) => row.parameters.active, cell: (row) => (row.parameters.active === row.parameters.total ? 'all' : amount(row.parameters.active)), align: 'right' },
+    {
+      key: 'parameters',
+      title: 'Parameters',
+      value: (row) => row.parameters.total,
+      cell: (row) => amount(row.parameters.total),
+      align: 'right',
+    },
+    {
+      key: 'active',
+      title: 'Active',
+      about: 'of a token',
+      value: (row) => row.parameters.active,
+      cell: (row) => (row.parameters.active === row.parameters.total ? 'all' : amount(row.parameters.active)),
+      align: 'right',
+    },
     { key: 'layers', title: 'Layers', value: (row) => row.layers, align: 'right' },
     { key: 'hidden', title: 'Width', value: (row) => row.hidden_size, cell: (row) => count(row.hidden_size), align: 'right' },
-    { key: 'positions', title: 'Positions', value: (row) => row.max_positions, cell: (row) => (row.max_positions > 0 ? count(row.max_positions) : '–'), align: 'right' },
+    {
+      key: 'positions',
+      title: 'Positions',
+      value: (row) => row.max_positions,
+      cell: (row) => (row.max_positions > 0 ? count(row.max_positions) : '–'),
+      align: 'right',
+    },
   ]
   return (
     <Listed
@@ -57,7 +76,9 @@ export function Models() {
               ...(row.notes ? [['notes', row.notes] as const] : []),
             ]}
           />
-          <button type="button" class="button primary" onClick={() => use({ model: row.name })}>Use it in the calculator</button>
+          <button type="button" class="button primary" onClick={() => use({ model: row.name })}>
+            Use it in the calculator
+          </button>
         </>
       )}
     />
@@ -74,7 +95,12 @@ interface Chip extends Accelerator {
   readonly network_bandwidth: number | null
   readonly host_bandwidth: number | null
   readonly power: number | null
-  readonly price: { readonly low: number | null; readonly typical: number | null; readonly high: number | null; readonly source: string } | null
+  readonly price: {
+    readonly low: number | null
+    readonly typical: number | null
+    readonly high: number | null
+    readonly source: string
+  } | null
   readonly source: string
   readonly notes: string
 }
@@ -88,13 +114,45 @@ export function Accelerators() {
     { key: 'name', title: 'Accelerator', value: (row) => `${row.name} ${row.id}`, cell: (row) => row.name },
     { key: 'vendor', title: 'Vendor', value: (row) => row.vendor },
     { key: 'year', title: 'Year', value: (row) => row.year, align: 'right' },
-    { key: 'peak', title: '16-bit peak', about: 'dense, by the data sheet', value: peak, cell: (row) => or(peak(row), flops), align: 'right' },
-    { key: 'measured', title: 'Measured', about: 'what large matrix products reach', value: (row) => row.measured_matmul, cell: (row) => or(row.measured_matmul, flops), align: 'right' },
+    {
+      key: 'peak',
+      title: '16-bit peak',
+      about: 'dense, by the data sheet',
+      value: peak,
+      cell: (row) => or(peak(row), flops),
+      align: 'right',
+    },
+    {
+      key: 'measured',
+      title: 'Measured',
+      about: 'what large matrix products reach',
+      value: (row) => row.measured_matmul,
+      cell: (row) => or(row.measured_matmul, flops),
+      align: 'right',
+    },
     { key: 'memory', title: 'Memory', value: (row) => row.memory, cell: (row) => bytes(row.memory), align: 'right' },
-    { key: 'bandwidth', title: 'Its bandwidth', value: (row) => row.memory_bandwidth, cell: (row) => bandwidth(row.memory_bandwidth), align: 'right' },
-    { key: 'scale-up', title: 'Scale-up', value: (row) => row.scale_up_bandwidth, cell: (row) => or(row.scale_up_bandwidth, bandwidth), align: 'right' },
+    {
+      key: 'bandwidth',
+      title: 'Its bandwidth',
+      value: (row) => row.memory_bandwidth,
+      cell: (row) => bandwidth(row.memory_bandwidth),
+      align: 'right',
+    },
+    {
+      key: 'scale-up',
+      title: 'Scale-up',
+      value: (row) => row.scale_up_bandwidth,
+      cell: (row) => or(row.scale_up_bandwidth, bandwidth),
+      align: 'right',
+    },
     { key: 'power', title: 'Power', value: (row) => row.power, cell: (row) => or(row.power, power), align: 'right' },
-    { key: 'price', title: '$ an hour', value: (row) => row.price?.typical ?? null, cell: (row) => or(row.price?.typical, dollars), align: 'right' },
+    {
+      key: 'price',
+      title: '$ an hour',
+      value: (row) => row.price?.typical ?? null,
+      cell: (row) => or(row.price?.typical, dollars),
+      align: 'right',
+    },
   ]
   return (
     <Listed
@@ -114,16 +172,28 @@ export function Accelerators() {
               ...Object.entries(row.peak).map(([format, value]) => [`peak ${format}`, flops(value)] as const),
               ['measured matrix products', or(row.measured_matmul, flops)],
               ['memory', `${bytes(row.memory)} at ${bandwidth(row.memory_bandwidth)}`],
-              ['scale-up', row.scale_up_bandwidth ? `${row.scale_up_link ?? ''} ${bandwidth(row.scale_up_bandwidth)}, ${row.scale_up_domain} in a domain` : '–'],
+              [
+                'scale-up',
+                row.scale_up_bandwidth
+                  ? `${row.scale_up_link ?? ''} ${bandwidth(row.scale_up_bandwidth)}, ${row.scale_up_domain} in a domain`
+                  : '–',
+              ],
               ['network', or(row.network_bandwidth, bandwidth)],
               ['to its host', or(row.host_bandwidth, bandwidth)],
               ['power', or(row.power, power)],
-              ['price an hour', row.price?.typical ? `${dollars(row.price.typical)}${row.price.low && row.price.high ? ` (${dollars(row.price.low)} to ${dollars(row.price.high)})` : ''}: ${row.price.source}` : '–'],
+              [
+                'price an hour',
+                row.price?.typical
+                  ? `${dollars(row.price.typical)}${row.price.low && row.price.high ? ` (${dollars(row.price.low)} to ${dollars(row.price.high)})` : ''}: ${row.price.source}`
+                  : '–',
+              ],
               ['source', row.source],
               ...(row.notes ? [['notes', row.notes] as const] : []),
             ]}
           />
-          <button type="button" class="button primary" onClick={() => use({ cluster: row.id })}>Use it in the calculator</button>
+          <button type="button" class="button primary" onClick={() => use({ cluster: row.id })}>
+            Use it in the calculator
+          </button>
         </>
       )}
     />
@@ -132,9 +202,24 @@ export function Accelerators() {
 
 interface System extends ClusterEntry {
   readonly source: string
-  readonly scale_up: { readonly domain_size: number; readonly bandwidth: number; readonly link: string; readonly in_network_reduction: boolean }
-  readonly network: { readonly bandwidth: number; readonly kind: string; readonly latency: number; readonly tiers: readonly { readonly name: string; readonly devices: number; readonly oversubscription: number }[] }
-  readonly host: { readonly memory_per_device: number | null; readonly memory_bandwidth_per_device: number | null; readonly power_per_device: number | null; readonly power_usage_effectiveness: number | null } | null
+  readonly scale_up: {
+    readonly domain_size: number
+    readonly bandwidth: number
+    readonly link: string
+    readonly in_network_reduction: boolean
+  }
+  readonly network: {
+    readonly bandwidth: number
+    readonly kind: string
+    readonly latency: number
+    readonly tiers: readonly { readonly name: string; readonly devices: number; readonly oversubscription: number }[]
+  }
+  readonly host: {
+    readonly memory_per_device: number | null
+    readonly memory_bandwidth_per_device: number | null
+    readonly power_per_device: number | null
+    readonly power_usage_effectiveness: number | null
+  } | null
 }
 
 export function Clusters() {
@@ -144,8 +229,20 @@ export function Clusters() {
     { key: 'accelerator', title: 'Accelerator', value: (row) => row.accelerator.name },
     { key: 'node', title: 'A node has', value: (row) => row.devices_per_node, align: 'right' },
     { key: 'domain', title: 'A domain', value: (row) => row.scale_up.domain_size, align: 'right' },
-    { key: 'scale-up', title: 'Scale-up', value: (row) => row.scale_up.bandwidth, cell: (row) => `${row.scale_up.link} ${bandwidth(row.scale_up.bandwidth)}`, align: 'right' },
-    { key: 'network', title: 'Network', value: (row) => row.network.bandwidth, cell: (row) => `${row.network.kind} ${bandwidth(row.network.bandwidth)}`, align: 'right' },
+    {
+      key: 'scale-up',
+      title: 'Scale-up',
+      value: (row) => row.scale_up.bandwidth,
+      cell: (row) => `${row.scale_up.link} ${bandwidth(row.scale_up.bandwidth)}`,
+      align: 'right',
+    },
+    {
+      key: 'network',
+      title: 'Network',
+      value: (row) => row.network.bandwidth,
+      cell: (row) => `${row.network.kind} ${bandwidth(row.network.bandwidth)}`,
+      align: 'right',
+    },
   ]
   return (
     <Listed
@@ -162,7 +259,10 @@ export function Clusters() {
             of={[
               ['accelerator', row.accelerator.name],
               ['a node has', row.devices_per_node],
-              ['scale-up', `${row.scale_up.link}, ${bandwidth(row.scale_up.bandwidth)} a device, domains of ${row.scale_up.domain_size}${row.scale_up.in_network_reduction ? ', reduces in the network' : ''}`],
+              [
+                'scale-up',
+                `${row.scale_up.link}, ${bandwidth(row.scale_up.bandwidth)} a device, domains of ${row.scale_up.domain_size}${row.scale_up.in_network_reduction ? ', reduces in the network' : ''}`,
+              ],
               ['network', `${row.network.kind}, ${bandwidth(row.network.bandwidth)} a device, ${seconds(row.network.latency)} latency`],
               ...row.network.tiers.map((tier) => [tier.name, `${count(tier.devices)} devices, ${tier.oversubscription}:1`] as const),
               ['host memory a device', or(row.host?.memory_per_device, bytes)],
@@ -170,7 +270,9 @@ export function Clusters() {
               ['source', row.source],
             ]}
           />
-          <button type="button" class="button primary" onClick={() => use({ cluster: row.name })}>Use it in the calculator</button>
+          <button type="button" class="button primary" onClick={() => use({ cluster: row.name })}>
+            Use it in the calculator
+          </button>
         </>
       )}
     />
@@ -186,7 +288,10 @@ interface Example {
 export function Examples() {
   const [rows, setRows] = useState<readonly Example[] | null>(null)
   useEffect(() => {
-    start().then((given) => setRows((given.examples ?? []) as readonly Example[]), () => setRows([]))
+    start().then(
+      (given) => setRows((given.examples ?? []) as readonly Example[]),
+      () => setRows([]),
+    )
   }, [])
   const columns: Column<Example>[] = [
     { key: 'name', title: 'Run', value: (row) => row.name },
@@ -201,7 +306,9 @@ export function Examples() {
       columns={columns}
       identify={(row) => row.name}
       details={(row) => {
-        const values = Object.entries(row.run).filter(([, value]) => value !== null && value !== false).map(([key, value]) => [key, String(value)] as const)
+        const values = Object.entries(row.run)
+          .filter(([, value]) => value !== null && value !== false)
+          .map(([key, value]) => [key, String(value)] as const)
         return (
           <>
             <h2>{row.name}</h2>

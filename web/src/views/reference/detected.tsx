@@ -31,12 +31,26 @@ export function Detected() {
   const { answer } = live
   return (
     <div class="reference-stack">
-      <FileField label="A launch file or a log" value={path} placeholder="pretrain.sh, config.toml, ds_config.json, training.log" button="Read" onChange={(next) => change({ 'r.file': next })} />
-      {!path && <Empty title="What does a launch file say?" text="Scripts and logs of Megatron-LM, TorchTitan, DeepSpeed, nanotron, NeMo: every setting that is understood, with the line that said it." />}
+      <FileField
+        label="A launch file or a log"
+        value={path}
+        placeholder="pretrain.sh, config.toml, ds_config.json, training.log"
+        button="Read"
+        onChange={(next) => change({ 'r.file': next })}
+      />
+      {!path && (
+        <Empty
+          title="What does a launch file say?"
+          text="Scripts and logs of Megatron-LM, TorchTitan, DeepSpeed, nanotron, NeMo: every setting that is understood, with the line that said it."
+        />
+      )}
       {live.problems.length > 0 && <Problems problems={live.problems} />}
       {live.loading && !answer && <Loading heights={[300]} />}
       {answer && live.problems.length === 0 && !answer.format && (
-        <Empty title="Nothing that is known" text={`${answer.file.replace(/^upload:\d+\//, '')} is no launch file and no log of a framework that is read here.${answer.seen[0] ? ` It looks like ${answer.seen[0].format.replaceAll('-', ' ')}: ${answer.seen[0].why}.` : ''}`} />
+        <Empty
+          title="Nothing that is known"
+          text={`${answer.file.replace(/^upload:\d+\//, '')} is no launch file and no log of a framework that is read here.${answer.seen[0] ? ` It looks like ${answer.seen[0].format.replaceAll('-', ' ')}: ${answer.seen[0].why}.` : ''}`}
+        />
       )}
       {answer?.format && live.problems.length === 0 && (
         <section class="panel reference-panel" aria-label="Settings found">
@@ -44,8 +58,24 @@ export function Detected() {
             <h2>
               {answer.format.replaceAll('-', ' ')} <span class="muted">{answer.seen[0]?.why}</span>
             </h2>
-            <input class="input" type="search" data-filter aria-label="Filter settings" placeholder="Filter  /" value={filter} onInput={(event) => change({ 'r.filter': event.currentTarget.value }, 'replace')} />
-            <button type="button" class="button primary" onClick={() => replaceRun({ model: path ?? '', ...(runText.value.cluster ? { cluster: runText.value.cluster } : {}) }, 'calculator')}>Predict it</button>
+            <input
+              class="input"
+              type="search"
+              data-filter
+              aria-label="Filter settings"
+              placeholder="Filter  /"
+              value={filter}
+              onInput={(event) => change({ 'r.filter': event.currentTarget.value }, 'replace')}
+            />
+            <button
+              type="button"
+              class="button primary"
+              onClick={() =>
+                replaceRun({ model: path ?? '', ...(runText.value.cluster ? { cluster: runText.value.cluster } : {}) }, 'calculator')
+              }
+            >
+              Predict it
+            </button>
           </header>
           <Table<Said>
             caption="Settings, one a row"
@@ -60,7 +90,11 @@ export function Detected() {
               { key: 'line', title: 'Line', value: (row) => row.line, align: 'right' },
             ]}
           />
-          {(answer.warnings ?? []).map((one) => <p key={one.message} class="muted reference-note"><Ticked text={one.message} /></p>)}
+          {(answer.warnings ?? []).map((one) => (
+            <p key={one.message} class="muted reference-note">
+              <Ticked text={one.message} />
+            </p>
+          ))}
         </section>
       )}
     </div>

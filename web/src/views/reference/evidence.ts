@@ -17,7 +17,13 @@ export interface Run {
 export type Kind = 'heldOut' | 'fitted'
 
 export function runsOf(evidence: Evidence): readonly Run[] {
-  return evidence.runs.map(([at = 0, measured = 0, fitted = 0, heldOut = 0, experts = 0]) => ({ publication: evidence.publications[at] ?? '', measured, fitted, heldOut, experts: experts === 1 }))
+  return evidence.runs.map(([at = 0, measured = 0, fitted = 0, heldOut = 0, experts = 0]) => ({
+    publication: evidence.publications[at] ?? '',
+    measured,
+    fitted,
+    heldOut,
+    experts: experts === 1,
+  }))
 }
 
 /** Predicted over measured, less one. */
@@ -55,5 +61,7 @@ export interface Group {
 export function byPublication(runs: readonly Run[]): readonly Group[] {
   const lists = new Map<string, Run[]>()
   for (const run of runs) lists.set(run.publication, [...(lists.get(run.publication) ?? []), run])
-  return [...lists].map(([publication, list]) => ({ publication, heldOut: errors(list, 'heldOut'), fitted: errors(list, 'fitted') })).sort((a, b) => b.heldOut.runs - a.heldOut.runs)
+  return [...lists]
+    .map(([publication, list]) => ({ publication, heldOut: errors(list, 'heldOut'), fitted: errors(list, 'fitted') }))
+    .sort((a, b) => b.heldOut.runs - a.heldOut.runs)
 }

@@ -41,10 +41,19 @@ export function FileField({ label, value, placeholder, button, several = false, 
     >
       <label>
         {label}
-        <input class="input" value={text ?? value ?? ''} placeholder={placeholder} onInput={(event) => setText(event.currentTarget.value)} />
+        <input
+          class="input"
+          value={text ?? value ?? ''}
+          placeholder={placeholder}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
       </label>
-      <button type="submit" class="button">{button}</button>
-      <button type="button" class="button" disabled={busy} onClick={() => files.current?.click()}>{busy ? 'Reading' : several ? 'Choose files…' : 'Choose a file…'}</button>
+      <button type="submit" class="button">
+        {button}
+      </button>
+      <button type="button" class="button" disabled={busy} onClick={() => files.current?.click()}>
+        {busy ? 'Reading' : several ? 'Choose files…' : 'Choose a file…'}
+      </button>
       <input ref={files} type="file" hidden multiple={several} onChange={(event) => void send([...(event.currentTarget.files ?? [])])} />
     </form>
   )

@@ -26,9 +26,20 @@ export function Listed<R>({ title, about, rows, problems, columns, identify, det
       <section class="panel reference-panel" aria-label={title}>
         <header>
           <h2>
-            {title} <span class="muted">{rows.length.toLocaleString('en')}; {about}</span>
+            {title}{' '}
+            <span class="muted">
+              {rows.length.toLocaleString('en')}; {about}
+            </span>
           </h2>
-          <input class="input" type="search" data-filter aria-label={`Filter ${title.toLowerCase()}`} placeholder="Filter  /" value={filter} onInput={(event) => change({ 'r.filter': event.currentTarget.value }, 'replace')} />
+          <input
+            class="input"
+            type="search"
+            data-filter
+            aria-label={`Filter ${title.toLowerCase()}`}
+            placeholder="Filter  /"
+            value={filter}
+            onInput={(event) => change({ 'r.filter': event.currentTarget.value }, 'replace')}
+          />
         </header>
         <Table
           caption={`${title}, one a row`}
@@ -38,12 +49,16 @@ export function Listed<R>({ title, about, rows, problems, columns, identify, det
           filter={filter}
           first={400}
           maxHeight="calc(100vh - 190px)"
-          {...(details ? { chosen: at ?? null, onChoose: (row: R) => change({ 'r.at': identify(row) === at ? undefined : identify(row) }) } : {})}
+          {...(details
+            ? { chosen: at ?? null, onChoose: (row: R) => change({ 'r.at': identify(row) === at ? undefined : identify(row) }) }
+            : {})}
         />
       </section>
       {chosen && details && (
         <section class="panel reference-panel reference-details" aria-label={`About ${identify(chosen)}`}>
-          <button type="button" class="button quiet icon" aria-label="Close" onClick={() => change({ 'r.at': undefined })}>✕</button>
+          <button type="button" class="button quiet icon" aria-label="Close" onClick={() => change({ 'r.at': undefined })}>
+            ✕
+          </button>
           {details(chosen)}
         </section>
       )}

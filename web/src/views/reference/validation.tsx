@@ -46,7 +46,11 @@ interface Answer {
 
 /** A table of thousands of runs takes seconds: it is asked as a job. */
 function useJob(values: Arguments | null): { answer: Answer | null; problems: readonly Problem[]; loading: boolean } {
-  const [state, setState] = useState<{ answer: Answer | null; problems: readonly Problem[]; loading: boolean }>({ answer: null, problems: [], loading: false })
+  const [state, setState] = useState<{ answer: Answer | null; problems: readonly Problem[]; loading: boolean }>({
+    answer: null,
+    problems: [],
+    loading: false,
+  })
   const key = values ? identity('validate', values) : ''
   useEffect(() => {
     if (!values) return setState({ answer: null, problems: [], loading: false })
@@ -55,7 +59,9 @@ function useJob(values: Arguments | null): { answer: Answer | null; problems: re
     const job = startJob<Answer>('validate', values, () => undefined)
     job.done.then(
       (done: Asked<Answer>) => here && setState({ answer: done.answer, problems: [], loading: false }),
-      (error: unknown) => here && setState({ answer: null, problems: error instanceof Refusal ? error.problems : [{ message: String(error) }], loading: false }),
+      (error: unknown) =>
+        here &&
+        setState({ answer: null, problems: error instanceof Refusal ? error.problems : [{ message: String(error) }], loading: false }),
     )
     return () => {
       here = false
@@ -70,10 +76,14 @@ export function Validation() {
   const { answer, problems, loading } = useJob(table ? { table } : null)
   return (
     <div class="reference-stack">
-      <FileField label="Your own table of measured runs" value={table} placeholder="measured_runs.csv" button="Validate" onChange={(next) => change({ 'r.table': next })} />
-      {!table && (
-        <Accuracy />
-      )}
+      <FileField
+        label="Your own table of measured runs"
+        value={table}
+        placeholder="measured_runs.csv"
+        button="Validate"
+        onChange={(next) => change({ 'r.table': next })}
+      />
+      {!table && <Accuracy />}
       {problems.length > 0 && <Problems problems={problems} />}
       {loading && <Loading heights={[72, 360]} label="predicting the runs" />}
       {answer && <Shown answer={answer} />}
@@ -86,9 +96,27 @@ function Shown({ answer }: { answer: Answer }) {
   const plotted = useMemo(() => answer.rows.filter((row) => row.predicted_step_time_s && row.measured_step_time_s), [answer])
   const facts: (readonly [string, string, string])[] = [
     ['runs', String(overall.predicted), `of ${overall.rows} could be predicted`],
-    ...(overall.step_time ? [['step time, median error', percent(overall.step_time.median_absolute), `nine of ten within ${percent(overall.step_time.p90_absolute)}`] as const] : []),
-    ...(overall.peak_memory ? [['memory, median error', percent(overall.peak_memory.median_absolute), `nine of ten within ${percent(overall.peak_memory.p90_absolute)}`] as const] : []),
-    ...(overall.interval_coverage !== null ? [['within the interval', percent(overall.interval_coverage), 'of measured steps'] as const] : []),
+    ...(overall.step_time
+      ? [
+          [
+            'step time, median error',
+            percent(overall.step_time.median_absolute),
+            `nine of ten within ${percent(overall.step_time.p90_absolute)}`,
+          ] as const,
+        ]
+      : []),
+    ...(overall.peak_memory
+      ? [
+          [
+            'memory, median error',
+            percent(overall.peak_memory.median_absolute),
+            `nine of ten within ${percent(overall.peak_memory.p90_absolute)}`,
+          ] as const,
+        ]
+      : []),
+    ...(overall.interval_coverage !== null
+      ? [['within the interval', percent(overall.interval_coverage), 'of measured steps'] as const]
+      : []),
     ...(overall.rank_correlation !== null ? [['order of layouts', digits(overall.rank_correlation), 'rank correlation'] as const] : []),
   ]
   const names = Object.entries(sources).filter(([, one]) => one.predicted > 0)
@@ -106,7 +134,15 @@ function Shown({ answer }: { answer: Answer }) {
         ))}
       </dl>
       <div class="reference-two">
-        <ChartFrame title="Predicted against measured" about="step time; on the line it is right" name="validation" rows={() => ({ columns: ['id', 'source', 'measured_s', 'predicted_s', 'error'], rows: plotted.map((row) => [row.id, row.source, row.measured_step_time_s, row.predicted_step_time_s, row.step_time_error]) })}>
+        <ChartFrame
+          title="Predicted against measured"
+          about="step time; on the line it is right"
+          name="validation"
+          rows={() => ({
+            columns: ['id', 'source', 'measured_s', 'predicted_s', 'error'],
+            rows: plotted.map((row) => [row.id, row.source, row.measured_step_time_s, row.predicted_step_time_s, row.step_time_error]),
+          })}
+        >
           {(width) => <Cloud width={width} runs={plotted} />}
         </ChartFrame>
         <section class="panel reference-panel" aria-label="By source">
@@ -120,9 +156,28 @@ function Shown({ answer }: { answer: Answer }) {
             columns={[
               { key: 'name', title: 'Source', value: ([name]) => name, wrap: true },
               { key: 'n', title: 'Runs', value: ([, one]) => one.predicted, align: 'right' },
-              { key: 'median', title: 'Step, median', value: ([, one]) => one.step_time?.median_absolute ?? null, cell: ([, one]) => (one.step_time ? percent(one.step_time.median_absolute) : '–'), align: 'right' },
-              { key: 'bias', title: 'Bias', about: 'above nothing: predicted too slow', value: ([, one]) => one.step_time?.bias ?? null, cell: ([, one]) => (one.step_time ? percent(one.step_time.bias).replace('-', '−') : '–'), align: 'right' },
-              { key: 'memory', title: 'Memory, median', value: ([, one]) => one.peak_memory?.median_absolute ?? null, cell: ([, one]) => (one.peak_memory ? percent(one.peak_memory.median_absolute) : '–'), align: 'right' },
+              {
+                key: 'median',
+                title: 'Step, median',
+                value: ([, one]) => one.step_time?.median_absolute ?? null,
+                cell: ([, one]) => (one.step_time ? percent(one.step_time.median_absolute) : '–'),
+                align: 'right',
+              },
+              {
+                key: 'bias',
+                title: 'Bias',
+                about: 'above nothing: predicted too slow',
+                value: ([, one]) => one.step_time?.bias ?? null,
+                cell: ([, one]) => (one.step_time ? percent(one.step_time.bias).replace('-', '−') : '–'),
+                align: 'right',
+              },
+              {
+                key: 'memory',
+                title: 'Memory, median',
+                value: ([, one]) => one.peak_memory?.median_absolute ?? null,
+                cell: ([, one]) => (one.peak_memory ? percent(one.peak_memory.median_absolute) : '–'),
+                align: 'right',
+              },
             ]}
           />
         </section>
@@ -140,9 +195,28 @@ function Shown({ answer }: { answer: Answer }) {
           sorting={{ key: 'error', down: true }}
           columns={[
             { key: 'id', title: 'Run', value: (row) => row.id, wrap: true },
-            { key: 'measured', title: 'Measured', value: (row) => row.measured_step_time_s, cell: (row) => (row.measured_step_time_s === null ? '–' : seconds(row.measured_step_time_s)), align: 'right' },
-            { key: 'predicted', title: 'Predicted', value: (row) => row.predicted_step_time_s, cell: (row) => (row.predicted_step_time_s === null ? '–' : seconds(row.predicted_step_time_s)), align: 'right' },
-            { key: 'error', title: 'Off by', value: (row) => (row.step_time_error === null ? null : Math.abs(row.step_time_error)), cell: (row) => (row.step_time_error === null ? '–' : `${row.step_time_error >= 0 ? '+' : '−'}${percent(Math.abs(row.step_time_error))}`), align: 'right' },
+            {
+              key: 'measured',
+              title: 'Measured',
+              value: (row) => row.measured_step_time_s,
+              cell: (row) => (row.measured_step_time_s === null ? '–' : seconds(row.measured_step_time_s)),
+              align: 'right',
+            },
+            {
+              key: 'predicted',
+              title: 'Predicted',
+              value: (row) => row.predicted_step_time_s,
+              cell: (row) => (row.predicted_step_time_s === null ? '–' : seconds(row.predicted_step_time_s)),
+              align: 'right',
+            },
+            {
+              key: 'error',
+              title: 'Off by',
+              value: (row) => (row.step_time_error === null ? null : Math.abs(row.step_time_error)),
+              cell: (row) =>
+                row.step_time_error === null ? '–' : `${row.step_time_error >= 0 ? '+' : '−'}${percent(Math.abs(row.step_time_error))}`,
+              align: 'right',
+            },
             { key: 'skipped', title: 'Left out because', value: (row) => row.skipped ?? '', wrap: true },
           ]}
         />
@@ -169,7 +243,14 @@ function Cloud({ width, runs }: { width: number; runs: readonly Run[] }) {
         x: row.measured_step_time_s ?? 0,
         y: row.predicted_step_time_s ?? 0,
         mark: 'plain' as const,
-        tip: { title: row.id, lines: [{ name: 'measured', value: seconds(row.measured_step_time_s ?? 0) }, { name: 'predicted', value: seconds(row.predicted_step_time_s ?? 0) }, { name: 'off by', value: percent(row.step_time_error ?? 0).replace('-', '−') }] },
+        tip: {
+          title: row.id,
+          lines: [
+            { name: 'measured', value: seconds(row.measured_step_time_s ?? 0) },
+            { name: 'predicted', value: seconds(row.predicted_step_time_s ?? 0) },
+            { name: 'off by', value: percent(row.step_time_error ?? 0).replace('-', '−') },
+          ],
+        },
       }))}
     />
   )

@@ -1,7 +1,7 @@
 // What numbers, warnings, findings and conventions mean, and every key of a run file.
 import { useAnswer } from '../../api/live'
 import { Ticked } from '../../ui/states'
-import { type Column } from '../../ui/table'
+import type { Column } from '../../ui/table'
 import { Listed } from './listed'
 
 interface Topic {
@@ -32,7 +32,17 @@ export function Words() {
           <p class="muted">
             {row.group} <code>{row.id}</code>
           </p>
-          {row.text.split('\n\n').map((paragraph) => (paragraph.startsWith('    ') ? <pre key={paragraph} tabIndex={0}>{paragraph.replace(/^ {4}/gm, '')}</pre> : <p key={paragraph}><Ticked text={paragraph} /></p>))}
+          {row.text.split('\n\n').map((paragraph) =>
+            paragraph.startsWith('    ') ? (
+              <pre key={paragraph} tabIndex={0}>
+                {paragraph.replace(/^ {4}/gm, '')}
+              </pre>
+            ) : (
+              <p key={paragraph}>
+                <Ticked text={paragraph} />
+              </p>
+            ),
+          )}
         </>
       )}
     />
@@ -50,10 +60,28 @@ interface Key {
 export function Keys() {
   const live = useAnswer<{ keys: readonly Key[] }>('keys', {})
   const columns: Column<Key>[] = [
-    { key: 'key', title: 'Key', value: (row) => `${row.section}.${row.name}`, cell: (row) => <code>{row.section}.{row.name}</code> },
+    {
+      key: 'key',
+      title: 'Key',
+      value: (row) => `${row.section}.${row.name}`,
+      cell: (row) => (
+        <code>
+          {row.section}.{row.name}
+        </code>
+      ),
+    },
     { key: 'doc', title: 'Meaning', value: (row) => row.doc.trim(), cell: (row) => <Ticked text={row.doc.trim()} />, wrap: true },
     { key: 'kind', title: 'Takes', value: (row) => row.kind, wrap: true },
     { key: 'default', title: 'Without it', value: (row) => row.default, wrap: true },
   ]
-  return <Listed title="Keys" about="of a run file; each is also a flag" rows={live.answer?.keys ?? null} problems={live.problems} columns={columns} identify={(row) => `${row.section}.${row.name}`} />
+  return (
+    <Listed
+      title="Keys"
+      about="of a run file; each is also a flag"
+      rows={live.answer?.keys ?? null}
+      problems={live.problems}
+      columns={columns}
+      identify={(row) => `${row.section}.${row.name}`}
+    />
+  )
 }

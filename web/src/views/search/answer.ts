@@ -73,7 +73,13 @@ export type WhyNot =
   | { readonly verdict: 'unanswered' }
   | { readonly verdict: 'impossible'; readonly problems: readonly Problem[] }
   | { readonly verdict: 'too_large'; readonly miss: Miss; readonly stage: number; readonly lacks: number }
-  | { readonly verdict: 'slower'; readonly candidate: Candidate; readonly behind: number; readonly is_tie: boolean; readonly differences: readonly { readonly on: string; readonly more: number }[] }
+  | {
+      readonly verdict: 'slower'
+      readonly candidate: Candidate
+      readonly behind: number
+      readonly is_tie: boolean
+      readonly differences: readonly { readonly on: string; readonly more: number }[]
+    }
   | ({ readonly verdict: 'best' } & Candidate)
 
 export interface Named {

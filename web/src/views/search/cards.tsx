@@ -35,15 +35,21 @@ export function Cards(props: Props) {
   return (
     <section class="panel" aria-label="Layouts by family">
       <div class="panel-head">
-        <h2>Layouts <span class="about">the simplest of each combination of TP, PP, CP, EP and sharding</span></h2>
+        <h2>
+          Layouts <span class="about">the simplest of each combination of TP, PP, CP, EP and sharding</span>
+        </h2>
       </div>
       <div class="cards">
         <Own best={best} />
-        {shown.map((one) => <Card key={one.command} one={one} {...props} />)}
+        {shown.map((one) => (
+          <Card key={one.command} one={one} {...props} />
+        ))}
       </div>
       {props.found.length > FIRST && (
         <p class="table-more">
-          <button type="button" class="button" onClick={() => setAll(!all)}>{all ? 'Show fewer' : `Show all ${props.found.length}`}</button>
+          <button type="button" class="button" onClick={() => setAll(!all)}>
+            {all ? 'Show fewer' : `Show all ${props.found.length}`}
+          </button>
         </p>
       )}
     </section>
@@ -58,12 +64,20 @@ function Card({ one, question, onPick }: Props & { one: Found }) {
       <h3>{title}</h3>
       <p class="card-time">
         <strong>{seconds(candidate.step_time)}</strong>{' '}
-        <span class="muted" title={candidate.tied_with_best ? 'Within the model error of two layouts' : undefined}>{behind === 0 ? 'fastest' : `+${percent(behind)}${candidate.tied_with_best ? ', tie' : ''}`}</span>
+        <span class="muted" title={candidate.tied_with_best ? 'Within the model error of two layouts' : undefined}>
+          {behind === 0 ? 'fastest' : `+${percent(behind)}${candidate.tied_with_best ? ', tie' : ''}`}
+        </span>
       </p>
       <SpentBar spent={spent} wide />
-      <p class="muted small">MFU {percent(mfu)}, {bytes(candidate.memory.device)} per device, fits with {percent(candidate.probability_of_fitting)}</p>
+      <p class="muted small">
+        MFU {percent(mfu)}, {bytes(candidate.memory.device)} per device, fits with {percent(candidate.probability_of_fitting)}
+      </p>
       <p class="muted small">{summary}</p>
-      <div class="actions"><button type="button" class="button" onClick={() => onPick(one)}>Load</button></div>
+      <div class="actions">
+        <button type="button" class="button" onClick={() => onPick(one)}>
+          Load
+        </button>
+      </div>
       <Members one={one} question={question} onPick={onPick} />
     </article>
   )
@@ -76,7 +90,11 @@ function Members({ one, question, onPick }: Omit<Props, 'found'> & { one: Found 
   const load = (open: boolean) => {
     if (!open || members !== null) return
     const space = [...(Array.isArray(question.space) ? question.space : []), ...spaceOf(one.ranked.candidate.plan)]
-    startJob<SearchAnswer>('search', { ...question, gpus: one.ranked.candidate.devices, cluster: one.cluster, space, all: true, top: MEMBERS }, () => undefined).done.then(
+    startJob<SearchAnswer>(
+      'search',
+      { ...question, gpus: one.ranked.candidate.devices, cluster: one.cluster, space, all: true, top: MEMBERS },
+      () => undefined,
+    ).done.then(
       ({ answer }) => setMembers(answer.candidates),
       (error: unknown) => setProblem(error instanceof Refusal ? error.message : String(error)),
     )
@@ -85,12 +103,18 @@ function Members({ one, question, onPick }: Omit<Props, 'found'> & { one: Found 
     <details onToggle={(event) => load(event.currentTarget.open)}>
       <summary>Other layouts of this family</summary>
       {problem && <p class="warn">{problem}</p>}
-      {members === null && !problem && <p class="muted" role="status">Searching…</p>}
+      {members === null && !problem && (
+        <p class="muted" role="status">
+          Searching…
+        </p>
+      )}
       {members && (
         <ul class="members">
           {members.map((member) => (
             <li key={member.command}>
-              <button type="button" class="link" onClick={() => onPick(member)}>{seconds(member.ranked.candidate.step_time)}</button>{' '}
+              <button type="button" class="link" onClick={() => onPick(member)}>
+                {seconds(member.ranked.candidate.step_time)}
+              </button>{' '}
               <span class="muted">{member.ranked.plan_summary}</span>
             </li>
           ))}
@@ -116,7 +140,10 @@ function Own({ best }: { best: Found }) {
             <strong>{seconds(estimate.step_time)}</strong>{' '}
             <span class="muted">{relative(estimate.step_time, best.ranked.candidate.step_time)} against the best</span>
           </p>
-          <p class="muted small"><span class={`verdict ${FIT[estimate.memory.fit].verdict}`}>{FIT[estimate.memory.fit].words}</span> {bytes(estimate.memory.peak)} per device</p>
+          <p class="muted small">
+            <span class={`verdict ${FIT[estimate.memory.fit].verdict}`}>{FIT[estimate.memory.fit].words}</span>{' '}
+            {bytes(estimate.memory.peak)} per device
+          </p>
           <p class="muted small">{estimate.plan_summary}</p>
         </>
       ) : (
@@ -135,7 +162,12 @@ export function Landscape({ found, onPick }: Pick<Props, 'found' | 'onPick'>) {
       title="Step time by TP and PP"
       about="the best ranked layout of each; hatched: no layout that fits was ranked"
       name="layouts-by-tp-pp"
-      rows={() => ({ columns: ['tp', 'pp', 'step_time_s', 'layout'], rows: tp.flatMap((t, row) => pp.map((p, column) => [t, p, best[row]?.[column]?.ranked.candidate.step_time ?? null, best[row]?.[column]?.layout ?? ''])) })}
+      rows={() => ({
+        columns: ['tp', 'pp', 'step_time_s', 'layout'],
+        rows: tp.flatMap((t, row) =>
+          pp.map((p, column) => [t, p, best[row]?.[column]?.ranked.candidate.step_time ?? null, best[row]?.[column]?.layout ?? '']),
+        ),
+      })}
     >
       {(width) => (
         <HeatTable
@@ -149,7 +181,13 @@ export function Landscape({ found, onPick }: Pick<Props, 'found' | 'onPick'>) {
           format={seconds}
           tip={(row, column, value) => ({
             title: `TP${tp[row]} PP${pp[column]}`,
-            lines: value === null ? [{ name: 'step', value: 'not ranked' }] : [{ name: 'step', value: seconds(value) }, { name: 'layout', value: best[row]![column]!.ranked.plan_summary.split(',')[0]! }],
+            lines:
+              value === null
+                ? [{ name: 'step', value: 'not ranked' }]
+                : [
+                    { name: 'step', value: seconds(value) },
+                    { name: 'layout', value: best[row]![column]!.ranked.plan_summary.split(',')[0]! },
+                  ],
             hint: value === null ? '' : 'Click or Enter loads it into the calculator.',
           })}
           onChoose={(row, column) => {

@@ -5,28 +5,62 @@ import type { Found } from './answer'
 
 type Shape = Pick<Plan, 'tensor_parallel' | 'pipeline_parallel' | 'context_parallel' | 'expert_parallel' | 'sharding'>
 
-const SHARDING: Readonly<Record<string, string>> = { none: 'no sharding', zero1: 'ZeRO-1', zero2: 'ZeRO-2', fsdp: 'FSDP', 'fsdp-no-reshard': 'FSDP, no reshard' }
+const SHARDING: Readonly<Record<string, string>> = {
+  none: 'no sharding',
+  zero1: 'ZeRO-1',
+  zero2: 'ZeRO-2',
+  fsdp: 'FSDP',
+  'fsdp-no-reshard': 'FSDP, no reshard',
+}
 
 /** What a family is called: `TP8 PP2, ZeRO-1`; sizes of 1 are left out. */
 export function titleOf(plan: Shape): string {
-  const sizes = ([['TP', plan.tensor_parallel], ['CP', plan.context_parallel], ['PP', plan.pipeline_parallel], ['EP', plan.expert_parallel]] as const).filter(([, size]) => size > 1)
+  const sizes = (
+    [
+      ['TP', plan.tensor_parallel],
+      ['CP', plan.context_parallel],
+      ['PP', plan.pipeline_parallel],
+      ['EP', plan.expert_parallel],
+    ] as const
+  ).filter(([, size]) => size > 1)
   const sharding = shardingText(plan.sharding)
   return `${sizes.map(([name, size]) => `${name}${size}`).join(' ') || 'data parallel only'}, ${SHARDING[sharding] ?? sharding}`
 }
 
 /** A family as values of a search's dimensions. */
 export function spaceOf(plan: Shape): string[] {
-  return [`tp=${plan.tensor_parallel}`, `pp=${plan.pipeline_parallel}`, `cp=${plan.context_parallel}`, `ep=${plan.expert_parallel}`, `sharding=${shardingText(plan.sharding)}`]
+  return [
+    `tp=${plan.tensor_parallel}`,
+    `pp=${plan.pipeline_parallel}`,
+    `cp=${plan.context_parallel}`,
+    `ep=${plan.expert_parallel}`,
+    `sharding=${shardingText(plan.sharding)}`,
+  ]
 }
 
 /** The best step time by TP (rows) and PP (columns); null where no layout is ranked. */
-export function landscape(found: readonly Found[]): { readonly tp: readonly number[]; readonly pp: readonly number[]; readonly best: readonly (readonly (Found | null)[])[] } {
+export function landscape(found: readonly Found[]): {
+  readonly tp: readonly number[]
+  readonly pp: readonly number[]
+  readonly best: readonly (readonly (Found | null)[])[]
+} {
   const sizes = (of: (plan: Shape) => number) => [...new Set(found.map((one) => of(one.ranked.candidate.plan)))].sort((a, b) => a - b)
   const tp = sizes((plan) => plan.tensor_parallel)
   const pp = sizes((plan) => plan.pipeline_parallel)
-  const best = tp.map((t) => pp.map((p) => {
-    const here = found.filter(({ ranked: { candidate: { plan } } }) => plan.tensor_parallel === t && plan.pipeline_parallel === p)
-    return here.reduce<Found | null>((least, one) => (least === null || one.ranked.candidate.step_time < least.ranked.candidate.step_time ? one : least), null)
-  }))
+  const best = tp.map((t) =>
+    pp.map((p) => {
+      const here = found.filter(
+        ({
+          ranked: {
+            candidate: { plan },
+          },
+        }) => plan.tensor_parallel === t && plan.pipeline_parallel === p,
+      )
+      return here.reduce<Found | null>(
+        (least, one) => (least === null || one.ranked.candidate.step_time < least.ranked.candidate.step_time ? one : least),
+        null,
+      )
+    }),
+  )
   return { tp, pp, best }
 }

@@ -41,7 +41,8 @@ export default function Search() {
     if (scope.ran && asked && !state.running && state.of === '') ranking.start(asked)
     const text = scope.whyNot
     const base = question(scope)
-    if (text && base && whyNot.state.value.of === '' && !whyNot.state.value.running) whyNot.start({ ...base, objective: scope.objective, top: 1, 'why-not': text.split(/\s+/) })
+    if (text && base && whyNot.state.value.of === '' && !whyNot.state.value.running)
+      whyNot.start({ ...base, objective: scope.objective, top: 1, 'why-not': text.split(/\s+/) })
   }, [scope.ran])
   // An address says `ran` only of what was asked: a changed scope waits for the button, here and wherever the link is opened.
   const before = useRef(wanted)
@@ -50,11 +51,14 @@ export default function Search() {
     before.current = wanted
   }, [wanted])
   // The rest of the front comes once the ranking stands: two searches at once would take longer than one after the other.
-  const answered = state.answer && !state.running && state.of === wanted && state.answer.answer.complete && state.answer.answer.candidates.length > 0
+  const answered =
+    state.answer && !state.running && state.of === wanted && state.answer.answer.complete && state.answer.answer.candidates.length > 0
   useEffect(() => {
     if (answered && edge) paretoFront.start(edge)
   }, [answered, edge && identity('search', edge)])
-  useKeys([{ keys: 'Escape', title: 'Stop the search', group: 'Search', run: () => (ranking.state.value.running ? ranking.stop() : false) }])
+  useKeys([
+    { keys: 'Escape', title: 'Stop the search', group: 'Search', run: () => (ranking.state.value.running ? ranking.stop() : false) },
+  ])
 
   const answer = state.answer?.answer
   const outdated = answer && !state.running && state.of !== wanted
@@ -73,18 +77,35 @@ export default function Search() {
           </button>
         </div>
       )}
-      {!answer && !state.running && state.problems.length === 0 && (asked ? <Invitation onStart={start} /> : <NoRun title="No run yet" text="Name a model and a cluster above, or begin with an example." />)}
+      {!answer &&
+        !state.running &&
+        state.problems.length === 0 &&
+        (asked ? (
+          <Invitation onStart={start} />
+        ) : (
+          <NoRun title="No run yet" text="Name a model and a cluster above, or begin with an example." />
+        ))}
       {answer && (
         <div class={state.running || outdated ? 'results stale' : 'results'} aria-busy={state.running}>
           <p class="summary muted">
             {answer.title}: {many(answer.counters.enumerated)} strategies
-            {state.took !== null && ` in ${state.took.toFixed(1)} s`}, {count(answer.found)} ranked, each fits with at least {Math.round(answer.fit_probability * 100)}%
+            {state.took !== null && ` in ${state.took.toFixed(1)} s`}, {count(answer.found)} ranked, each fits with at least{' '}
+            {Math.round(answer.fit_probability * 100)}%
           </p>
           <NothingFits answer={answer} cluster={said('cluster')} />
           {answer.candidates.length > 0 && (
             <>
               <div class="columns two">
-                <Plot found={answer.candidates} onFront={frontKnown} looking={frontState.running} scope={scope} line={state.answer?.commandLine} pointed={pointed} stale={false} onPick={load} />
+                <Plot
+                  found={answer.candidates}
+                  onFront={frontKnown}
+                  looking={frontState.running}
+                  scope={scope}
+                  line={state.answer?.commandLine}
+                  pointed={pointed}
+                  stale={false}
+                  onPick={load}
+                />
                 <Winner answer={answer} onLoad={load} />
               </div>
               {answer.by_family && asked && <Cards found={answer.candidates} question={asked} onPick={load} />}
@@ -101,7 +122,10 @@ export default function Search() {
 
 function Invitation({ onStart }: { onStart: () => void }) {
   return (
-    <Empty title="Every strategy that the software can run" text="Degrees of parallelism, batches, recompute, schedule, sharding: all that are possible are priced, what cannot win is left out, the rest is ranked.">
+    <Empty
+      title="Every strategy that the software can run"
+      text="Degrees of parallelism, batches, recompute, schedule, sharding: all that are possible are priced, what cannot win is left out, the rest is ranked."
+    >
       <button type="button" class="button primary" onClick={onStart}>
         Search
       </button>

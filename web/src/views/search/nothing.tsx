@@ -37,8 +37,9 @@ export function NothingFits({ answer, cluster }: { answer: SearchAnswer; cluster
       <div class="panel-body">
         {nearest && (
           <p>
-            The nearest of {count(answer.counters.enumerated)} strategies needs {bytes(nearest.miss.memory.device)} of {bytes(nearest.miss.device_memory)} on stage {nearest.miss.memory.stage}:
-            a device would have to hold <strong>{bytes(nearest.miss.missing)} more</strong>.
+            The nearest of {count(answer.counters.enumerated)} strategies needs {bytes(nearest.miss.memory.device)} of{' '}
+            {bytes(nearest.miss.device_memory)} on stage {nearest.miss.memory.stage}: a device would have to hold{' '}
+            <strong>{bytes(nearest.miss.missing)} more</strong>.
           </p>
         )}
         {nothing.remedies.length > 0 ? (
@@ -55,11 +56,21 @@ export function NothingFits({ answer, cluster }: { answer: SearchAnswer; cluster
                   </div>
                   <span class="actions">
                     {remedy.change === 'more_devices' && (
-                      <button type="button" class="button primary" onClick={() => change({ gpus: String(remedy.devices), [`${PREFIX}.gpus`]: undefined })}>
+                      <button
+                        type="button"
+                        class="button primary"
+                        onClick={() => change({ gpus: String(remedy.devices), [`${PREFIX}.gpus`]: undefined })}
+                      >
                         Search on {count(remedy.devices)} GPUs
                       </button>
                     )}
-                    <button type="button" class="button" onClick={() => loadStrategy(remedy.layout, { gpus: String(remedy.devices), ...(cluster.includes(',') ? {} : { cluster }) })}>
+                    <button
+                      type="button"
+                      class="button"
+                      onClick={() =>
+                        loadStrategy(remedy.layout, { gpus: String(remedy.devices), ...(cluster.includes(',') ? {} : { cluster }) })
+                      }
+                    >
                       Load it into the calculator
                     </button>
                   </span>
@@ -68,7 +79,10 @@ export function NothingFits({ answer, cluster }: { answer: SearchAnswer; cluster
             </ul>
           </>
         ) : (
-          <p class="muted">None of {nothing.remedies_tried} remedies that were tried makes it fit. Use more or larger GPUs, a shorter sequence, or a narrower number format.</p>
+          <p class="muted">
+            None of {nothing.remedies_tried} remedies that were tried makes it fit. Use more or larger GPUs, a shorter sequence, or a
+            narrower number format.
+          </p>
         )}
         <details>
           <summary>Nearest misses</summary>

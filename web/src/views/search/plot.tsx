@@ -30,7 +30,9 @@ export function Plot({ found, onFront, looking, scope, line, pointed, stale, onP
   const cost = scope.against === 'cost'
   const all = new Map([...found, ...onFront].map((one) => [identify(one), one]))
   const valueX = (one: Found) => (cost ? (one.ranked.dollars_per_trillion_tokens ?? Number.NaN) : one.ranked.candidate.memory.device)
-  const placed = [...all.values()].map((one) => ({ one, x: valueX(one), y: one.ranked.candidate.step_time })).filter((at) => Number.isFinite(at.x))
+  const placed = [...all.values()]
+    .map((one) => ({ one, x: valueX(one), y: one.ranked.candidate.step_time }))
+    .filter((at) => Number.isFinite(at.x))
   const edge = front(placed)
   const isEdge = new Set(edge.map((at) => at.one))
   const several = new Set([...all.values()].map((one) => `${one.cluster} ${one.ranked.candidate.devices}`)).size > 1
@@ -52,7 +54,9 @@ export function Plot({ found, onFront, looking, scope, line, pointed, stale, onP
           { name: 'memory', value: `${bytes(ranked.candidate.memory.device)} of ${bytes(ranked.candidate.device_memory)}` },
           { name: 'fits with', value: percent(ranked.candidate.probability_of_fitting) },
           { name: 'MFU', value: percent(ranked.mfu) },
-          ...(ranked.dollars_per_trillion_tokens ? [{ name: 'a trillion tokens', value: dollars(ranked.dollars_per_trillion_tokens) }] : []),
+          ...(ranked.dollars_per_trillion_tokens
+            ? [{ name: 'a trillion tokens', value: dollars(ranked.dollars_per_trillion_tokens) }]
+            : []),
         ],
         hint: `${ranked.plan_summary.split(', ').slice(1).join(', ')}. Click or Enter loads it.`,
       },
@@ -81,7 +85,13 @@ export function Plot({ found, onFront, looking, scope, line, pointed, stale, onP
       }
       rows={() => ({
         columns: ['strategy', 'step_s', 'memory_bytes', 'dollars_per_trillion_tokens', 'on_front'],
-        rows: placed.map(({ one, y }) => [one.layout, y, one.ranked.candidate.memory.device, one.ranked.dollars_per_trillion_tokens, isEdge.has(one) ? 1 : 0]),
+        rows: placed.map(({ one, y }) => [
+          one.layout,
+          y,
+          one.ranked.candidate.memory.device,
+          one.ranked.dollars_per_trillion_tokens,
+          isEdge.has(one) ? 1 : 0,
+        ]),
       })}
     >
       {(width) => (
@@ -89,7 +99,18 @@ export function Plot({ found, onFront, looking, scope, line, pointed, stale, onP
           width={width}
           title={cost ? 'Step time against cost' : 'Step time against memory'}
           points={points}
-          x={cost ? { title: 'dollars for a trillion tokens', format: dollars } : { title: 'memory of the fullest device (GiB)', format: (value) => (value / 2 ** 30).toFixed(0), ticks: gib(placed.map((at) => at.x), near ? limit : undefined) }}
+          x={
+            cost
+              ? { title: 'dollars for a trillion tokens', format: dollars }
+              : {
+                  title: 'memory of the fullest device (GiB)',
+                  format: (value) => (value / 2 ** 30).toFixed(0),
+                  ticks: gib(
+                    placed.map((at) => at.x),
+                    near ? limit : undefined,
+                  ),
+                }
+          }
           y={{ title: 'step time (s)', format: (value) => String(Number(value.toPrecision(4))), log: true }}
           front={edge.map((at) => identify(at.one))}
           limit={!cost && near && limit !== undefined ? { x: limit, label: `device: ${bytes(limit)}` } : undefined}

@@ -47,7 +47,10 @@ export function scope(): Scope {
 }
 
 function list(text: string | undefined, separator: string): string[] {
-  return (text ?? '').split(separator).map((part) => part.trim()).filter(Boolean)
+  return (text ?? '')
+    .split(separator)
+    .map((part) => part.trim())
+    .filter(Boolean)
 }
 
 /** The run that the address says, under the page's names. */

@@ -52,13 +52,47 @@ export function Ranking({ found, filter, pointed, onPoint, onPick }: Props) {
       title: 'Behind',
       about: 'Time per token over the best; within 5% is a tie that only a measurement decides',
       value: (one) => one.ranked.behind,
-      cell: (one) => (one.ranked.behind === 0 ? 'best' : one.ranked.candidate.tied_with_best ? <span title="Within what the model may be wrong about two layouts">+{percent(one.ranked.behind)} tie</span> : `+${percent(one.ranked.behind)}`),
+      cell: (one) =>
+        one.ranked.behind === 0 ? (
+          'best'
+        ) : one.ranked.candidate.tied_with_best ? (
+          <span title="Within what the model may be wrong about two layouts">+{percent(one.ranked.behind)} tie</span>
+        ) : (
+          `+${percent(one.ranked.behind)}`
+        ),
       align: 'right',
     },
-    { key: 'mfu', title: 'MFU', about: 'Model FLOP utilisation', value: (one) => one.ranked.mfu, cell: (one) => percent(one.ranked.mfu), align: 'right' },
-    { key: 'memory', title: 'Memory', about: 'What the fullest device shows', value: (one) => one.ranked.candidate.memory.device, cell: (one) => bytes(one.ranked.candidate.memory.device), align: 'right' },
-    { key: 'fits', title: 'Fits', about: 'Probability that it stays below the limit', value: (one) => one.ranked.candidate.probability_of_fitting, cell: (one) => percent(one.ranked.candidate.probability_of_fitting), align: 'right' },
-    { key: 'cost', title: '$/T tokens', value: (one) => one.ranked.dollars_per_trillion_tokens, cell: (one) => (one.ranked.dollars_per_trillion_tokens ? dollars(one.ranked.dollars_per_trillion_tokens) : '–'), align: 'right' },
+    {
+      key: 'mfu',
+      title: 'MFU',
+      about: 'Model FLOP utilisation',
+      value: (one) => one.ranked.mfu,
+      cell: (one) => percent(one.ranked.mfu),
+      align: 'right',
+    },
+    {
+      key: 'memory',
+      title: 'Memory',
+      about: 'What the fullest device shows',
+      value: (one) => one.ranked.candidate.memory.device,
+      cell: (one) => bytes(one.ranked.candidate.memory.device),
+      align: 'right',
+    },
+    {
+      key: 'fits',
+      title: 'Fits',
+      about: 'Probability that it stays below the limit',
+      value: (one) => one.ranked.candidate.probability_of_fitting,
+      cell: (one) => percent(one.ranked.candidate.probability_of_fitting),
+      align: 'right',
+    },
+    {
+      key: 'cost',
+      title: '$/T tokens',
+      value: (one) => one.ranked.dollars_per_trillion_tokens,
+      cell: (one) => (one.ranked.dollars_per_trillion_tokens ? dollars(one.ranked.dollars_per_trillion_tokens) : '–'),
+      align: 'right',
+    },
     {
       key: 'spent',
       title: 'Where time goes',

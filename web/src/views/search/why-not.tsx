@@ -27,7 +27,14 @@ export function WhyNotPanel({ scope }: { scope: Scope }) {
       </div>
       <div class="panel-body">
         <form class="entries" onSubmit={(event) => event.preventDefault()}>
-          <Text title="Strategy" wide placeholder="tp=8,pp=4" about="Choices with commas; several strategies with spaces" value={scope.whyNot} onChange={ask} />
+          <Text
+            title="Strategy"
+            wide
+            placeholder="tp=8,pp=4"
+            about="Choices with commas; several strategies with spaces"
+            value={scope.whyNot}
+            onChange={ask}
+          />
           <button type="button" class="button" disabled={!scope.whyNot} onClick={() => ask(scope.whyNot)}>
             Explain
           </button>
@@ -62,7 +69,8 @@ function Verdict({ one }: { one: Named }) {
   if (verdict.verdict === 'too_large') {
     return (
       <p>
-        {title} <span class="tone-bad">does not fit</span>: stage {verdict.stage} lacks {bytes(verdict.lacks)} even with <code>{one.layout}</code>.
+        {title} <span class="tone-bad">does not fit</span>: stage {verdict.stage} lacks {bytes(verdict.lacks)} even with{' '}
+        <code>{one.layout}</code>.
       </p>
     )
   }
@@ -79,28 +87,44 @@ function Verdict({ one }: { one: Named }) {
   return (
     <div class="against">
       <div>
-      <p>
-        {title}{' '}
-        {verdict.is_tie ? (
-          <>
-            is {percent(verdict.behind)} slower: <strong>a tie</strong>, nearer than the model can tell two layouts apart.
-          </>
-        ) : (
-          <>
-            is <strong>{percent(verdict.behind)} slower</strong>.
-          </>
-        )}{' '}
-        Its step takes {seconds(verdict.candidate.step_time)}.
-      </p>
-      <p><code>{one.layout}</code></p>
-      <div class="actions">
-        <button type="button" class="button" onClick={() => loadStrategy(one.layout)}>
-          Load it into the calculator
-        </button>
+        <p>
+          {title}{' '}
+          {verdict.is_tie ? (
+            <>
+              is {percent(verdict.behind)} slower: <strong>a tie</strong>, nearer than the model can tell two layouts apart.
+            </>
+          ) : (
+            <>
+              is <strong>{percent(verdict.behind)} slower</strong>.
+            </>
+          )}{' '}
+          Its step takes {seconds(verdict.candidate.step_time)}.
+        </p>
+        <p>
+          <code>{one.layout}</code>
+        </p>
+        <div class="actions">
+          <button type="button" class="button" onClick={() => loadStrategy(one.layout)}>
+            Load it into the calculator
+          </button>
+        </div>
       </div>
-      </div>
-      <ChartFrame title="Against the best" about="where its time is lost and won" name="why-not" rows={() => ({ columns: ['part', 'more_s'], rows: verdict.differences.map((part) => [part.on, part.more]) })}>
-        {(width) => <Tornado width={width} title={`${one.named} against the best`} rows={rows} axis="seconds a step" format={(value) => String(value)} figureTitle="difference" />}
+      <ChartFrame
+        title="Against the best"
+        about="where its time is lost and won"
+        name="why-not"
+        rows={() => ({ columns: ['part', 'more_s'], rows: verdict.differences.map((part) => [part.on, part.more]) })}
+      >
+        {(width) => (
+          <Tornado
+            width={width}
+            title={`${one.named} against the best`}
+            rows={rows}
+            axis="seconds a step"
+            format={(value) => String(value)}
+            figureTitle="difference"
+          />
+        )}
       </ChartFrame>
     </div>
   )

@@ -21,7 +21,14 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
       </div>
       <div class="panel-body">
         <dl class="figures">
-          <Figure title="Step" note={interval ? `${seconds(interval.low)} to ${seconds(interval.high)} in ${percent(interval.coverage).replace('.0', '')} of runs` : ''}>
+          <Figure
+            title="Step"
+            note={
+              interval
+                ? `${seconds(interval.low)} to ${seconds(interval.high)} in ${percent(interval.coverage).replace('.0', '')} of runs`
+                : ''
+            }
+          >
             {seconds(candidate.step_time)}
           </Figure>
           <Figure title="MFU" note={`${count(candidate.tokens_per_second)} tokens/s`}>
@@ -64,7 +71,12 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
           </button>
         </div>
         <ul class="remarks">
-          {answer.by_family && ties > 1 && <li>{count(ties)} layouts are nearer to the fastest than the model can tell two layouts apart. They are ordered by simplicity, then time: measure the first few.</li>}
+          {answer.by_family && ties > 1 && (
+            <li>
+              {count(ties)} layouts are nearer to the fastest than the model can tell two layouts apart. They are ordered by simplicity,
+              then time: measure the first few.
+            </li>
+          )}
           {!answer.complete && <li class="warn">Stopped early: best result so far.</li>}
           {ranked.warnings.map((warning) => (
             <li key={warning.id} class="warn">

@@ -61,15 +61,57 @@ export function Communication({ paths, job }: TabProps) {
           columns={[
             { key: 'label', title: 'For', value: (row) => row.label },
             { key: 'operation', title: 'Operation', value: (row) => (row.operation ?? 'unknown').replaceAll('_', ' ') },
-            { key: 'ranks', title: 'Ranks', value: (row) => row.size ?? 0, cell: (row) => `${row.size ?? '?'}${row.groups > 1 ? ` × ${row.groups}` : ''}`, align: 'right' },
+            {
+              key: 'ranks',
+              title: 'Ranks',
+              value: (row) => row.size ?? 0,
+              cell: (row) => `${row.size ?? '?'}${row.groups > 1 ? ` × ${row.groups}` : ''}`,
+              align: 'right',
+            },
             { key: 'count', title: 'Calls', value: (row) => row.count, align: 'right' },
-            { key: 'bytes', title: 'Size', value: (row) => row.bytes, cell: (row) => (row.bytes ? volume(row.bytes) : '–'), align: 'right' },
+            {
+              key: 'bytes',
+              title: 'Size',
+              value: (row) => row.bytes,
+              cell: (row) => (row.bytes ? volume(row.bytes) : '–'),
+              align: 'right',
+            },
             { key: 'wait', title: 'Waiting', value: (row) => row.wait, cell: (row) => span(row.wait), align: 'right' },
-            { key: 'transfer', title: 'Transfer', value: (row) => row.transfer, cell: (row) => `${span(row.transfer)}${row.estimate ? ' ≈' : ''}`, align: 'right' },
-            { key: 'split', title: 'Split', value: (row) => row.wait / Math.max(1, row.wait + row.transfer), cell: (row) => <Split wait={row.wait} transfer={row.transfer} />, about: 'hatched: waiting; solid: transfer' },
-            { key: 'exposed', title: 'Exposed transfer', value: (row) => row.exposed_transfer, cell: (row) => span(row.exposed_transfer), align: 'right' },
-            { key: 'bus', title: 'Bus bandwidth', value: (row) => row.bus_bandwidth, cell: (row) => (row.bus_bandwidth ? bandwidth(row.bus_bandwidth) : '–'), align: 'right' },
-            { key: 'best', title: 'Best', value: (row) => row.best_bus_bandwidth, cell: (row) => (row.best_bus_bandwidth ? bandwidth(row.best_bus_bandwidth) : '–'), align: 'right' },
+            {
+              key: 'transfer',
+              title: 'Transfer',
+              value: (row) => row.transfer,
+              cell: (row) => `${span(row.transfer)}${row.estimate ? ' ≈' : ''}`,
+              align: 'right',
+            },
+            {
+              key: 'split',
+              title: 'Split',
+              value: (row) => row.wait / Math.max(1, row.wait + row.transfer),
+              cell: (row) => <Split wait={row.wait} transfer={row.transfer} />,
+              about: 'hatched: waiting; solid: transfer',
+            },
+            {
+              key: 'exposed',
+              title: 'Exposed transfer',
+              value: (row) => row.exposed_transfer,
+              cell: (row) => span(row.exposed_transfer),
+              align: 'right',
+            },
+            {
+              key: 'bus',
+              title: 'Bus bandwidth',
+              value: (row) => row.bus_bandwidth,
+              cell: (row) => (row.bus_bandwidth ? bandwidth(row.bus_bandwidth) : '–'),
+              align: 'right',
+            },
+            {
+              key: 'best',
+              title: 'Best',
+              value: (row) => row.best_bus_bandwidth,
+              cell: (row) => (row.best_bus_bandwidth ? bandwidth(row.best_bus_bandwidth) : '–'),
+              align: 'right',
+            },
           ]}
         />
       </section>
@@ -83,11 +125,28 @@ export function Communication({ paths, job }: TabProps) {
           columns={[
             { key: 'rank', title: 'Rank', value: (row) => row.rank, align: 'right' },
             { key: 'collectives', title: 'Collectives', value: (row) => row.collectives, align: 'right' },
-            { key: 'communication', title: 'Communication', value: (row) => row.communication / row.window, cell: (row) => percent(row.communication / row.window), align: 'right' },
-            { key: 'exposed', title: 'Exposed', value: (row) => row.exposed / row.window, cell: (row) => percent(row.exposed / row.window), align: 'right' },
+            {
+              key: 'communication',
+              title: 'Communication',
+              value: (row) => row.communication / row.window,
+              cell: (row) => percent(row.communication / row.window),
+              align: 'right',
+            },
+            {
+              key: 'exposed',
+              title: 'Exposed',
+              value: (row) => row.exposed / row.window,
+              cell: (row) => percent(row.exposed / row.window),
+              align: 'right',
+            },
             { key: 'wait', title: 'Waiting', value: (row) => row.wait, cell: (row) => span(row.wait), align: 'right' },
             { key: 'transfer', title: 'Transfer', value: (row) => row.transfer, cell: (row) => span(row.transfer), align: 'right' },
-            { key: 'split', title: 'Split', value: (row) => row.wait / Math.max(1, row.wait + row.transfer), cell: (row) => <Split wait={row.wait} transfer={row.transfer} /> },
+            {
+              key: 'split',
+              title: 'Split',
+              value: (row) => row.wait / Math.max(1, row.wait + row.transfer),
+              cell: (row) => <Split wait={row.wait} transfer={row.transfer} />,
+            },
             { key: 'last', title: 'Came last', value: (row) => row.last, align: 'right' },
           ]}
         />

@@ -9,6 +9,8 @@ import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { JobsBelow } from '../parts/open'
 import type { TabProps } from '.'
+import { runText } from '../../state/run'
+import { besideOf, calculatorsRun, canBeWritten, isCalculators, readingOf } from './job'
 import { words } from './types'
 
 interface Difference {
@@ -26,16 +28,21 @@ interface Comparison {
   readonly titles?: readonly string[]
 }
 
-export function Compare({ paths }: TabProps) {
+export function Compare({ paths, job }: TabProps) {
   const { other } = own('t')
   const [text, setText] = useState(other ?? '')
   const { jobs } = useJobsOnDisk()
-  const others = jobs.filter((job) => viewOf(job) === 'traces').flatMap((job) => (job.paths.length === 1 && job.paths[0] !== paths[0] ? job.paths : []))
+  const others = jobs
+    .filter((job) => viewOf(job) === 'traces')
+    .flatMap((job) => (job.paths.length === 1 && job.paths[0] !== paths[0] ? job.paths : []))
   const against = (path: string | undefined) => {
     setText(path ?? '')
     change({ 't.other': path })
   }
-  const { answer, problems, loading } = useAnswer<Comparison>('compare', other ? { first: other, second: paths[0]! } : null)
+  const { answer, problems, loading } = useAnswer<Comparison>(
+    'compare',
+    other ? { first: other, second: paths[0]!, ...readingOf(job), ...(isCalculators(other) ? besideOf(job) : {}) } : null,
+  )
   return (
     <div class="traces-query">
       <form
@@ -47,7 +54,13 @@ export function Compare({ paths }: TabProps) {
       >
         <label>
           Against
-          <input class="input" list="compare-jobs" value={text} placeholder="other traces, or a run file (.toml): what the calculator predicts of it" onInput={(event) => setText(event.currentTarget.value)} />
+          <input
+            class="input"
+            list="compare-jobs"
+            value={text}
+            placeholder="other traces, or a run file (.toml): what the calculator predicts of it"
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
           <datalist id="compare-jobs">
             {others.map((path) => (
               <option key={path} value={path} />
@@ -57,6 +70,16 @@ export function Compare({ paths }: TabProps) {
         <button type="submit" class="button primary">
           Compare
         </button>
+        {canBeWritten(runText.value) && (
+          <button
+            type="button"
+            class="button"
+            title="What the calculator predicts for its run against these traces"
+            onClick={() => void calculatorsRun().then((path) => change({ 't.other': path, 't.run': '1' }))}
+          >
+            The calculator’s run
+          </button>
+        )}
       </form>
       {paths.length > 1 && <p class="muted">The first of {paths.length} paths is compared; open the folder to compare all.</p>}
       {problems.length > 0 && <Problems problems={problems} />}
@@ -67,7 +90,9 @@ export function Compare({ paths }: TabProps) {
           {answer.step_time && (
             <p class="traces-verdict">
               A step takes <b>{span(answer.step_time.second)}</b> instead of {span(answer.step_time.first)}
-              {answer.step_time.relative !== null && ` (${answer.step_time.change >= 0 ? '+' : '−'}${percent(Math.abs(answer.step_time.relative))})`}.
+              {answer.step_time.relative !== null &&
+                ` (${answer.step_time.change >= 0 ? '+' : '−'}${percent(Math.abs(answer.step_time.relative))})`}
+              .
             </p>
           )}
           <div class="traces-grid">
@@ -96,18 +121,36 @@ function Differences({ title, rows }: { title: string; rows: readonly Difference
           { key: 'name', title: 'Part', value: (row) => words(row.name), wrap: true },
           { key: 'first', title: 'Other', value: (row) => row.first, cell: (row) => span(row.first), align: 'right' },
           { key: 'second', title: 'These', value: (row) => row.second, cell: (row) => span(row.second), align: 'right' },
-          { key: 'change', title: 'Change', value: (row) => row.change, cell: (row) => `${sign(row.change)}${span(Math.abs(row.change))}`, align: 'right' },
+          {
+            key: 'change',
+            title: 'Change',
+            value: (row) => row.change,
+            cell: (row) => `${sign(row.change)}${span(Math.abs(row.change))}`,
+            align: 'right',
+          },
           {
             key: 'bar',
             title: <span class="hidden-visually">Change as a bar</span>,
             value: (row) => row.change,
             cell: (row) => (
               <span class="traces-difference" aria-hidden="true">
-                <span style={{ width: `${(Math.abs(row.change) / most) * 50}%`, [row.change < 0 ? 'right' : 'left']: '50%', background: row.change < 0 ? 'var(--good)' : 'var(--bad)' }} />
+                <span
+                  style={{
+                    width: `${(Math.abs(row.change) / most) * 50}%`,
+                    [row.change < 0 ? 'right' : 'left']: '50%',
+                    background: row.change < 0 ? 'var(--good)' : 'var(--bad)',
+                  }}
+                />
               </span>
             ),
           },
-          { key: 'relative', title: 'Of it', value: (row) => row.relative, cell: (row) => (row.relative === null ? 'new' : `${sign(row.relative)}${percent(Math.abs(row.relative))}`), align: 'right' },
+          {
+            key: 'relative',
+            title: 'Of it',
+            value: (row) => row.relative,
+            cell: (row) => (row.relative === null ? 'new' : `${sign(row.relative)}${percent(Math.abs(row.relative))}`),
+            align: 'right',
+          },
         ]}
       />
     </section>

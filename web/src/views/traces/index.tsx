@@ -63,7 +63,12 @@ export default function View() {
   }
   const sameFiles = state.of.includes(JSON.stringify(paths))
   useKeys(
-    TABS.map((one, at) => ({ keys: String(at + 1), title: one.title, group: 'Traces', run: () => (paths.length > 0 ? change({ 't.tab': one.id }) : false) })),
+    TABS.map((one, at) => ({
+      keys: String(at + 1),
+      title: one.title,
+      group: 'Traces',
+      run: () => (paths.length > 0 ? change({ 't.tab': one.id }) : false),
+    })),
     [path, files],
   )
   useKeys([{ keys: 'Escape', title: 'Stop reading', group: 'Traces', run: () => (reading.state.value.running ? reading.stop() : false) }])
@@ -82,7 +87,10 @@ export default function View() {
     return (
       <div class="traces">
         <Opened home="traces" paths={paths} commandLine={profile.commandLine} />
-        <Empty title="Passes of a pipeline" text="These files time forward and backward passes, not kernels: all stages stand on one timeline in the pipeline view.">
+        <Empty
+          title="Passes of a pipeline"
+          text="These files time forward and backward passes, not kernels: all stages stand on one timeline in the pipeline view."
+        >
           <button type="button" class="button primary" onClick={() => go('pipeline', { 'p.trace': paths.join('\n') })}>
             Show the pipeline
           </button>
@@ -99,7 +107,14 @@ export default function View() {
         <JobPanel profile={isMine ? profile.answer : null} />
         <ProgressLine state={state} unit="bytes" onStop={() => reading.stop()} />
       </div>
-      <Tabs label="What of the traces" tabs={TABS} shown={shown.id} prefix="tab" panel="traces-tab" open={(id) => change({ 't.tab': id === 'overview' ? undefined : id })} />
+      <Tabs
+        label="What of the traces"
+        tabs={TABS}
+        shown={shown.id}
+        prefix="tab"
+        panel="traces-tab"
+        open={(id) => change({ 't.tab': id === 'overview' ? undefined : id })}
+      />
       <div id="traces-tab" role="tabpanel" aria-labelledby={`tab-${shown.id}`} class={profile.stale ? 'stale' : ''}>
         {profile.problems.length > 0 && (
           <div class="traces-refused">
@@ -107,7 +122,11 @@ export default function View() {
             <JobsBelow paths={paths} />
           </div>
         )}
-        {profile.answer && sameFiles && job && 'lines' in profile.answer ? <Tab profile={profile.answer} paths={paths} job={job} /> : profile.loading && <Loading heights={[80, 260, 260]} label="reading the traces" />}
+        {profile.answer && sameFiles && job && 'lines' in profile.answer ? (
+          <Tab profile={profile.answer} paths={paths} job={job} />
+        ) : (
+          profile.loading && <Loading heights={[80, 260, 260]} label="reading the traces" />
+        )}
       </div>
     </div>
   )

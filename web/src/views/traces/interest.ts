@@ -12,7 +12,10 @@ const median = (values: readonly (number | null)[]): number | null => {
 }
 
 /** A value of every rank: its median over steps. */
-export function ofRanks(heat: RankSteps, measure: 'own_time' | 'compute' | 'waiting' | 'waiting_caused'): ReadonlyMap<number, number | null> {
+export function ofRanks(
+  heat: RankSteps,
+  measure: 'own_time' | 'compute' | 'waiting' | 'waiting_caused',
+): ReadonlyMap<number, number | null> {
   return new Map(heat.ranks.map((rank, at) => [rank, median(heat[measure][at] ?? [])]))
 }
 

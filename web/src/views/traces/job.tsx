@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Key } from '../../api/answers'
 import type { Arguments } from '../../api/ask'
 import { askOnce } from '../../api/live'
+import { upload } from '../../api/uploads'
 import { change, own } from '../../state/location'
 import { runText } from '../../state/run'
 import { Switch, Text } from '../parts/controls'
@@ -18,7 +19,12 @@ export function optionsOf(text: Readonly<Record<string, string>>, keys: readonly
     const key = keys.find((one) => flagOf(one) === flag)
     return key ? [`${key.section}.${key.name}=${value}`] : []
   })
-  return { run, ...(text.cluster ? { cluster: text.cluster } : {}), ...(text.gpus ? { gpus: text.gpus } : {}), ...(set.length > 0 ? { set } : {}) }
+  return {
+    run,
+    ...(text.cluster ? { cluster: text.cluster } : {}),
+    ...(text.gpus ? { gpus: text.gpus } : {}),
+    ...(set.length > 0 ? { set } : {}),
+  }
 }
 
 /** What is specified of the job, for every question about its traces; null until it is known how the run is written. */
@@ -27,7 +33,11 @@ export function useJob(): Arguments | null {
   const [keys, setKeys] = useState<readonly Key[] | null>(null)
   const wanted = run !== undefined
   useEffect(() => {
-    if (wanted) askOnce<{ keys: Key[] }>('keys').then(({ answer }) => setKeys(answer.keys), () => setKeys([]))
+    if (wanted)
+      askOnce<{ keys: Key[] }>('keys').then(
+        ({ answer }) => setKeys(answer.keys),
+        () => setKeys([]),
+      )
   }, [wanted])
   if (wanted && keys === null) return null
   return {
@@ -36,6 +46,26 @@ export function useJob(): Arguments | null {
     ...(accelerator ? { accelerator } : {}),
     ...(flops && !wanted ? { 'model-flops': flops } : {}),
   }
+}
+
+/** The name of the run file that stands for the calculator's run. */
+const RUN_FILE = 'calculator-run.toml'
+
+export const isCalculators = (path: string): boolean => path.endsWith(`/${RUN_FILE}`)
+
+/** A model of the catalogue, or a run or launch file: what a run file can name, the rest being said beside it. */
+export const canBeWritten = (text: Readonly<Record<string, string>>): boolean =>
+  text.run === undefined && text.launch === undefined && text.model !== undefined && !text.model.includes(':')
+
+/** The calculator's model as a run file on the server; its other settings are options beside it. */
+export async function calculatorsRun(): Promise<string> {
+  const text = `[model]\nname = ${JSON.stringify(runText.value.model ?? '')}\n`
+  return (await upload(new File([text], RUN_FILE))).path
+}
+
+/** The settings of the calculator's run beside its file. */
+export function besideOf({ cluster, gpus, set }: Arguments): Arguments {
+  return { ...(cluster ? { cluster } : {}), ...(gpus ? { gpus } : {}), ...(set ? { set } : {}) }
 }
 
 /** Only what the commands `comm` and `stragglers` take. */
@@ -48,17 +78,57 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
   const text = runText.value
   const model = text.model ?? text.run ?? text.launch
   const set = (key: string) => (value: string) => change({ [`t.${key}`]: value || undefined })
-  const known = [run && model ? `${model.replace(/^upload:\d+\//, '')} of the calculator` : '', layout ?? '', accelerator ?? '', !run && flops ? `${flops} FLOP per step` : ''].filter(Boolean)
+  const known = [
+    run && model ? `${model.replace(/^upload:\d+\//, '')} of the calculator` : '',
+    layout ?? '',
+    accelerator ?? '',
+    !run && flops ? `${flops} FLOP per step` : '',
+  ].filter(Boolean)
   return (
     <details class="panel traces-job" open={known.length > 0}>
       <summary>
-        <strong>This job is</strong> <span class="muted">{known.length > 0 ? known.join(', ') : `not specified: without a run there is ${profile?.utilisation == null ? 'no MFU' : 'no prediction'}; without a layout, groups may have no names`}</span>
+        <strong>This job is</strong>{' '}
+        <span class="muted">
+          {known.length > 0
+            ? known.join(', ')
+            : `not specified: without a run there is ${profile?.utilisation == null ? 'no MFU' : 'no prediction'}; without a layout, groups may have no names`}
+        </span>
       </summary>
       <div class="entries">
-        {model ? <Switch title={`The calculator’s run: ${model.replace(/^upload:\d+\//, '')}`} about="MFU, names of groups and the prediction come from it (`--run`)" on={run !== undefined} onChange={(on) => change({ 't.run': on ? '1' : undefined, 't.expected': on ? '1' : undefined })} /> : <span class="muted">Open a run in the calculator for MFU and a prediction.</span>}
-        <Text title="Layout" wide placeholder="tp=8,cp=1,dp=4,pp=2" about="Parallel sizes, innermost first (`--layout`)" value={layout ?? ''} onChange={set('layout')} />
-        <Text title="Accelerator" placeholder={profile?.device ?? 'from the traces'} about="A name of the catalogue (`--accelerator`)" value={accelerator ?? ''} onChange={set('accelerator')} />
-        {!run && <Text title="FLOP per step" placeholder="1.2e18" about="Model FLOPs of a step over all ranks (`--model-flops`)" value={flops ?? ''} onChange={set('flops')} />}
+        {model ? (
+          <Switch
+            title={`The calculator’s run: ${model.replace(/^upload:\d+\//, '')}`}
+            about="MFU, names of groups and the prediction come from it (`--run`)"
+            on={run !== undefined}
+            onChange={(on) => change({ 't.run': on ? '1' : undefined, 't.expected': on ? '1' : undefined })}
+          />
+        ) : (
+          <span class="muted">Open a run in the calculator for MFU and a prediction.</span>
+        )}
+        <Text
+          title="Layout"
+          wide
+          placeholder="tp=8,cp=1,dp=4,pp=2"
+          about="Parallel sizes, innermost first (`--layout`)"
+          value={layout ?? ''}
+          onChange={set('layout')}
+        />
+        <Text
+          title="Accelerator"
+          placeholder={profile?.device ?? 'from the traces'}
+          about="A name of the catalogue (`--accelerator`)"
+          value={accelerator ?? ''}
+          onChange={set('accelerator')}
+        />
+        {!run && (
+          <Text
+            title="FLOP per step"
+            placeholder="1.2e18"
+            about="Model FLOPs of a step over all ranks (`--model-flops`)"
+            value={flops ?? ''}
+            onChange={set('flops')}
+          />
+        )}
       </div>
     </details>
   )

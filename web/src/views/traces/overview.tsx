@@ -50,7 +50,12 @@ export function Overview({ profile }: TabProps) {
 function Head({ profile }: { profile: Profile }) {
   const facts: (readonly [string, string])[] = [
     ['a step takes', span(profile.step_time)],
-    ['ranks', profile.missing === 0 ? String(profile.ranks) : `${profile.ranks} of ${profile.world_size_known ? '' : 'at least '}${profile.world_size}`],
+    [
+      'ranks',
+      profile.missing === 0
+        ? String(profile.ranks)
+        : `${profile.ranks} of ${profile.world_size_known ? '' : 'at least '}${profile.world_size}`,
+    ],
     ['steps', String(profile.steps.length)],
     ...(profile.device ? [['on', profile.device] as const] : []),
     ...(profile.utilisation !== null ? [['MFU', percent(profile.utilisation)] as const] : []),
@@ -71,7 +76,9 @@ function Head({ profile }: { profile: Profile }) {
 function rowsOf(profile: Profile) {
   return {
     columns: ['group', 'part', 'time_ns', 'mean_ns', 'share'],
-    rows: profile.lines.flatMap((line) => (line.parts.length > 0 ? line.parts : [line]).map((part) => [line.name, part.name, part.time, part.mean, part.share])),
+    rows: profile.lines.flatMap((line) =>
+      (line.parts.length > 0 ? line.parts : [line]).map((part) => [line.name, part.name, part.time, part.mean, part.share]),
+    ),
   }
 }
 
@@ -93,7 +100,13 @@ function Waterfall({ profile, width }: { profile: Profile; width: number }) {
   }
   const height = lines.length * row + 6
   return (
-    <svg width={width} height={height} role="img" aria-label={`A step of ${span(profile.step_time)}: ${profile.lines.map((line) => `${line.name} ${percent(line.share)}`).join(', ')}`} font-size="12">
+    <svg
+      width={width}
+      height={height}
+      role="img"
+      aria-label={`A step of ${span(profile.step_time)}: ${profile.lines.map((line) => `${line.name} ${percent(line.share)}`).join(', ')}`}
+      font-size="12"
+    >
       <defs>
         <pattern id="waterfall-bubble" width="6" height="6" patternUnits="userSpaceOnUse">
           <rect width="6" height="6" fill="var(--sunken)" />
@@ -170,9 +183,11 @@ function FindingItem({ finding, hours }: { finding: Finding; hours: string }) {
             costs <b>{signed(finding.certainty, span(finding.cost))}</b> a step
           </span>
         )}
-        {finding.gpu_hours_per_day !== null && <span>
+        {finding.gpu_hours_per_day !== null && (
+          <span>
             {finding.gpu_hours_per_day.toFixed(1)} {hours} a day
-          </span>}
+          </span>
+        )}
         <button type="button" class="traces-link" onClick={() => change({ 't.tab': 'timeline', 't.finding': finding.id })}>
           Show on the timeline
         </button>
@@ -182,7 +197,9 @@ function FindingItem({ finding, hours }: { finding: Finding; hours: string }) {
           <li key={line}>{line}</li>
         ))}
       </ul>
-      <p class="traces-advice">Do: <Ticked text={finding.advice} /></p>
+      <p class="traces-advice">
+        Do: <Ticked text={finding.advice} />
+      </p>
     </li>
   )
 }
@@ -195,10 +212,33 @@ function Kernels({ profile }: { profile: Profile }) {
       identify={(row, at) => `${row.name} ${row.phase} ${at}`}
       first={15}
       columns={[
-        { key: 'name', title: 'Kernel', value: (row) => row.name, cell: (row) => <span class="traces-kernel" title={row.name}>{row.name}</span>, wrap: true },
+        {
+          key: 'name',
+          title: 'Kernel',
+          value: (row) => row.name,
+          cell: (row) => (
+            <span class="traces-kernel" title={row.name}>
+              {row.name}
+            </span>
+          ),
+          wrap: true,
+        },
         { key: 'per_step', title: 'A step', value: (row) => row.per_step, cell: (row) => span(row.per_step), align: 'right' },
-        { key: 'share', title: 'Share', value: (row) => row.per_step / profile.step_time, cell: (row) => percent(row.per_step / profile.step_time), align: 'right' },
-        { key: 'count', title: 'Calls', value: (row) => row.count, cell: (row) => row.count.toLocaleString('en'), align: 'right', about: 'over all ranks and steps' },
+        {
+          key: 'share',
+          title: 'Share',
+          value: (row) => row.per_step / profile.step_time,
+          cell: (row) => percent(row.per_step / profile.step_time),
+          align: 'right',
+        },
+        {
+          key: 'count',
+          title: 'Calls',
+          value: (row) => row.count,
+          cell: (row) => row.count.toLocaleString('en'),
+          align: 'right',
+          about: 'over all ranks and steps',
+        },
         { key: 'mean', title: 'Mean', value: (row) => row.mean, cell: (row) => span(row.mean), align: 'right' },
         { key: 'longest', title: 'Longest', value: (row) => row.longest, cell: (row) => span(row.longest), align: 'right' },
         { key: 'phase', title: 'Phase', value: (row) => row.phase.replaceAll('_', ' ') },

@@ -16,12 +16,22 @@ interface Rows {
 }
 
 interface Schema {
-  readonly tables: readonly { readonly name: string; readonly about: string; readonly columns: readonly { readonly name: string; readonly type: string; readonly about: string }[] }[]
+  readonly tables: readonly {
+    readonly name: string
+    readonly about: string
+    readonly columns: readonly { readonly name: string; readonly type: string; readonly about: string }[]
+  }[]
 }
 
 const EXAMPLES: readonly (readonly [string, string])[] = [
-  ['Dearest kernels', 'SELECT name, count(*) AS calls, sum(end_ns - start_ns) / 1e6 AS ms\nFROM gpu GROUP BY name ORDER BY ms DESC LIMIT 20'],
-  ['By rank and kind', 'SELECT rank, kind, count(*) AS n, sum(end_ns - start_ns) / 1e6 AS ms\nFROM gpu GROUP BY rank, kind ORDER BY rank, ms DESC'],
+  [
+    'Most expensive kernels',
+    'SELECT name, count(*) AS calls, sum(end_ns - start_ns) / 1e6 AS ms\nFROM gpu GROUP BY name ORDER BY ms DESC LIMIT 20',
+  ],
+  [
+    'By rank and kind',
+    'SELECT rank, kind, count(*) AS n, sum(end_ns - start_ns) / 1e6 AS ms\nFROM gpu GROUP BY rank, kind ORDER BY rank, ms DESC',
+  ],
   ['Steps', 'SELECT * FROM steps LIMIT 50'],
 ]
 
@@ -61,7 +71,11 @@ export function Query({ paths }: TabProps) {
               </button>
             ))}
             {answer && (
-              <button type="button" class="button quiet" onClick={() => download('query.csv', csvText({ columns: answer.columns, rows: answer.rows }), 'text/csv')}>
+              <button
+                type="button"
+                class="button quiet"
+                onClick={() => download('query.csv', csvText({ columns: answer.columns, rows: answer.rows }), 'text/csv')}
+              >
                 Save as CSV
               </button>
             )}

@@ -40,7 +40,13 @@ export function RankMap({ profile, about }: { profile: Profile; about?: string }
           })}
           onChoose={(row, column) => {
             const one = rank(row, column)
-            if (one !== null) change({ 't.tab': 'timeline', 't.rank': String(one), 't.finding': undefined, ...(own('t').step ? {} : { 't.step': undefined }) })
+            if (one !== null)
+              change({
+                't.tab': 'timeline',
+                't.rank': String(one),
+                't.finding': undefined,
+                ...(own('t').step ? {} : { 't.step': undefined }),
+              })
           }}
         />
       )}

@@ -28,8 +28,18 @@ export function RanksOverSteps({ profile }: { profile: Profile }) {
       about={about}
       name={`ranks-over-steps-${measure.replaceAll('_', '-')}`}
       class="traces-wide"
-      rows={() => ({ columns: ['rank', ...heat.steps.map((step) => `step ${step}`)], rows: heat.ranks.map((rank, at) => [rank, ...values[at]!.map((value) => value ?? '')]) })}
-      tools={<Segments label="What the cells show" value={measure} options={MEASURES.map(([id, name]) => [id, name] as const)} onChange={(id) => change({ 't.heat': id === 'own_time' ? undefined : id })} />}
+      rows={() => ({
+        columns: ['rank', ...heat.steps.map((step) => `step ${step}`)],
+        rows: heat.ranks.map((rank, at) => [rank, ...values[at]!.map((value) => value ?? '')]),
+      })}
+      tools={
+        <Segments
+          label="What the cells show"
+          value={measure}
+          options={MEASURES.map(([id, name]) => [id, name] as const)}
+          onChange={(id) => change({ 't.heat': id === 'own_time' ? undefined : id })}
+        />
+      }
     >
       {(width) => (
         <HeatTable
@@ -42,7 +52,9 @@ export function RanksOverSteps({ profile }: { profile: Profile }) {
           from={measure.startsWith('waiting') ? 'zero' : 'least'}
           format={span}
           tip={(row, column) => tip(heat, row, column)}
-          onChoose={(row, column) => change({ 't.tab': 'timeline', 't.step': String(heat.steps[column]), 't.rank': String(heat.ranks[row]), 't.finding': undefined })}
+          onChoose={(row, column) =>
+            change({ 't.tab': 'timeline', 't.step': String(heat.steps[column]), 't.rank': String(heat.ranks[row]), 't.finding': undefined })
+          }
         />
       )}
     </ChartFrame>
@@ -53,7 +65,10 @@ function tip(heat: RankSteps, row: number, column: number) {
   const value = (measure: Measure) => heat[measure][row]?.[column] ?? null
   return {
     title: `rank ${heat.ranks[row]}, step ${heat.steps[column]}`,
-    lines: [{ name: 'the step', value: span(heat.step_time[column] ?? 0) }, ...MEASURES.map(([id, name]) => ({ name: name.toLowerCase(), value: value(id) === null ? 'not recorded' : span(value(id)!) }))],
+    lines: [
+      { name: 'the step', value: span(heat.step_time[column] ?? 0) },
+      ...MEASURES.map(([id, name]) => ({ name: name.toLowerCase(), value: value(id) === null ? 'not recorded' : span(value(id)!) })),
+    ],
     hint: 'Click or Enter shows it on the timeline.',
   }
 }

@@ -17,8 +17,23 @@ export function Ranks({ profile }: TabProps) {
   const columns: Column<RankRow>[] = [
     { key: 'rank', title: 'Rank', value: (row) => row.rank, align: 'right' },
     { key: 'host', title: 'Host', value: (row) => row.host ?? '' },
-    ...groups.map(({ name, at }): Column<RankRow> => ({ key: name, title: name, value: (row) => row.shares[at] ?? 0, cell: (row) => percent(row.shares[at] ?? 0), align: 'right' })),
-    { key: 'waiting', title: 'waiting', about: 'for other ranks, within communication', value: (row) => row.waiting, cell: (row) => percent(row.waiting), align: 'right' },
+    ...groups.map(
+      ({ name, at }): Column<RankRow> => ({
+        key: name,
+        title: name,
+        value: (row) => row.shares[at] ?? 0,
+        cell: (row) => percent(row.shares[at] ?? 0),
+        align: 'right',
+      }),
+    ),
+    {
+      key: 'waiting',
+      title: 'waiting',
+      about: 'for other ranks, within communication',
+      value: (row) => row.waiting,
+      cell: (row) => percent(row.waiting),
+      align: 'right',
+    },
   ]
   const labels = [...new Set(profile.rows.flatMap((row) => Object.keys(row.parts)))]
   const stepLabels = [...new Set(profile.steps.flatMap((row) => Object.keys(row.parts)))]
@@ -40,7 +55,14 @@ export function Ranks({ profile }: TabProps) {
         <h2>
           Ranks <span class="muted">shares of the step; Enter shows a rank on the timeline</span>
         </h2>
-        <Table caption="Shares of each rank" columns={columns} rows={profile.rows} identify={(row) => row.rank} onChoose={(row) => change({ 't.tab': 'timeline', 't.rank': String(row.rank) })} maxHeight="420px" />
+        <Table
+          caption="Shares of each rank"
+          columns={columns}
+          rows={profile.rows}
+          identify={(row) => row.rank}
+          onChoose={(row) => change({ 't.tab': 'timeline', 't.rank': String(row.rank) })}
+          maxHeight="420px"
+        />
       </section>
       <Heat
         title="Labels over ranks"
@@ -81,7 +103,9 @@ interface HeatProps {
 function Heat(props: HeatProps) {
   const [own, setOwn] = useState(true)
   const all = props.rows.map((row) => ({ name: row, values: props.columns.map((_, at) => props.value(row, at)) }))
-  const kept = all.filter((row) => Math.max(...row.values) / props.whole >= 0.001).sort((a, b) => Math.max(...b.values) - Math.max(...a.values))
+  const kept = all
+    .filter((row) => Math.max(...row.values) / props.whole >= 0.001)
+    .sort((a, b) => Math.max(...b.values) - Math.max(...a.values))
   return (
     <ChartFrame
       title={props.title}
@@ -106,7 +130,10 @@ function Heat(props: HeatProps) {
           format={span}
           tip={(row, column, value) => ({
             title: `${words(kept[row]!.name)}, ${props.columns[column]}`,
-            lines: [{ name: 'time', value: span(value ?? 0) }, { name: 'of the step', value: percent((value ?? 0) / props.whole) }],
+            lines: [
+              { name: 'time', value: span(value ?? 0) },
+              { name: 'of the step', value: percent((value ?? 0) / props.whole) },
+            ],
             hint: 'Click or Enter shows it on the timeline.',
           })}
           onChoose={(_, column) => props.choose(column)}

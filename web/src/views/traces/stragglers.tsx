@@ -22,7 +22,14 @@ interface Culprit {
   readonly last: number
   readonly cause_name: string
   readonly evidence: readonly { readonly name: string; readonly own: number; readonly peers: number; readonly unit: string }[]
-  readonly moments: readonly { readonly step: number | null; readonly start: number; readonly own: number; readonly excess: number; readonly before: string | null; readonly annotation: string | null }[]
+  readonly moments: readonly {
+    readonly step: number | null
+    readonly start: number
+    readonly own: number
+    readonly excess: number
+    readonly before: string | null
+    readonly annotation: string | null
+  }[]
 }
 
 interface Report {
@@ -36,7 +43,13 @@ interface Report {
   /** Why it cannot be told. */
   readonly reasons: readonly string[]
   /** What delays the job: ranks, groups with slow links, stages. */
-  readonly culprits: readonly { readonly kind: string; readonly ranks: readonly number[]; readonly stage: number | null; readonly cause: string; readonly cost_s: number }[]
+  readonly culprits: readonly {
+    readonly kind: string
+    readonly ranks: readonly number[]
+    readonly stage: number | null
+    readonly cause: string
+    readonly cost_s: number
+  }[]
   readonly ranks: readonly Culprit[]
 }
 
@@ -59,7 +72,12 @@ export function Stragglers({ paths, job }: TabProps) {
         ) : found.length === 0 ? (
           answer.culprits.map((one) => (
             <span key={one.ranks.join()}>
-              <b>{one.kind === 'group' ? `The link of the group of ranks ${one.ranks.join(', ')} is slow` : `Stage ${one.stage} computes longer than the other stages`}</b>: {span(one.cost_s * 1e9)} per step.{' '}
+              <b>
+                {one.kind === 'group'
+                  ? `The link of the group of ranks ${one.ranks.join(', ')} is slow`
+                  : `Stage ${one.stage} computes longer than the other stages`}
+              </b>
+              : {span(one.cost_s * 1e9)} per step.{' '}
             </span>
           ))
         ) : (
@@ -86,14 +104,21 @@ export function Stragglers({ paths, job }: TabProps) {
               costs <b>{signed(one.certainty, span(one.cost))}</b> a step ({signed(one.certainty, percent(one.share))})
             </span>
             <span>cause: {one.cause_name}</span>
-            <button type="button" class="traces-link" onClick={() => change({ 't.tab': 'timeline', 't.finding': 'straggler', 't.step': one.moments[0]?.step?.toString(), 't.rank': undefined })}>
+            <button
+              type="button"
+              class="traces-link"
+              onClick={() =>
+                change({ 't.tab': 'timeline', 't.finding': 'straggler', 't.step': one.moments[0]?.step?.toString(), 't.rank': undefined })
+              }
+            >
               Show on the timeline
             </button>
           </p>
           <ul class="traces-evidence">
             {one.evidence.map((line) => (
               <li key={line.name}>
-                {line.name}: {line.unit === 'ns' ? span(line.own) : line.own.toPrecision(4)} against {line.unit === 'ns' ? span(line.peers) : line.peers.toPrecision(4)} of its peers
+                {line.name}: {line.unit === 'ns' ? span(line.own) : line.own.toPrecision(4)} against{' '}
+                {line.unit === 'ns' ? span(line.peers) : line.peers.toPrecision(4)} of its peers
               </li>
             ))}
           </ul>
@@ -102,7 +127,8 @@ export function Stragglers({ paths, job }: TabProps) {
             {one.moments.map((moment) => (
               <li key={moment.start}>
                 {moment.step !== null && `step ${moment.step}, `}
-                {moment.annotation ? <code>{moment.annotation}</code> : 'work'} took {span(moment.own)}, {span(moment.excess)} longer than elsewhere
+                {moment.annotation ? <code>{moment.annotation}</code> : 'work'} took {span(moment.own)}, {span(moment.excess)} longer than
+                elsewhere
                 {moment.before && `, before ${words(moment.before)}`}
               </li>
             ))}
@@ -111,7 +137,10 @@ export function Stragglers({ paths, job }: TabProps) {
       ))}
       <section class="panel traces-panel traces-wide" aria-label="All ranks">
         <h2>
-          All ranks <span class="muted">{answer.bounds_only ? `the most that each can cost, since ${answer.bounds_only}` : 'cost by replay of the job'}</span>
+          All ranks{' '}
+          <span class="muted">
+            {answer.bounds_only ? `the most that each can cost, since ${answer.bounds_only}` : 'cost by replay of the job'}
+          </span>
         </h2>
         <Table<Culprit>
           caption="Ranks by what they cost"
@@ -120,9 +149,27 @@ export function Stragglers({ paths, job }: TabProps) {
           maxHeight="420px"
           columns={[
             { key: 'rank', title: 'Rank', value: (row) => row.rank, align: 'right' },
-            { key: 'cost', title: 'Cost of a step', value: (row) => row.cost, cell: (row) => signed(row.certainty, span(row.cost)), align: 'right' },
-            { key: 'share', title: 'Share', value: (row) => row.share, cell: (row) => signed(row.certainty, percent(row.share)), align: 'right' },
-            { key: 'waits', title: 'Waits charged to it', value: (row) => row.waits_share, cell: (row) => percent(row.waits_share), align: 'right' },
+            {
+              key: 'cost',
+              title: 'Cost of a step',
+              value: (row) => row.cost,
+              cell: (row) => signed(row.certainty, span(row.cost)),
+              align: 'right',
+            },
+            {
+              key: 'share',
+              title: 'Share',
+              value: (row) => row.share,
+              cell: (row) => signed(row.certainty, percent(row.share)),
+              align: 'right',
+            },
+            {
+              key: 'waits',
+              title: 'Waits charged to it',
+              value: (row) => row.waits_share,
+              cell: (row) => percent(row.waits_share),
+              align: 'right',
+            },
             { key: 'lateness', title: 'Late by', value: (row) => row.lateness, cell: (row) => span(row.lateness), align: 'right' },
             { key: 'last', title: 'Came last', value: (row) => row.last, align: 'right' },
             { key: 'cause', title: 'Cause', value: (row) => (row.is_straggler ? row.cause_name : 'within the noise') },

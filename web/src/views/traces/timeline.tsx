@@ -34,9 +34,13 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
   const hidden = measured.columns?.hidden_ranks ?? []
   const drawn = new Set(measured.columns?.tracks.map((track) => track.rank))
   // A large job's profile lists no ranks; the timeline knows those that it draws and those that it leaves out.
-  const ranks = [...new Set([...profile.rows.map((row) => row.rank), ...(profile.rank_steps?.ranks ?? []), ...drawn, ...hidden])].sort((a, b) => a - b)
+  const ranks = [...new Set([...profile.rows.map((row) => row.rank), ...(profile.rank_steps?.ranks ?? []), ...drawn, ...hidden])].sort(
+    (a, b) => a - b,
+  )
   const interests = interesting(profile.rank_steps)
-  const stages = [...new Map((measured.columns?.tracks ?? []).map((track) => [track.stage, track.rank])).entries()].sort(([a], [b]) => a - b)
+  const stages = [...new Map((measured.columns?.tracks ?? []).map((track) => [track.stage, track.rank])).entries()].sort(
+    ([a], [b]) => a - b,
+  )
   return (
     <div class="traces-timeline" aria-busy={measured.loading}>
       <div class="traces-choices">
@@ -57,16 +61,28 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
             <option value="">{hidden.length > 0 && !rank ? `${drawn.size} of ${ranks.length}` : 'all'}</option>
             {interests.length > 0 && (
               <optgroup label="Of interest">
-                {interests.map((one) => <option key={one.title} value={one.rank}>{one.title}: rank {one.rank}</option>)}
+                {interests.map((one) => (
+                  <option key={one.title} value={one.rank}>
+                    {one.title}: rank {one.rank}
+                  </option>
+                ))}
               </optgroup>
             )}
             {stages.length > 1 && !rank && (
               <optgroup label="One of each stage">
-                {stages.map(([stage, one]) => <option key={stage} value={one}>stage {stage}: rank {one}</option>)}
+                {stages.map(([stage, one]) => (
+                  <option key={stage} value={one}>
+                    stage {stage}: rank {one}
+                  </option>
+                ))}
               </optgroup>
             )}
             <optgroup label="All ranks">
-              {ranks.map((one) => <option key={one} value={one}>{one}</option>)}
+              {ranks.map((one) => (
+                <option key={one} value={one}>
+                  {one}
+                </option>
+              ))}
             </optgroup>
           </select>
         </label>
@@ -75,7 +91,8 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
         </label>
         {hasRun && (
           <label class="traces-check">
-            <input type="checkbox" checked={expected !== undefined} onChange={() => change({ 't.expected': expected ? undefined : '1' })} /> what the calculator’s run was to be, beneath
+            <input type="checkbox" checked={expected !== undefined} onChange={() => change({ 't.expected': expected ? undefined : '1' })} />{' '}
+            what the calculator’s run was to be, beneath
           </label>
         )}
         {hidden.length > 0 && !rank && <span class="muted">{hidden.length} ranks are not drawn; select one to show it</span>}
@@ -108,11 +125,25 @@ function Marks(props: { marks: readonly Mark[]; chosen: string | undefined; go: 
       <ul>
         {props.marks.map((mark, at) => (
           <li key={`${mark.id} ${at}`}>
-            <button type="button" aria-current={mark.id === props.chosen ? 'true' : undefined} disabled={mark.track === null} onClick={() => props.go(mark)} title={mark.detail}>
-              <span class={`traces-severity ${mark.severity}`}>{mark.severity === 'fault' ? '▲' : mark.severity === 'warning' ? '◆' : '•'}</span>
+            <button
+              type="button"
+              aria-current={mark.id === props.chosen ? 'true' : undefined}
+              disabled={mark.track === null}
+              onClick={() => props.go(mark)}
+              title={mark.detail}
+            >
+              <span class={`traces-severity ${mark.severity}`}>
+                {mark.severity === 'fault' ? '▲' : mark.severity === 'warning' ? '◆' : '•'}
+              </span>
               <span>
                 {mark.title}
-                {mark.cost_ns ? <span class="muted"> costs {mark.at_most ? '≤ ' : ''}{span(mark.cost_ns)}</span> : null}
+                {mark.cost_ns ? (
+                  <span class="muted">
+                    {' '}
+                    costs {mark.at_most ? '≤ ' : ''}
+                    {span(mark.cost_ns)}
+                  </span>
+                ) : null}
                 {mark.track === null && <span class="muted"> (in no single place)</span>}
               </span>
             </button>

@@ -91,7 +91,13 @@ export function Tree({ profile }: { profile: Profile }) {
               {row.node.name.replaceAll('_', ' ')}
             </span>
             <span class="traces-node-bar">
-              <span class={row.colour === 'bubble' ? 'hatched' : ''} style={{ width: `${Math.min(100, share * 100)}%`, background: row.colour === 'bubble' ? undefined : `var(--class-${row.colour})` }} />
+              <span
+                class={row.colour === 'bubble' ? 'hatched' : ''}
+                style={{
+                  width: `${Math.min(100, share * 100)}%`,
+                  background: row.colour === 'bubble' ? undefined : `var(--class-${row.colour})`,
+                }}
+              />
             </span>
             <span class="number">{span(mean)}</span>
             <span class="number muted">{percent(share)}</span>

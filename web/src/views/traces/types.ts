@@ -17,7 +17,8 @@ export interface Line extends Part {
 export type Certainty = 'replayed' | 'at_most' | 'unknown'
 
 /** A cost with the sign that says when it is a bound. */
-export const signed = (certainty: Certainty | undefined, cost: string): string => (certainty === 'at_most' ? `≤ ${cost}` : certainty === 'unknown' ? 'not known' : cost)
+export const signed = (certainty: Certainty | undefined, cost: string): string =>
+  certainty === 'at_most' ? `≤ ${cost}` : certainty === 'unknown' ? 'not known' : cost
 
 export interface Finding {
   readonly id: string
@@ -140,5 +141,8 @@ export function classOf(name: string): string {
 
 export function words(name: string): string {
   // As the overview's lines are called.
-  return name.replace(/_bound(?=_|$)/, '-bound').replace(/_communication_(?=waiting|transfer)/, '_communication,_').replaceAll('_', ' ')
+  return name
+    .replace(/_bound(?=_|$)/, '-bound')
+    .replace(/_communication_(?=waiting|transfer)/, '_communication,_')
+    .replaceAll('_', ' ')
 }

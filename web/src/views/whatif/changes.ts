@@ -9,7 +9,10 @@ export const PREFIX = 'w'
 
 /** Changes of the address; a change may hold commas, so that a semicolon stands between two. */
 export function changes(): string[] {
-  return (own(PREFIX).change ?? '').split(';').map((one) => one.trim()).filter(Boolean)
+  return (own(PREFIX).change ?? '')
+    .split(';')
+    .map((one) => one.trim())
+    .filter(Boolean)
 }
 
 export function setChanges(list: readonly string[]): void {
@@ -30,20 +33,20 @@ export const PRESETS: readonly { readonly group: string; readonly presets: reado
   {
     group: 'Buy',
     presets: [
-      { change: 'nic=x2', title: 'twice the network' },
-      { change: 'nvlink=x2', title: 'twice the scale-up' },
+      { change: 'nic=x2', title: '2× network' },
+      { change: 'nvlink=x2', title: '2× scale-up' },
       { change: 'hbm=x1.5', title: '1.5 × memory bandwidth' },
-      { change: 'cluster=dgx-b200', title: 'B200 instead' },
+      { change: 'cluster=dgx-b200', title: 'B200' },
     ],
   },
   {
     group: 'Tune',
     presets: [
-      { change: 'precision=fp8', title: 'FP8 products' },
-      { change: 'overlap.tensor=true', title: 'hide tensor traffic' },
-      { change: 'recompute=full', title: 'recompute all' },
-      { change: 'recompute=none', title: 'recompute nothing' },
-      { change: 'micro_batch=2', title: 'micro batches of 2' },
+      { change: 'precision=fp8', title: 'FP8 GEMMs' },
+      { change: 'overlap.tensor=true', title: 'overlap TP communication' },
+      { change: 'recompute=full', title: 'full recompute' },
+      { change: 'recompute=none', title: 'no recompute' },
+      { change: 'micro_batch=2', title: 'micro-batch 2' },
       { change: 'schedule=zb-h1', title: 'zero bubble' },
     ],
   },

@@ -38,7 +38,11 @@ export default function WhatIfView() {
         <section class="panel scope" aria-label="Run">
           <RunBar />
         </section>
-        <NoRun title="No run yet" text="What-if changes a run: name one above, make it in the calculator, or begin with an example." layouts={LAYOUTS} />
+        <NoRun
+          title="No run yet"
+          text="What-if changes a run: name one above, make it in the calculator, or begin with an example."
+          layouts={LAYOUTS}
+        />
       </div>
     )
   }
@@ -50,8 +54,18 @@ export default function WhatIfView() {
         {now && (
           <div class={`baseline ${sensitivity.stale ? 'stale' : ''}`}>
             <dl class="figures">
-              <Figure title="Step" note={now.plan}>{seconds(now.step_time)}</Figure>
-              <Figure title="Memory" tone={now.capacity.fit === 'does_not_fit' ? 'bad' : undefined} note={now.capacity.fit === 'fits' ? `of ${bytes(now.capacity.device)}` : `of ${bytes(now.capacity.device)}: ${FIT[now.capacity.fit].words}`}>
+              <Figure title="Step" note={now.plan}>
+                {seconds(now.step_time)}
+              </Figure>
+              <Figure
+                title="Memory"
+                tone={now.capacity.fit === 'does_not_fit' ? 'bad' : undefined}
+                note={
+                  now.capacity.fit === 'fits'
+                    ? `of ${bytes(now.capacity.device)}`
+                    : `of ${bytes(now.capacity.device)}: ${FIT[now.capacity.fit].words}`
+                }
+              >
                 {bytes(now.capacity.peak)}
               </Figure>
             </dl>
@@ -62,7 +76,10 @@ export default function WhatIfView() {
         )}
       </section>
       {sensitivity.problems.length > 0 ? (
-        <Problems problems={sensitivity.problems} suggest={(problem) => (problem.hint?.includes('--uneven-stages') ? [{ title: 'Allow uneven stages', run: allowUneven }] : [])} />
+        <Problems
+          problems={sensitivity.problems}
+          suggest={(problem) => (problem.hint?.includes('--uneven-stages') ? [{ title: 'Allow uneven stages', run: allowUneven }] : [])}
+        />
       ) : (
         <div class="columns two">
           <SensitivityPanel live={sensitivity} />
@@ -83,7 +100,10 @@ export default function WhatIfView() {
           <Rehearsals live={rehearsed} />
         ) : (
           <section class="panel" aria-label="Results">
-            <Empty title="No change selected" text="Select a change, or press Enter on a parameter. Each change is compared alone and combined." />
+            <Empty
+              title="No change selected"
+              text="Select a change, or press Enter on a parameter. Each change is compared alone and combined."
+            />
           </section>
         ))}
       {sensitivity.problems.length === 0 && (

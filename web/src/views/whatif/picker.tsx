@@ -17,7 +17,14 @@ export function Picker() {
         <div key={group.group} class="entries" role="group" aria-label={group.group}>
           <span class="muted group">{group.group}</span>
           {group.presets.map((preset) => (
-            <button key={preset.change} type="button" class="pick" aria-pressed={chosen.includes(preset.change)} title={preset.change} onClick={() => toggle(preset.change)}>
+            <button
+              key={preset.change}
+              type="button"
+              class="pick"
+              aria-pressed={chosen.includes(preset.change)}
+              title={preset.change}
+              onClick={() => toggle(preset.change)}
+            >
               {preset.title}
             </button>
           ))}

@@ -1,5 +1,5 @@
 // The rehearsed changes, alone and together: a bar and a line for each, the parts of the step that moved for the chosen one.
-import { type Live } from '../../api/live'
+import type { Live } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { bytes, digits, dollars, percent, relative, seconds } from '../../charts/format'
 import { classColour } from '../../charts/colours'
@@ -24,38 +24,42 @@ export function Rehearsals({ live }: { live: Live<WhatIf> }) {
   return (
     <div class={`columns rehearsed ${live.stale ? 'stale' : ''}`}>
       <div class="columns">
-      <ChartFrame
-        title="Alone and together"
-        about={`against a step of ${seconds(answer.before.step_time)}; Enter shows the parts`}
-        name="what-if"
-        menu={commandItem(live.commandLine)}
-        rows={() => ({ columns: ['change', 'step_s', 'share'], rows: possible.map(({ one, outcome }) => [one.name, outcome.after.step_time, outcome.difference.share]) })}
-      >
-        {(width) => (
-          <Tornado
-            width={width}
-            title="Changes of the step"
-            axis="change of the step"
-            format={signed}
-            figureTitle="step"
-            picked={at?.name}
-            onPick={(name) => set(PREFIX, 'at', name)}
-            rows={possible.map(({ one, outcome }) => ({
-              id: one.name,
-              label: one.name,
-              more: outcome.difference.share,
-              figure: `${signed(outcome.difference.share)}  ${seconds(outcome.after.step_time)}`,
-              colour: outcome.difference.share > 0 ? 'var(--class-data)' : one === answer.together ? 'var(--text)' : 'var(--accent)',
-              tip: { title: one.name, lines: linesOf(answer.before, outcome.after), hint: one.notes.join(' ') || undefined },
-            }))}
-          />
+        <ChartFrame
+          title="Alone and together"
+          about={`against a step of ${seconds(answer.before.step_time)}; Enter shows the parts`}
+          name="what-if"
+          menu={commandItem(live.commandLine)}
+          rows={() => ({
+            columns: ['change', 'step_s', 'share'],
+            rows: possible.map(({ one, outcome }) => [one.name, outcome.after.step_time, outcome.difference.share]),
+          })}
+        >
+          {(width) => (
+            <Tornado
+              width={width}
+              title="Changes of the step"
+              axis="change of the step"
+              format={signed}
+              figureTitle="step"
+              picked={at?.name}
+              onPick={(name) => set(PREFIX, 'at', name)}
+              rows={possible.map(({ one, outcome }) => ({
+                id: one.name,
+                label: one.name,
+                more: outcome.difference.share,
+                figure: `${signed(outcome.difference.share)}  ${seconds(outcome.after.step_time)}`,
+                colour: outcome.difference.share > 0 ? 'var(--class-data)' : one === answer.together ? 'var(--text)' : 'var(--accent)',
+                tip: { title: one.name, lines: linesOf(answer.before, outcome.after), hint: one.notes.join(' ') || undefined },
+              }))}
+            />
+          )}
+        </ChartFrame>
+        {answer.interaction && answer.alone.length > 1 && (
+          <p class="interaction panel">
+            <strong>Speedup combined: {digits(answer.interaction.together)}×</strong>; product of the single changes:{' '}
+            {digits(answer.interaction.product_alone)}× ({answer.interaction.verdict}).
+          </p>
         )}
-      </ChartFrame>
-      {answer.interaction && answer.alone.length > 1 && (
-        <p class="interaction panel">
-          <strong>Speedup combined: {digits(answer.interaction.together)}×</strong>; product of the single changes: {digits(answer.interaction.product_alone)}× ({answer.interaction.verdict}).
-        </p>
-      )}
       </div>
       {at && <Parts change={at} />}
       <Lines all={all} before={answer.before} at={at} />
@@ -81,13 +85,25 @@ function Lines({ all, before, at }: { all: readonly Change[]; before: RunState; 
           <thead>
             <tr>
               <th scope="col">Change</th>
-              <th scope="col" class="right">Step</th>
-              <th scope="col" class="right">Speed-up</th>
-              <th scope="col" class="right">MFU</th>
-              <th scope="col" class="right">Memory</th>
-              <th scope="col" class="right">$/M tokens</th>
+              <th scope="col" class="right">
+                Step
+              </th>
+              <th scope="col" class="right">
+                Speed-up
+              </th>
+              <th scope="col" class="right">
+                MFU
+              </th>
+              <th scope="col" class="right">
+                Memory
+              </th>
+              <th scope="col" class="right">
+                $/M tokens
+              </th>
               <th scope="col">Fits</th>
-              <th scope="col"><span class="hidden-visually">Actions</span></th>
+              <th scope="col">
+                <span class="hidden-visually">Actions</span>
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -97,7 +113,9 @@ function Lines({ all, before, at }: { all: readonly Change[]; before: RunState; 
                 <Row key={one.name} name={one.name} state={one.outcome.after} before={before} change={one} chosen={one === at} />
               ) : (
                 <tr key={one.name}>
-                  <th scope="row"><code>{one.name}</code></th>
+                  <th scope="row">
+                    <code>{one.name}</code>
+                  </th>
                   <td colSpan={7} class="wrap">
                     <span class="badge bad">impossible</span> {one.outcome.problems.map((problem) => problem.message).join('; ')}
                     {one.outcome.problems[0]?.hint && <span class="muted"> {one.outcome.problems[0].hint}</span>}
@@ -112,7 +130,19 @@ function Lines({ all, before, at }: { all: readonly Change[]; before: RunState; 
   )
 }
 
-function Row({ name, state, before, change, chosen = false }: { name: string; state: RunState; before: RunState; change?: Change; chosen?: boolean }) {
+function Row({
+  name,
+  state,
+  before,
+  change,
+  chosen = false,
+}: {
+  name: string
+  state: RunState
+  before: RunState
+  change?: Change
+  chosen?: boolean
+}) {
   const overrides = change && asOverrides(change)
   return (
     <tr class={chosen ? 'chosen' : ''}>
@@ -130,7 +160,9 @@ function Row({ name, state, before, change, chosen = false }: { name: string; st
       <td class="right">{percent(state.model_flop_utilisation)}</td>
       <td class="right">{bytes(state.memory)}</td>
       <td class="right">{state.dollars_per_million_tokens === null ? '–' : dollars(state.dollars_per_million_tokens)}</td>
-      <td><span class={`badge ${FIT[state.fit].badge}`}>{FIT[state.fit].words}</span></td>
+      <td>
+        <span class={`badge ${FIT[state.fit].badge}`}>{FIT[state.fit].words}</span>
+      </td>
       <td class="right">
         {overrides && (
           <button type="button" class="button quiet" onClick={() => go('calculator', overrides)}>
@@ -146,13 +178,18 @@ function Row({ name, state, before, change, chosen = false }: { name: string; st
 function Parts({ change }: { change: Change }) {
   const { outcome } = change
   if (outcome.outcome !== 'possible') return <Problems problems={outcome.problems} />
-  const moved = outcome.difference.parts.filter((part) => Math.abs(part.change) > 1e-6 * outcome.after.step_time).sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
+  const moved = outcome.difference.parts
+    .filter((part) => Math.abs(part.change) > 1e-6 * outcome.after.step_time)
+    .sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
   return (
     <ChartFrame
       title="What moves"
       about={`${change.name}: parts of the stage that paces the step`}
       name="what-moves"
-      rows={() => ({ columns: ['part', 'before_s', 'after_s', 'change_s'], rows: outcome.difference.parts.map((part) => [part.title, part.before, part.after, part.change]) })}
+      rows={() => ({
+        columns: ['part', 'before_s', 'after_s', 'change_s'],
+        rows: outcome.difference.parts.map((part) => [part.title, part.before, part.after, part.change]),
+      })}
     >
       {(width) => (
         <>
@@ -183,24 +220,28 @@ function Parts({ change }: { change: Change }) {
           )}
           <ul class="remarks">
             {change.notes.map((note) => (
-              <li key={note}><Ticked text={note} /></li>
+              <li key={note}>
+                <Ticked text={note} />
+              </li>
             ))}
             {change.evidence && (
               <li>
-                How far to trust it: of {change.evidence.pairs} measured pairs that differ in {change.evidence.what} alone, half were predicted within {percent(change.evidence.median)}, nine of ten within{' '}
-                {percent(change.evidence.ninth)}.
+                How far to trust it: of {change.evidence.pairs} measured pairs that differ in {change.evidence.what} alone, half were
+                predicted within {percent(change.evidence.median)}, nine of ten within {percent(change.evidence.ninth)}.
               </li>
             )}
             {outcome.resolved.map((id) => (
-              <li key={id} class="tone-good">Solves {id.replaceAll('-', ' ')}.</li>
+              <li key={id} class="tone-good">
+                Solves {id.replaceAll('-', ' ')}.
+              </li>
             ))}
             {outcome.warnings.map((warning) => (
-              <li key={warning.id} class="warn">{warning.message}</li>
+              <li key={warning.id} class="warn">
+                {warning.message}
+              </li>
             ))}
             {change.moved.length > 0 && (
-              <li>
-                {change.moved.map((one) => `${one.key} ${one.before ?? '–'} → ${one.after ?? '–'}`).join('; ')}
-              </li>
+              <li>{change.moved.map((one) => `${one.key} ${one.before ?? '–'} → ${one.after ?? '–'}`).join('; ')}</li>
             )}
           </ul>
         </>

@@ -1,6 +1,6 @@
 // Sensitivity: a tornado of its change when a figure of hardware or software is a tenth more or less. Picking a
 // figure that can be bought rehearses twice of it.
-import { type Live } from '../../api/live'
+import type { Live } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { bytes, digits, percent, seconds } from '../../charts/format'
 import { Tornado } from '../../charts/tornado/tornado'
@@ -61,7 +61,8 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
             lessTitle={`${swing} less`}
             onPick={(id) => {
               const figure = answer.figures.find((one) => one.id === id)
-              if (figure && rehearsal(figure.id, figure.greater_is_faster)) setChanges([...changes(), rehearsal(figure.id, figure.greater_is_faster) ?? ''])
+              if (figure && changeOf(figure.id, figure.greater_is_faster))
+                setChanges([...changes(), changeOf(figure.id, figure.greater_is_faster) ?? ''])
             }}
             rows={figures.map((one) => ({
               id: one.id,
@@ -79,17 +80,26 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
                   { name: 'at its best', value: signed(one.best) },
                   ...(one.through ? [{ name: 'mostly through', value: one.through }] : []),
                 ],
-                hint: rehearsal(one.id, one.greater_is_faster) ? `Enter or click applies ${rehearsal(one.id, one.greater_is_faster)}` : `${one.kind === 'software' ? 'A figure of the software: measured, not bought' : ''}`,
+                hint: changeOf(one.id, one.greater_is_faster)
+                  ? `Enter or click applies ${changeOf(one.id, one.greater_is_faster)}`
+                  : `${one.kind === 'software' ? 'A figure of the software: measured, not bought' : ''}`,
               },
             }))}
           />
           <ul class="chart-keys">
-            <li><span class="swatch" style={{ background: COLOURS.hardware }} /> hardware</li>
-            <li><span class="swatch" style={{ background: COLOURS.software }} /> software</li>
-            <li><span class="swatch" style={{ background: COLOURS.host }} /> host</li>
+            <li>
+              <span class="swatch" style={{ background: COLOURS.hardware }} /> hardware
+            </li>
+            <li>
+              <span class="swatch" style={{ background: COLOURS.software }} /> software
+            </li>
+            <li>
+              <span class="swatch" style={{ background: COLOURS.host }} /> host
+            </li>
             <li>
               <span>
-                Memory capacity changes nothing until the run no longer fits: {bytes(answer.capacity.peak)} of {bytes(answer.capacity.device)}
+                Memory capacity changes nothing until the run no longer fits: {bytes(answer.capacity.peak)} of{' '}
+                {bytes(answer.capacity.device)}
                 {answer.capacity.fit === 'does_not_fit' && <span class="tone-bad">, does not fit now</span>}
               </span>
             </li>
@@ -101,6 +111,6 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
 }
 
 /** The change that doubles (or halves) a figure, where it is one of the machine. */
-function rehearsal(id: string, greaterIsFaster: boolean): string | null {
+function changeOf(id: string, greaterIsFaster: boolean): string | null {
   return id.startsWith('cluster.') ? `${id.slice('cluster.'.length)}=${greaterIsFaster ? 'x2' : 'x0.5'}` : null
 }

@@ -26,7 +26,8 @@ function useSolver<T>(command: string, values: Arguments): [Solved<T>, () => voi
     setSolved((before) => ({ ...before, busy: true, problems: [] }))
     ask<T>(command, values).then(
       (answer) => setSolved({ answer, problems: [], busy: false }),
-      (error: unknown) => setSolved({ answer: null, problems: error instanceof Refusal ? error.problems : [{ message: String(error) }], busy: false }),
+      (error: unknown) =>
+        setSolved({ answer: null, problems: error instanceof Refusal ? error.problems : [{ message: String(error) }], busy: false }),
     )
   }
   return [solved, solve]
@@ -38,7 +39,14 @@ function flag(name: string, entries: readonly string[]): string {
 }
 
 /** A solver's panel: what it finds, its switches and its button, and below them what it said. */
-function SolverPanel<T>({ title, about, switches, solved, solve, children }: {
+function SolverPanel<T>({
+  title,
+  about,
+  switches,
+  solved,
+  solve,
+  children,
+}: {
   title: string
   about: string
   switches: ComponentChildren
@@ -82,10 +90,18 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
   const answer = solved.answer?.answer.recompute
   const chosen = uniform ? (answer?.uniform ?? answer?.best) : answer?.best
   const ways: readonly (readonly [string, Choice | null])[] = answer
-    ? [['As specified', answer.given], ['Nothing', answer.none], ['Everything', answer.full], ['Best, the same on every stage', answer.uniform], ['Best, stage by stage', answer.best]]
+    ? [
+        ['As specified', answer.given],
+        ['Nothing', answer.none],
+        ['Everything', answer.full],
+        ['Best, the same on every stage', answer.uniform],
+        ['Best, stage by stage', answer.best],
+      ]
     : []
   // A run that says nothing of it recomputes nothing: one row, not two alike.
-  const rows = ways.flatMap(([name, row]) => (row ? [{ name, row }] : [])).filter(({ name, row }) => !(name === 'As specified' && row.what === 'none'))
+  const rows = ways
+    .flatMap(([name, row]) => (row ? [{ name, row }] : []))
+    .filter(({ name, row }) => !(name === 'As specified' && row.what === 'none'))
   return (
     <SolverPanel
       title="Selective recompute"
@@ -107,9 +123,15 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
               <thead>
                 <tr>
                   <th scope="col">Recompute</th>
-                  <th scope="col" class="right">Step</th>
-                  <th scope="col" class="right">Against none</th>
-                  <th scope="col" class="right">Memory</th>
+                  <th scope="col" class="right">
+                    Step
+                  </th>
+                  <th scope="col" class="right">
+                    Against none
+                  </th>
+                  <th scope="col" class="right">
+                    Memory
+                  </th>
                   <th scope="col">Fits</th>
                 </tr>
               </thead>
@@ -117,12 +139,17 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
                 {rows.map(({ name, row }) => (
                   <tr key={name} class={row === chosen ? 'chosen' : ''}>
                     <th scope="row">
-                      {name} {!['none', 'full', 'by stage'].includes(row.what) && <code class="muted">{row.what.replace(' on every stage', '')}</code>}
+                      {name}{' '}
+                      {!['none', 'full', 'by stage'].includes(row.what) && (
+                        <code class="muted">{row.what.replace(' on every stage', '')}</code>
+                      )}
                     </th>
                     <td class="right">{seconds(row.step_time)}</td>
                     <td class="right">{relative(row.step_time, answer.none.step_time)}</td>
                     <td class="right">{bytes(row.memory)}</td>
-                    <td><Fits fits={row.fits} with={row.probability_of_fitting} /></td>
+                    <td>
+                      <Fits fits={row.fits} with={row.probability_of_fitting} />
+                    </td>
                   </tr>
                 ))}
               </tbody>
@@ -130,13 +157,30 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
           </Scroll>
           {chosen ? (
             <div class="actions">
-              <button type="button" class="button primary" onClick={() => loadStrategy(withRun(run, flag('stage-recompute', answer.stages.map((stage) => stage.choice.join(' '))), ['recompute', 'stage-recompute']))}>
+              <button
+                type="button"
+                class="button primary"
+                onClick={() =>
+                  loadStrategy(
+                    withRun(
+                      run,
+                      flag(
+                        'stage-recompute',
+                        answer.stages.map((stage) => stage.choice.join(' ')),
+                      ),
+                      ['recompute', 'stage-recompute'],
+                    ),
+                  )
+                }
+              >
                 Load it into the calculator
               </button>
-              {answer.gain_over_full !== null && <span class="muted check">{percent(answer.gain_over_full)} more tokens a second than recomputing everything</span>}
+              {answer.gain_over_full !== null && (
+                <span class="muted check">{percent(answer.gain_over_full)} more tokens a second than recomputing everything</span>
+              )}
             </div>
           ) : (
-            <p class="tone-bad">Nothing fits, whatever is recomputed.</p>
+            <p class="tone-bad">Nothing fits, even with full recompute.</p>
           )}
           <details>
             <summary>Stage by stage</summary>
@@ -144,20 +188,34 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
               <table class="table">
                 <thead>
                   <tr>
-                    <th scope="col" class="right">Stage</th>
-                    <th scope="col" class="right">Layers</th>
+                    <th scope="col" class="right">
+                      Stage
+                    </th>
+                    <th scope="col" class="right">
+                      Layers
+                    </th>
                     <th scope="col">Recompute</th>
-                    <th scope="col" class="right">Costs a micro batch</th>
-                    <th scope="col" class="right">Memory without</th>
-                    <th scope="col" class="right">Memory</th>
+                    <th scope="col" class="right">
+                      Costs a micro batch
+                    </th>
+                    <th scope="col" class="right">
+                      Memory without
+                    </th>
+                    <th scope="col" class="right">
+                      Memory
+                    </th>
                   </tr>
                 </thead>
                 <tbody>
                   {answer.stages.map((stage) => (
                     <tr key={stage.stage}>
-                      <th scope="row" class="right">{stage.stage}</th>
+                      <th scope="row" class="right">
+                        {stage.stage}
+                      </th>
                       <td class="right">{stage.layers}</td>
-                      <td><code>{stage.choice.join(' ')}</code></td>
+                      <td>
+                        <code>{stage.choice.join(' ')}</code>
+                      </td>
                       <td class="right">{seconds(stage.recompute)}</td>
                       <td class="right">{bytes(stage.memory_none)}</td>
                       <td class="right">{bytes(stage.memory)}</td>
@@ -193,12 +251,20 @@ export function BalanceSolver({ run }: { run: Arguments }) {
             <thead>
               <tr>
                 <th scope="col">Layers by stage</th>
-                <th scope="col" class="right">Step</th>
                 <th scope="col" class="right">
-                  <Explained id="bubble.idle" list={BUBBLE_WORDS}>Idle</Explained>
+                  Step
                 </th>
-                <th scope="col" class="right" title="How much longer the slowest stage takes than the mean of all">Uneven</th>
-                <th scope="col" class="right">Memory</th>
+                <th scope="col" class="right">
+                  <Explained id="bubble.idle" list={BUBBLE_WORDS}>
+                    Idle
+                  </Explained>
+                </th>
+                <th scope="col" class="right" title="How much longer the slowest stage takes than the mean of all">
+                  Uneven
+                </th>
+                <th scope="col" class="right">
+                  Memory
+                </th>
                 <th scope="col">Fits</th>
               </tr>
             </thead>
@@ -220,7 +286,15 @@ export function BalanceSolver({ run }: { run: Arguments }) {
                 loadStrategy(
                   withRun(
                     run,
-                    [flag('layers-per-stage', best.layers.map(String)), recompute ? flag('stage-recompute', best.stages.map((stage) => stage.recompute.join(' '))) : ''].join(' '),
+                    [
+                      flag('layers-per-stage', best.layers.map(String)),
+                      recompute
+                        ? flag(
+                            'stage-recompute',
+                            best.stages.map((stage) => stage.recompute.join(' ')),
+                          )
+                        : '',
+                    ].join(' '),
                     ['layers-per-stage', 'uneven-stages', ...(recompute ? ['recompute', 'stage-recompute'] : [])],
                   ),
                 )
@@ -247,7 +321,9 @@ function DivisionRow({ name, of, chosen = false }: { name: string; of: Division;
       <td class="right">{percent(of.idle)}</td>
       <td class="right">{percent(of.imbalance)}</td>
       <td class="right">{bytes(of.memory)}</td>
-      <td><Fits fits={of.fits} /></td>
+      <td>
+        <Fits fits={of.fits} />
+      </td>
     </tr>
   )
 }
@@ -267,7 +343,9 @@ function StageBars({ before, best }: { before: Division; best: Division }) {
               <span class="was" style={{ height: `${((was?.time ?? 0) / most) * 100}%` }} />
               <span class="now" style={{ height: `${(stage.time / most) * 100}%` }} />
             </span>
-            <span class="muted" aria-hidden="true">{stage.stage}</span>
+            <span class="muted" aria-hidden="true">
+              {stage.stage}
+            </span>
           </li>
         )
       })}
@@ -277,7 +355,12 @@ function StageBars({ before, best }: { before: Division; best: Division }) {
 
 function Fits({ fits, with: probability }: { fits: boolean; with?: number }) {
   const words = probability === undefined ? '' : ` ${percent(probability)}`
-  return <span class={fits ? 'badge good' : 'badge bad'}>{fits ? 'fits' : 'does not fit'}{words}</span>
+  return (
+    <span class={fits ? 'badge good' : 'badge bad'}>
+      {fits ? 'fits' : 'does not fit'}
+      {words}
+    </span>
+  )
 }
 
 /** `7, 14 × 8, 7`. */

@@ -132,13 +132,24 @@ impl Answer for Compared {
     const KIND: &'static str = "network_cost";
 
     fn json(&self) -> Map<String, Value> {
-        let Comparison { entries, refused, sweep, break_even, names, by_devices } = &self.comparison;
+        let Comparison {
+            entries,
+            refused,
+            sweep,
+            break_even,
+            by_port_price,
+            break_even_by_port_price,
+            names,
+            by_devices,
+        } = &self.comparison;
         Map::from_iter([
             ("designs".to_owned(), json!(entries)),
             ("refused".to_owned(), json!(refused)),
             ("without_step".to_owned(), json!(self.refused)),
             ("saving_by_price_ratio".to_owned(), json!(sweep)),
             ("break_even".to_owned(), json!(break_even)),
+            ("saving_by_port_price".to_owned(), json!(by_port_price)),
+            ("break_even_by_port_price".to_owned(), json!(break_even_by_port_price)),
             ("names".to_owned(), json!(names)),
             ("cheapest_by_devices".to_owned(), json!(by_devices)),
             ("cluster".to_owned(), json!(self.cluster)),
