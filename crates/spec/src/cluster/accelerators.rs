@@ -14,8 +14,38 @@ use crate::precision::DataType;
 use crate::problem::{Problem, did_you_mean};
 use crate::quantity::{Bytes, BytesPerSecond, Dollars, FlopPerSecond, Watts};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 const CATALOGUE: &str = railwright_catalog::ACCELERATORS;
+
+/// The catalogue by name: tables of runs look up the same few parts in every row.
+struct Index {
+    all: Vec<Accelerator>,
+    /// Identifiers, names and aliases. They come first in any row: a driver's name such as `NVIDIA H100` may fit two parts.
+    names: BTreeMap<String, usize>,
+    /// Names that drivers print.
+    patterns: BTreeMap<String, usize>,
+}
+
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let index = |columns: &[&str]| {
+        let mut found = BTreeMap::new();
+        let rows = records(|record| {
+            Some(columns.iter().flat_map(|column| record.list(column)).map(|n| normal(&n)).collect::<Vec<_>>())
+        });
+        for (at, names) in rows.into_iter().enumerate() {
+            for name in names.into_iter().filter(|name| !name.is_empty()) {
+                found.entry(name).or_insert(at);
+            }
+        }
+        found
+    };
+    Index {
+        all: accelerators(),
+        names: index(&["id", "name", "aliases"]),
+        patterns: index(&["device_name_patterns"]),
+    }
+});
 
 /// Every accelerator of the catalogue, in its order.
 pub fn accelerators() -> Vec<Accelerator> {
@@ -38,19 +68,9 @@ pub fn accelerator_by_name(name: &str) -> Result<Accelerator, Problem> {
         return Ok(accelerator(&Record::new(&header, line)));
     }
     let wanted = normal(name);
-    if !wanted.is_empty() {
-        // Identifiers and aliases come first in any row: a driver's name such as `NVIDIA H100` may fit two parts.
-        let column_lists: [&[&str]; 2] = [&["id", "name", "aliases"], &["device_name_patterns"]];
-        for columns in column_lists {
-            let found = records(|record| {
-                let known =
-                    columns.iter().flat_map(|column| record.list(column)).any(|n| normal(&n) == wanted);
-                known.then(|| accelerator(record))
-            });
-            if let Some(first) = found.into_iter().next() {
-                return Ok(first);
-            }
-        }
+    let known = [&INDEX.names, &INDEX.patterns];
+    if let Some(at) = known.iter().find_map(|list| list.get(&wanted)) {
+        return Ok(INDEX.all[*at].clone());
     }
     let ids = accelerator_ids();
     let aliases = records(|record| Some(record.list("aliases"))).concat();
