@@ -7,6 +7,7 @@ use super::{Context, Rule, percent, short, time};
 use crate::causes::{Cause, CauseRow};
 use crate::profile::Finding;
 use crate::view::Role;
+use crate::waterfall::Label;
 
 pub(super) struct IdleCause {
     pub(super) cause: Cause,
@@ -203,7 +204,9 @@ impl Rule for IdleCause {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let rows: Vec<&CauseRow> = context.causes.iter().filter(|row| row.cause == self.cause).collect();
-        let lost: f64 = rows.iter().map(|row| row.mean_ns).sum();
+        // Idle time whose launch was not recorded has a finding of its own.
+        let elsewhere = if self.cause == Cause::Unknown { context.mean(Label::Unexplained) } else { 0.0 };
+        let lost: f64 = rows.iter().map(|row| row.mean_ns).sum::<f64>() - elsewhere;
         if context.share(lost) < self.least {
             return Vec::new();
         }

@@ -30,8 +30,9 @@ fn covers(id: &str, label: Label) -> bool {
         "synchronisation" | "blocking-copies" => label == Label::Sync,
         "memory-allocation" => label == Label::Allocation,
         "host-bound" | "compilation" | "garbage-collection" | "checkpoint" | "evaluation"
-        | "profiler-overhead" | "other-thread" | "launch-latency" | "host-work" => label == Label::Host,
-        "idle-unknown" => matches!(label, Label::Host | Label::Unexplained),
+        | "profiler-overhead" | "other-thread" | "launch-latency" | "idle-unknown" | "host-work" => {
+            label == Label::Host
+        }
         "unexplained" => label == Label::Unexplained,
         "small-kernels" => {
             matches!(
