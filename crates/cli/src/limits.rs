@@ -5,6 +5,7 @@
 //! limit then.
 
 use crate::exit;
+use crate::input::system::{machine, used};
 use crate::printer::Printer;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -19,8 +20,6 @@ const THREADS: &str = "RAYON_NUM_THREADS";
 const SHARE: (u64, u64) = (3, 4);
 /// How often the guard looks.
 const LOOK: Duration = Duration::from_millis(50);
-/// A page of memory in `/proc/self/statm`; larger pages only make the limit stricter in name.
-const PAGE: u64 = 4096;
 /// A stream looks at the memory after so many bytes.
 const STRIDE: u64 = 1 << 20;
 
@@ -144,23 +143,6 @@ impl<R: Read> Read for Bounded<R> {
         }
         Ok(count)
     }
-}
-
-/// The memory that this program holds, if the system says.
-fn used() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-    pages.checked_mul(PAGE)
-}
-
-/// The memory of the machine, or of the container where that is less, if the system says.
-fn machine() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let whole = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)?;
-    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
-    let group = group.and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX);
-    Some(whole.min(group))
 }
 
 #[cfg(test)]

@@ -236,7 +236,9 @@ fn sizes_that_no_sum_holds_are_damage() {
     let trace = &mut job.members[0].trace;
     let rows: Vec<GpuActivity> = trace.gpu.iter().collect();
     trace.gpu = GpuActivities::default();
-    rows.into_iter().for_each(|row| trace.gpu.push(GpuActivity { bytes: u64::MAX / 2, ..row }));
+    for row in rows {
+        trace.gpu.push(GpuActivity { bytes: u64::MAX / 2, ..row });
+    }
     let problem = opened(save(&job, &[]).expect("saved")).expect_err("damaged");
     assert!(problem.message.contains("9 exabytes"), "{problem}");
 }
