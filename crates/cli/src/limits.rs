@@ -16,6 +16,8 @@ use std::time::Duration;
 
 /// The variable by which rayon is asked for a number of threads.
 const THREADS: &str = "RAYON_NUM_THREADS";
+/// Nobody has so many processors.
+const MISTAKEN: u128 = 1024;
 /// Without `--memory-limit`: this share of the memory of the machine, or of what its container may have.
 const SHARE: (u64, u64) = (3, 4);
 /// How often the guard looks.
@@ -47,9 +49,12 @@ pub(crate) fn threads(wanted: Option<usize>) -> usize {
 pub(crate) fn bound_threads(printer: &Printer) {
     let most = processors();
     if asked().is_some_and(|asked| asked > most as u128) {
-        printer.note(&format!(
-            "{THREADS} exceeds the {most} processors of this machine: {most} threads are used"
-        ));
+        // Eight threads on two processors are an honest wish, and answers are the same; thousands are a mistake.
+        if asked().is_some_and(|asked| asked > MISTAKEN) {
+            printer.note(&format!(
+                "{THREADS} exceeds the {most} processors of this machine: {most} threads are used"
+            ));
+        }
         // Fails only where threads were started already, which nothing does before this.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(most).build_global();
     }
