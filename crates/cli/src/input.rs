@@ -10,6 +10,7 @@ mod names;
 mod part;
 pub(crate) mod profile;
 pub(crate) mod shelf;
+pub(crate) mod system;
 pub(crate) mod traces;
 pub(crate) mod writing;
 

@@ -5,6 +5,7 @@
 //! limit then.
 
 use crate::exit;
+use crate::input::system::{machine, used};
 use crate::printer::Printer;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -15,12 +16,12 @@ use std::time::Duration;
 
 /// The variable by which rayon is asked for a number of threads.
 const THREADS: &str = "RAYON_NUM_THREADS";
+/// Nobody has so many processors.
+const MISTAKEN: u128 = 1024;
 /// Without `--memory-limit`: this share of the memory of the machine, or of what its container may have.
 const SHARE: (u64, u64) = (3, 4);
 /// How often the guard looks.
 const LOOK: Duration = Duration::from_millis(50);
-/// A page of memory in `/proc/self/statm`; larger pages only make the limit stricter in name.
-const PAGE: u64 = 4096;
 /// A stream looks at the memory after so many bytes.
 const STRIDE: u64 = 1 << 20;
 
@@ -48,9 +49,12 @@ pub(crate) fn threads(wanted: Option<usize>) -> usize {
 pub(crate) fn bound_threads(printer: &Printer) {
     let most = processors();
     if asked().is_some_and(|asked| asked > most as u128) {
-        printer.note(&format!(
-            "{THREADS} exceeds the {most} processors of this machine: {most} threads are used"
-        ));
+        // Eight threads on two processors are an honest wish, and answers are the same; thousands are a mistake.
+        if asked().is_some_and(|asked| asked > MISTAKEN) {
+            printer.note(&format!(
+                "{THREADS} exceeds the {most} processors of this machine: {most} threads are used"
+            ));
+        }
         // Fails only where threads were started already, which nothing does before this.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(most).build_global();
     }
@@ -144,23 +148,6 @@ impl<R: Read> Read for Bounded<R> {
         }
         Ok(count)
     }
-}
-
-/// The memory that this program holds, if the system says.
-fn used() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-    pages.checked_mul(PAGE)
-}
-
-/// The memory of the machine, or of the container where that is less, if the system says.
-fn machine() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let whole = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)?;
-    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
-    let group = group.and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX);
-    Some(whole.min(group))
 }
 
 #[cfg(test)]

@@ -44,7 +44,9 @@ impl Entries {
     fn out_of(value: &mut Value) -> Option<Self> {
         let Value::Array(list) = value.get_mut("entries")?.take() else { return None };
         let mut entries = Self::default();
-        list.into_iter().for_each(|value| entries.take(&value));
+        for value in list {
+            entries.take(&value);
+        }
         Some(entries)
     }
 }

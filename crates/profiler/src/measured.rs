@@ -123,7 +123,7 @@ impl Writer<'_> {
             let stream = self.view.gpu.streams()[row];
             let number = seen.iter().position(|known| *known == stream).unwrap_or_else(|| {
                 // Those beyond what can be told apart are one.
-                if seen.len() <= usize::from(u8::MAX) {
+                if u8::try_from(seen.len()).is_ok() {
                     seen.push(stream);
                 }
                 seen.len() - 1

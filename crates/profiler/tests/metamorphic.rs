@@ -21,7 +21,7 @@ fn verdict(mut job: Job) -> Vec<String> {
 }
 
 fn steps(profile: &Profile) -> Vec<i64> {
-    profile.windows.steps.iter().map(|step| step.duration()).collect()
+    profile.windows.steps.iter().map(railwright_profiler::windows::StepWindow::duration).collect()
 }
 
 fn plans() -> impl Strategy<Value = Synthetic> {

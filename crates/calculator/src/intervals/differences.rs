@@ -68,6 +68,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_generation_with_enough_sweeps_and_pairs_has_its_own_errors() {
+        let named = |name: &str| all().iter().find(|d| d.software == name);
+        let mut own = 0;
+        for d in all().iter().filter(|d| d.software != "any") {
+            let enough = d.sweeps >= FEWEST && d.pairs >= FEWEST_PAIRS;
+            own += usize::from(enough);
+            assert_eq!(of(&d.software), if enough { Some(d) } else { named("any") }, "{d:?}");
+        }
+        assert!(own > 0);
+        assert_eq!(of("no-such-generation"), named("any"));
+    }
+
+    #[test]
     fn the_bundled_table_reads_and_its_quantiles_ascend() {
         assert!(all().iter().any(|d| d.software == "any"));
         for d in all() {

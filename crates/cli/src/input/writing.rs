@@ -165,7 +165,7 @@ mod tests {
         let path = folder.join("a.json");
         fs::write(&path, "old").expect("written");
         let broken = replace(&path, |out| {
-            out.write_all(&[b'x'; 100_000])?;
+            out.write_all(&vec![b'x'; 100_000])?;
             Err(io::ErrorKind::StorageFull.into())
         });
         assert_eq!(broken.expect_err("full").kind(), io::ErrorKind::StorageFull);

@@ -5,6 +5,7 @@
 
 use super::document::{Block, Cell, Document};
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// Stands for a character that is not shown.
 const MARK: char = '\u{fffd}';
@@ -54,7 +55,8 @@ pub(crate) fn json(text: &str) -> Cow<'_, str> {
     for c in text.chars() {
         if is_bad(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
+                // Writing to a String cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
             }
         } else {
             out.push(c);

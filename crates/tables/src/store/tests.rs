@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use railwright_profiler::RankTrace;
 use railwright_profiler::passes::StepTime;
 use railwright_profiler::trace::{
-    CollectiveCall, DamageKind, Device, GpuActivity, GpuKind, HostActivity, HostKind, LIMIT, RankGroup,
-    Source,
+    CollectiveCall, DamageKind, Device, GpuActivities, GpuActivity, GpuKind, HostActivity, HostKind, LIMIT,
+    RankGroup, Source,
 };
 use railwright_step::CollectiveKind;
 
@@ -235,8 +235,10 @@ fn sizes_that_no_sum_holds_are_damage() {
     let mut job = job_of(&[(0, 1), (1, 2)]);
     let trace = &mut job.members[0].trace;
     let rows: Vec<GpuActivity> = trace.gpu.iter().collect();
-    trace.gpu = Default::default();
-    rows.into_iter().for_each(|row| trace.gpu.push(GpuActivity { bytes: u64::MAX / 2, ..row }));
+    trace.gpu = GpuActivities::default();
+    for row in rows {
+        trace.gpu.push(GpuActivity { bytes: u64::MAX / 2, ..row });
+    }
     let problem = opened(save(&job, &[]).expect("saved")).expect_err("damaged");
     assert!(problem.message.contains("9 exabytes"), "{problem}");
 }
