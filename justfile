@@ -24,3 +24,7 @@ validate:
 # Benchmarks of the fast path.
 bench:
     cargo bench -p railwright-calculator
+
+# The Python wheel, tested in a clean environment.
+python:
+    python/check.sh
