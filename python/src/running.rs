@@ -202,6 +202,8 @@ pub(crate) fn search(
     };
     let why_not: Result<Vec<Named>, Problem> =
         why_not.unwrap_or_default().iter().map(|text| Named::parse(text)).collect();
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = Some(threads.unwrap_or_else(cores));
     let effort = Effort { space: space.unwrap_or_default(), fit_probability, unlimited, threads };
     let wanted =
         SearchOptions { objective, pareto: None, top, all, why_not: why_not.map_err(failed)?, effort };

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// The crates from the bottom up: each may depend only on those before it.
 const FLOORS: &[&str] = &[
+    "railwright-catalog",
+    "railwright-web",
     "railwright-spec",
     "railwright-step",
     "railwright-launch",
@@ -19,6 +21,7 @@ const FLOORS: &[&str] = &[
     "railwright-answers",
     "railwright-server",
     "railwright",
+    "railwright-python",
     "xtask",
 ];
 
@@ -91,7 +94,7 @@ fn crate_folders() -> Vec<PathBuf> {
         .map(|e| e.expect("an entry").path())
         .filter(|p| p.join("Cargo.toml").is_file())
         .collect();
-    folders.push(root().join("xtask"));
+    folders.extend(["catalog", "python", "web", "xtask"].map(|folder| root().join(folder)));
     folders.sort();
     folders
 }

@@ -64,3 +64,4 @@ pub use texts::{NoTexts, Texts};
 pub use title::{describe, title};
 pub use watch::{Progress, Stage, Unwatched, Watch};
 pub use whatif::{Rehearsed, changes, whatif};
+pub use workers::MOST_THREADS;

@@ -3,7 +3,7 @@
 use railwright_spec::problem::Problem;
 
 /// The most threads that a search runs on.
-pub(crate) const MOST_THREADS: usize = 1024;
+pub const MOST_THREADS: usize = 1024;
 
 /// A number of workers.
 #[derive(Debug)]
@@ -13,11 +13,9 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// So many workers, at most one for each core; as many as there are cores for 0.
+    /// So many workers; as many as there are cores for 0. A front end bounds what an environment asks for.
     #[cfg(feature = "threads")]
     pub(crate) fn new(threads: usize) -> Result<Self, Problem> {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let threads = if threads == 0 { cores } else { threads.min(cores) };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| {
             Problem::new(format!("threads cannot be started: {error}")).in_file("--threads")

@@ -17,8 +17,8 @@ pub(crate) mod writing;
 pub(crate) use model::{config_text, model, path_of};
 pub(crate) use names::Pattern;
 
-use railwright_answers::Texts;
 use crate::limits::Bounded;
+use railwright_answers::Texts;
 use railwright_profiler::readers;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, nearest};

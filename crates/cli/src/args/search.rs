@@ -48,13 +48,21 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
+    /// At most one thread for each processor; a number that is refused stays as it is.
+    fn bounded_threads(&self) -> usize {
+        match self.threads {
+            Some(refused) if !(1..=railwright_answers::MOST_THREADS).contains(&refused) => refused,
+            wanted => crate::limits::threads(wanted),
+        }
+    }
+
     /// The same for the answers.
     pub(crate) fn wanted(&self) -> railwright_answers::Effort {
         railwright_answers::Effort {
             space: self.space.clone(),
             fit_probability: self.fit_probability,
             unlimited: self.unlimited,
-            threads: Some(self.threads.unwrap_or_else(|| crate::limits::threads(None))),
+            threads: Some(self.bounded_threads()),
         }
     }
 }

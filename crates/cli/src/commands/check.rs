@@ -169,7 +169,11 @@ fn figures(arguments: &Check, file: &str) -> Result<(Estimate, Figures), Failure
         memory_peak_bytes: estimate.memory.peak.get(),
         memory_capacity_bytes: estimate.memory.device_memory.get(),
         probability_of_fitting: estimate.memory.probability_of_fitting,
-        rent_usd: estimate.money.as_ref().and_then(|bill| bill.rent).map(|rent| rent.get()),
+        rent_usd: estimate
+            .money
+            .as_ref()
+            .and_then(|bill| bill.rent)
+            .map(railwright_spec::quantity::Dollars::get),
         days: estimate.money.as_ref().map(|bill| bill.calendar.get() / 86_400.0),
     };
     Ok((estimate, figures))

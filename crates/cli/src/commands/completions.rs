@@ -134,8 +134,7 @@ pub(crate) fn man(command: Option<&str>, printer: &Printer) -> Result<Outcome, F
 pub(crate) fn man_pages(folder: &str, printer: &Printer) -> Result<Outcome, Failure> {
     let mut whole = Arguments::command();
     whole.build();
-    std::fs::create_dir_all(folder)
-        .map_err(|error| Problem::new(format!("the folder cannot be made: {error}")).in_file(folder))?;
+    input::make_folder(folder)?;
     let mut count = 0;
     for (name, page) in pages(&whole, "") {
         let path = format!("{folder}/{name}.1");

@@ -31,7 +31,9 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     let index = |columns: &[&str]| {
         let mut found = BTreeMap::new();
         let rows = records(|record| {
-            Some(columns.iter().flat_map(|column| record.list(column)).map(|n| normal(&n)).collect::<Vec<_>>())
+            Some(
+                columns.iter().flat_map(|column| record.list(column)).map(|n| normal(&n)).collect::<Vec<_>>(),
+            )
         });
         for (at, names) in rows.into_iter().enumerate() {
             for name in names.into_iter().filter(|name| !name.is_empty()) {
