@@ -94,7 +94,7 @@ pub fn recompute(resolved: Resolved, options: &recompute::Options) -> Result<Rec
     Ok(Solved { title: title(&run), chosen, warnings, answer, flags, plan, run, spec })
 }
 
-/// Spreads layers that do not divide evenly as evenly as possible, unless that is refused: what [`balance`] starts from.
+/// Spreads layers that do not divide evenly as evenly as possible, unless that is refused: what [`balance()`] starts from.
 pub fn spread(spec: &mut RunSpec) {
     if spec.plan.pipeline_parallel.is_some() {
         spec.plan.uneven_stages.get_or_insert(true);

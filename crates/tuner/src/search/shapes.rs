@@ -51,7 +51,7 @@ impl Space {
         self.splits.iter().any(|split| *split != Split::Even)
     }
 
-    /// Numbers of chunks per stage to try under a schedule (beyond [`EVERY`], powers of two): where stages may be uneven, every one that leaves each chunk a layer (embedding
+    /// Numbers of chunks per stage to try under a schedule (beyond 256, powers of two): where stages may be uneven, every one that leaves each chunk a layer (embedding
     /// and head counting as layers), otherwise those that divide the layers.
     pub fn virtual_stage_choices(&self, schedule: Schedule, pipeline: u64, layers: u64) -> Vec<u64> {
         let interleaves = self.offers.as_ref().is_none_or(|o| o.interleaving);
