@@ -27,7 +27,8 @@ folder=$([ "$profile" = dev ] && echo debug || echo "$profile")
 target=${CARGO_TARGET_DIR:-$root/target}
 [ -n "$reuse" ] || cargo build --manifest-path "$root/Cargo.toml" --profile "$profile" --locked -p railwright
 mkdir -p railwright.data/scripts
-cp "$target/$folder/railwright" railwright.data/scripts/railwright
+# PROGRAM names another build of it, such as the static one of a release.
+cp "${PROGRAM:-$target/$folder/railwright}" railwright.data/scripts/railwright
 strip railwright.data/scripts/railwright
 
 said "wheel"

@@ -57,6 +57,10 @@ class Problem(ValueError):
         return f"{text}\nhint: {self.hint}" if self.hint else text
 
 
+# Tracebacks name it as users import it.
+Problem.__module__ = "railwright"
+
+
 def plain(value: object) -> Any:
     """A value of a framework as JSON has it: what is no number, text, list or mapping becomes its text."""
     if value is None or isinstance(value, (bool, int, float, str)):
