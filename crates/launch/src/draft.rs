@@ -221,7 +221,7 @@ impl Draft {
         }
         if let Ok(model) = model.resolve(|_| Err(Problem::new("no file"))) {
             let message =
-                format!("no vocabulary is given: {} rows are taken; give it with --vocab", model.vocabulary);
+                format!("no vocabulary size is set: {} rows are assumed; `--vocab` sets it", model.vocabulary);
             self.remark(RemarkKind::Assumed, "model.vocab", None, message);
         }
     }

@@ -289,8 +289,8 @@ impl<'a> Fields<'a> {
             }),
         };
         let message = match near {
-            Some((name, ..)) => format!("not known, so left out; did you mean `{name}`?"),
-            None => "not known, so left out".to_owned(),
+            Some((name, ..)) => format!("unknown, ignored; did you mean `{name}`?"),
+            None => "unknown, ignored".to_owned(),
         };
         let said = format!("{} = {}", entry.name, entry.data.shown());
         self.draft.remark(RemarkKind::Unknown, &said, entry.spot.line(), message);

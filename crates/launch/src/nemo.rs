@@ -242,7 +242,7 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
             RemarkKind::Unresolved,
             &said,
             line,
-            format!("`{field}` is an object here; left out"),
+            format!("`{field}` is an object here; ignored"),
         );
     }
     match names::of(format, &entry.path) {
@@ -253,7 +253,7 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
         Some(Name::Not(name)) => match &entry.data {
             Data::Flag(flag) => put(&name, vec![python(!flag)], draft),
             Data::Null => {}
-            _ => draft.remark(RemarkKind::Unresolved, &said, line, "expected `true` or `false`; left out"),
+            _ => draft.remark(RemarkKind::Unresolved, &said, line, "expected `true` or `false`; ignored"),
         },
     }
 }
@@ -269,9 +269,9 @@ fn unknown(entry: &Entry, draft: &mut Draft) {
     let message = match flags::near(last) {
         Some(near) => {
             let near = near.trim_start_matches('-').replace('-', "_");
-            format!("not known, so left out; `{near}` is")
+            format!("unknown, ignored; did you mean `{near}`?")
         }
-        None => "not known, so left out".to_owned(),
+        None => "unknown, ignored".to_owned(),
     };
     draft.remark(RemarkKind::Unknown, &said, entry.spot.line(), message);
 }

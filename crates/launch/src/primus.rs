@@ -67,7 +67,7 @@ impl Reader for PrimusReader {
             match flags::by_name(name) {
                 Some(flag) => arguments.insert(flag.name, argument(&entry.data, said, line), &mut draft),
                 None if matches!(entry.data, Data::Null | Data::Flag(false)) => {}
-                None => draft.remark(RemarkKind::Unknown, &said, line, "not known, so left out"),
+                None => draft.remark(RemarkKind::Unknown, &said, line, "unknown, ignored"),
             }
         }
         transfer(Format::Primus, file, &arguments, &World::default(), &mut draft, None);

@@ -118,7 +118,7 @@ fn habits(fields: &mut Fields<'_>) {
     fields.default("plan.overlap.gradient_reduce", &true, "FSDP overlaps reduction with the backward pass");
     fields.default("plan.overlap.parameter_gather", &true, "FSDP gathers ahead");
     fields.default("plan.overlap.tensor", &false, "async tensor parallelism is off by default");
-    fields.default("plan.overlap.pipeline", &true, "PyTorch's pipelines send beside compute");
+    fields.default("plan.overlap.pipeline", &true, "PyTorch's pipelines overlap sends with compute");
     fields.default("plan.overlap.expert", &false, "torchtitan's experts wait for their tokens");
 }
 

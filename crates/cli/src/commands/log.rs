@@ -183,7 +183,7 @@ impl Answer for Read {
             Cell::new(
                 if log.reports > 1 {
                     format!(
-                        "{}, give or take {}",
+                        "{} +/- {}",
                         human::seconds(Seconds::new(log.step_time)),
                         human::percent(log.noise)
                     )

@@ -144,7 +144,7 @@ impl Arguments {
         let number =
             word.replace('_', "").parse::<f64>().ok().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n));
         if number.is_none() {
-            let message = format!("expected a whole number, found `{word}`; left out");
+            let message = format!("expected a whole number, found `{word}`; ignored");
             draft.remark(RemarkKind::Unresolved, &argument.said, argument.line, message);
         }
         number.map(|number| number as u64)
@@ -156,7 +156,7 @@ impl Arguments {
         let word = argument.values.first()?.trim_matches(['[', ']', '\'', '"']);
         let number = word.parse::<f64>().ok().filter(|n| n.is_finite());
         if number.is_none() {
-            let message = format!("expected a number, found `{word}`; left out");
+            let message = format!("expected a number, found `{word}`; ignored");
             draft.remark(RemarkKind::Unresolved, &argument.said, argument.line, message);
         }
         number
@@ -401,8 +401,8 @@ fn take_words(
             unknown_flags += 1;
             let near = if unknown_flags <= MOST_LOOKED_UP { flags::near(spelling) } else { None };
             let message = match near {
-                Some(near) => format!("is not known, and left out; `{near}` is"),
-                None => "is not known, and left out".to_owned(),
+                Some(near) => format!("unknown, ignored; did you mean `{near}`?"),
+                None => "unknown, ignored".to_owned(),
             };
             draft.remark(RemarkKind::Unknown, spelling, line, message);
             continue;
@@ -427,7 +427,7 @@ fn take_words(
             Takes::On if values.is_empty() => values.push("True".to_owned()),
             Takes::Off if values.is_empty() => values.push("False".to_owned()),
             Takes::One if values.is_empty() => {
-                draft.remark(RemarkKind::Unresolved, &said, line, "has no value behind it; left out");
+                draft.remark(RemarkKind::Unresolved, &said, line, "has no value; ignored");
                 continue;
             }
             _ => {}
@@ -461,7 +461,7 @@ mod tests {
             said,
             [
                 "--num_layers 48 wins over `--num-layers 32` of line 1",
-                "--decoder-frist-pipeline-num-layers is not known, and left out; `--decoder-first-pipeline-num-layers` is",
+                "--decoder-frist-pipeline-num-layers unknown, ignored; did you mean `--decoder-first-pipeline-num-layers`?",
             ]
         );
     }

@@ -39,7 +39,7 @@ pub(crate) fn read(f: &mut Filler<'_>) {
     let stack = with_features(f, id);
     f.set("plan.software", &stack, flag.name);
     let message = format!(
-        "came up in {}, so the software is assumed to be `{stack}`; set --software to change it",
+        "was introduced in {}, so the software is inferred as `{stack}`; `--software` overrides it",
         flag.since
     );
     f.remark(RemarkKind::Assumed, flag.name, message);

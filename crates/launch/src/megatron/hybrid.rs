@@ -43,7 +43,7 @@ fn common(f: &mut Filler<'_>, family: &str) -> Option<Map<String, Value>> {
     let said = f.count("vocab_size").map(|rows| rows.saturating_add(u64::from(is_null)));
     let vocabulary = said.or_else(|| f.count("padded_vocab_size"));
     if vocabulary.is_none() {
-        f.remark(RemarkKind::Assumed, "vocab_size", "is not given; 128,000 rows are taken");
+        f.remark(RemarkKind::Assumed, "vocab_size", "not set; 128,000 rows are assumed");
     }
     let ffn = f.count("ffn_hidden_size").unwrap_or(hidden.saturating_mul(4));
     let value = json!({

@@ -150,7 +150,7 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
     if let Some(first) = unknown.first() {
         let names: Vec<&str> = unknown.iter().take(4).map(|entry| entry.name).collect();
         let message =
-            format!("{} arguments are not known and left out, such as {}", unknown.len(), names.join(", "));
+            format!("{} unknown arguments are ignored, such as {}", unknown.len(), names.join(", "));
         draft.remark(RemarkKind::Ignored, first.name, Some(first.line), message);
     }
     arguments

@@ -149,7 +149,7 @@ fn context_kind(f: &mut Filler<'_>, context: u64) {
         Some("a2a") => ContextKind::Ulysses,
         Some("a2a+p2p") => {
             if context > 1 {
-                let message = "two levels of context parallelism are taken for one ring";
+                let message = "two levels of context parallelism are estimated as one ring";
                 f.remark(RemarkKind::NotModelled, "cp_comm_type", message);
             }
             ContextKind::Ring
@@ -219,7 +219,7 @@ fn kernels(f: &mut Filler<'_>) {
     };
     match optimizer {
         Some(optimizer) => f.set("plan.optimizer", &optimizer, "optimizer"),
-        None => f.remark(RemarkKind::NotModelled, "optimizer", "is taken for adam, with two moments"),
+        None => f.remark(RemarkKind::NotModelled, "optimizer", "estimated as adam, with two moments"),
     }
     let (kernel, field) = match (f.arguments.word("attention_backend"), f.arguments.word("transformer_impl"))
     {

@@ -42,7 +42,7 @@ fn sharding(f: &mut Filler<'_>, degrees: &Degrees) {
         let ranks = degrees.data.map(|data| data.saturating_mul(degrees.context));
         sharding.group = ranks.filter(|ranks| ranks.is_multiple_of(instances)).map(|ranks| ranks / instances);
         if sharding.group.is_none() {
-            let message = "how many ranks share one copy depends on the world size; one group is taken";
+            let message = "how many ranks share one copy depends on the world size; one group is assumed";
             f.remark(RemarkKind::Unresolved, "num_distributed_optimizer_instances", message);
         }
     }
@@ -93,7 +93,7 @@ fn full(
     let count = f.count(number);
     if method != Some("block") {
         if count.is_some_and(|count| count > 1) {
-            let message = "layers are kept in groups; each layer's input is counted all the same";
+            let message = "layers are checkpointed in groups; the input of each layer is counted";
             f.remark(RemarkKind::NotModelled, number, message);
         }
         return Recompute::Full { layers: None };
@@ -127,7 +127,7 @@ fn selective(f: &mut Filler<'_>) -> Recompute {
             "mlp" => modules.insert(RecomputeModule::Mlp),
             "moe" => modules.insert(RecomputeModule::Moe),
             other => {
-                let message = format!("recompute of `{other}` is not modelled; it is taken to be kept");
+                let message = format!("recompute of `{other}` is not modelled; it is assumed to be kept");
                 f.remark(RemarkKind::NotModelled, "recompute_modules", message);
                 false
             }
@@ -166,7 +166,7 @@ fn offload(f: &mut Filler<'_>, per_stage: Option<u64>) {
         f.remark(
             RemarkKind::NotModelled,
             "cpu_offloading_num_layers",
-            format!("is taken for {:.0}% of the activations of every layer", share * 100.0),
+            format!("estimated as {:.0}% of the activations of every layer", share * 100.0),
         );
     }
 }

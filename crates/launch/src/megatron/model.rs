@@ -103,7 +103,7 @@ fn attention(f: &mut Filler<'_>) {
                     None => f.remark(
                         RemarkKind::NotModelled,
                         "window_attn_skip_freq",
-                        "an irregular list; every layer is taken to have the window",
+                        "irregular list; all layers are assumed to have the window",
                     ),
                 },
             }
@@ -127,7 +127,7 @@ fn latent(f: &mut Filler<'_>) {
     }
     if f.copy("kv_lora_rank", "model.kv_lora_rank").is_none() {
         f.set("model.kv_lora_rank", &RANK, "kv_lora_rank");
-        f.remark(RemarkKind::Assumed, "kv_lora_rank", format!("is not given, so {RANK} is taken"));
+        f.remark(RemarkKind::Assumed, "kv_lora_rank", format!("not set; {RANK} is assumed"));
     }
     f.copy("qk_head_dim", "model.qk_nope_head_dim");
     f.copy("qk_pos_emb_head_dim", "model.qk_rope_head_dim");
@@ -193,7 +193,7 @@ fn vocabulary(f: &mut Filler<'_>) {
         let known = VOCABULARIES.iter().find(|(name, _)| word.contains(&name.to_lowercase()));
         if let Some((_, rows)) = known {
             f.set("model.vocab", rows, field);
-            let message = format!("no vocabulary is given; {rows} rows are concluded from the tokenizer");
+            let message = format!("no vocabulary size is set; {rows} rows are inferred from the tokenizer");
             f.remark(RemarkKind::Assumed, field, message);
             return;
         }
@@ -245,7 +245,7 @@ fn which_layers(f: &mut Filler<'_>, layers: u64) {
     let list: Vec<u64> = match text.parse::<u64>() {
         Ok(1) => return,
         Ok(0) => {
-            f.remark(RemarkKind::Unresolved, "moe_layer_freq", "is 0; every layer is taken to have experts");
+            f.remark(RemarkKind::Unresolved, "moe_layer_freq", "is 0; all layers are assumed to have experts");
             return;
         }
         Ok(every) if layers <= super::lists::LONGEST => {
@@ -253,7 +253,7 @@ fn which_layers(f: &mut Filler<'_>, layers: u64) {
         }
         _ => {
             let Some(list) = super::lists::read(&text) else {
-                let message = "is no list of 0 and 1; every layer is taken to have experts";
+                let message = "is no list of 0 and 1; all layers are assumed to have experts";
                 f.remark(RemarkKind::Unresolved, "moe_layer_freq", message);
                 return;
             };
@@ -262,7 +262,7 @@ fn which_layers(f: &mut Filler<'_>, layers: u64) {
     };
     if list.len() as u64 != layers {
         let message =
-            format!("has {} entries for {layers} layers; every layer is taken to have experts", list.len());
+            format!("has {} entries for {layers} layers; all layers are assumed to have experts", list.len());
         f.remark(RemarkKind::Conflict, "moe_layer_freq", message);
         return;
     }

@@ -96,7 +96,7 @@ fn why_partial(arguments: &Arguments, says: &Says) -> Option<String> {
         return Some(format!("`{}` may hold flags: {}", hidden.said, hidden.why));
     }
     if !says.names_a_model() && !LAYERS.iter().any(|name| arguments.mentions(name)) {
-        return Some("nothing in it gives the layers of the model (`--num-layers`)".to_owned());
+        return Some("it does not set the number of layers (`--num-layers`)".to_owned());
     }
     let (_, open) = arguments.open().find(|(name, _)| DEGREES.contains(name))?;
     Some(format!("`{}` is open: {}", open.said, open.why))
@@ -145,7 +145,7 @@ fn leave_defaults_open(
     }
     draft.forget_conclusions();
     for hidden in arguments.hidden() {
-        let message = "flags in it are not seen, so nothing is concluded from flags that are absent";
+        let message = "its flags are unknown, so absent flags have no default";
         draft.remark(RemarkKind::Unresolved, &hidden.said, hidden.line, message);
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     let divided_by = if bars.is_some() { "hybrid_layer_pattern" } else { "pipeline_model_parallel_layout" };
     let layout = bars.or(layout);
     if f.arguments.get("pipeline_model_parallel_layout").is_some() && layout.is_none() {
-        let message = "is no layout such as `Et*3|(tt|)*29|L`; left out";
+        let message = "not a layout such as `Et*3|(tt|)*29|L`; ignored";
         f.remark(RemarkKind::Unresolved, "pipeline_model_parallel_layout", message);
     }
     if f.arguments.word("pipeline_model_parallel_layout").is_some_and(predicts_early) {

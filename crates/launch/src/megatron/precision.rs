@@ -85,7 +85,7 @@ fn states(f: &mut Filler<'_>) {
     let second = format(f, "exp_avg_sq_dtype").unwrap_or(DataType::Fp32);
     f.set("plan.precision.moments", &first, "exp_avg_dtype");
     if first != second {
-        let message = format!("the second moment is taken to be in {first} as the first");
+        let message = format!("the second moment is assumed to be in {first}, like the first");
         f.remark(RemarkKind::NotModelled, "exp_avg_sq_dtype", message);
     }
 }

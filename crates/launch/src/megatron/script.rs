@@ -215,7 +215,7 @@ fn surroundings(script: &Script, draft: &mut Draft) {
         let more =
             if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
         let message = format!(
-            "not set in the script, so read as the shell reads what is not set: {list}{more}; give `{first}=VALUE` otherwise"
+            "unset in the script, so empty as in the shell: {list}{more}; `{first}=VALUE` sets it"
         );
         draft.remark(RemarkKind::Assumed, &format!("${first}"), None, message);
     }
@@ -277,7 +277,7 @@ fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
         RemarkKind::Assumed,
         &format!("${name}"),
         Some(line),
-        "is taken for the command, as nothing in this file starts it",
+        "assumed to be the command: this file does not start it",
     );
     Some(Command { words, line, is_alone: true, ..Command::default() })
 }

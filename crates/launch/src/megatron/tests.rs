@@ -113,7 +113,7 @@ fn a_script_with_arrays_strings_and_conditions() {
     };
     assert_eq!(
         told(RemarkKind::Unknown),
-        ["Some(100) --loss-scaling-factr is not known, and left out; `--loss-scale` is"]
+        ["Some(100) --loss-scaling-factr unknown, ignored; did you mean `--loss-scale`?"]
     );
     assert_eq!(
         told(RemarkKind::Unresolved),

@@ -211,7 +211,7 @@ fn script(run: &Run, structure: &Structure, groups: &[Group], version: &str) -> 
     let is_fsdp = matches!(Sharded::of(run), Sharded::Torch | Sharded::Megatron);
     if choices::overlaps_experts(run) {
         out.push_str(
-            "\n# Lets experts' communication run beside compute.\nexport CUDA_DEVICE_MAX_CONNECTIONS=32\n",
+            "\n# Allows communication of experts to overlap with compute.\nexport CUDA_DEVICE_MAX_CONNECTIONS=32\n",
         );
     } else if !is_fsdp && (plan.tensor_parallel > 1 || plan.context_parallel > 1) {
         out.push_str("\n# Keeps communication and compute in the order in which they were issued.\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\n");

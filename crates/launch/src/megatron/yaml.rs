@@ -84,7 +84,7 @@ fn take(key: &str, value: &Value, text: &str, arguments: &mut Arguments, draft: 
         if !matches!(value, Value::Null | Value::Bool(_)) && flags::near(key).is_some() {
             let near =
                 flags::near(key).map_or_else(String::new, |near| format!("; the nearest known is `{near}`"));
-            draft.remark(RemarkKind::Ignored, &said, line, format!("is not known, and left out{near}"));
+            draft.remark(RemarkKind::Ignored, &said, line, format!("unknown, ignored{near}"));
         }
         return;
     };

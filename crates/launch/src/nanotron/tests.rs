@@ -210,7 +210,7 @@ fn a_vocabulary_that_is_not_said_is_told() {
     };
     assert_eq!(
         rows(&text).as_deref(),
-        Some("model.vocab: no vocabulary is given: 32000 rows are taken; give it with --vocab")
+        Some("model.vocab: no vocabulary size is set: 32000 rows are assumed; `--vocab` sets it")
     );
     assert_eq!(rows(LLAMA), None);
 }

@@ -147,7 +147,7 @@ pub(super) fn model(document: &Document, recipe: &str, draft: &mut Draft) {
     }
     if let Some(name) = candidates(recipe).iter().find_map(|name| by_name(name).ok()) {
         draft.set("model.name", &name.name, &format!("the recipe's name, {recipe}"), None);
-        let message = format!("the model is taken for {}, by the name of the recipe", name.name);
+        let message = format!("model inferred from the name of the recipe: {}", name.name);
         draft.remark(RemarkKind::Assumed, recipe, None, message);
     }
 }

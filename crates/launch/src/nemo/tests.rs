@@ -96,7 +96,7 @@ fn bridge_is_read() {
     }
     let unknown = told(&launch, RemarkKind::Unknown);
     assert_eq!(unknown.len(), 1, "{unknown:?}");
-    assert!(unknown[0].starts_with("model.frobnicate_factor = 3: not known"), "{unknown:?}");
+    assert!(unknown[0].starts_with("model.frobnicate_factor = 3: unknown"), "{unknown:?}");
     let model = launch.spec.model.resolve(|_| Err(Problem::new("no file"))).expect("a model");
     let known = by_name("qwen3-30b-a3b").expect("known");
     assert_eq!(model.parameters().total, known.parameters().total);
@@ -197,7 +197,7 @@ fn sections_may_stand_in_braces() {
     assert_eq!(value(&launch, "plan.micro_batch"), "2");
     assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
     let rows = told(&launch, RemarkKind::Assumed);
-    assert!(rows.iter().any(|said| said.contains("rows are taken; give it with --vocab")), "{rows:?}");
+    assert!(rows.iter().any(|said| said.contains("rows are assumed; `--vocab` sets it")), "{rows:?}");
     let bridge = "model: {num_layers: 32, tensor_model_parallel_size: 2}\ntrain: {micro_batch_size: 2}\n";
     assert_eq!(detect(bridge).first().map(|seen| seen.format), Some(Format::MegatronBridge));
 }

@@ -105,7 +105,7 @@ impl Program {
                 if all_but_end {
                     first.clone()
                 } else {
-                    Value::Open("depends on a condition that is not known".into())
+                    Value::Open("depends on an unknown condition".into())
                 }
             }
             _ => result,

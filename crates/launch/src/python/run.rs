@@ -177,7 +177,7 @@ impl Program {
                 Some(true) => return self.block(block),
                 Some(false) => {}
                 None => {
-                    let why = format!("depends on a condition that is not known (line {line})");
+                    let why = format!("depends on an unknown condition (line {line})");
                     for (_, block) in &branches[index..] {
                         self.doubtful(block, &why);
                     }
@@ -302,7 +302,7 @@ impl Program {
                 match (self.heap.truth(&left), *operator) {
                     (Some(false), "and") | (Some(true), "or") => left,
                     (Some(_), _) => self.value(right),
-                    (None, _) => Value::Open("depends on a condition that is not known".into()),
+                    (None, _) => Value::Open("depends on an unknown condition".into()),
                 }
             }
             Expression::Binary(operator, left, right) => {
@@ -313,7 +313,7 @@ impl Program {
                 let value = self.value(value);
                 match self.heap.truth(&value) {
                     Some(truth) => Value::Flag(!truth),
-                    None => Value::Open("depends on a condition that is not known".into()),
+                    None => Value::Open("depends on an unknown condition".into()),
                 }
             }
             Expression::Negative(value) => match self.value(value) {
@@ -326,7 +326,7 @@ impl Program {
                 match self.heap.truth(&condition) {
                     Some(true) => self.value(value),
                     Some(false) => self.value(other),
-                    None => Value::Open("depends on a condition that is not known".into()),
+                    None => Value::Open("depends on an unknown condition".into()),
                 }
             }
             Expression::Other(what) => Value::Open(format!("is {what}").into()),

@@ -85,7 +85,7 @@ fn what_is_computed_or_depends_stays_open_and_is_told() {
     for part in [
         "llama3_70b_pretrain_config(...): makes the configuration in another file",
         "compute_micro_batch(...)",
-        "model.recompute_granularity: depends on a condition that is not known (line 42)",
+        "model.recompute_granularity: depends on an unknown condition (line 42)",
         "apply_team_defaults(...): is called with the configuration and stands in another file",
     ] {
         assert!(open.contains(part), "{part} is missing in\n{open}");

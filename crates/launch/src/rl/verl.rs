@@ -125,7 +125,7 @@ fn batch(fields: &mut Fields<'_>) {
                 let micro_batch = (tokens_count / length).max(1);
                 fields.set("plan.micro_batch", &micro_batch, tokens);
                 let message =
-                    "samples are packed up to these tokens: as many of the longest as fit are taken";
+                    "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
                 fields.remark(RemarkKind::Assumed, tokens, message);
             }
             _ => {

@@ -220,7 +220,7 @@ impl Walker<'_> {
             Err(why) => {
                 self.script.has_missing = true;
                 let text = name.text.as_str();
-                self.open(line, format!("source {text}"), format!("{why}; what it sets is not known"));
+                self.open(line, format!("source {text}"), format!("{why}; its settings are unknown"));
             }
         }
     }
@@ -247,7 +247,7 @@ impl Walker<'_> {
             }
             Err(why) => {
                 self.script.has_missing = true;
-                self.open(line, words[at].text.clone(), format!("{why}; what it starts is not known"));
+                self.open(line, words[at].text.clone(), format!("{why}; the command that it starts is unknown"));
                 false
             }
         }

@@ -28,7 +28,7 @@ const SCHEDULES: &[(&str, Schedule, bool, &str)] = &[
         "InterleavedZeroBubble",
         Schedule::OneForwardOneBackward,
         true,
-        "zero bubble over interleaved stages is not estimated: taken as interleaved 1f1b, whose bubble is larger",
+        "zero bubble over interleaved stages is not estimated as itself but as interleaved 1f1b, whose bubble is larger",
     ),
     (
         "DualPipeV",

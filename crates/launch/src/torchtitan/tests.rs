@@ -257,7 +257,7 @@ fn what_is_not_known_or_not_done_is_said() {
     );
     assert!(unresolved.iter().any(|said| said.contains("--sharding hsdp:8")), "{unresolved:?}");
     assert!(
-        told(&launch, RemarkKind::Unknown).contains(&"nonsense.a = 1: not known, so left out".to_owned())
+        told(&launch, RemarkKind::Unknown).contains(&"nonsense.a = 1: unknown, ignored".to_owned())
     );
     assert!(told(&launch, RemarkKind::Conflict)[0].contains("compiled layers only"));
     assert!(told(&launch, RemarkKind::NotModelled)[0].contains("plain all-to-all"));
@@ -272,8 +272,8 @@ fn a_typo_in_a_section_that_is_otherwise_ignored_is_told() {
     assert_eq!(
         unknown,
         [
-            "training.seq_length = 1: not known, so left out; did you mean `training.seq_len`?",
-            "parallelism.tensor_paralel_degree = 2: not known, so left out; did you mean `parallelism.tensor_parallel_degree`?"
+            "training.seq_length = 1: unknown, ignored; did you mean `training.seq_len`?",
+            "parallelism.tensor_paralel_degree = 2: unknown, ignored; did you mean `parallelism.tensor_parallel_degree`?"
         ]
     );
 }

@@ -7,7 +7,7 @@ use crate::estimate::CommunicationRow;
 use railwright_spec::calibration::{Calibration, CollectiveKind, Evidence, Operators, Regime};
 use railwright_spec::human;
 
-/// `calibration `h100.toml`: products.bf16, 648 measurements in rank0.json within a run, give or take 0.4%`
+/// `calibration `h100.toml`: products.bf16, 648 measurements in rank0.json within a run +/- 0.4%`
 fn told(calibration: &Calibration, figure: &str, regime: Regime, evidence: &Evidence) -> String {
     let file = if calibration.file.is_empty() { String::new() } else { format!(" `{}`", calibration.file) };
     let count = match evidence.samples {
@@ -20,7 +20,7 @@ fn told(calibration: &Calibration, figure: &str, regime: Regime, evidence: &Evid
         Regime::Sustained => "within a run",
     };
     let sure = if evidence.uncertainty > 0.0 {
-        format!(", give or take {}", human::percent(evidence.uncertainty))
+        format!(" +/- {}", human::percent(evidence.uncertainty))
     } else {
         String::new()
     };

@@ -54,7 +54,7 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
         Column::words("value"),
         Column::numbers("samples"),
         Column::numbers("spread").expendable(4),
-        Column::numbers("give or take").expendable(5),
+        Column::numbers("+/-").expendable(5),
         Column::numbers("off before").expendable(1),
         Column::numbers("off after").expendable(1),
         Column::words("from").expendable(3),

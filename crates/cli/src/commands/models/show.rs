@@ -102,7 +102,7 @@ impl Answer for Shown {
             ("word embedding", n(count.word_embedding)),
             ("head of its own", unless_zero(count.head)),
             ("routed experts", unless_zero(count.routed_experts)),
-            ("stacks beside the main one", unless_zero(count.towers)),
+            ("additional stacks", unless_zero(count.towers)),
             ("multi-token prediction, extra", unless_zero(count.multi_token_prediction)),
             (
                 "training FLOP per token",
@@ -155,7 +155,7 @@ fn outside(document: &mut Document, model: &Model) {
     document.heading("outside the layers");
     document.table(weights(model.embedding.iter().chain(&model.final_norm).chain(&model.head)));
     if let Some(mtp) = &model.multi_token_prediction {
-        document.heading(format!("multi-token prediction, {} deep, beside a layer each", mtp.depth));
+        document.heading(format!("multi-token prediction, {} deep, one layer each", mtp.depth));
         document.table(weights(&mtp.weights));
     }
 }

@@ -138,7 +138,7 @@ impl Tuned {
             columns.push(Column::numbers("measured"));
             columns.push(Column::numbers("expected").expendable(1));
         } else {
-            columns.push(Column::numbers("90% of runs").expendable(2));
+            columns.push(Column::numbers("90% interval").expendable(2));
         }
         columns.push(Column::numbers("memory"));
         columns.push(Column::words("fits"));
