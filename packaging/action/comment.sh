@@ -4,7 +4,7 @@
 #   comment.sh BASE HEAD PATTERNS REPORT.md [OPTIONS OF railwright check]...
 #
 # PATTERNS are git pathspecs, separated by spaces. RAILWRIGHT names the program (default: railwright).
-# Exit code: the highest of all checks (0 fits, 1 does not fit, 2 invalid, 4 at risk); 0 when nothing changed.
+# Exit code: that of the worst file (0 fits, 4 at risk, 1 does not fit, 2 invalid; anything else is worse); 0 when nothing changed.
 set -euo pipefail
 
 base=$1 head=$2 patterns=$3 report=$4
@@ -16,6 +16,17 @@ trap 'rm -f "$earlier"' EXIT
 # Globs are git's, not the shell's.
 read -ra pathspecs <<<"$patterns"
 mapfile -d '' -t files < <(git diff -z --name-only --diff-filter=AMR "$base" "$head" -- "${pathspecs[@]}")
+
+# The codes are not in the order of severity: a file at risk (4) must not hide an invalid one (2).
+severity() {
+    case $1 in
+        0) echo 0 ;;
+        4) echo 1 ;;
+        1) echo 2 ;;
+        2) echo 3 ;;
+        *) echo 4 ;;
+    esac
+}
 
 worst=0
 : >"$report"
@@ -29,6 +40,6 @@ for file in "${files[@]}"; do
     printf '### Railwright: %s\n\n' "$file" >>"$report"
     "$program" check "$file" "${against[@]}" --format md --quiet "$@" >>"$report" || code=$?
     printf '\n' >>"$report"
-    [ "$code" -le "$worst" ] || worst=$code
+    [ "$(severity "$code")" -le "$(severity "$worst")" ] || worst=$code
 done
 exit "$worst"
