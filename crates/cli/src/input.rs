@@ -198,7 +198,10 @@ fn cause(error: &std::io::Error) -> String {
         ErrorKind::IsADirectory => "it is a directory".to_owned(),
         _ => {
             let text = error.to_string();
-            text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+            let text = text.split(" (os error").next().unwrap_or(&text);
+            // A message is a fragment; units and names in it keep their letters.
+            let mut letters = text.chars();
+            letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
         }
     }
 }

@@ -27,7 +27,13 @@ fn the_worst_file_decides_the_exit_code() {
     let script = at(SCRIPT);
     let one = json(&["check", &script, "--cluster", "dgx-h100", "--json", "--quiet"], 0);
     assert_eq!(one["files"][0]["verdict"], "fits");
-    assert_eq!(one["files"][0]["not_modelled"][0], "--loss-scaling-factr");
+    let remarks = one["files"][0]["remarks"].as_array().expect("remarks");
+    let unknown = remarks.iter().find(|remark| remark["kind"] == "unknown").expect("an unknown flag");
+    assert_eq!(
+        (unknown["said"].as_str(), unknown["line"].as_u64()),
+        (Some("--loss-scaling-factr"), Some(100))
+    );
+    assert!(remarks.iter().any(|remark| remark["kind"] == "unresolved"), "`EXTRA_ARGS` has no value");
     let full = changed("PP=4", "PP=1", "check-full.sh");
     let two = json(&["check", &script, &full, "--cluster", "dgx-h100", "--vp", "1", "--json", "--quiet"], 1);
     assert_eq!(two["files"][1]["verdict"], "does_not_fit");
@@ -39,6 +45,22 @@ fn the_worst_file_decides_the_exit_code() {
     assert!(three["files"][1]["figures"].is_null());
     for path in [full, wrong] {
         let _ = fs::remove_file(path);
+    }
+}
+
+/// Values that Megatron refuses make a file invalid, even where a default could be priced.
+#[test]
+fn values_that_the_framework_refuses_are_invalid() {
+    for (from, to, name) in [
+        ("TP=8", "TP=eight", "check-word.sh"),
+        ("TP=8", "TP=0", "check-zero.sh"),
+        ("    --micro-batch-size $MICRO_BATCH", "    --micro-batch-size 1x", "check-batch.sh"),
+    ] {
+        let file = changed(from, to, name);
+        let answer = json(&["check", &file, "--cluster", "dgx-h100", "--json", "--quiet"], 2);
+        let checked = &answer["files"][0];
+        assert_eq!(checked["verdict"], "invalid", "{to}: {checked:?}");
+        let _ = fs::remove_file(file);
     }
 }
 
@@ -115,5 +137,9 @@ fn the_action_comments_on_changed_scripts_only() {
     let (code, told) =
         sh(&format!("{commit} && bash '{}' base HEAD '*.sh' out.md --cluster dgx-h100", script.display()));
     assert_eq!(code, Some(1), "a script that does not fit fails the check: {told}");
+    fs::write(folder.join("other.sh"), text.replacen("TP=8", "TP=eight", 1)).expect("a file");
+    let (code, told) =
+        sh(&format!("{commit} && bash '{}' base HEAD '*.sh' out.md --cluster dgx-h100", script.display()));
+    assert_eq!(code, Some(2), "an invalid file is worse than one that does not fit: {told}");
     let _ = fs::remove_dir_all(&folder);
 }

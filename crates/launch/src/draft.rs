@@ -220,8 +220,10 @@ impl Draft {
             return;
         }
         if let Ok(model) = model.resolve(|_| Err(Problem::new("no file"))) {
-            let message =
-                format!("no vocabulary size is set: {} rows are assumed; `--vocab` sets it", model.vocabulary);
+            let message = format!(
+                "no vocabulary size is set: {} rows are assumed; `--vocab` sets it",
+                model.vocabulary
+            );
             self.remark(RemarkKind::Assumed, "model.vocab", None, message);
         }
     }

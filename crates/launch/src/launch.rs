@@ -88,6 +88,8 @@ pub enum RemarkKind {
     Conflict,
     /// A value could not be found out: a variable without a value, an interpolation that leads out of the file.
     Unresolved,
+    /// A value that its option does not accept: the framework refuses to start.
+    Invalid,
     /// A name that is not known; the nearest known one is in the message.
     Unknown,
     /// Known, changes time or memory, and the calculator has no word for it.
@@ -104,6 +106,7 @@ impl RemarkKind {
         match self {
             Self::Conflict => "launch-conflict",
             Self::Unresolved => "launch-unresolved",
+            Self::Invalid => "launch-invalid",
             Self::Unknown => "launch-unknown",
             Self::NotModelled => "launch-not-modelled",
             Self::Assumed => "launch-assumed",

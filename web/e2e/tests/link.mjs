@@ -66,7 +66,7 @@ async function survives(browser, binary) {
     })
     await view.page.waitForSelector('.headlines.two')
     await first.stop()
-    await view.page.getByLabel('Tensor parallel', { exact: true }).fill('8')
+    await view.page.getByRole('textbox', { name: 'Tensor parallel', exact: true }).fill('8')
     await view.page.keyboard.press('Enter')
     await view.page.waitForSelector('.server-gone')
     await view.shot('lost-server')

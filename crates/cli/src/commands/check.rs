@@ -15,7 +15,7 @@ use railwright_answers::{ClosedForm, estimate};
 use railwright_calculator::estimate::Estimate;
 use railwright_calculator::memory::Fit;
 use railwright_calculator::model_flop::Convention;
-use railwright_launch::RemarkKind;
+use railwright_launch::{Remark, RemarkKind};
 use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -71,8 +71,8 @@ struct Checked {
     verdict: Verdict,
     problems: Vec<Problem>,
     warnings: Vec<Warning>,
-    /// Flags that are unknown or not modelled, as they stand in the file.
-    not_modelled: Vec<String>,
+    /// What the reader found beside the settings: contradictions, invalid and unresolved values, unknown flags, choices without a model.
+    remarks: Vec<Remark>,
     figures: Option<Figures>,
     /// The earlier version: its figures, or why there are none.
     against: Option<Result<Figures, Vec<Problem>>>,
@@ -118,7 +118,7 @@ fn check(arguments: &Check, file: &str) -> Result<Checked, Failure> {
         verdict: Verdict::Invalid,
         problems: Vec::new(),
         warnings: Vec::new(),
-        not_modelled: Vec::new(),
+        remarks: Vec::new(),
         figures: None,
         against: None,
     };
@@ -135,25 +135,39 @@ fn check(arguments: &Check, file: &str) -> Result<Checked, Failure> {
         Err(Failure::Input(problems)) => checked.problems = problems,
         Err(other @ Failure::BrokenPipe) => return Err(other),
     }
-    if let Ok(Some(launch)) = run::launch::of_path(file) {
-        let kinds = [RemarkKind::Unknown, RemarkKind::NotModelled];
-        let remarks = kinds.into_iter().flat_map(|kind| launch.remarks_of(kind));
-        checked.not_modelled = remarks.map(|remark| remark.said.clone()).collect();
+    if let Ok(Some(launch)) = run::launch::find(&asked(arguments, file)) {
+        checked.remarks = REMARKS.into_iter().flat_map(|kind| launch.remarks_of(kind)).cloned().collect();
+    }
+    if checked.remarks.iter().any(|remark| remark.kind == RemarkKind::Invalid) {
+        checked.verdict = Verdict::Invalid;
     }
     Ok(checked)
 }
 
-/// The estimate of a file, and the figures that are shown of it.
-fn figures(arguments: &Check, file: &str) -> Result<(Estimate, Figures), Failure> {
-    let run = RunArguments {
+/// Remarks that are shown, the gravest first.
+const REMARKS: [RemarkKind; 5] = [
+    RemarkKind::Invalid,
+    RemarkKind::Conflict,
+    RemarkKind::Unresolved,
+    RemarkKind::Unknown,
+    RemarkKind::NotModelled,
+];
+
+/// The arguments of `estimate` for a file.
+fn asked(arguments: &Check, file: &str) -> RunArguments {
+    RunArguments {
         model: Some(file.to_owned()),
         launch_args: arguments.launch_args.clone(),
         cluster: arguments.cluster.clone(),
         set: arguments.set.clone(),
         flags: arguments.flags.clone(),
         ..RunArguments::default()
-    };
-    let resolved = run::resolve(&run)?;
+    }
+}
+
+/// The estimate of a file, and the figures that are shown of it.
+fn figures(arguments: &Check, file: &str) -> Result<(Estimate, Figures), Failure> {
+    let resolved = run::resolve(&asked(arguments, file))?;
     let run = resolved.run.clone();
     let estimate = estimate(resolved, &ClosedForm)?.estimate;
     let interval = &estimate.step_time_interval;

@@ -217,6 +217,7 @@ fn values(document: &mut Document, launch: &Launch) {
 fn remarks(document: &mut Document, launch: &Launch) {
     for (kind, title) in [
         (RemarkKind::Conflict, "contradictions"),
+        (RemarkKind::Invalid, "invalid values"),
         (RemarkKind::Unresolved, "not resolved"),
         (RemarkKind::Unknown, "not known"),
         (RemarkKind::NotModelled, "known and not modelled"),

@@ -53,6 +53,12 @@ pub(crate) fn run(arguments: &MemorySnapshot, printer: &Printer) -> Result<Outco
         snapshot::read_trace(&arguments.file, &text)?
     };
     let report = snapshot::report(&read);
+    if report.devices.is_empty() {
+        return Err(Problem::new("this snapshot holds no memory of any device")
+            .in_file(&arguments.file)
+            .hint("start the recording with `torch.cuda.memory._record_memory_history()` before the first allocation")
+            .into());
+    }
     let predicted = arguments.run.as_ref().map(|path| predicted(path, arguments, &report)).transpose()?;
     let answer = Shown { title: arguments.file.clone(), report, predicted, top: arguments.top };
     printer.answer(&answer, &arguments.output)?;

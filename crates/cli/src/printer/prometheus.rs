@@ -47,6 +47,7 @@ pub(crate) fn render(metrics: &[Metric]) -> String {
 /// Backslashes and line breaks, and in labels quotes, are escaped.
 fn escaped(text: &str, is_label: bool) -> String {
     let text = text.replace('\\', "\\\\").replace('\n', "\\n");
+    let text = super::clean::line(&text).into_owned();
     if is_label { text.replace('"', "\\\"") } else { text }
 }
 

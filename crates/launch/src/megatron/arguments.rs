@@ -145,7 +145,7 @@ impl Arguments {
             word.replace('_', "").parse::<f64>().ok().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n));
         if number.is_none() {
             let message = format!("expected a whole number, found `{word}`; ignored");
-            draft.remark(RemarkKind::Unresolved, &argument.said, argument.line, message);
+            draft.remark(RemarkKind::Invalid, &argument.said, argument.line, message);
         }
         number.map(|number| number as u64)
     }
@@ -157,7 +157,7 @@ impl Arguments {
         let number = word.parse::<f64>().ok().filter(|n| n.is_finite());
         if number.is_none() {
             let message = format!("expected a number, found `{word}`; ignored");
-            draft.remark(RemarkKind::Unresolved, &argument.said, argument.line, message);
+            draft.remark(RemarkKind::Invalid, &argument.said, argument.line, message);
         }
         number
     }

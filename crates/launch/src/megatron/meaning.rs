@@ -79,7 +79,11 @@ pub(crate) struct Degrees {
 
 fn degrees(f: &mut Filler<'_>, world: &World) -> Degrees {
     let mut degree = |name: &str, key: &str| {
-        let value = f.count(name).filter(|n| *n > 0).unwrap_or(1);
+        let value = f.count(name).unwrap_or(1);
+        if value == 0 {
+            f.remark(RemarkKind::Invalid, name, "a parallel size is 1 or more; estimated as 1");
+        }
+        let value = value.max(1);
         f.set(key, &value, name);
         value
     };

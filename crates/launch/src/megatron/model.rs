@@ -245,7 +245,11 @@ fn which_layers(f: &mut Filler<'_>, layers: u64) {
     let list: Vec<u64> = match text.parse::<u64>() {
         Ok(1) => return,
         Ok(0) => {
-            f.remark(RemarkKind::Unresolved, "moe_layer_freq", "is 0; all layers are assumed to have experts");
+            f.remark(
+                RemarkKind::Unresolved,
+                "moe_layer_freq",
+                "is 0; all layers are assumed to have experts",
+            );
             return;
         }
         Ok(every) if layers <= super::lists::LONGEST => {

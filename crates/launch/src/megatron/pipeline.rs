@@ -36,6 +36,12 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     } else if let Some(chunks) = f.count("num_virtual_stages_per_pipeline_rank") {
         (chunks.max(1), "num_virtual_stages_per_pipeline_rank")
     } else if let (Some(each), Some(counted)) = (each, counted) {
+        if !counted.is_multiple_of(stages.saturating_mul(each)) {
+            let message = format!(
+                "{counted} layers do not divide into {stages} stages of chunks of {each}, which Megatron rejects"
+            );
+            f.remark(RemarkKind::Invalid, "num_layers_per_virtual_pipeline_stage", message);
+        }
         ((counted / stages / each).max(1), "num_layers_per_virtual_pipeline_stage")
     } else {
         (1, "num_layers_per_virtual_pipeline_stage")

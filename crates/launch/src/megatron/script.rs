@@ -214,9 +214,8 @@ fn surroundings(script: &Script, draft: &mut Draft) {
         let list = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let more =
             if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
-        let message = format!(
-            "unset in the script, so empty as in the shell: {list}{more}; `{first}=VALUE` sets it"
-        );
+        let message =
+            format!("unset in the script, so empty as in the shell: {list}{more}; `{first}=VALUE` sets it");
         draft.remark(RemarkKind::Assumed, &format!("${first}"), None, message);
     }
 }

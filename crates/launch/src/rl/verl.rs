@@ -124,8 +124,7 @@ fn batch(fields: &mut Fields<'_>) {
                 let tokens_count = shared(fields).saturating_mul(tokens_count);
                 let micro_batch = (tokens_count / length).max(1);
                 fields.set("plan.micro_batch", &micro_batch, tokens);
-                let message =
-                    "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
+                let message = "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
                 fields.remark(RemarkKind::Assumed, tokens, message);
             }
             _ => {

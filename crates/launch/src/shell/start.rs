@@ -247,7 +247,11 @@ impl Walker<'_> {
             }
             Err(why) => {
                 self.script.has_missing = true;
-                self.open(line, words[at].text.clone(), format!("{why}; the command that it starts is unknown"));
+                self.open(
+                    line,
+                    words[at].text.clone(),
+                    format!("{why}; the command that it starts is unknown"),
+                );
                 false
             }
         }

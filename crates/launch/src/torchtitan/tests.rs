@@ -256,9 +256,7 @@ fn what_is_not_known_or_not_done_is_said() {
         "{unresolved:?}"
     );
     assert!(unresolved.iter().any(|said| said.contains("--sharding hsdp:8")), "{unresolved:?}");
-    assert!(
-        told(&launch, RemarkKind::Unknown).contains(&"nonsense.a = 1: unknown, ignored".to_owned())
-    );
+    assert!(told(&launch, RemarkKind::Unknown).contains(&"nonsense.a = 1: unknown, ignored".to_owned()));
     assert!(told(&launch, RemarkKind::Conflict)[0].contains("compiled layers only"));
     assert!(told(&launch, RemarkKind::NotModelled)[0].contains("plain all-to-all"));
     let ignored = told(&launch, RemarkKind::Ignored);

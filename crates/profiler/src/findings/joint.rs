@@ -6,7 +6,7 @@
 
 use super::Context;
 use crate::profile::{Finding, Joint};
-use crate::waterfall::{Bubble, Label, Share};
+use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
 
 /// Whether the cost of a rule's findings is counted in the time of a label.
@@ -49,12 +49,7 @@ fn covers(id: &str, label: Label) -> bool {
             waits
                 || matches!(
                     label,
-                    Label::Host
-                        | Label::Sync
-                        | Label::DataLoading
-                        | Label::Allocation
-                        | Label::Unexplained
-                        | Label::Bubble(Bubble::Stall)
+                    Label::Host | Label::Sync | Label::DataLoading | Label::Allocation | Label::Unexplained
                 )
         }
         "waiting" => waits,

@@ -5,7 +5,7 @@
 use super::{Context, Rule, idle, percent, time};
 use crate::causes::Cause;
 use crate::profile::Finding;
-use crate::waterfall::{Bubble, Label};
+use crate::waterfall::Label;
 
 pub(super) struct HostPauses;
 
@@ -34,12 +34,7 @@ impl Rule for HostPauses {
             parts.sum(|label| {
                 matches!(
                     label,
-                    Label::Host
-                        | Label::Sync
-                        | Label::DataLoading
-                        | Label::Allocation
-                        | Label::Unexplained
-                        | Label::Bubble(Bubble::Stall)
+                    Label::Host | Label::Sync | Label::DataLoading | Label::Allocation | Label::Unexplained
                 )
             })
         };

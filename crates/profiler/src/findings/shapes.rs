@@ -28,23 +28,14 @@ fn inputs(shapes: &str) -> impl Iterator<Item = Vec<u64>> {
 
 /// Whether a product of these inputs has an awkward dimension. A dimension of 1 is no product's, it is a vector's. Of a convolution the channels are what tensor
 /// cores load (NVIDIA, "Convolutional Layers User's Guide": channels in multiples of 8); heights, widths and the kernel's size are not, and pictures have 3 or 4 channels.
-fn awkward(shapes: &str) -> bool {
+fn awkward(shapes: &str, is_convolution: bool) -> bool {
     let is_awkward = |d: u64| d > 1 && !d.is_multiple_of(MULTIPLE);
-    if inputs(shapes).any(|input| input.len() >= 4 && is_convolution(shapes)) {
+    if is_convolution {
         return inputs(shapes)
             .filter(|input| input.len() >= 4)
             .any(|input| input[1] > 4 && is_awkward(input[1]));
     }
     dimensions(shapes).into_iter().any(is_awkward)
-}
-
-/// Whether inputs are those of a convolution: two of equal rank, four or five, which do not agree in their first dimensions as batches of products do.
-fn is_convolution(shapes: &str) -> bool {
-    let large: Vec<Vec<u64>> = inputs(shapes).filter(|input| matches!(input.len(), 4 | 5)).collect();
-    large.windows(2).any(|pair| {
-        let batches = pair[0].len() - 2;
-        pair[0].len() == pair[1].len() && pair[0].get(..batches) != pair[1].get(..batches)
-    })
 }
 
 impl Rule for Shapes {
@@ -68,16 +59,17 @@ impl Rule for Shapes {
         for view in context.views {
             // The operator with shapes that is open on a launch's thread: rows come by start, so the last one that began and has not ended.
             let host = &view.trace.host;
-            let mut open: BTreeMap<u32, (i64, u32)> = BTreeMap::new();
-            let mut shape_of: Vec<u32> = vec![NONE; host.len()];
+            let mut open: BTreeMap<u32, (i64, u32, bool)> = BTreeMap::new();
+            let mut shape_of: Vec<(u32, bool)> = vec![(NONE, false); host.len()];
             for (at, row) in host.iter().enumerate() {
-                if let Some(shapes) = row.shapes.filter(|_| contracts(view.trace.names.get(row.name))) {
-                    open.insert(row.thread, (row.end, shapes.0));
+                let name = view.trace.names.get(row.name);
+                if let Some(shapes) = row.shapes.filter(|_| contracts(name)) {
+                    open.insert(row.thread, (row.end, shapes.0, name.contains("conv")));
                 } else if row.kind == HostKind::Runtime
-                    && let Some(&(end, shapes)) = open.get(&row.thread)
+                    && let Some(&(end, shapes, is_convolution)) = open.get(&row.thread)
                     && row.start < end
                 {
-                    shape_of[at] = shapes;
+                    shape_of[at] = (shapes, is_convolution);
                 }
             }
             for (at, row) in view.gpu.iter().enumerate() {
@@ -89,9 +81,10 @@ impl Rule for Shapes {
                 {
                     continue;
                 }
-                let Some(&shapes) = shape_of.get(launch as usize).filter(|s| **s != NONE) else { continue };
+                let known = shape_of.get(launch as usize).filter(|(shapes, _)| *shapes != NONE);
+                let Some(&(shapes, is_convolution)) = known else { continue };
                 let text = view.trace.names.get(crate::NameId(shapes));
-                if awkward(text) {
+                if awkward(text, is_convolution) {
                     *times.entry(tidy(text)).or_default() += row.duration();
                 }
             }
@@ -117,14 +110,16 @@ mod tests {
 
     #[test]
     fn shapes_are_read_as_recorders_write_them() {
-        assert!(awkward("[[4096, 5001], [5001, 1024]]"));
-        assert!(!awkward("[[4096, 5120], [5120, 1024], [1024], []]"));
-        assert!(!awkward("[[1, 4096], [4096, 1]]"));
+        assert!(awkward("[[4096, 5001], [5001, 1024]]", false));
+        assert!(!awkward("[[4096, 5120], [5120, 1024], [1024], []]", false));
+        assert!(!awkward("[[1, 4096], [4096, 1]]", false));
         // Convolutions: heights and kernels are as they are.
-        assert!(!awkward("[[32, 256, 14, 14], [1024, 256, 1, 1], [], [], [], [], [], [], []]"));
-        assert!(!awkward("[[32, 3, 224, 224], [64, 3, 7, 7], [], []]"));
-        assert!(awkward("[[32, 250, 14, 14], [1024, 250, 3, 3], [], []]"));
+        assert!(!awkward("[[32, 256, 14, 14], [1024, 256, 1, 1], [], [], [], [], [], [], []]", true));
+        assert!(!awkward("[[32, 3, 224, 224], [64, 3, 7, 7], [], []]", true));
+        assert!(awkward("[[32, 250, 14, 14], [1024, 250, 3, 3], [], []]", true));
+        // A backward pass to a weight: the first dimensions of gradient and input agree as in a batch of products.
+        assert!(!awkward("[[32, 256, 14, 14], [32, 256, 14, 14], [], []]", true));
         // Batches of products: attention's of 4 by 12 heads.
-        assert!(awkward("[[4, 12, 3137, 64], [4, 12, 64, 3137]]"));
+        assert!(awkward("[[4, 12, 3137, 64], [4, 12, 64, 3137]]", false));
     }
 }

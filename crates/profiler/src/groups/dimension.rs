@@ -177,6 +177,9 @@ pub(crate) fn described(description: &str) -> Option<Option<Dimension>> {
         || is(&["cp", "context", "sp", "ulysses", "ring"])
     {
         Some(Some(Dimension::Context))
+    } else if is(&["model_parallel_group", "mp"]) {
+        // Megatron's model-parallel group joins the tensor and the pipeline dimension.
+        Some(None)
     } else if has(&["tensor", "model_parallel"]) || is(&["tp", "model"]) {
         Some(Some(Dimension::Tensor))
     } else {

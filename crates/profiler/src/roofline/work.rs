@@ -137,7 +137,12 @@ pub fn work(operator: &str, shapes: &[Vec<u64>], width: f64, outputs: &Outputs) 
         | "silu_backward"
         | "sigmoid_backward"
         | "tanh_backward"
-        | "native_dropout_backward" => (Kind::Elementwise, all + most, most),
+        | "native_dropout_backward" => {
+            // Further tensors are outputs (`out=`), which `most` counts.
+            let inputs = if matches!(base, "addcmul" | "addcdiv" | "lerp" | "where") { 3 } else { 2 };
+            let read: f64 = shapes.iter().take(inputs).map(|shape| elements(shape)).sum();
+            (Kind::Elementwise, read + most, most)
+        }
         "gelu" | "silu" | "relu" | "sigmoid" | "tanh" | "exp" | "neg" | "pow" | "sqrt" | "rsqrt"
         | "clamp" | "clamp_min" | "dropout" | "native_dropout" | "leaky_relu" | "hardtanh" => {
             (Kind::Elementwise, 2.0 * most, most)

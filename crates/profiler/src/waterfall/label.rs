@@ -209,7 +209,7 @@ impl Label {
             Self::Exposed(..) => Hardware::Link,
             Self::Copy => Hardware::Copies,
             Self::Host | Self::Sync | Self::DataLoading | Self::Allocation => Hardware::Host,
-            Self::Unexplained => Hardware::Unknown,
+            Self::Unexplained | Self::Gap => Hardware::Unknown,
             _ => Hardware::Device,
         }
     }

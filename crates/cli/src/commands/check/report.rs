@@ -2,6 +2,7 @@
 
 use super::{Checked, Figures, Verdict};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use railwright_launch::{Remark, RemarkKind};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Dollars, Seconds};
@@ -14,7 +15,7 @@ pub(super) fn json(checked: &Checked) -> Value {
         "verdict": checked.verdict,
         "problems": checked.problems.iter().map(problem).collect::<Vec<_>>(),
         "warnings": checked.warnings,
-        "not_modelled": checked.not_modelled,
+        "remarks": checked.remarks,
         "figures": checked.figures,
         "against": checked.against.as_ref().map(|against| match against {
             Ok(figures) => json!({"figures": figures, "problems": []}),
@@ -164,8 +165,21 @@ fn details(document: &mut Document, checked: &Checked) {
         document.heading(format!("{file}: warnings"));
         document.blocks.push(bullets(checked.warnings.iter().map(|w| format!("{} [{}]", w.message, w.id))));
     }
-    if !checked.not_modelled.is_empty() {
-        document.heading_with(format!("{file}: not modelled"), "without effect on the figures above");
-        document.blocks.push(bullets(checked.not_modelled.iter().cloned()));
+    for (kind, title, about) in [
+        (RemarkKind::Invalid, "invalid values", "ignored in the figures above"),
+        (RemarkKind::Conflict, "contradictions", ""),
+        (RemarkKind::Unresolved, "not resolved", "the figures above rest on what is known"),
+        (RemarkKind::Unknown, "unknown flags", "ignored in the figures above"),
+        (RemarkKind::NotModelled, "not modelled", "ignored in the figures above"),
+    ] {
+        let found: Vec<&Remark> = checked.remarks.iter().filter(|remark| remark.kind == kind).collect();
+        if found.is_empty() {
+            continue;
+        }
+        document.heading_with(format!("{file}: {title}"), about);
+        document.blocks.push(bullets(found.into_iter().map(|remark| {
+            let line = remark.line.map_or_else(String::new, |line| format!("line {line}: "));
+            format!("{line}`{}`: {}", remark.said, remark.message)
+        })));
     }
 }

@@ -39,7 +39,8 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
             "micro_batch_size",
             Some(Argument { values: vec![micro.to_string()], said: said.clone(), line }),
         );
-        let message = "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
+        let message =
+            "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
         draft.remark(RemarkKind::Assumed, &said, line, message);
     }
     if let Some(word) = words.iter().find(|word| word.text == "--colocate") {
