@@ -72,6 +72,12 @@ fn shown() -> Vec<Shown> {
                         let skip = usize::from(own.is_some());
                         if let Some(arguments) = own.or_else(|| command.clone()) {
                             let lines = block.split_off(skip);
+                            let is_shown = |line: &String| !line.trim().is_empty() && line.trim() != "...";
+                            assert!(
+                                lines.iter().any(is_shown),
+                                "{guide}:{}: an empty block of output",
+                                index + 1
+                            );
                             let page = page.clone();
                             found.push(Shown {
                                 page,
