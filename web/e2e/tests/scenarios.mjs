@@ -8,7 +8,9 @@ export default async ({ browser, url }) => {
   const { page } = view
   const cell = (part) => page.locator('table[aria-label="Parts of the step"] tr', { hasText: part }).locator('td').last()
   // Nanoseconds of a step of seconds: no difference, once both scenarios are priced.
-  await cell('waiting for the host').filter({ hasText: /^\s*≈\s*$/ }).waitFor()
+  await cell('waiting for the host')
+    .filter({ hasText: /^\s*≈\s*$/ })
+    .waitFor()
   check((await cell('waiting for the host').locator('.good, .bad').count()) === 0, 'nanoseconds are called better or worse')
   // B does not fit: nothing is better or worse.
   check((await page.locator('.run-verdict.no').count()) === 1, 'B fits')
