@@ -142,14 +142,32 @@ mod tests {
             let text = std::fs::read_to_string(&page).expect("readable");
             let folder = page.parent().expect("a folder");
             for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-                let file = target.split('#').next().unwrap_or_default();
-                if file.is_empty() || target.contains("://") {
+                if target.contains("://") {
                     continue;
                 }
                 links += 1;
-                assert!(folder.join(file).exists(), "{} links to `{target}`", page.display());
+                let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+                let file = if file.is_empty() { page.clone() } else { folder.join(file) };
+                assert!(file.exists(), "{} links to `{target}`", page.display());
+                let has_anchor = || {
+                    let text = std::fs::read_to_string(&file).expect("readable");
+                    text.lines().any(|line| line.starts_with('#') && slug(line) == anchor)
+                };
+                assert!(anchor.is_empty() || has_anchor(), "{} links to `{target}`", page.display());
             }
         }
-        assert!(links > 20, "only {links} links were seen");
+        assert!(links > 100, "only {links} links were seen");
+    }
+
+    /// The anchor of a heading, as GitHub and mdBook make it.
+    fn slug(heading: &str) -> String {
+        let plain: String = heading
+            .trim_start_matches('#')
+            .trim()
+            .to_lowercase()
+            .chars()
+            .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+            .collect();
+        plain.replace(' ', "-")
     }
 }
