@@ -34,24 +34,8 @@ fn covers(id: &str, label: Label) -> bool {
             label == Label::Host
         }
         "unexplained" => label == Label::Unexplained,
-        "small-kernels" => {
-            matches!(
-                label,
-                Label::Host
-                    | Label::Sync
-                    | Label::DataLoading
-                    | Label::Allocation
-                    | Label::Gap
-                    | Label::Unexplained
-            )
-        }
-        "host-pauses" => {
-            waits
-                || matches!(
-                    label,
-                    Label::Host | Label::Sync | Label::DataLoading | Label::Allocation | Label::Unexplained
-                )
-        }
+        "small-kernels" => label.is_host_idle() || label == Label::Gap,
+        "host-pauses" => waits || label.is_host_idle(),
         "waiting" => waits,
         "exposed-tensor" => exposed(Dimension::Tensor),
         "exposed-context" => exposed(Dimension::Context),

@@ -30,14 +30,7 @@ impl Rule for HostPauses {
         if count < 3 {
             return Vec::new();
         }
-        let idle = |parts: &crate::waterfall::Parts| {
-            parts.sum(|label| {
-                matches!(
-                    label,
-                    Label::Host | Label::Sync | Label::DataLoading | Label::Allocation | Label::Unexplained
-                )
-            })
-        };
+        let idle = |parts: &crate::waterfall::Parts| parts.sum(Label::is_host_idle);
         let limit = 0.05 * context.step();
         let mut longest = vec![0.0f64; count];
         let mut worst: Vec<(f64, u32, usize)> = Vec::new();

@@ -202,6 +202,11 @@ impl Label {
         matches!(self, Self::Exposed(_, own) if own == share)
     }
 
+    /// Whether the device is idle because of its host, or for a reason that was not recorded.
+    pub const fn is_host_idle(self) -> bool {
+        matches!(self.hardware(), Hardware::Host) || matches!(self, Self::Unexplained)
+    }
+
     /// Which part of the machine holds the rank up.
     pub const fn hardware(self) -> Hardware {
         match self {
