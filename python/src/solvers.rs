@@ -63,7 +63,7 @@ pub(crate) fn size(
     let recommended = answer.sized.verdict.chosen.filter(|_| !answer.is_no()).map(|row| row as u64);
     Ok(SizeResult {
         title: answer.title.clone(),
-        complete: !answer.is_incomplete,
+        complete: answer.is_complete,
         recommended,
         rows,
         chosen: answer.chosen.clone(),

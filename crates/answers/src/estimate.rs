@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// An estimate with what was chosen because it was not specified.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimated {
     /// The estimate.
     #[serde(flatten)]

@@ -8,36 +8,44 @@ use railwright_spec::quantity::Seconds;
 use railwright_step::Step;
 use railwright_step::memory::{Held, MemoryKind, Peak, curve, fullest, peaks};
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 
 /// Into how many pieces of time a step is cut.
 const PIECES: usize = 256;
 
 /// Memory of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
     /// The run in one line.
     pub title: String,
     /// Every stage, item by item.
+    #[serde(rename = "memory")]
     pub report: MemoryReport,
     /// The stage that is shown over the step.
     pub stage: usize,
     /// That stage over the step; empty where a step has too many passes to draw.
     pub over_time: OverTime,
     /// The reason why it is empty.
+    #[serde(skip)]
     pub left_out: Option<Problem>,
     /// What is doubtful about the plan.
+    #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
 
 /// Memory of one stage over a step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverTime {
     /// Seconds since the step began, and bytes.
+    #[serde(skip)]
     pub curve: Vec<(f64, f64)>,
-    /// The highest in each of equal pieces of the step, by kind.
-    pub pieces: Vec<Held>,
+    /// Most that is held in each of equal pieces of the step, all kinds together.
+    pub highest_bytes: Vec<i64>,
+    /// The same by kind; kinds that hold nothing are left out.
+    pub parts: Vec<KindOverTime>,
     /// Length of the step.
+    #[serde(rename = "duration")]
     pub end: Seconds,
     /// When it is fullest.
     pub peak: Option<Peak>,
@@ -76,49 +84,32 @@ impl OverTime {
         let rank = step.ranks.get(stage);
         let points = rank.map(|rank| curve(&rank.memory)).unwrap_or_default();
         let until = step.start + step.duration();
+        let pieces: Vec<Held> =
+            rank.map(|rank| fullest(&rank.memory, step.start, until, PIECES)).unwrap_or_default();
+        let of = |kind: MemoryKind| KindOverTime {
+            kind,
+            bytes: pieces.iter().map(|held| held[kind as usize]).collect(),
+        };
         Self {
             curve: points.iter().map(|&(t, b)| ((t - step.start).seconds().get(), b as f64)).collect(),
-            pieces: rank.map(|rank| fullest(&rank.memory, step.start, until, PIECES)).unwrap_or_default(),
+            highest_bytes: pieces.iter().map(|held| held.iter().sum()).collect(),
+            parts: MemoryKind::ALL
+                .into_iter()
+                .map(of)
+                .filter(|part| part.bytes.iter().any(|n| *n != 0))
+                .collect(),
             end: step.duration().seconds(),
             peak: rank.and_then(|rank| peaks(step).into_iter().find(|peak| peak.rank == rank.rank)),
         }
     }
 }
 
-impl Serialize for Memory {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(4))?;
-        map.serialize_entry("title", &self.title)?;
-        map.serialize_entry("memory", &self.report)?;
-        map.serialize_entry("stage", &self.stage)?;
-        map.serialize_entry("over_time", &self.over_time)?;
-        map.end()
-    }
-}
-
 /// One kind of memory over the step.
-#[derive(Serialize)]
-struct KindOverTime {
-    kind: MemoryKind,
-    bytes: Vec<i64>,
-}
-
-impl Serialize for OverTime {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let highest: Vec<i64> = self.pieces.iter().map(|held| held.iter().sum()).collect();
-        let parts: Vec<KindOverTime> = MemoryKind::ALL
-            .into_iter()
-            .map(|kind| KindOverTime {
-                kind,
-                bytes: self.pieces.iter().map(|held| held[kind as usize]).collect(),
-            })
-            .filter(|part| part.bytes.iter().any(|n| *n != 0))
-            .collect();
-        let mut map = serializer.serialize_map(Some(4))?;
-        map.serialize_entry("duration", &self.end)?;
-        map.serialize_entry("highest_bytes", &highest)?;
-        map.serialize_entry("parts", &parts)?;
-        map.serialize_entry("peak", &self.peak)?;
-        map.end()
-    }
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KindOverTime {
+    /// The kind.
+    pub kind: MemoryKind,
+    /// Most that it holds in each piece of the step.
+    pub bytes: Vec<i64>,
 }

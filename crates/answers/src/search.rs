@@ -1,7 +1,6 @@
 //! The best strategies for a model on one or several clusters, ranked.
 
 mod batches;
-mod fields;
 pub(crate) mod nothing;
 mod own;
 mod remarks;
@@ -24,9 +23,11 @@ use railwright_tuner::search::{Candidate, Counters, Objective, Options, Runners,
 use railwright_tuner::why_not::WhyNot;
 use remarks::{impossible, not_expressed, title, torn, unique};
 use rows::{candidates, one, positions, shown};
+use serde::Serialize;
 
 /// A ranked candidate and the ways to ask for it again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shown {
     /// The candidate in its place.
     pub ranked: Ranked,
@@ -37,6 +38,7 @@ pub struct Shown {
     /// Its layout as flags.
     pub layout: String,
     /// The same without what all have in common, and long lists told shortly.
+    #[serde(skip)]
     pub short_layout: String,
     /// The command that estimates it.
     pub command: String,
@@ -45,7 +47,8 @@ pub struct Shown {
 }
 
 /// A combination of cluster and devices on which nothing can be searched.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Impossible {
     /// Its name.
     pub cluster: String,
@@ -56,6 +59,8 @@ pub struct Impossible {
 }
 
 /// What a search came to.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Searched {
     /// What is searched, in one line.
     pub title: String,
@@ -68,8 +73,10 @@ pub struct Searched {
     /// Strategies by what became of them.
     pub counters: Counters,
     /// Whether everything was searched.
+    #[serde(rename = "complete")]
     pub is_complete: bool,
     /// Layouts, best first.
+    #[serde(rename = "candidates")]
     pub shown: Vec<Shown>,
     /// The layout of the launch file that was named, in each setting where it is possible.
     pub own: Vec<Shown>,
@@ -80,16 +87,20 @@ pub struct Searched {
     /// The fastest layout, where rows are families and it is not the first.
     pub fastest: Option<Shown>,
     /// Whether each row is the simplest tie of a family of layouts.
+    #[serde(rename = "by_family")]
     pub is_by_family: bool,
     /// Whether several clusters or numbers of devices were compared.
+    #[serde(skip)]
     pub several_settings: bool,
     /// Settings on which nothing can be searched.
     pub impossible: Vec<Impossible>,
     /// What would fit, where nothing does.
+    #[serde(rename = "nothing_fits")]
     pub nothing: Option<nothing::Nothing>,
     /// Answers about layouts that were named.
     pub why_not: Vec<why_not::Answer>,
     /// Keys of the best plan that Megatron's launch file cannot say.
+    #[serde(rename = "not_expressed_in_megatron")]
     pub not_expressed: Vec<String>,
     /// What was chosen because it was not specified.
     pub chosen: Vec<String>,
@@ -244,7 +255,7 @@ impl Searched {
             };
         }
         let misses = self.nothing.iter().flat_map(|nothing| &nothing.misses);
-        match misses.map(|(miss, _)| Fit::of(miss.probability_of_fitting)).min() {
+        match misses.map(|missed| Fit::of(missed.miss.probability_of_fitting)).min() {
             Some(Fit::DoesNotFit) | None => Fit::DoesNotFit,
             Some(_) => Fit::AtRisk,
         }
@@ -253,7 +264,7 @@ impl Searched {
     /// Whether a part of the work was stopped before it had an answer.
     pub fn is_interrupted(&self) -> bool {
         let unanswered = self.why_not.iter().any(|answer| answer.verdict == WhyNot::Unanswered);
-        !self.is_complete || unanswered || self.nothing.as_ref().is_some_and(|nothing| nothing.is_stopped)
+        !self.is_complete || unanswered || self.nothing.as_ref().is_some_and(|nothing| !nothing.is_complete)
     }
 }
 

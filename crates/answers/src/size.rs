@@ -19,14 +19,15 @@ use railwright_spec::quantity::{Dollars, FlopPerSecond, Seconds};
 use railwright_spec::run::{Amount, Field, Value};
 use railwright_tuner::size::{Goal, Machine, Sized, Sizing, numbers, reach};
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 
 /// A finished table and how it was asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeAnswer {
     /// Model and tokens in one line.
     pub title: String,
     /// Numbers of devices, and the verdict.
+    #[serde(rename = "size")]
     pub sized: Sized,
     /// Each row's layout as flags, in the order of the rows.
     pub layouts: Vec<String>,
@@ -41,11 +42,13 @@ pub struct SizeAnswer {
     /// Whether the batch grows with the number of devices.
     pub growing_batch: bool,
     /// Whether cluster sizes have batches of their own, because none divides among all.
+    #[serde(skip)]
     pub own_batches: bool,
     /// What was chosen because it was not specified.
     pub chosen: Vec<String>,
-    /// Whether the user stopped it.
-    pub is_incomplete: bool,
+    /// Whether everything was searched.
+    #[serde(rename = "complete")]
+    pub is_complete: bool,
 }
 
 /// What is wanted of a size.
@@ -111,7 +114,7 @@ pub fn size(
     }
     let sized = sizing.finish();
     let mut answer =
-        answered(asked, wanted.growing_batch, &first_of_kind, sized, &batch, tokens, searcher.is_stopped())?;
+        answered(asked, wanted.growing_batch, &first_of_kind, sized, &batch, tokens, !searcher.is_stopped())?;
     for said in first_of_kind.iter().filter_map(|setting| searcher.said(setting)) {
         if !answer.chosen.contains(&said) {
             answer.chosen.push(said);
@@ -127,23 +130,6 @@ impl SizeAnswer {
     }
 }
 
-impl Serialize for SizeAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("title", &self.title)?;
-        map.serialize_entry("tokens", &self.tokens)?;
-        map.serialize_entry("global_batch", &self.global_batch)?;
-        map.serialize_entry("growing_batch", &self.growing_batch)?;
-        map.serialize_entry("sequence_length", &self.sequence_length)?;
-        map.serialize_entry("complete", &!self.is_incomplete)?;
-        map.serialize_entry("size", &self.sized)?;
-        map.serialize_entry("layouts", &self.layouts)?;
-        map.serialize_entry("command", &self.command)?;
-        map.serialize_entry("chosen", &self.chosen)?;
-        map.end()
-    }
-}
-
 fn answered(
     asked: &dyn Question,
     growing_batch: bool,
@@ -151,7 +137,7 @@ fn answered(
     sized: Sized,
     batch: &Batch,
     tokens: f64,
-    is_incomplete: bool,
+    is_complete: bool,
 ) -> Result<SizeAnswer, Refused> {
     let mut layouts = Vec::with_capacity(sized.rows.len());
     let mut command = None;
@@ -191,7 +177,7 @@ fn answered(
         own_batches: batch.is_own,
         chosen,
         sized,
-        is_incomplete,
+        is_complete,
     })
 }
 

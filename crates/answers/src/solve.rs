@@ -6,8 +6,7 @@ use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{Run, RunSpec};
 use railwright_tuner::written;
 use railwright_tuner::{balance, recompute};
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use serde::{Serialize, Serializer};
 
 /// What a solver found for a run, with the flags of frameworks that say it.
 #[derive(Clone, Debug)]
@@ -35,29 +34,45 @@ pub type Recomputed = Solved<recompute::Answer, recompute::Flags>;
 /// What `balance` found.
 pub type Balanced = Solved<balance::Answer, balance::Flags>;
 
-impl Serialize for Recomputed {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.fields("recompute", serializer)
-    }
+/// A solver's answer as JSON: the answer itself stands under the solver's name.
+macro_rules! as_json {
+    ($solved:ty, $fields:ident, $name:ident) => {
+        #[derive(Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        struct $fields<'a> {
+            /// The run in one line.
+            title: &'a str,
+            /// The answer.
+            $name: &'a $name::Answer,
+            /// The best as flags of frameworks.
+            flags: &'a [$name::Flags],
+            /// The best plan; none where nothing fits.
+            plan: Option<&'a Plan>,
+        }
+
+        impl Serialize for $solved {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let (title, answer) = (self.title.as_str(), &self.answer);
+                $fields { title, $name: answer, flags: &self.flags, plan: self.plan.as_ref() }
+                    .serialize(serializer)
+            }
+        }
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $solved {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($solved).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $fields::json_schema(generator)
+            }
+        }
+    };
 }
 
-impl Serialize for Balanced {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.fields("balance", serializer)
-    }
-}
-
-impl<A: Serialize, F: Serialize> Solved<A, F> {
-    /// What the JSON is, field by field.
-    fn fields<S: Serializer>(&self, name: &'static str, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(4))?;
-        map.serialize_entry("title", &self.title)?;
-        map.serialize_entry(name, &self.answer)?;
-        map.serialize_entry("flags", &self.flags)?;
-        map.serialize_entry("plan", &self.plan)?;
-        map.end()
-    }
-}
+as_json!(Recomputed, RecomputedFields, recompute);
+as_json!(Balanced, BalancedFields, balance);
 
 impl<A, F> Solved<A, F> {
     /// The specification of the best plan, in as few settings as lead back to it; none where nothing fits.

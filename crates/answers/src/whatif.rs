@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// Rehearsals with what was chosen because it was not specified.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rehearsed {
     /// The rehearsals.
     #[serde(flatten)]

@@ -49,6 +49,7 @@ pub struct Case<'a> {
 
 /// One figure, or one kind of operators, against measurements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
     /// What: `products.bf16`, `all_reduce x8`, ...
     pub name: String,
@@ -84,6 +85,7 @@ pub struct Line {
 
 /// A whole step, or a part of it, against the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepLine {
     /// What: `step`, `products`, `host`, ...
     pub name: String,
@@ -99,6 +101,7 @@ pub struct StepLine {
 
 /// A calibration, and how well it does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fitted {
     /// The figures.
     pub calibration: Calibration,

@@ -31,6 +31,7 @@ use serde::Serialize;
 
 /// What a group does together, and which buffer `bytes` counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Collective {
     /// Every rank ends with the sum; bytes of the buffer.
@@ -57,6 +58,7 @@ pub enum Collective {
 
 /// How well founded a cost is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// Nothing is sent.
@@ -73,6 +75,7 @@ pub enum Source {
 
 /// What a collective costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CollectiveCost {
     /// From the last rank's start to the end.
     pub time: Seconds,

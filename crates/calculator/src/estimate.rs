@@ -54,6 +54,7 @@ pub struct EstimateOptions {
 
 /// Everything that is said about one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,

@@ -17,6 +17,7 @@ use serde::Serialize;
 
 /// Where a step's time goes on the rank that everyone waits for. The parts sum to `total`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeBreakdown {
     /// The whole step.
     pub total: Seconds,

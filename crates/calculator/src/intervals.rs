@@ -15,6 +15,7 @@ use std::sync::LazyLock;
 
 /// Residuals of a class of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Residuals {
     /// The software generation, or `any`.
@@ -31,6 +32,7 @@ pub struct Residuals {
 
 /// A predicted time with the range that holds nine of ten measured runs of its class.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// Lower end.
     pub low: Seconds,

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// How attention is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Convention {
     /// What a causal mask leaves: `6N + 6Lhs` per token for plain attention (Megatron-Bridge, MLPerf).

@@ -15,11 +15,13 @@ use serde::Serialize;
 
 /// Hours that devices are taken, summed over devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct DeviceHours(pub f64);
 
 /// What a training takes and costs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bill {
     /// Tokens trained on.
     pub tokens: f64,

@@ -26,6 +26,7 @@ use railwright_spec::quantity::{Bytes, Flop, Seconds};
 
 /// Where a cost comes from, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
     /// A law corrected by measurements of the user's own machine.
@@ -42,6 +43,7 @@ pub enum Source {
 
 /// What one operator costs.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// Time of the kernels on the accelerator.
     pub time: Seconds,
@@ -86,6 +88,7 @@ impl std::iter::Sum for Cost {
 
 /// Which product of a linear layer, or which half of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pass {
     /// Y = X W.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// A family of operators: the finest line of a time breakdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
     /// Looking up, and scattering gradients into, the word embedding.
@@ -71,6 +72,7 @@ impl Family {
 
 /// A dimension of parallelism that communicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
     /// Tensor parallel.
@@ -92,6 +94,7 @@ impl Dimension {
 
 /// Compute and exposed communication of a piece of a step on one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Work {
     /// Device time by operator family.
     pub compute: [Seconds; Family::ALL.len()],

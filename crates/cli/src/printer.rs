@@ -24,7 +24,8 @@ pub(crate) use progress::{Progress, Stop, Watching, end_tidily};
 pub(crate) use prometheus::Metric;
 use railwright_server::Watch;
 use railwright_spec::problem::{Problem, Warning};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
@@ -83,8 +84,13 @@ pub(crate) trait Answer {
     /// What kind of answer the JSON says it is.
     const KIND: &'static str;
 
-    /// For machines: the fields beside `schema_version` and `kind`.
-    fn json(&self) -> Map<String, Value>;
+    /// Its fields in JSON, after `schema_version`, `kind` and `railwright`.
+    type Json<'a>: Serialize + Described
+    where
+        Self: 'a;
+
+    /// For machines.
+    fn json(&self) -> Self::Json<'_>;
 
     /// For people.
     fn document(&self, terminal: Terminal) -> Document;
@@ -138,7 +144,7 @@ impl Printer {
                 markdown::render(&clean::document(answer.document(Terminal { colour: false, ..terminal })))
             }
             Format::Csv => answer.csv(),
-            Format::Json => envelope(A::KIND, answer.json()),
+            Format::Json => envelope(A::KIND, &answer.json()),
             Format::Html => answer.page().map(|page| clean::markup(&page).into_owned()).ok_or_else(|| {
                 Problem::new("this command has no HTML report")
                     .in_file("--format")
@@ -309,23 +315,37 @@ fn format(output: &Output) -> Result<Format, Problem> {
     }
 }
 
-/// The fields of an answer value, for [`Answer::json`].
-pub(crate) fn fields(answer: &impl serde::Serialize) -> Map<String, Value> {
-    match serde_json::to_value(answer) {
-        Ok(Value::Object(fields)) => fields,
-        _ => Map::new(),
-    }
+/// JSON that has a schema; the schema is generated in tests alone.
+#[cfg(test)]
+pub(crate) trait Described: schemars::JsonSchema {}
+#[cfg(test)]
+impl<T: schemars::JsonSchema> Described for T {}
+/// JSON that has a schema; the schema is generated in tests alone.
+#[cfg(not(test))]
+pub(crate) trait Described {}
+#[cfg(not(test))]
+impl<T> Described for T {}
+
+/// What stands around the fields of every answer.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Envelope<'a, T> {
+    /// Grows when a field changes or goes; new fields may come at any time.
+    schema_version: u32,
+    /// The kind of answer.
+    kind: &'a str,
+    /// Version of the program.
+    railwright: &'a str,
+    #[serde(flatten)]
+    fields: T,
 }
 
 /// JSON with its version, two spaces deep.
-pub(crate) fn envelope(kind: &str, fields: Map<String, Value>) -> String {
-    let mut whole = Map::new();
-    whole.insert("schema_version".to_owned(), json!(SCHEMA_VERSION));
-    whole.insert("kind".to_owned(), json!(kind));
-    whole.insert("railwright".to_owned(), json!(env!("CARGO_PKG_VERSION")));
-    whole.extend(fields);
-    // Maps with text keys and finite numbers always serialise.
-    let mut text = serde_json::to_string_pretty(&Value::Object(whole)).unwrap_or_default();
+pub(crate) fn envelope(kind: &str, fields: &impl Serialize) -> String {
+    let whole =
+        Envelope { schema_version: SCHEMA_VERSION, kind, railwright: env!("CARGO_PKG_VERSION"), fields };
+    // Structures with text keys always serialize.
+    let mut text = serde_json::to_string_pretty(&whole).unwrap_or_default();
     text.push('\n');
     match clean::json(&text) {
         Cow::Owned(clean) => clean,

@@ -27,6 +27,7 @@ pub struct Predicted {
 
 /// One figure, measured and predicted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// Which: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated`, `reserved`.
     pub figure: &'static str,

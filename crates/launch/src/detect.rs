@@ -13,6 +13,7 @@ const LONGEST_CONFIGURATION: usize = 1 << 20;
 
 /// A kind of file that a text looks like.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sighting {
     /// The kind.
     pub format: Format,

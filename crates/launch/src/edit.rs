@@ -25,6 +25,7 @@ pub(crate) type Target = (String, Option<Vec<String>>);
 
 /// A text after its edit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Edited {
     /// The whole text.
     pub text: String,
@@ -34,6 +35,7 @@ pub struct Edited {
 
 /// One setting that an edit changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// The setting, in the framework's words: `--tensor-model-parallel-size`, `parallelism.tensor_parallel_degree`.
     pub name: String,
@@ -45,6 +47,7 @@ pub struct Change {
 
 /// An edit that was not made.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refused {
     /// Why, in a lowercase fragment.
     pub reason: String,

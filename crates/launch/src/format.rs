@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// A kind of file, told by its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
     /// The log of a Megatron-LM run: the dump of its arguments, and what each iteration took.

@@ -34,6 +34,7 @@ pub struct Launch {
 
 /// Where one value comes from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origin {
     /// The key of a run file, such as `plan.tensor_parallel`.
     pub key: String,
@@ -50,6 +51,7 @@ pub struct Origin {
 
 /// A value that stays open.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Open {
     /// The key of a run file that would hold it.
     pub key: String,
@@ -66,6 +68,7 @@ pub struct Open {
 
 /// Something to be said about the reading of a launch file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remark {
     /// Of what kind.
     pub kind: RemarkKind,
@@ -82,6 +85,7 @@ pub struct Remark {
 
 /// Kinds of remarks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RemarkKind {
     /// Something is said twice, and differently.
@@ -126,6 +130,7 @@ impl Remark {
 
 /// What a log reports that a run took. Times are in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measured {
     /// Iterations that the log reports on, over all restarts.
     pub reported: u64,

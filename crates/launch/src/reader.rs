@@ -28,6 +28,7 @@ pub trait Reader: Sync {
 
 /// Why a text is taken for a kind of file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// How strong the evidence is.
     pub strength: Strength,
@@ -37,6 +38,7 @@ pub struct Evidence {
 
 /// How strong evidence is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
     /// It may be so, if nothing else fits better.

@@ -32,6 +32,7 @@ pub trait Writer: Sync {
 
 /// A run as launch files.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Written {
     /// The files, the one that readers understand first.
     pub files: Vec<WrittenFile>,
@@ -56,6 +57,7 @@ impl Written {
 
 /// One file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WrittenFile {
     /// Its usual name.
     pub name: String,
@@ -75,6 +77,7 @@ impl WrittenFile {
 
 /// A key of a run whose value a format cannot express.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lost {
     /// The key of a run file, such as `plan.offload.activations`.
     pub key: String,

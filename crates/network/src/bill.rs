@@ -16,6 +16,7 @@ use serde::Serialize;
 
 /// One line of a bill.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
     /// What is bought.
     pub item: Item,
@@ -39,6 +40,7 @@ pub struct Line {
 
 /// The bill of a network.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bill {
     /// The design's name.
     pub design: String,

@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 
 /// Who carries the traffic of a device that lost network bandwidth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
     /// The device itself, with what its own NIC has left.
@@ -41,6 +42,7 @@ choice!(Recovery {
 
 /// Parts that are alike, and what the failure of one of them does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Class {
     /// The part: `NIC`, `leaf`, `leaf-spine link`, ...
     pub part: &'static str,

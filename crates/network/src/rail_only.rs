@@ -22,6 +22,7 @@ use serde::Serialize;
 
 /// A model, as far as the paper knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
     /// Its name.
     pub name: &'static str,
@@ -42,6 +43,7 @@ pub const PALM: Model = Model { name: "PaLM 540B", parameters: 540e9, layers: 11
 
 /// Everything that the model depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Parameters {
     /// What is trained.
     pub model: Model,

@@ -35,7 +35,7 @@ pub use kind::{Forwarding, Kind, Medium, Routing};
 pub use resolve::MOST_DEVICES;
 pub use route::{Hop, Route};
 pub use spec::{DesignSpec, parse};
-pub use summary::Summary;
+pub use summary::{Reach, Summary};
 pub(crate) use ways::Draw;
 
 /// The hash of a flow, for whoever chooses ways beside the usual ones.

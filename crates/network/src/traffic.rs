@@ -42,6 +42,7 @@ const GROUPS_AT_ONCE: u64 = 4096;
 
 /// Everything that a step puts between ranks. Rank `n` runs on device `n`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {
     /// Where ranks stand.
     pub numbering: Numbering,

@@ -19,6 +19,7 @@ use serde::Serialize;
 
 /// Why a device had nothing to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// Memory of the device or pinned memory is allocated or freed by the driver.

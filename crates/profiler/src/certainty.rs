@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// What a cost is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
     /// The difference of two replays of everything that ran.

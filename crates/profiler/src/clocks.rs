@@ -19,6 +19,7 @@ pub const ONE_HOST: i64 = 100_000;
 
 /// What to do with the clocks of ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ClockPolicy {
     /// Leave them when they agree within [`ONE_HOST`] and within a tenth of what a collective takes, else align them.
@@ -32,6 +33,7 @@ pub enum ClockPolicy {
 
 /// One rank's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankClock {
     /// The rank.
     pub rank: u32,
@@ -73,6 +75,7 @@ impl RankClock {
 
 /// The clocks of a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clocks {
     /// One for each member, in order.
     pub clocks: Vec<RankClock>,

@@ -19,6 +19,7 @@ const KERNELS: usize = 40;
 
 /// Something that both have, per rank and step unless said otherwise, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// What.
     pub name: String,
@@ -43,6 +44,7 @@ impl Difference {
 
 /// A kernel in both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelDifference {
     /// Its time.
     #[serde(flatten)]
@@ -59,6 +61,7 @@ pub struct KernelDifference {
 
 /// One operator of a side: of a formula or of a device, by its own name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
     /// What it is called.
     pub name: String,
@@ -70,6 +73,7 @@ pub struct Named {
 
 /// Operators of one family and phase, or communication of one dimension, in both, and what each side makes them of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperatorDifference {
     /// Their time.
     #[serde(flatten)]
@@ -82,6 +86,7 @@ pub struct OperatorDifference {
 
 /// Two profiles side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// What a step takes.
     pub step_time: Difference,

@@ -23,10 +23,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A group, by its place in [`Groups::groups`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupId(pub u32);
 
 /// A process group of the job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// Its ranks; none when no trace lists them.
     pub ranks: Option<RankSet>,
@@ -50,6 +52,7 @@ impl Group {
 
 /// The groups of a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Groups {
     /// The groups: by set of ranks, description and order.
     pub groups: Vec<Group>,

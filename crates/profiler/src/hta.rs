@@ -20,6 +20,7 @@ use serde::Serialize;
 
 /// All tables.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HtaTables {
     /// Where the time of each rank's device goes.
     pub temporal: Vec<TemporalRow>,
@@ -75,6 +76,7 @@ fn rounded(value: f64, scale: f64) -> f64 {
 
 /// Sum, extremes, mean and sample deviation of durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// The sum.
     pub sum: i64,

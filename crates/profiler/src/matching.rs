@@ -33,6 +33,7 @@ use ties::Ties;
 
 /// What tied the parts of a communicator together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum How {
     /// Their numbers.

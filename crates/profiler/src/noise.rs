@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// Steps of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
     /// Steps.
     pub steps: usize,
@@ -19,6 +20,7 @@ pub struct Spread {
 
 /// The shift from one set of steps to another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shift {
     /// The first set.
     pub first: Spread,

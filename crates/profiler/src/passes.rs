@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 /// What a pass does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PassKind {
     /// The forward pass of a micro batch.
@@ -142,6 +143,7 @@ impl PassKind {
 
 /// One pass of one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pass {
     /// In which training step, as the recorder counts.
     pub step: u32,
@@ -174,6 +176,7 @@ impl Pass {
 
 /// How long a step took on one rank, where the recorder says it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepTime {
     /// Which step.
     pub step: u32,
@@ -187,6 +190,7 @@ pub struct StepTime {
 
 /// The shape of the job that recorded passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassShape {
     /// Pipeline stages.
     pub pipeline_parallel: u32,
@@ -216,6 +220,7 @@ impl PassShape {
 
 /// Passes of one rank or of many.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Passes {
     /// Where they come from, for titles.
     pub label: String,

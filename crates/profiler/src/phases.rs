@@ -17,6 +17,7 @@ use serde::Serialize;
 
 /// How the phases of a rank's rows were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundBy {
     /// By what stands around their launch.
     pub launch: u64,

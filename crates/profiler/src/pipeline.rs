@@ -44,6 +44,7 @@ pub struct Question {
 
 /// What passes that were asked for cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Asked {
     /// Which, as people say it.
     pub passes: String,
@@ -61,6 +62,7 @@ pub struct Asked {
 
 /// A pass on the page. Times are nanoseconds since the step began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassBox {
     /// What it does.
     pub kind: PassKind,
@@ -79,6 +81,7 @@ pub struct PassBox {
 
 /// A stage's row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// Which stage.
     pub stage: u32,
@@ -94,6 +97,7 @@ pub struct Row {
 
 /// A step on the page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShownStep {
     /// Which one.
     pub step: u32,
@@ -121,6 +125,7 @@ pub struct ShownStep {
 
 /// A line of the table of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepRow {
     /// Which step.
     pub step: u32,
@@ -142,6 +147,7 @@ pub struct StepRow {
 
 /// A line of the table of stages: of its ranks and steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRow {
     /// Which stage.
     pub stage: u32,
@@ -165,6 +171,7 @@ pub struct StageRow {
 
 /// The page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PipelinePage {
     /// What was read.
     pub label: String,

@@ -31,6 +31,7 @@ const MOST: usize = 64;
 
 /// What limits an operator at its best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// The rate of arithmetic.
@@ -41,6 +42,7 @@ pub enum Bound {
 
 /// Calls of one operator with one shape and format.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RooflineRow {
     /// The operator.
     pub operator: String,
@@ -74,6 +76,7 @@ pub struct RooflineRow {
 
 /// Operators against the roofline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Roofline {
     /// The accelerator.
     pub accelerator: String,

@@ -15,6 +15,7 @@ const KERNELS: usize = 16;
 
 /// What a level of the tree is by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// What time is counted as.
@@ -31,6 +32,7 @@ pub enum Level {
 
 /// A node of the tree; times in nanoseconds over all ranks and steps.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
     /// What it is by.
     pub level: Level,

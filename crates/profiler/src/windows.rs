@@ -18,6 +18,7 @@ use serde::Serialize;
 
 /// What steps were cut by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CutBy {
     /// The first work of the device that was launched within a `ProfilerStep` of the host.
@@ -40,6 +41,7 @@ pub enum CutBy {
 
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepWindow {
     /// Its number as the recorder counts; none where steps were cut without annotations.
     pub number: Option<u64>,
@@ -66,6 +68,7 @@ impl StepWindow {
 
 /// The steps of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Windows {
     /// What they were cut by.
     pub cut_by: CutBy,

@@ -22,6 +22,7 @@ pub const VERSION: u32 = 1;
 
 /// What a figure stands on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// The files that it was measured in, in words.
@@ -52,6 +53,7 @@ fn is_none(value: &u64) -> bool {
 
 /// Alone or within a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Regime {
     /// Alone, in short bursts.
@@ -62,6 +64,7 @@ pub enum Regime {
 
 /// Operators that have rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "String", try_from = "String")]
 pub enum Operators {
     /// Matrix products in a number format; work is FLOP.
@@ -80,6 +83,7 @@ pub enum Operators {
 
 /// The rate of a kind of operators over the calculator's law of them, as a function of work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
     /// Of what.
@@ -96,6 +100,7 @@ pub struct Rate {
 /// A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law is
 /// what the collective takes within the run once all ranks are there: nothing of the generation's comes on top.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CollectiveLaw {
     /// What it does.
@@ -132,6 +137,7 @@ impl CollectiveLaw {
 
 /// The network between scale-up domains.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NetworkLaw {
     /// Share of its NICs that a ring with large messages reaches.
@@ -167,6 +173,7 @@ impl NetworkLaw {
 
 /// What the host costs; holds for the calibration's software generation alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HostCosts {
     /// Microseconds to launch one kernel of the calculator's count.
@@ -181,6 +188,7 @@ pub struct HostCosts {
 
 /// What was measured on one accelerator with one software generation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
     /// [`VERSION`].
@@ -215,6 +223,7 @@ pub struct Calibration {
 
 /// Collectives within a run over collectives alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CollectiveRate {
     /// The law's time over the time in the run, waiting left out.

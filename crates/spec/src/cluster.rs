@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 /// One accelerator: what a rank sees.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Accelerator {
     /// Catalogue identifier, such as `h100-sxm5-80gb`.
     pub id: String,
@@ -68,6 +69,7 @@ pub struct Accelerator {
 
 /// A range of prices per device-hour, with when and where it was read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HourlyPrice {
     /// Lowest seen.
     pub low: Option<Dollars>,
@@ -81,6 +83,7 @@ pub struct HourlyPrice {
 
 /// Many accelerators and what joins them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cluster {
     /// Preset name, or what the user called it.
     pub name: String,
@@ -105,6 +108,7 @@ pub struct Cluster {
 
 /// The domain within which devices reach each other at full scale-up bandwidth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleUp {
     /// Devices per domain (8 in a DGX, 72 in an NVL72 rack).
     pub domain_size: u64,
@@ -118,6 +122,7 @@ pub struct ScaleUp {
 
 /// The network between scale-up domains.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Network {
     /// Bandwidth per device, one direction (NICs of a node shared equally).
     pub bandwidth: BytesPerSecond,
@@ -144,6 +149,7 @@ fn is_one(factor: &f64) -> bool {
 
 /// A tier of the fabric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tier {
     /// Its name (`leaf`, `spine`, `core`).
     pub name: String,
@@ -157,6 +163,7 @@ pub struct Tier {
 
 /// The host side of a node.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Host {
     /// CPU memory per device.
     pub memory_per_device: Bytes,

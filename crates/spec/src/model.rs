@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Layers that are equal share one [`Layer`] value: `layers[i]` is an index into `layer_kinds`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
     /// The catalogue name, or what the user called it.
     pub name: String,
@@ -66,6 +67,7 @@ pub struct Model {
 
 /// A stack beside the main one, with tokens of its own.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tower {
     /// What it is: `vision`, `audio`, `encoder`.
     pub name: String,
@@ -79,6 +81,7 @@ pub struct Tower {
 
 /// How positions enter the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
     /// A learned table added to the embedding.
@@ -93,6 +96,7 @@ pub enum Position {
 
 /// Modules that predict further tokens (DeepSeek-V3, section 2.2): each is one more layer plus a projection of 2h to h.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MultiTokenPrediction {
     /// How many modules, one behind another.
     pub depth: u64,
@@ -104,6 +108,7 @@ pub struct MultiTokenPrediction {
 
 /// One layer: what mixes tokens, what transforms each token, and every weight of both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Layer {
     /// A short name for people: `decoder`, `dense`, `moe`, `sliding`, `mamba`, ...
     pub name: String,
@@ -123,6 +128,7 @@ pub struct Layer {
 
 /// A normalisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Norm {
     /// Mean and variance.
@@ -133,6 +139,7 @@ pub enum Norm {
 
 /// What mixes tokens along the sequence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Mixer {
     /// Multi-head, grouped-query or multi-query attention.
@@ -164,6 +171,7 @@ pub enum Mixer {
 
 /// Softmax attention.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attention {
     /// Query heads.
     pub heads: u64,
@@ -183,6 +191,7 @@ pub struct Attention {
 
 /// Which keys a query may attend to, beside causality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Span {
     /// All earlier tokens.
@@ -199,6 +208,7 @@ pub enum Span {
 
 /// Multi-head latent attention.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatentAttention {
     /// Query heads.
     pub heads: u64,
@@ -218,6 +228,7 @@ pub struct LatentAttention {
 
 /// Linear attention: a state of `key_dim x value_dim` per value head.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinearAttention {
     /// Key heads.
     pub key_heads: u64,
@@ -233,6 +244,7 @@ pub struct LinearAttention {
 
 /// A Mamba 2 mixer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StateSpace {
     /// Heads.
     pub heads: u64,
@@ -248,6 +260,7 @@ pub struct StateSpace {
 
 /// A selective scan without heads: every channel has a state of its own.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SelectiveScan {
     /// Channels.
     pub inner: u64,
@@ -259,6 +272,7 @@ pub struct SelectiveScan {
 
 /// A gated short convolution along the sequence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Convolution {
     /// Channels.
     pub width: u64,
@@ -268,6 +282,7 @@ pub struct Convolution {
 
 /// What transforms each token.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum FeedForward {
     /// One MLP for all tokens.
@@ -280,6 +295,7 @@ pub enum FeedForward {
 
 /// A two- or three-matrix MLP.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mlp {
     /// Inner width.
     pub intermediate_size: u64,
@@ -291,6 +307,7 @@ pub struct Mlp {
 
 /// An activation function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Activation {
     /// Gaussian error linear unit, exact or tanh.
@@ -305,6 +322,7 @@ pub enum Activation {
 
 /// Routed experts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MixtureOfExperts {
     /// Routed experts in all.
     pub experts: u64,
@@ -322,6 +340,7 @@ pub struct MixtureOfExperts {
 
 /// One trainable tensor, or `copies` equal ones.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Weight {
     /// Its name inside the layer, as Hugging Face names it without prefix (`q_proj`, `down_proj`, `input_layernorm`).
     pub name: String,
@@ -341,6 +360,7 @@ pub struct Weight {
 
 /// The module of a layer that a weight belongs to; the unit of recompute and of memory reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Module {
     /// Word and position embedding.
@@ -369,6 +389,7 @@ pub enum Module {
 
 /// How tensor parallelism cuts a weight among its ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cut {
     /// Every rank holds all of it.
@@ -385,6 +406,7 @@ pub enum Cut {
 
 /// What a weight does in the forward pass.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Usage {
     /// A matrix product with the activations. Weights of one layer that carry the same label are executed as one

@@ -35,6 +35,7 @@ use std::collections::BTreeSet;
 /// World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's
 /// rule: `expert_tensor x expert x expert_data = tensor x context x data`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Ranks that share each matrix.
     pub tensor_parallel: u64,
@@ -104,6 +105,7 @@ pub struct Plan {
 
 /// How ranks share a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ContextKind {
     /// Keys and values travel around a ring, hidden behind attention; causal load balanced by pairing ends.
@@ -116,6 +118,7 @@ pub enum ContextKind {
 
 /// What data-parallel ranks shard.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sharding {
     /// ZeRO stage: 0 nothing, 1 optimizer states, 2 and gradients, 3 and parameters (FSDP full shard).
     pub zero_stage: u8,
@@ -127,6 +130,7 @@ pub struct Sharding {
 
 /// Which parallel dimension takes neighbouring ranks, innermost first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum RankOrder {
     /// Tensor, context, expert, data, pipeline: Megatron's default.
     #[serde(rename = "tp-cp-ep-dp-pp")]
@@ -138,6 +142,7 @@ pub enum RankOrder {
 
 /// Number formats of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Precision {
     /// Matrix products.
     pub compute: DataType,
@@ -159,6 +164,7 @@ pub struct Precision {
 
 /// An optimizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Optimizer {
     /// Adam or AdamW: two moments.
@@ -177,6 +183,7 @@ pub enum Optimizer {
 
 /// What the backward pass computes again instead of keeping.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "mode")]
 pub enum Recompute {
     /// Nothing.
@@ -197,6 +204,7 @@ pub enum Recompute {
 
 /// A part of a layer that can be recomputed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RecomputeModule {
     /// Softmax attention itself: scores, softmax, dropout, and the product with values (Korthikanti's selective).
@@ -217,6 +225,7 @@ pub enum RecomputeModule {
 
 /// What is kept in host memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Offload {
     /// Share of the optimizer states, stepped on the CPU.
     pub optimizer: f64,
@@ -228,6 +237,7 @@ pub struct Offload {
 
 /// A pipeline schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Schedule {
     /// All forwards, then all backwards.
@@ -247,6 +257,7 @@ pub enum Schedule {
 
 /// What communication runs beside compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overlap {
     /// Gradient reduction with the backward pass.
     pub gradient_reduce: bool,
@@ -262,6 +273,7 @@ pub struct Overlap {
 
 /// The kernel that runs softmax attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AttentionKernel {
     /// What the software generation uses on the accelerator.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A number format of tensors or of matrix products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum DataType {
     /// 32-bit float.

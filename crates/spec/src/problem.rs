@@ -14,6 +14,7 @@ pub const ALWAYS: Wanted<'static, Infallible> = &|| Ok(());
 
 /// Something wrong with an input.
 #[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[error("{}{message}", place.as_ref().map(|p| format!("{p}: ")).unwrap_or_default())]
 pub struct Problem {
     /// What is wrong, and why, in a lowercase fragment.
@@ -26,6 +27,7 @@ pub struct Problem {
 
 /// A place in an input.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
     /// The file, or what stands for it (`--set`, `--tp`).
     pub file: String,
@@ -138,6 +140,7 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, ot
 
 /// Something doubtful that did not stop the work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {
     /// A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
     pub id: String,

@@ -9,11 +9,26 @@
 use serde::{Deserialize, Serialize};
 
 macro_rules! quantity {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* $name:ident, $unit:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(f64);
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "number", "x-unit": $unit })
+            }
+        }
 
         impl $name {
             /// Nothing of it.
@@ -103,35 +118,35 @@ macro_rules! quantity {
 
 quantity!(
     /// A duration in seconds.
-    Seconds
+    Seconds, "s"
 );
 quantity!(
     /// An amount of data in bytes.
-    Bytes
+    Bytes, "B"
 );
 quantity!(
     /// A count of floating-point operations; a multiply-add counts two.
-    Flop
+    Flop, "FLOP"
 );
 quantity!(
     /// A rate of arithmetic in floating-point operations a second.
-    FlopPerSecond
+    FlopPerSecond, "FLOP/s"
 );
 quantity!(
     /// A bandwidth in bytes a second, decimal, one direction.
-    BytesPerSecond
+    BytesPerSecond, "B/s"
 );
 quantity!(
     /// An amount of money in US dollars.
-    Dollars
+    Dollars, "USD"
 );
 quantity!(
     /// A power in watts.
-    Watts
+    Watts, "W"
 );
 quantity!(
     /// An energy in kilowatt-hours.
-    KilowattHours
+    KilowattHours, "kWh"
 );
 
 macro_rules! rate {
@@ -227,6 +242,7 @@ macro_rules! identifier {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
         #[serde(transparent)]
         pub struct $name(pub u32);
 

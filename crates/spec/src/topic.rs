@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// Something that has an identifier.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Topic {
     /// Its identifier.
     pub id: String,

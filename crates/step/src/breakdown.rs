@@ -12,6 +12,7 @@ use serde::Serialize;
 
 /// What a moment is counted as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
     /// Compute of a phase.
@@ -54,6 +55,7 @@ impl Label {
 
 /// Where the time of a step goes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Breakdown {
     /// The step.
     pub duration: Time,
@@ -65,6 +67,7 @@ pub struct Breakdown {
 
 /// Where the time of a rank goes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankBreakdown {
     /// Which rank.
     pub rank: Rank,

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// One rank's bubbles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bubbles {
     /// Which rank.
     pub rank: Rank,

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// A kind of communication among ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CollectiveKind {
     /// Everyone gets the sum.

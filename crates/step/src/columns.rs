@@ -19,6 +19,7 @@ use std::io;
 
 /// What colours a span. A class is the same in every view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// The forward pass.
@@ -115,6 +116,7 @@ impl Class {
 
 /// What waits for what: places of spans, one array for each column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Arrows {
     /// Tracks of what is sent.
     pub from_track: Vec<u32>,
@@ -138,6 +140,7 @@ impl Arrows {
 
 /// What a line of the critical path or of a rank's bubbles comes to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
     /// What it is.
     pub name: String,
@@ -147,6 +150,7 @@ pub struct Part {
 
 /// A stretch of the critical path on a rank that is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Elsewhere {
     /// Which rank.
     pub rank: u32,
@@ -158,6 +162,7 @@ pub struct Elsewhere {
 
 /// A rank's bubbles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BubbleRow {
     /// Which rank.
     pub rank: u32,
@@ -171,6 +176,7 @@ pub struct BubbleRow {
 
 /// A timeline in columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Columns {
     /// What it is called.
     pub label: String,
@@ -230,6 +236,7 @@ impl Columns {
     /// The same, written as it is made; what the stream says against it ends it.
     pub fn write_json(&self, schema_version: u32, mut out: impl io::Write) -> io::Result<()> {
         #[derive(Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         struct Answer<'a> {
             schema_version: u32,
             kind: &'static str,

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// The difference of two steps.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The first step.
     pub first: Time,
@@ -23,6 +24,7 @@ pub struct Comparison {
 
 /// A label's time in both steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// What.
     pub label: Label,

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// One dimension's communication on one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exposure {
     /// Which rank.
     pub rank: Rank,

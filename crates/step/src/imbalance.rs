@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// One phase across ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Imbalance {
     /// The phase; `None` is all compute together.
     pub phase: Option<Phase>,

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// What memory is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryKind {
     /// Parameters.
@@ -118,6 +119,7 @@ impl MemoryEvents {
 
 /// A rank's fullest moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Peak {
     /// Which rank.
     pub rank: Rank,

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// For which part of the step something runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// The forward pass.
@@ -61,6 +62,7 @@ impl Phase {
 
 /// A parallel dimension, for whose sake ranks communicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
     /// Tensor (and sequence) parallel.
@@ -97,6 +99,7 @@ impl Dimension {
 
 /// What a stream does during a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Activity {
     /// Arithmetic, or moving its operands.
@@ -114,6 +117,7 @@ pub enum Activity {
 
 /// What kind of operator a span is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OperatorFamily {
     /// Matrix products, grouped ones included.

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// Who wrote a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// Formulas.
@@ -56,6 +57,7 @@ pub struct RankTimeline {
 
 /// What a stream is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StreamKind {
     /// Arithmetic.
@@ -103,6 +105,7 @@ pub struct SpanRef {
 
 /// Why a span waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DependencyKind {
     /// What was sent is needed: an arrow from one stage to another.

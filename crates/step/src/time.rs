@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// A moment on the step's clock, or a stretch of it, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Time(pub i64);
 

@@ -35,6 +35,7 @@ const FORMAT: &str = "railwright profile";
 
 /// The first member of the archive.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Manifest {
     format: String,
     version: u32,
@@ -51,6 +52,7 @@ struct Manifest {
 
 /// A warning, readable.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Told {
     id: String,
     message: String,
@@ -58,6 +60,7 @@ struct Told {
 
 /// A member with its checksum (CRC-32).
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Sealed {
     name: String,
     bytes: u64,

@@ -44,6 +44,7 @@ impl Default for Options {
 
 /// One stage under a division.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRow {
     /// The stage, from 0.
     pub stage: usize,
@@ -69,6 +70,7 @@ pub struct StageRow {
 
 /// A division of the layers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Division {
     /// The plan.
     #[serde(skip)]
@@ -95,6 +97,7 @@ pub struct Division {
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
     /// As the plan divides.
     pub before: Division,

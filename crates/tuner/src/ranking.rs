@@ -19,6 +19,7 @@ use serde::Serialize;
 
 /// A part of a step on the stage that the others wait for. The parts of a step add up to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
     /// Arithmetic that the model needs.
@@ -80,6 +81,7 @@ impl Share {
 
 /// What a part takes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spent {
     /// On what.
     pub on: Share,
@@ -99,6 +101,7 @@ pub fn spent(time: &TimeBreakdown) -> Vec<Spent> {
 
 /// A step on the timeline against the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Retimed {
     /// Length of the timeline.
     pub timeline: Seconds,
@@ -110,6 +113,7 @@ pub struct Retimed {
 
 /// A candidate in its place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ranked {
     /// From 1.
     pub rank: usize,
@@ -190,6 +194,7 @@ pub fn retime(model: &Model, cluster: &Cluster, plan: &Plan, fast_path: Seconds)
 
 /// What one step spends more than another on a part; negative is less.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// On what.
     pub on: Share,

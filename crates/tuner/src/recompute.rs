@@ -57,6 +57,7 @@ impl Default for Options {
 
 /// A way to recompute, priced.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Variant {
     /// The plan.
     #[serde(skip)]
@@ -77,6 +78,7 @@ pub struct Variant {
 
 /// One stage of the answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRow {
     /// The stage, from 0.
     pub stage: usize,
@@ -100,6 +102,7 @@ pub struct StageRow {
 
 /// Share of one kind of memory on the fullest stage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindShare {
     /// What for.
     pub kind: Kind,
@@ -111,6 +114,7 @@ pub struct KindShare {
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
     /// What each module of a layer keeps and costs.
     pub layers: Vec<LayerTable>,

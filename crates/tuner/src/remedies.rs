@@ -19,6 +19,7 @@ pub struct Remedy {
 
 /// What is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// The degrees are left to the search.

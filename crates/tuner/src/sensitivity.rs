@@ -32,6 +32,7 @@ pub const SWING: f64 = 0.10;
 
 /// What the step time of one run hangs on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sensitivity {
     /// The model's name.
     pub model: String,
@@ -57,6 +58,7 @@ pub struct Sensitivity {
 
 /// What a figure belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Bought with the machine.
@@ -69,6 +71,7 @@ pub enum Kind {
 
 /// One figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figure {
     /// A stable identifier: the key of the run file where there is one.
     pub id: String,
@@ -94,6 +97,7 @@ pub struct Figure {
 
 /// The elasticities of everything that takes time, summed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SumRule {
     /// Of rates: peaks and bandwidths; below 0.
     pub rates: f64,
@@ -105,6 +109,7 @@ pub struct SumRule {
 
 /// Memory against what the run needs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Capacity {
     /// What a device has.
     pub device: Bytes,

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// What an expert would object to in a layout, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Oddity {
     /// Virtual stages do not divide the layers: inner chunks differ. The first and the last chunk may have fewer layers than the others,

@@ -40,6 +40,7 @@ const MOST_TASKS: usize = 2_000_000;
 
 /// A simulated step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Simulation {
     /// The topology's name.
     pub topology: String,
@@ -82,6 +83,7 @@ pub struct Simulation {
 
 /// One more circumstance, and the step with it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// What is added.
     pub what: &'static str,
@@ -93,6 +95,7 @@ pub struct Change {
 
 /// What one dimension's exchanges take, on the stage whose exchanges take longest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DimensionRow {
     /// Its name.
     pub dimension: &'static str,

@@ -20,6 +20,7 @@ use serde::Serialize;
 
 /// What the training has to keep to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Goal {
     /// Latest end, in time on the calendar from the start.
     pub deadline: Option<Seconds>,
@@ -36,6 +37,7 @@ impl Goal {
 
 /// A kind of machine to buy or rent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machine {
     /// What the caller calls it.
     pub name: String,
@@ -49,6 +51,7 @@ pub struct Machine {
 
 /// One number of devices of one kind, with the best layout that was found for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// Index of the kind of machine.
     pub machine: usize,
@@ -111,6 +114,7 @@ impl Row {
 
 /// A number of devices on which nothing can be trained.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Impossible {
     /// Index of the kind of machine.
     pub machine: usize,
@@ -131,6 +135,7 @@ pub struct Question {
 
 /// The whole answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sized {
     /// What had to be met.
     pub goal: Goal,

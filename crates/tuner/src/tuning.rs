@@ -99,6 +99,7 @@ pub fn setting(plan: &Plan, name: &str) -> Option<Value> {
 
 /// What measured layouts of a job tell about the others: a factor that all of them share, and how far a layout departs from it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Level {
     /// Measured over predicted, the geometric mean over layouts.
     pub factor: f64,

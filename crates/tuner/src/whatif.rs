@@ -30,6 +30,7 @@ use summary::{Priced, difference};
 
 /// A run and what changes would make of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhatIf {
     /// The model's name.
     pub model: String,
@@ -49,6 +50,7 @@ pub struct WhatIf {
 
 /// What one change makes of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rehearsal {
     /// The change as it was typed.
     pub name: String,
@@ -64,6 +66,7 @@ pub struct Rehearsal {
 
 /// How a rehearsal ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// The changed run can be priced; it fits or not, see [`Summary::fit`].
@@ -77,6 +80,7 @@ pub enum Outcome {
 
 /// A changed run that can be priced.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Possible {
     /// The changed run.
     pub after: Summary,

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// Why not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum WhyNot {
     /// The user stopped the search for it.
@@ -30,6 +31,7 @@ pub enum WhyNot {
 
 /// How much too large.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TooLarge {
     /// The strategy with what was named that needs least.
     pub miss: Miss,
@@ -41,6 +43,7 @@ pub struct TooLarge {
 
 /// How much slower.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slower {
     /// The best strategy with what was named.
     pub candidate: Candidate,

@@ -10,22 +10,38 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_tuner::remedies::{Change, Remedy, remedies};
 use railwright_tuner::search::{Miss, Options, Search};
+use serde::Serialize;
 
 /// Nothing fits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Nothing {
-    /// What comes closest, and its layout as flags.
-    pub misses: Vec<(Miss, String)>,
+    /// What comes closest.
+    #[serde(rename = "nearest_misses")]
+    pub misses: Vec<Missed>,
     /// What would make it fit, with the step time that it leads to.
     pub remedies: Vec<Remedied>,
     /// Remedies that were tried.
+    #[serde(rename = "remedies_tried")]
     pub tried: usize,
-    /// Whether the user stopped before all were.
-    pub is_stopped: bool,
+    /// Whether all were tried.
+    #[serde(rename = "complete")]
+    pub is_complete: bool,
+}
+
+/// A layout that almost fits.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Missed {
+    /// By how much it misses.
+    pub miss: Miss,
+    /// The layout as flags.
+    pub layout: String,
 }
 
 /// A remedy that works.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedied {
     /// The change.
     pub change: Change,
@@ -87,9 +103,9 @@ impl Nothing {
         }
         let misses = misses.into_iter().map(|(index, miss)| {
             let layout = asked.settings()[index].short_layout(&miss.plan);
-            (miss, layout)
+            Missed { miss, layout }
         });
-        Self { misses: misses.collect(), remedies: works, tried, is_stopped: searcher.is_stopped() }
+        Self { misses: misses.collect(), remedies: works, tried, is_complete: !searcher.is_stopped() }
     }
 }
 

@@ -12,6 +12,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::run::Section as _;
 use railwright_tuner::search::{Candidate, DIMENSIONS, Options, Space};
 use railwright_tuner::why_not::{WhyNot, against, too_large};
+use serde::Serialize;
 
 /// What was named.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,11 +23,14 @@ pub struct Named {
 }
 
 /// What was named, and why it is not the answer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
     /// What was named.
+    #[serde(rename = "named")]
     pub text: String,
     /// Why it is not first.
+    #[serde(rename = "why_not")]
     pub verdict: WhyNot,
     /// The layout that was judged, as flags.
     pub layout: String,

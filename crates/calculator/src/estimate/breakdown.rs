@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// A part of the step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
     /// A stable identifier that `railwright explain` knows: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`.
     pub id: String,

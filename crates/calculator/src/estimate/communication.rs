@@ -16,6 +16,7 @@ use serde::Serialize;
 
 /// Collectives of one kind, bytes and group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CommunicationRow {
     /// `tensor`, `context`, `expert`, `shard`, `pipeline` or `data`.
     pub dimension: &'static str,

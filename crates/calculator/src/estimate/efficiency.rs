@@ -13,6 +13,7 @@ use serde::Serialize;
 
 /// How well the arithmetic units are used.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Efficiency {
     /// The arithmetic that the model needs, by convention.
     pub model_flop: Vec<ModelFlop>,
@@ -26,6 +27,7 @@ pub struct Efficiency {
 
 /// The arithmetic of one step in one convention.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelFlop {
     /// How attention is counted.
     pub convention: Convention,
@@ -41,6 +43,7 @@ pub struct ModelFlop {
 
 /// A share of a peak.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Utilisation {
     /// The number format whose peak is meant.
     pub peak_format: DataType,

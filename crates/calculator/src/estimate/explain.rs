@@ -20,6 +20,7 @@ use serde::Serialize;
 
 /// A number that an equation uses.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Input {
     /// As the equation names it.
     pub name: String,
@@ -40,6 +41,7 @@ impl Input {
 
 /// One number explained.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
     /// The identifier of what is explained, as the breakdown and `railwright explain` spell it.
     pub id: String,

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// The model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelIdentity {
     /// Its name.
     pub name: String,
@@ -25,6 +26,7 @@ pub struct ModelIdentity {
 
 /// The cluster.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClusterIdentity {
     /// Its name.
     pub name: String,
@@ -47,6 +49,7 @@ pub struct ClusterIdentity {
 
 /// The software generation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SoftwareIdentity {
     /// Its identifier.
     pub id: String,

@@ -13,6 +13,7 @@ const TOP: usize = 12;
 
 /// Memory against the device's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryEstimate {
     /// What the device has.
     pub device_memory: Bytes,
@@ -38,6 +39,7 @@ pub struct MemoryEstimate {
 
 /// One stage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageMemory {
     /// The stage, from 0.
     pub stage: usize,
@@ -57,6 +59,7 @@ pub struct StageMemory {
 
 /// Memory of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindBytes {
     /// What for.
     pub kind: Kind,
@@ -66,6 +69,7 @@ pub struct KindBytes {
 
 /// Memory of one kind and module, over all layers of the stage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TopItem {
     /// What for.
     pub kind: Kind,

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// A share of the step and what it rests on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Foundation {
     /// `operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`,
     /// `collectives.interpolated`, `collectives.derived`, `software`, `schedule`.

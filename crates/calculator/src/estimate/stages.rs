@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// One stage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRow {
     /// The stage, from 0.
     pub stage: usize,

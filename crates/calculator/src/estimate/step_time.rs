@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// Bounds between which a measurement is expected.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// Lower bound.
     pub low: Seconds,
@@ -42,6 +43,7 @@ pub(super) fn interval(software: &str, mixture_of_experts: bool, step: Seconds) 
 
 /// What a step gets done.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Throughput {
     /// Sequences per step.
     pub sequences_per_step: u64,

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 
 /// Errors of predicted differences of one software generation: quantiles of |ln(predicted ratio) - ln(measured ratio)|.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
     /// The software generation, or `any`.

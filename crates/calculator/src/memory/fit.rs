@@ -15,6 +15,7 @@ pub const EVEN_CHANCE: f64 = 0.5;
 
 /// Whether a plan fits its devices, as far as the prediction can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Fit {
     /// Fits with a probability of [`SURE_TO_FIT`] or more.

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 /// What memory is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Weights as the forward pass reads them.
@@ -47,6 +48,7 @@ pub enum Kind {
 
 /// When the peak occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Moment {
     /// At the loss, between forward and backward.
@@ -61,6 +63,7 @@ pub enum Moment {
 
 /// One line of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Item {
     /// What for.
     pub kind: Kind,
@@ -74,6 +77,7 @@ pub struct Item {
 
 /// One stage's memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageReport {
     /// The stage, from 0.
     pub stage: usize,
@@ -95,6 +99,7 @@ pub struct StageReport {
 
 /// Memory of all stages against the device's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryReport {
     /// Every stage.
     pub stages: Vec<StageReport>,

@@ -16,6 +16,7 @@ const FALLBACK: &str = "megatron-core-2025";
 
 /// What softmax attention leaves for the backward pass when the plan says `auto`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AttentionMemory {
     /// Probabilities, quadratic in the sequence.
@@ -30,6 +31,7 @@ fn even() -> StageSplit {
 
 /// A figure of peak memory, as frameworks print it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Published {
     /// What tensors occupy.
@@ -42,6 +44,7 @@ pub enum Published {
 
 /// Memory constants of one software generation. "Bytes per element" means per element of the named tensor of one rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MemorySoftware {
     /// The software generation.

@@ -20,6 +20,7 @@ const MIB: f64 = 1_048_576.0;
 
 /// The worst stage's peak.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Peak {
     /// The stage, from 0.
     pub stage: usize,

@@ -9,6 +9,7 @@ const PRICES: &str = railwright_catalog::RENTAL_PRICES;
 
 /// A price and where it was read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DatedPrice {
     /// The price.
     pub amount: Dollars,

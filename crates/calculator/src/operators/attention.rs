@@ -30,6 +30,7 @@ const BLOCK: f64 = 128.0;
 
 /// A generation of attention kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AttentionKernel {
     /// Scores are written to memory: batched products with soft-max between them, over the full square.

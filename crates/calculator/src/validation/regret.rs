@@ -38,6 +38,7 @@ pub const SMALLEST_DIFFERENCE: f64 = 0.02;
 
 /// What the regrets are to be, over all sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Targets {
     /// The median regret is at most this.
     pub median: f64,
@@ -52,6 +53,7 @@ pub const TARGETS: Targets = Targets { median: 0.03, tail: 0.10, share: 0.9 };
 
 /// What makes rows a sweep: the same question, put to several layouts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sweep {
     /// Who published it.
     pub source: String,
@@ -96,6 +98,7 @@ impl Sweep {
 
 /// How well the calculator chooses on a table.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Regret {
     /// The version of this structure.
     pub schema_version: u32,
@@ -121,6 +124,7 @@ pub struct Regret {
 
 /// What the regrets of some sweeps come to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Total {
     /// Sweeps.
     pub sweeps: usize,

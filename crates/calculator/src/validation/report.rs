@@ -18,6 +18,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 
 /// A table of measured runs, predicted.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Validation {
     /// The version of this structure.
     pub schema_version: u32,
@@ -34,6 +35,7 @@ pub struct Validation {
 
 /// What a calibration was used for.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Used {
     /// Its file.
     pub file: String,
@@ -53,6 +55,7 @@ pub struct Used {
 
 /// One row.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RowResult {
     /// The row's identifier.
     pub id: String,
@@ -110,6 +113,7 @@ pub struct RowResult {
 
 /// Errors over all rows, by source and by group.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// All rows.
     pub overall: Errors,
@@ -125,6 +129,7 @@ pub struct Summary {
 
 /// Errors over a set of rows.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Errors {
     /// Rows in the set.
     pub rows: usize,
@@ -149,6 +154,7 @@ pub struct Errors {
 
 /// How verdicts on memory compare with what happened.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdicts {
     /// Runs out of memory.
     pub out_of_memory: usize,

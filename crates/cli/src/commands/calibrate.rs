@@ -18,6 +18,7 @@ use serde::Serialize;
 
 /// What a calibration does to predictions.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Calibrated {
     /// What the measurements are called.
     title: String,

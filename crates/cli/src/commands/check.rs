@@ -18,10 +18,10 @@ use railwright_calculator::model_flop::Convention;
 use railwright_launch::{Remark, RemarkKind};
 use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 /// The result of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
     /// The plan is valid and fits.
@@ -36,6 +36,7 @@ enum Verdict {
 
 /// The figures of one version of a file.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Figures {
     /// `llama-3-70b, 70.6B parameters`.
     model: String,
@@ -193,12 +194,19 @@ fn figures(arguments: &Check, file: &str) -> Result<(Estimate, Figures), Failure
     Ok((estimate, figures))
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct CheckFields<'a> {
+    files: Vec<report::CheckedFields<'a>>,
+}
+
 impl Answer for Answered {
     const KIND: &'static str = "check";
 
-    fn json(&self) -> Map<String, Value> {
-        let files: Vec<Value> = self.files.iter().map(report::json).collect();
-        Map::from_iter([("files".to_owned(), json!(files))])
+    type Json<'a> = CheckFields<'a>;
+
+    fn json(&self) -> CheckFields<'_> {
+        CheckFields { files: self.files.iter().map(report::CheckedFields::of).collect() }
     }
 
     fn document(&self, _: Terminal) -> Document {

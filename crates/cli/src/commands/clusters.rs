@@ -5,9 +5,13 @@ use crate::exit::{Failure, Outcome};
 use crate::input::Pattern;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
+use railwright_spec::cluster::Accelerator;
+use railwright_spec::cluster::Host;
+use railwright_spec::cluster::Network;
+use railwright_spec::cluster::ScaleUp;
 use railwright_spec::cluster::{Cluster, by_name, preset_names, preset_text};
 use railwright_spec::human;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 /// A preset says nothing about how many devices a run uses; figures are shown for as many.
 const SHOWN_DEVICES: u64 = 1024;
@@ -45,20 +49,40 @@ pub(crate) fn show(showing: &Showing, printer: &Printer) -> Result<Outcome, Fail
     Ok(Outcome::Yes)
 }
 
-/// The cluster without a number of devices, which presets leave open.
-fn as_json(cluster: &Cluster) -> Value {
-    let mut value = json!(cluster);
-    if let Value::Object(map) = &mut value {
-        map.remove("devices");
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ClustersField<'a> {
+    clusters: Vec<ClusterFields<'a>>,
+}
+
+/// A preset; presets have no number of devices.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ClusterFields<'a> {
+    name: &'a str,
+    accelerator: &'a Accelerator,
+    devices_per_node: u64,
+    scale_up: &'a ScaleUp,
+    network: &'a Network,
+    host: &'a Host,
+    /// Origin of the figures.
+    source: &'a str,
+}
+
+impl<'a> ClusterFields<'a> {
+    fn of(cluster: &'a Cluster) -> Self {
+        let Cluster { name, accelerator, devices_per_node, scale_up, network, host, source, .. } = cluster;
+        Self { name, accelerator, devices_per_node: *devices_per_node, scale_up, network, host, source }
     }
-    value
 }
 
 impl Answer for Clusters {
     const KIND: &'static str = "clusters";
 
-    fn json(&self) -> Map<String, Value> {
-        Map::from_iter([("clusters".to_owned(), Value::Array(self.0.iter().map(as_json).collect()))])
+    type Json<'a> = ClustersField<'a>;
+
+    fn json(&self) -> ClustersField<'_> {
+        ClustersField { clusters: self.0.iter().map(ClusterFields::of).collect() }
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -89,14 +113,21 @@ impl Answer for Clusters {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct PresetFields<'a> {
+    cluster: ClusterFields<'a>,
+    /// The text of its file.
+    file: Option<&'static str>,
+}
+
 impl Answer for Preset {
     const KIND: &'static str = "cluster";
 
-    fn json(&self) -> Map<String, Value> {
-        Map::from_iter([
-            ("cluster".to_owned(), as_json(&self.cluster)),
-            ("file".to_owned(), json!(self.text)),
-        ])
+    type Json<'a> = PresetFields<'a>;
+
+    fn json(&self) -> PresetFields<'_> {
+        PresetFields { cluster: ClusterFields::of(&self.cluster), file: self.text }
     }
 
     fn document(&self, _: Terminal) -> Document {

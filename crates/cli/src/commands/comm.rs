@@ -5,14 +5,14 @@ use super::monitored::Question;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Printer, Terminal, fields, words};
+use crate::printer::{Answer, Printer, Terminal, words};
 use railwright_profiler::collectives::{
     CollectiveRow, CommunicationReport, GroupCommunication, communication_report,
 };
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, BytesPerSecond};
-use serde_json::{Map, Value};
+use serde::Serialize;
 
 struct Communication {
     report: CommunicationReport,
@@ -56,17 +56,27 @@ fn keep(report: &mut CommunicationReport, wanted: &str) -> Result<(), Problem> {
     Ok(())
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct CommunicationFields<'a> {
+    #[serde(flatten)]
+    report: &'a CommunicationReport,
+    /// Collectives, longest first; `--top 0` lists all.
+    collectives: Vec<&'a CollectiveRow>,
+}
+
 impl Answer for Communication {
     const KIND: &'static str = "communication";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut fields = fields(&self.report);
-        let mut rows = serde_json::to_value(longest(&self.report, self.listed)).unwrap_or_default();
-        if self.listed == 0 {
-            rows = serde_json::to_value(&self.report.collectives).unwrap_or_default();
-        }
-        fields.insert("collectives".to_owned(), rows);
-        fields
+    type Json<'a> = CommunicationFields<'a>;
+
+    fn json(&self) -> CommunicationFields<'_> {
+        let collectives = if self.listed == 0 {
+            self.report.collectives.iter().collect()
+        } else {
+            longest(&self.report, self.listed)
+        };
+        CommunicationFields { report: &self.report, collectives }
     }
 
     fn document(&self, _: Terminal) -> Document {

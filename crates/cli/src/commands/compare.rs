@@ -9,14 +9,14 @@ use super::profiled;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Printer, Terminal, fields};
+use crate::printer::{Answer, Printer, Terminal};
 use kind::Kind;
 use railwright_profiler::compare::{Comparison, Condition, Difference, Verdict, compare};
 use railwright_profiler::noise::{self, Shift};
 use railwright_profiler::profile::Report;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 /// Two profiles beside each other.
 struct Compared {
@@ -180,16 +180,31 @@ fn verdicts(document: &mut Document, verdicts: &[Verdict]) {
     document.blocks.push(Block::Bullets(verdicts.iter().map(tell).collect()));
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ComparedFields<'a> {
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+    titles: &'a [String; 2],
+    verdicts: &'a [Verdict],
+    shift: Option<&'a Shift>,
+    /// Whether the change is larger than the noise; none where that is unknown.
+    significant: Option<bool>,
+}
+
 impl Answer for Compared {
     const KIND: &'static str = "compare";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut all = fields(&self.comparison);
-        all.insert("titles".to_owned(), json!(self.titles));
-        all.insert("verdicts".to_owned(), json!(self.verdicts));
-        all.insert("shift".to_owned(), json!(self.shift));
-        all.insert("significant".to_owned(), json!(self.shift.as_ref().and_then(Shift::is_significant)));
-        all
+    type Json<'a> = ComparedFields<'a>;
+
+    fn json(&self) -> ComparedFields<'_> {
+        ComparedFields {
+            comparison: &self.comparison,
+            titles: &self.titles,
+            verdicts: &self.verdicts,
+            shift: self.shift.as_ref(),
+            significant: self.shift.as_ref().and_then(Shift::is_significant),
+        }
     }
 
     fn document(&self, terminal: Terminal) -> Document {

@@ -5,11 +5,13 @@ use crate::exit::{Failure, Outcome};
 use crate::input::{self, LOG_LIMIT, beside};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
+use railwright_launch::Open;
+use railwright_launch::Origin;
 use railwright_launch::{Launch, Measured, Remark, RemarkKind, Sighting, detect};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 /// What readers of records call a log, which may be a launch file's, too.
 const LOG: &str = "training log";
@@ -62,27 +64,56 @@ fn given(arguments: &args::launch::Detect) -> Result<beside::Given, Failure> {
     Ok(beside::Given { variables: given.variables, arguments: own })
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct DetectedFields<'a> {
+    file: &'a str,
+    /// Formats that the file may have.
+    seen: &'a [Sighting],
+    /// The reader of traces and other records, where one reads the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    records: Option<&'static str>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    launch: Option<LaunchFields<'a>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct LaunchFields<'a> {
+    format: &'static str,
+    /// Every value with its line.
+    values: &'a [Origin],
+    remarks: &'a [Remark],
+    /// Why the file shows only a part of the run.
+    partial: Option<&'a str>,
+    /// Values that the file decides and that cannot be read from it.
+    open: &'a [Open],
+    /// Step time of a log.
+    measured: Option<&'a Measured>,
+    /// The same run as a run file.
+    run_file: String,
+}
+
 impl Answer for Detected {
     const KIND: &'static str = "detect";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut fields = Map::from_iter([
-            ("file".to_owned(), json!(self.file)),
-            ("seen".to_owned(), json!(self.sightings)),
-        ]);
-        if let Some(records) = self.records {
-            fields.insert("records".to_owned(), json!(records));
+    type Json<'a> = DetectedFields<'a>;
+
+    fn json(&self) -> DetectedFields<'_> {
+        DetectedFields {
+            file: &self.file,
+            seen: &self.sightings,
+            records: self.records,
+            launch: self.launch.as_ref().map(|launch| LaunchFields {
+                format: launch.format.name(),
+                values: &launch.origins,
+                remarks: &launch.remarks,
+                partial: launch.partial.as_deref(),
+                open: &launch.open,
+                measured: launch.measured.as_ref(),
+                run_file: launch.spec.to_toml(),
+            }),
         }
-        if let Some(launch) = &self.launch {
-            fields.insert("format".to_owned(), json!(launch.format.name()));
-            fields.insert("values".to_owned(), json!(launch.origins));
-            fields.insert("remarks".to_owned(), json!(launch.remarks));
-            fields.insert("partial".to_owned(), json!(launch.partial));
-            fields.insert("open".to_owned(), json!(launch.open));
-            fields.insert("measured".to_owned(), json!(launch.measured));
-            fields.insert("run_file".to_owned(), json!(launch.spec.to_toml()));
-        }
-        fields
     }
 
     fn document(&self, _: Terminal) -> Document {

@@ -15,7 +15,8 @@ use crate::run;
 use railwright_calculator::estimate::Estimate;
 use railwright_launch::{Comparison, Measured};
 use railwright_spec::problem::Problem;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 /// An estimate with what was chosen for its author.
 pub(crate) struct Estimated {
@@ -74,21 +75,38 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
     Ok(fit.into())
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct EstimateFields<'a> {
+    #[serde(flatten)]
+    estimate: &'a Estimate,
+    /// Settings that were not specified.
+    chosen: &'a [String],
+    software_is_inferred: bool,
+    /// What the log of the run measured; absent without a log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<&'a Measured>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparisons: Option<&'a [Comparison]>,
+    /// Terms of the report, with `--explain`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explained: Option<&'a [why::Item]>,
+}
+
 impl Answer for Estimated {
     const KIND: &'static str = "estimate";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut fields = crate::printer::fields(&self.estimate);
-        fields.insert("chosen".to_owned(), json!(self.chosen));
-        fields.insert("software_is_inferred".to_owned(), json!(self.software_is_inferred));
-        if let Some((measured, comparisons)) = &self.measured {
-            fields.insert("measured".to_owned(), json!(measured));
-            fields.insert("comparisons".to_owned(), json!(comparisons));
+    type Json<'a> = EstimateFields<'a>;
+
+    fn json(&self) -> EstimateFields<'_> {
+        EstimateFields {
+            estimate: &self.estimate,
+            chosen: &self.chosen,
+            software_is_inferred: self.software_is_inferred,
+            measured: self.measured.as_ref().map(|(measured, _)| measured),
+            comparisons: self.measured.as_ref().map(|(_, comparisons)| comparisons.as_slice()),
+            explained: self.why.as_deref(),
         }
-        if let Some(items) = &self.why {
-            fields.insert("explained".to_owned(), json!(items));
-        }
-        fields
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -98,8 +116,10 @@ impl Answer for Estimated {
     /// Every number of the JSON, one a line: `path,value`.
     fn csv(&self) -> String {
         let mut rows = Vec::new();
-        for (key, value) in self.json() {
-            flatten(&key, &value, &mut rows);
+        // Structures with text keys always serialize.
+        let fields = serde_json::to_value(self.json()).unwrap_or_default();
+        for (key, value) in fields.as_object().into_iter().flatten() {
+            flatten(key, value, &mut rows);
         }
         printer::csv_lines(&["path".to_owned(), "value".to_owned()], rows)
     }

@@ -7,7 +7,7 @@ use crate::printer::{Answer, Printer, Terminal};
 use railwright_calculator::estimate::{Topic, topic, topics};
 use railwright_calculator::software;
 use railwright_spec::problem::{Problem, did_you_mean};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 struct Explained(Topic);
 struct Topics(Vec<Topic>);
@@ -61,11 +61,19 @@ pub(crate) fn paragraphs(document: &mut Document, text: &str) {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct TopicField<'a> {
+    topic: &'a Topic,
+}
+
 impl Answer for Explained {
     const KIND: &'static str = "explanation";
 
-    fn json(&self) -> Map<String, Value> {
-        Map::from_iter([("topic".to_owned(), json!(self.0))])
+    type Json<'a> = TopicField<'a>;
+
+    fn json(&self) -> TopicField<'_> {
+        TopicField { topic: &self.0 }
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -76,11 +84,19 @@ impl Answer for Explained {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct TopicsField<'a> {
+    topics: &'a [Topic],
+}
+
 impl Answer for Topics {
     const KIND: &'static str = "topics";
 
-    fn json(&self) -> Map<String, Value> {
-        Map::from_iter([("topics".to_owned(), json!(self.0))])
+    type Json<'a> = TopicsField<'a>;
+
+    fn json(&self) -> TopicsField<'_> {
+        TopicsField { topics: &self.0 }
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -96,20 +112,45 @@ impl Answer for Topics {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct GenerationsFields {
+    /// Software generations.
+    software: Vec<GenerationField>,
+    /// Features of a software stack.
+    features: Vec<GenerationField>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct GenerationField {
+    id: &'static str,
+    name: &'static str,
+    /// Origin of its constants.
+    source: &'static str,
+    /// Words in the name of a framework that select it.
+    matches: &'static [String],
+}
+
 impl Answer for Generations {
     const KIND: &'static str = "software";
 
-    fn json(&self) -> Map<String, Value> {
-        let list = software::generations()
-            .iter()
-            .map(|g| json!({ "id": g.id, "name": g.name, "source": g.source, "matches": g.matches }));
-        let features = software::features()
-            .iter()
-            .map(|f| json!({ "id": f.id, "name": f.name, "source": f.source, "matches": f.words }));
-        Map::from_iter([
-            ("software".to_owned(), Value::Array(list.collect())),
-            ("features".to_owned(), Value::Array(features.collect())),
-        ])
+    type Json<'a> = GenerationsFields;
+
+    fn json(&self) -> GenerationsFields {
+        let software = software::generations().iter().map(|g| GenerationField {
+            id: &g.id,
+            name: &g.name,
+            source: &g.source,
+            matches: &g.matches,
+        });
+        let features = software::features().iter().map(|f| GenerationField {
+            id: &f.id,
+            name: &f.name,
+            source: &f.source,
+            matches: &f.words,
+        });
+        GenerationsFields { software: software.collect(), features: features.collect() }
     }
 
     fn document(&self, _: Terminal) -> Document {

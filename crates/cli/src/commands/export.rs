@@ -4,9 +4,9 @@ use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::{Printer, envelope};
 use crate::run::{self, Resolved};
-use railwright_launch::{Lost, Written};
+use railwright_launch::{Lost, Written, WrittenFile};
 use railwright_spec::problem::Problem;
-use serde_json::{Map, json};
+use serde::Serialize;
 use std::path::Path;
 
 /// Writes a run.
@@ -44,17 +44,29 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
     }
     printer.warnings(&written.not_expressed.iter().map(Lost::warning).collect::<Vec<_>>());
     if arguments.json {
-        let fields = Map::from_iter([
-            ("to".to_owned(), json!(writer.name())),
-            ("version".to_owned(), json!(arguments.target_version)),
-            ("files".to_owned(), json!(written.files)),
-            ("not_expressed".to_owned(), json!(written.not_expressed)),
-        ]);
-        printer.data(&envelope("export", fields), arguments.output.as_deref())?;
+        let fields = ExportFields {
+            to: writer.name(),
+            version: arguments.target_version.as_deref(),
+            files: &written.files,
+            not_expressed: &written.not_expressed,
+        };
+        printer.data(&envelope("export", &fields), arguments.output.as_deref())?;
         return Ok(Outcome::Yes);
     }
     files(&written, arguments.output.as_deref(), printer)?;
     Ok(Outcome::Yes)
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ExportFields<'a> {
+    /// The framework.
+    to: &'static str,
+    /// Its version, where one was named.
+    version: Option<&'a str>,
+    files: &'a [WrittenFile],
+    /// What the framework has no setting for.
+    not_expressed: &'a [Lost],
 }
 
 /// The first file to where it was asked for, all of them into a folder.

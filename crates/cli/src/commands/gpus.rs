@@ -9,7 +9,7 @@ use railwright_spec::cluster::{Accelerator, accelerator_by_name, accelerators};
 use railwright_spec::human;
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{BytesPerSecond, FlopPerSecond};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 struct Gpus(Vec<Accelerator>);
 struct Gpu(Accelerator);
@@ -47,11 +47,19 @@ fn bandwidth(rate: Option<BytesPerSecond>) -> Cell {
     rate.map_or_else(Cell::default, |rate| Cell::number(human::bandwidth(rate), rate.get()))
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct AcceleratorsField<'a> {
+    accelerators: &'a [Accelerator],
+}
+
 impl Answer for Gpus {
     const KIND: &'static str = "accelerators";
 
-    fn json(&self) -> Map<String, Value> {
-        Map::from_iter([("accelerators".to_owned(), json!(self.0))])
+    type Json<'a> = AcceleratorsField<'a>;
+
+    fn json(&self) -> AcceleratorsField<'_> {
+        AcceleratorsField { accelerators: &self.0 }
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -87,11 +95,19 @@ impl Answer for Gpus {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct AcceleratorField<'a> {
+    accelerator: &'a Accelerator,
+}
+
 impl Answer for Gpu {
     const KIND: &'static str = "accelerator";
 
-    fn json(&self) -> Map<String, Value> {
-        Map::from_iter([("accelerator".to_owned(), json!(self.0))])
+    type Json<'a> = AcceleratorField<'a>;
+
+    fn json(&self) -> AcceleratorField<'_> {
+        AcceleratorField { accelerator: &self.0 }
     }
 
     fn document(&self, _: Terminal) -> Document {

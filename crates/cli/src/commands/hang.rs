@@ -12,7 +12,7 @@ use railwright_profiler::monitors::xpu_timer::{self, Metrics};
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 /// Frames of a stack that are shown; `--json` has all.
 const FRAMES: usize = 6;
@@ -113,16 +113,29 @@ fn sentence(root: &Root) -> String {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct HangFields<'a> {
+    /// Whether the job hangs; none where the records do not show it.
+    hangs: Option<bool>,
+    /// From flight records.
+    hang: Option<&'a Hang>,
+    /// From xpu_timer.
+    metrics: Option<&'a Metrics>,
+}
+
 impl Answer for Verdict {
     const KIND: &'static str = "hang";
 
-    fn json(&self) -> Map<String, Value> {
+    type Json<'a> = HangFields<'a>;
+
+    fn json(&self) -> HangFields<'_> {
         let hangs = self.hang.as_ref().map(Hang::hangs);
-        Map::from_iter([
-            ("hangs".to_owned(), json!(hangs.unwrap_or(self.metrics.as_ref().map(|m| m.all_hang)))),
-            ("hang".to_owned(), json!(self.hang)),
-            ("metrics".to_owned(), json!(self.metrics)),
-        ])
+        HangFields {
+            hangs: hangs.unwrap_or(self.metrics.as_ref().map(|m| m.all_hang)),
+            hang: self.hang.as_ref(),
+            metrics: self.metrics.as_ref(),
+        }
     }
 
     fn document(&self, _: Terminal) -> Document {

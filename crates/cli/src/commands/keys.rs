@@ -6,15 +6,23 @@ use crate::input::Pattern;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_spec::run::{Key, keys};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 struct Keys(Vec<Key>);
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct KeysField<'a> {
+    keys: &'a [Key],
+}
 
 impl Answer for Keys {
     const KIND: &'static str = "keys";
 
-    fn json(&self) -> Map<String, Value> {
-        Map::from_iter([("keys".to_owned(), json!(self.0))])
+    type Json<'a> = KeysField<'a>;
+
+    fn json(&self) -> KeysField<'_> {
+        KeysField { keys: &self.0 }
     }
 
     fn document(&self, _: Terminal) -> Document {

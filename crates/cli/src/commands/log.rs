@@ -7,7 +7,7 @@ use crate::exit::{Failure, Outcome};
 use crate::input::jobs::Wanted;
 use crate::input::traces;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Metric, Printer, Terminal, chart, fields};
+use crate::printer::{Answer, Metric, Printer, Terminal, chart};
 use railwright_calculator::model_flop::{Convention, per_token};
 use railwright_profiler::job::Family;
 use railwright_profiler::log::{
@@ -20,7 +20,6 @@ use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 /// Slow steps and timers that are shown; `--json` has all.
 const SHOWN: usize = 10;
@@ -32,6 +31,7 @@ const POINTS: usize = 2000;
 const HEIGHT: usize = 6;
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Read {
     file: String,
     /// Who wrote the reports.
@@ -162,8 +162,10 @@ impl Answer for Read {
         Some(metrics::metrics(self))
     }
 
-    fn json(&self) -> Map<String, Value> {
-        fields(self)
+    type Json<'a> = &'a Self;
+
+    fn json(&self) -> &Self {
+        self
     }
 
     fn document(&self, terminal: Terminal) -> Document {

@@ -4,13 +4,12 @@ use super::stage_memory::{self, Row, probability, verdict};
 use crate::args::{self, By};
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Bar, Block, Cell, Document, Tone};
-use crate::printer::{self, Answer, Printer, Terminal, chart, words};
+use crate::printer::{Answer, Printer, Terminal, chart, words};
 use crate::run;
 use railwright_answers as answers;
 use railwright_calculator::memory::{Item, Kind, StageReport};
 use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 struct Memory {
@@ -62,8 +61,10 @@ fn kinds(items: &[Item]) -> Vec<(Kind, Bytes)> {
 impl Answer for Memory {
     const KIND: &'static str = "memory";
 
-    fn json(&self) -> Map<String, Value> {
-        printer::fields(&self.answer)
+    type Json<'a> = &'a answers::Memory;
+
+    fn json(&self) -> &answers::Memory {
+        &self.answer
     }
 
     fn document(&self, terminal: Terminal) -> Document {

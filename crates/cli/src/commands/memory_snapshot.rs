@@ -4,14 +4,13 @@ use crate::args::records::MemorySnapshot;
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Printer, Terminal, fields};
+use crate::printer::{Answer, Printer, Terminal};
 use railwright_calculator::memory::{Kind, MemoryInput, SoftwareCatalogue, StageReport, report as predict};
 use railwright_profiler::snapshot::{self, DeviceReport, Group, SnapshotReport, Use};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 /// A snapshot with what was predicted of the same run.
 struct Shown {
@@ -23,6 +22,7 @@ struct Shown {
 
 /// One kind of memory, measured and predicted.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Row {
     /// What for, in the words of the snapshot.
     kind: &'static str,
@@ -32,6 +32,7 @@ struct Row {
 
 /// The calculator's answer for the stage.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Predicted {
     stage: usize,
     rows: Vec<Row>,
@@ -147,16 +148,24 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / (whole as f64).max(1.0)
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct SnapshotFields<'a> {
+    #[serde(flatten)]
+    report: &'a SnapshotReport,
+    title: &'a str,
+    /// Predicted memory of the same run; absent without a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted: Option<&'a Predicted>,
+}
+
 impl Answer for Shown {
     const KIND: &'static str = "memory-snapshot";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut all = fields(&self.report);
-        all.insert("title".to_owned(), json!(self.title));
-        if let Some(predicted) = &self.predicted {
-            all.insert("predicted".to_owned(), json!(predicted));
-        }
-        all
+    type Json<'a> = SnapshotFields<'a>;
+
+    fn json(&self) -> SnapshotFields<'_> {
+        SnapshotFields { report: &self.report, title: &self.title, predicted: self.predicted.as_ref() }
     }
 
     fn document(&self, terminal: Terminal) -> Document {

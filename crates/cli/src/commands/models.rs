@@ -9,7 +9,7 @@ use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_spec::human;
 use railwright_spec::model::{self, CatalogueEntry, Mixer, Model, ParameterCount};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 pub(crate) use show::show;
 
 struct Models(Vec<(&'static CatalogueEntry, Model, ParameterCount)>);
@@ -23,25 +23,47 @@ fn heads(model: &Model) -> Option<(u64, u64)> {
     })
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ModelsField<'a> {
+    models: Vec<ModelField<'a>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ModelField<'a> {
+    name: &'static str,
+    aliases: &'a [String],
+    family: &'a str,
+    parameters: &'a ParameterCount,
+    layers: u64,
+    hidden_size: u64,
+    vocabulary: u64,
+    max_positions: u64,
+    /// Origin of the dimensions.
+    source: &'a str,
+    notes: &'a str,
+}
+
 impl Answer for Models {
     const KIND: &'static str = "models";
 
-    fn json(&self) -> Map<String, Value> {
-        let models = self.0.iter().map(|(entry, model, count)| {
-            json!({
-                "name": entry.name,
-                "aliases": entry.aliases,
-                "family": entry.family,
-                "parameters": count,
-                "layers": model.num_layers(),
-                "hidden_size": model.hidden_size,
-                "vocabulary": model.vocabulary,
-                "max_positions": model.max_positions,
-                "source": entry.source,
-                "notes": entry.notes,
-            })
+    type Json<'a> = ModelsField<'a>;
+
+    fn json(&self) -> ModelsField<'_> {
+        let models = self.0.iter().map(|(entry, model, count)| ModelField {
+            name: entry.name,
+            aliases: &entry.aliases,
+            family: &entry.family,
+            parameters: count,
+            layers: model.num_layers(),
+            hidden_size: model.hidden_size,
+            vocabulary: model.vocabulary,
+            max_positions: model.max_positions,
+            source: &entry.source,
+            notes: &entry.notes,
         });
-        Map::from_iter([("models".to_owned(), Value::Array(models.collect()))])
+        ModelsField { models: models.collect() }
     }
 
     fn document(&self, _: Terminal) -> Document {

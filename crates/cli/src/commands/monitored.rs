@@ -12,7 +12,7 @@ use railwright_profiler::monitors::xpu_timer::{self, Metrics, RankSpeed};
 use railwright_profiler::readers::Recording;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, BytesPerSecond};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Communicators and ranks that are shown; `--json` has all.
@@ -109,12 +109,15 @@ impl Monitored {
     }
 
     /// What is named. There are no steps in these records, so nothing has a cost for a step; ranks of NCCL Inspector are those of the communicator.
-    fn culprits(&self) -> Vec<Value> {
-        let named = |kind: &str, ranks: Vec<u32>, cause: &str, communicator: Option<&str>| {
-            json!({
-                "kind": kind, "ranks": ranks, "stage": null, "cause": cause, "cost_s": null, "certainty": null,
-                "communicator": communicator,
-            })
+    fn culprits(&self) -> Vec<Named<'_>> {
+        let named = |kind: &'static str, ranks: Vec<u32>, cause: &'static str, communicator| Named {
+            kind,
+            ranks,
+            stage: None,
+            cause,
+            cost_s: None,
+            certainty: None,
+            communicator,
         };
         let late = self.inspected.iter().flat_map(|seen| seen.late.iter().filter(|late| late.is_straggler));
         let late = late.map(|late| named("rank", vec![late.rank], "unknown", Some(&late.communicator)));
@@ -131,12 +134,12 @@ impl Monitored {
             || self.metrics.as_ref().is_some_and(|metrics| metrics.ranks.iter().any(RankSpeed::slow_chip))
     }
 
-    fn fields(&self) -> Map<String, Value> {
-        Map::from_iter([
-            ("has_straggler".to_owned(), json!(self.has_straggler())),
-            ("nccl_inspector".to_owned(), json!(self.inspected)),
-            ("xpu_timer".to_owned(), json!(self.metrics)),
-        ])
+    fn fields(&self) -> MonitoredFields<'_> {
+        MonitoredFields {
+            has_straggler: self.has_straggler(),
+            nccl_inspector: self.inspected.as_ref(),
+            xpu_timer: self.metrics.as_ref(),
+        }
     }
 }
 
@@ -160,10 +163,35 @@ fn shown(all: usize) -> String {
     if all > SHOWN { format!(", the first {SHOWN} of {}", human::whole(all as u64)) } else { String::new() }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct MonitoredFields<'a> {
+    has_straggler: bool,
+    /// Records of NCCL Inspector.
+    nccl_inspector: Option<&'a Inspected>,
+    /// Metrics of xpu_timer.
+    xpu_timer: Option<&'a Metrics>,
+}
+
+/// A culprit. These records have no steps, so a cost for a step is unknown.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Named<'a> {
+    kind: &'static str,
+    ranks: Vec<u32>,
+    stage: Option<u32>,
+    cause: &'static str,
+    cost_s: Option<f64>,
+    certainty: Option<f64>,
+    communicator: Option<&'a str>,
+}
+
 impl Answer for Communication {
     const KIND: &'static str = "communication";
 
-    fn json(&self) -> Map<String, Value> {
+    type Json<'a> = MonitoredFields<'a>;
+
+    fn json(&self) -> MonitoredFields<'_> {
         self.0.fields()
     }
 
@@ -184,20 +212,27 @@ impl Answer for Communication {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct StragglersFields<'a> {
+    verdict: Verdict,
+    reasons: Vec<String>,
+    culprits: Vec<Named<'a>>,
+    /// Nothing is replayed.
+    replay_error: Option<f64>,
+    #[serde(flatten)]
+    fields: MonitoredFields<'a>,
+}
+
 impl Answer for Stragglers {
     const KIND: &'static str = "stragglers";
 
-    fn json(&self) -> Map<String, Value> {
+    type Json<'a> = StragglersFields<'a>;
+
+    fn json(&self) -> StragglersFields<'_> {
         let (verdict, reasons) = self.0.verdict();
-        let mut fields = Map::from_iter([
-            ("verdict".to_owned(), json!(verdict)),
-            ("reasons".to_owned(), json!(reasons)),
-            ("culprits".to_owned(), json!(self.0.culprits())),
-            // Nothing is replayed.
-            ("replay_error".to_owned(), Value::Null),
-        ]);
-        fields.extend(self.0.fields());
-        fields
+        let (culprits, fields) = (self.0.culprits(), self.0.fields());
+        StragglersFields { verdict, reasons, culprits, replay_error: None, fields }
     }
 
     fn document(&self, _: Terminal) -> Document {

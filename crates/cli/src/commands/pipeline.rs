@@ -20,7 +20,7 @@ use railwright_profiler::pipeline::{self, PipelinePage, Question, from_job, from
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::replay::Subset;
 use railwright_spec::problem::Problem;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 /// Spans of a stage in columns from which on small neighbours are merged.
 const MOST_SPANS: usize = 50_000;
@@ -106,11 +106,19 @@ fn recorded(paths: &[String], layout: Option<Layout>, printer: &Printer) -> Resu
     Ok(from_job::passes(&job, &joined)?)
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct PipelineField<'a> {
+    pipeline: &'a PipelinePage,
+}
+
 impl Answer for Page {
     const KIND: &'static str = "pipeline";
 
-    fn json(&self) -> Map<String, Value> {
-        Map::from_iter([("pipeline".to_owned(), json!(self.page))])
+    type Json<'a> = PipelineField<'a>;
+
+    fn json(&self) -> PipelineField<'_> {
+        PipelineField { pipeline: &self.page }
     }
 
     fn document(&self, terminal: Terminal) -> Document {

@@ -13,7 +13,7 @@ use crate::exit::{Failure, Outcome};
 use crate::input::jobs::Wanted;
 use crate::input::traces::{self, Loaded};
 use crate::printer::document::{Cell, Document, Tone};
-use crate::printer::{Answer, Printer, SCHEMA_VERSION, Terminal, fields};
+use crate::printer::{Answer, Printer, SCHEMA_VERSION, Terminal};
 use railwright_profiler::job::Family;
 use railwright_profiler::page::page;
 use railwright_profiler::profile::Options;
@@ -22,7 +22,7 @@ use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::timeline::{self, Question};
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 /// Traces, else what other commands answer, whose answer is given.
 const WANTED: Wanted = Wanted::one(
@@ -149,13 +149,21 @@ pub(super) fn time(nanoseconds: f64) -> String {
     human::seconds(Seconds::new(nanoseconds * 1e-9))
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ProfileFields<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    title: &'a str,
+}
+
 impl Answer for Shown {
     const KIND: &'static str = "profile";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut all = fields(&self.report);
-        all.insert("title".to_owned(), json!(self.title));
-        all
+    type Json<'a> = ProfileFields<'a>;
+
+    fn json(&self) -> ProfileFields<'_> {
+        ProfileFields { report: &self.report, title: &self.title }
     }
 
     fn document(&self, terminal: Terminal) -> Document {

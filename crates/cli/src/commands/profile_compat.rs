@@ -5,11 +5,10 @@ use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::traces;
 use crate::printer::document::{Cell, Column, Document, Table};
-use crate::printer::{Answer, Printer, Terminal, fields};
+use crate::printer::{Answer, Printer, Terminal};
 use railwright_profiler::Job;
 use railwright_profiler::hta::{HtaTables, IdleCause, tables};
 use railwright_profiler::readers::Keep;
-use serde_json::{Map, Value};
 
 /// Reads traces and prints the tables.
 pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcome, Failure> {
@@ -26,8 +25,10 @@ struct Shown(HtaTables);
 impl Answer for Shown {
     const KIND: &'static str = "profile_hta";
 
-    fn json(&self) -> Map<String, Value> {
-        fields(&self.0)
+    type Json<'a> = &'a HtaTables;
+
+    fn json(&self) -> &HtaTables {
+        &self.0
     }
 
     fn document(&self, _: Terminal) -> Document {

@@ -10,7 +10,7 @@ use railwright_profiler::readers::Keep;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_tables::query::{self, Database, Profile, TableAbout};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 /// Asks, or lists what can be asked.
 pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<Outcome, Failure> {
@@ -111,8 +111,10 @@ fn cell(value: &query::Cell) -> Cell {
 impl Answer for Rows {
     const KIND: &'static str = "query";
 
-    fn json(&self) -> Map<String, Value> {
-        printer::fields(&self.0)
+    type Json<'a> = &'a query::Answer;
+
+    fn json(&self) -> &query::Answer {
+        &self.0
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -138,19 +140,30 @@ impl Schema {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct TablesField<'a> {
+    tables: Vec<TableField<'a>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct TableField<'a> {
+    #[serde(flatten)]
+    table: &'a TableAbout,
+    /// Number of its rows; absent without data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<u64>,
+}
+
 impl Answer for Schema {
     const KIND: &'static str = "query_schema";
 
-    fn json(&self) -> Map<String, Value> {
-        let table = |(table, rows): &(TableAbout, Option<u64>)| {
-            let mut about = json!(table);
-            if let (Some(fields), Some(rows)) = (about.as_object_mut(), rows) {
-                fields.insert("rows".to_owned(), json!(rows));
-            }
-            about
-        };
-        let tables: Vec<Value> = self.0.iter().map(table).collect();
-        Map::from_iter([("tables".to_owned(), json!(tables))])
+    type Json<'a> = TablesField<'a>;
+
+    fn json(&self) -> TablesField<'_> {
+        let tables = self.0.iter().map(|(table, rows)| TableField { table, rows: *rows });
+        TablesField { tables: tables.collect() }
     }
 
     fn document(&self, _: Terminal) -> Document {

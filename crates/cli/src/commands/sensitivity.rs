@@ -8,7 +8,7 @@ use crate::printer::{Answer, Printer, Terminal};
 use crate::run::{self, Resolved};
 use railwright_spec::human;
 use railwright_tuner::sensitivity::{Figure, Kind, Sensitivity, sensitivity_on};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 use std::sync::Arc;
 
 /// Figures whose swing is below this share of the step are summed up in a line.
@@ -36,13 +36,22 @@ pub(crate) fn run(arguments: &args::Sensitivity, printer: &Printer) -> Result<Ou
     Ok(fit.into())
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct SensitivityFields<'a> {
+    #[serde(flatten)]
+    answer: &'a Sensitivity,
+    /// Settings that were not specified.
+    chosen: &'a [String],
+}
+
 impl Answer for Hangs {
     const KIND: &'static str = "sensitivity";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut fields = crate::printer::fields(&self.answer);
-        fields.insert("chosen".to_owned(), json!(self.chosen));
-        fields
+    type Json<'a> = SensitivityFields<'a>;
+
+    fn json(&self) -> SensitivityFields<'_> {
+        SensitivityFields { answer: &self.answer, chosen: &self.chosen }
     }
 
     fn document(&self, _: Terminal) -> Document {

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &args::Size, printer: &Printer) -> Result<Outcome, 
     open_run::tell_launch(&arguments.run, printer)?;
     let answer = Answered(size(&asked, &wanted, &arguments.pricing, &printer.watched())?);
     printer.answer(&answer, &arguments.output)?;
-    Ok(if answer.is_incomplete {
+    Ok(if !answer.is_complete {
         Outcome::Interrupted
     } else if answer.is_no() {
         Outcome::No

@@ -5,14 +5,14 @@ use super::monitored::Question;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Printer, Terminal, fields};
+use crate::printer::{Answer, Printer, Terminal};
 use railwright_profiler::culprits::{
     Culprit, Evidence, Kind, Named, StragglerReport, Verdict, straggler_report,
 };
 use railwright_profiler::groups::RankSet;
 use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 struct Stragglers {
     report: StragglerReport,
@@ -37,13 +37,21 @@ pub(crate) fn run(arguments: &args::joining::Stragglers, printer: &Printer) -> R
     })
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct StragglersFields<'a> {
+    #[serde(flatten)]
+    report: &'a StragglerReport,
+    has_straggler: bool,
+}
+
 impl Answer for Stragglers {
     const KIND: &'static str = "stragglers";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut fields = fields(&self.report);
-        fields.insert("has_straggler".to_owned(), json!(self.report.stragglers().next().is_some()));
-        fields
+    type Json<'a> = StragglersFields<'a>;
+
+    fn json(&self) -> StragglersFields<'_> {
+        StragglersFields { report: &self.report, has_straggler: self.report.stragglers().next().is_some() }
     }
 
     fn document(&self, _: Terminal) -> Document {

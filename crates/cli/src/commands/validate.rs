@@ -12,7 +12,6 @@ use railwright_calculator::validation::{Validation, validate_watched};
 use railwright_spec::calibration::Calibration;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Validates a table.
@@ -57,8 +56,10 @@ struct Validated(Validation);
 impl Answer for Validated {
     const KIND: &'static str = "validation";
 
-    fn json(&self) -> Map<String, Value> {
-        crate::printer::fields(&self.0)
+    type Json<'a> = &'a Validation;
+
+    fn json(&self) -> &Validation {
+        &self.0
     }
 
     /// The rows; the summary is for people and JSON.

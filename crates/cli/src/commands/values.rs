@@ -7,7 +7,7 @@ use crate::printer::{Answer, Printer, Terminal};
 use crate::run;
 use crate::run::spelled::called_by_key;
 use railwright_calculator::valid_values::Valid;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 struct Values(Vec<Valid>);
 
@@ -18,13 +18,33 @@ pub(crate) fn run(arguments: &args::Values, printer: &Printer) -> Result<Outcome
     Ok(if answer.0.iter().any(|one| one.values.is_empty()) { Outcome::No } else { Outcome::Yes })
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ValuesField<'a> {
+    values: Vec<ValidField<'a>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ValidField<'a> {
+    /// Key of a run file.
+    key: &'a str,
+    /// The same as a flag.
+    flag: Option<String>,
+    /// Values that are valid where the others stay as they are.
+    values: &'a [String],
+}
+
 impl Answer for Values {
     const KIND: &'static str = "values";
 
-    fn json(&self) -> Map<String, Value> {
+    type Json<'a> = ValuesField<'a>;
+
+    fn json(&self) -> ValuesField<'_> {
+        let values = self.0.iter();
         let of =
-            |one: &Valid| json!({ "key": one.key, "flag": called_by_key(one.key), "values": one.values });
-        Map::from_iter([("values".to_owned(), self.0.iter().map(of).collect())])
+            values.map(|one| ValidField { key: one.key, flag: called_by_key(one.key), values: &one.values });
+        ValuesField { values: of.collect() }
     }
 
     fn document(&self, _: Terminal) -> Document {

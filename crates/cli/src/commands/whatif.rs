@@ -10,7 +10,6 @@ use crate::printer::document::Document;
 use crate::printer::{Answer, Printer, Terminal};
 use crate::run;
 use railwright_answers::{changes, whatif};
-use serde_json::{Map, Value};
 
 /// Rehearsals that the printer knows.
 pub(crate) struct Rehearsed(railwright_answers::Rehearsed);
@@ -33,8 +32,10 @@ pub(crate) fn run(arguments: &args::WhatIf, printer: &Printer) -> Result<Outcome
 impl Answer for Rehearsed {
     const KIND: &'static str = "whatif";
 
-    fn json(&self) -> Map<String, Value> {
-        crate::printer::fields(&self.0)
+    type Json<'a> = &'a railwright_answers::Rehearsed;
+
+    fn json(&self) -> &railwright_answers::Rehearsed {
+        &self.0
     }
 
     fn document(&self, _: Terminal) -> Document {

@@ -24,6 +24,7 @@ const PATHS: usize = 4_096;
 
 /// What was found.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Shelf {
     /// Jobs, by folder and name.
     pub(crate) jobs: Vec<Job>,
@@ -33,6 +34,7 @@ pub(crate) struct Shelf {
 
 /// Files that are one job, as far as their heads tell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Job {
     /// What people call it: its place below what was given.
     pub(crate) name: String,

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 /// One design of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
     /// Its name.
     pub name: String,
@@ -32,6 +33,7 @@ pub struct Entry {
 
 /// A run's step on a design, worked out by whoever knows steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OnRun {
     /// Time of a step.
     pub step_time: Seconds,
@@ -52,6 +54,7 @@ impl Entry {
 
 /// A design that cannot be built as asked, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refused {
     /// Its name.
     pub name: String,
@@ -61,6 +64,7 @@ pub struct Refused {
 
 /// Savings against the first design over the ratio of port price to transceiver price.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sweep {
     /// Ratio of port price to transceiver price, or a factor on the catalogue's port prices.
     pub ratio: f64,
@@ -70,6 +74,7 @@ pub struct Sweep {
 
 /// Two designs cost the same at some ratio or number of devices.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BreakEven {
     /// The one that is cheaper where ports are dear.
     pub dear_ports: String,
@@ -81,6 +86,7 @@ pub struct BreakEven {
 
 /// The cheapest design from some number of devices on, by dollars for each device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cheapest {
     /// Devices.
     pub devices: u64,
@@ -92,6 +98,7 @@ pub struct Cheapest {
 
 /// Designs side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// What can be built, in the order asked for; the first is what the others are held against.
     pub entries: Vec<Entry>,

@@ -33,6 +33,7 @@ const COLUMNS: [&str; 12] = [
 
 /// What can be bought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Item {
     /// A port of an electrical switch, with its share of the switch.
@@ -86,6 +87,7 @@ impl Item {
 
 /// A line of the table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Price {
     /// Dollars for one: the typical price.
     pub dollars: Dollars,

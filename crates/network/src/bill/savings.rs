@@ -20,6 +20,7 @@ pub fn tier_saving(more: u64, fewer: u64, ratio: f64) -> f64 {
 
 /// Switch ports and transceivers of a design.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Parts {
     /// Switch ports.
     pub ports: f64,

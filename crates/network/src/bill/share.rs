@@ -12,6 +12,7 @@ const YEAR: f64 = 8760.0;
 
 /// What the rest of the cluster costs and draws, and for how long it is used.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cluster {
     /// The accelerator's name.
     pub accelerator: String,
@@ -39,6 +40,7 @@ pub struct Cluster {
 
 /// The network's share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Share {
     /// Of the dollars of network and devices.
     pub of_dollars: Option<f64>,
@@ -54,6 +56,7 @@ pub struct Share {
 
 /// Network, devices and electricity together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Whole {
     /// Tokens a second.
     pub tokens_per_second: Option<f64>,

@@ -19,6 +19,7 @@ pub const INTERRUPTION_HOURS: f64 = 0.278;
 
 /// What a job is like when something fails.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Job {
     /// Share of the step that is exposed network time.
     pub exposed_share: f64,
@@ -30,6 +31,7 @@ pub struct Job {
 
 /// How a job goes on after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Response {
     /// It goes on, slower, until the part is repaired.
@@ -42,6 +44,7 @@ pub enum Response {
 
 /// What one class of parts costs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassLoss {
     /// The parts, and what one failure does.
     #[serde(flatten)]
@@ -66,6 +69,7 @@ pub struct ClassLoss {
 
 /// What failures of one design cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Expectation {
     /// The design's name.
     pub design: String,

@@ -39,6 +39,7 @@ const FAMILIES: [(&str, &[&str]); 2] = [
 
 /// One line: how often a part fails, and for how long.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rate {
     /// Failures of one part in 10^9 hours.
     pub fit: f64,
@@ -69,6 +70,7 @@ impl Rate {
 
 /// A table of rates.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Rates {
     lines: BTreeMap<String, Rate>,

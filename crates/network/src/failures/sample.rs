@@ -20,6 +20,7 @@ pub const MOST_FAILED: u64 = 10_000;
 
 /// What is drawn.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Draw {
     /// The state at a random moment: each part is down with `repair / (time between failures + repair)`.
@@ -30,6 +31,7 @@ pub enum Draw {
 
 /// What was found, with standard errors.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sampled {
     /// What was drawn.
     pub draw: Draw,

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A part by its class (as [`super::Class::part`]) and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
     /// The class.
     pub class: &'static str,
@@ -24,6 +25,7 @@ pub struct Part {
 
 /// Devices from the first to the last, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Range {
     /// The first.
     pub first: u64,
@@ -33,6 +35,7 @@ pub struct Range {
 
 /// What is left of a network.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct State {
     /// Devices whose own NIC reaches nobody.
     pub cut_off: Vec<Range>,

@@ -85,6 +85,7 @@ pub struct Lap {
 
 /// How a simulation ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// From the start to the arrival of the last byte.
     pub duration: Seconds,

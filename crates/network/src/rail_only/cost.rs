@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// Counts of a folded Clos, or of several beside each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// Tiers of switches.
     pub tiers: u64,

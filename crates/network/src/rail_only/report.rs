@@ -23,6 +23,7 @@ pub(super) const DOMAINS: [f64; 6] = [32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 
 /// Figure 5: a workload on rail-only with K = 256 and on the ideal network.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkloadRow {
     /// The workload.
     pub workload: &'static str,
@@ -48,6 +49,7 @@ pub struct WorkloadRow {
 
 /// Figure 7: iteration time over the size of the domain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SweepRow {
     /// The workload.
     pub workload: &'static str,
@@ -63,6 +65,7 @@ pub struct SweepRow {
 
 /// Figure 8: performance relative to the ideal over the size of the domain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BatchRow {
     /// Sequences of 2,048 tokens.
     pub sequences: u64,
@@ -72,6 +75,7 @@ pub struct BatchRow {
 
 /// Table 2: switches, transceivers and the saving.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostRow {
     /// Accelerators.
     pub devices: u64,
@@ -87,6 +91,7 @@ pub struct CostRow {
 
 /// An all-to-all that is forwarded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForwardingRow {
     /// Accelerators of a domain.
     pub domain: u64,
@@ -100,6 +105,7 @@ pub struct ForwardingRow {
 
 /// Everything.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RailOnlyReport {
     /// Every claim beside what comes out here.
     pub targets: Vec<Target>,

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// A claim as the table has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
     /// Its name: the paper's version, the figure, what.
     pub id: String,
@@ -35,6 +36,7 @@ pub struct Claim {
 
 /// How a claim is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A number.
@@ -53,6 +55,7 @@ pub enum Kind {
 
 /// How a claim came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Within the tolerance, the bound holds, the property is proved.
@@ -69,6 +72,7 @@ pub enum Status {
 
 /// A claim and what comes out here.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
     /// The claim.
     #[serde(flatten)]

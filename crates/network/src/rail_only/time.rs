@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// An iteration, term by term.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Iteration {
     /// Accelerators of a model-parallel group, N_M.
     pub model_parallel: f64,

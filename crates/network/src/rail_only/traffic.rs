@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// A class of pairs, seen from one accelerator.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Class {
     /// Partners of an accelerator.
     pub partners: f64,
@@ -26,6 +27,7 @@ impl Class {
 
 /// The traffic of one accelerator; all accelerators are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {
     /// With the members of its model-parallel group.
     pub model_parallel: Class,

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 /// What an exchange takes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangeTime {
     /// What it is called.
     pub name: String,
@@ -30,6 +31,7 @@ pub struct ExchangeTime {
 
 /// What exchanges take that start together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Together {
     /// Each of them.
     pub exchanges: Vec<ExchangeTime>,

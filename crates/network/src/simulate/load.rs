@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 /// A layer's links over some time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerLoad {
     /// Its name.
     pub layer: &'static str,

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// A part that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     /// A cable: its layer, and its number in it.

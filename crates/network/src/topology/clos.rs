@@ -45,6 +45,7 @@ impl Request {
 
 /// A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clos {
     /// Tiers of switches, 1 to 3.
     pub tiers: u64,

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 /// Switches of one tier.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TierCount {
     /// `leaf`, `spine`, `core`, `router`.
     pub name: &'static str,
@@ -27,6 +28,7 @@ pub struct TierCount {
 
 /// Links of one layer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerCount {
     /// Where.
     pub layer: Layer,
@@ -44,6 +46,7 @@ pub struct LayerCount {
 
 /// What a network is made of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// Switches by tier, from the leaves.
     pub tiers: Vec<TierCount>,

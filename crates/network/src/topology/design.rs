@@ -12,6 +12,7 @@ use serde::Serialize;
 
 /// A network.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Design {
     /// What it is called.
     pub name: String,
@@ -59,6 +60,7 @@ pub struct Design {
 /// NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the
 /// merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Connection {
     /// Channels.
     pub channels: u64,
@@ -83,6 +85,7 @@ impl Connection {
 
 /// Scale-up domains, each taken as one switch that does not block.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Domain {
     /// Devices in each.
     pub size: u64,
@@ -94,6 +97,7 @@ pub struct Domain {
 
 /// Cables of one layer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cabling {
     /// What they are made of.
     pub medium: Medium,
@@ -103,6 +107,7 @@ pub struct Cabling {
 
 /// What joins NICs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Fabric {
     /// Folded Clos fabrics.
@@ -121,6 +126,7 @@ pub enum Fabric {
 
 /// Folded Clos fabrics that are alike, and who is joined to which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClosNetwork {
     /// One of them.
     pub clos: Clos,

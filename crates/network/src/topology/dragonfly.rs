@@ -10,6 +10,7 @@ use serde::Serialize;
 ///
 /// J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dragonfly {
     /// Groups, `g`.
     pub groups: u64,
@@ -118,6 +119,7 @@ impl Dragonfly {
 
 /// A dragonfly+: groups are two-tier trees, global links leave from the spines (A. Shpiner et al., HiPINEB 2017).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DragonflyPlus {
     /// Groups.
     pub groups: u64,
@@ -175,6 +177,7 @@ impl DragonflyPlus {
 /// Slim Fly on McKay-Miller-Siran graphs (M. Besta and T. Hoefler, SC 2014): `2 q^2` routers of degree `(3q - d) / 2`, where
 /// `q = 4w + d` and `d` is -1, 0 or 1, with `ceil(degree / 2)` hosts each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlimFly {
     /// The order of the field.
     pub q: u64,

@@ -11,11 +11,13 @@ use serde::Serialize;
 
 /// A node of a [`Graph`]. Devices come first: node `i` is device `i`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct NodeId(pub u32);
 
 /// A directed link of a [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct LinkId(pub u32);
 
@@ -41,6 +43,7 @@ impl LinkId {
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Node {
     /// An accelerator.
@@ -55,6 +58,7 @@ pub enum Node {
 
 /// A switch and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Switch {
     /// The tier, 1 for leaves, 2 for spines, 3 for cores; 1 for routers of a dragonfly.
     pub tier: u8,
@@ -70,6 +74,7 @@ pub struct Switch {
 
 /// Where in a network a link is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
     /// Between a device and its scale-up domain.
@@ -92,6 +97,7 @@ pub enum Layer {
 
 /// What links have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkClass {
     /// Where they are.
     pub layer: Layer,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// A family of topologies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// One folded Clos for all devices, in their order.
@@ -173,6 +174,7 @@ impl Kind {
 
 /// How a message finds its way among equally long ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Routing {
     /// A hash of both ends and a label chooses one way for all packets of a queue pair; a connection has a few of them (`Connection`).
@@ -217,6 +219,7 @@ impl Routing {
 
 /// What a message to another rail does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Forwarding {
     /// It goes through the network, if the network joins the rails.
@@ -236,6 +239,7 @@ choice!(Forwarding {
 
 /// What a cable is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Medium {
     /// Passive copper: no transceivers, a few metres.

@@ -20,6 +20,7 @@ const COLUMNS: [&str; 6] =
 
 /// One count, published and here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Compared {
     /// The column of the table.
     pub column: &'static str,
@@ -31,6 +32,7 @@ pub struct Compared {
 
 /// One row of the tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// The system.
     pub system: String,

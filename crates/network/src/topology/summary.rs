@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// Devices that the first device reaches in the same manner.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reach {
     /// In which manner.
     pub how: &'static str,
@@ -26,6 +27,7 @@ pub struct Reach {
 
 /// A design at a glance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Every figure.
     pub design: Design,

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// A torus of up to three dimensions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Torus {
     /// Devices along each dimension.
     pub dimensions: Vec<u64>,

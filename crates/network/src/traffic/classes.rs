@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// Bytes by class of pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ByClass {
     /// Inside scale-up domains.
     pub same_domain: f64,

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// Exchanges of one kind, of all groups that make them alike.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exchange {
     /// For which parallel dimension.
     pub dimension: Dimension,
@@ -31,6 +32,7 @@ pub struct Exchange {
 
 /// How a collective is made of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
     /// Around a ring. A group that spans domains runs as many rings as it has members in a domain; each leaves the domain by

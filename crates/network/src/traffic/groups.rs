@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// How places become ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Numbering {
     /// Pipeline stages.
     pub stages: u64,
@@ -22,6 +23,7 @@ pub struct Numbering {
 
 /// A digit of the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Axis {
     /// Values that the digit has.
     pub extent: u64,
@@ -31,6 +33,7 @@ pub struct Axis {
 
 /// All groups of an exchange, as axes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Groups {
     /// The members of a group.
     pub members: Axis,

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 /// Which way links of a layer lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// From devices upwards.
@@ -24,6 +25,7 @@ pub enum Direction {
 
 /// Links of one layer and direction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkRow {
     /// Which layer.
     pub layer: Layer,
@@ -47,6 +49,7 @@ pub struct LinkRow {
 
 /// The ends of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BusiestLink {
     /// Its number.
     pub link: LinkId,

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// Domains and rails of a run. Rank `n` runs on device `n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
     /// Ranks of the run.
     pub ranks: u64,
@@ -19,6 +20,7 @@ pub struct Place {
 
 /// What kind of pair two ranks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PairClass {
     /// In one scale-up domain.

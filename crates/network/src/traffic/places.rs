@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// What a scale-up domain's devices exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DomainRow {
     /// Which; its devices are `domain x size` and on.
     pub domain: u64,
@@ -21,6 +22,7 @@ pub struct DomainRow {
 
 /// What a rail's devices exchange with other domains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RailRow {
     /// Which.
     pub rail: u64,

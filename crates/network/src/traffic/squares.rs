@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// Squares of equal cells over the same ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Squares {
     /// Ranks of the run.
     pub ranks: u32,
@@ -24,6 +25,7 @@ pub struct Squares {
 
 /// Who sends how much to whom for one dimension.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Square {
     /// Which; none is all together.
     pub dimension: Option<Dimension>,

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 /// Traffic of a step, summed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Where ranks stand.
     pub place: Place,
@@ -32,6 +33,7 @@ pub struct Summary {
 
 /// Pairs of one class; a pair is ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairRow {
     /// Which.
     pub class: PairClass,
@@ -51,6 +53,7 @@ pub struct PairRow {
 
 /// Exchanges of one parallel dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DimensionRow {
     /// Which.
     pub dimension: Dimension,
@@ -64,6 +67,7 @@ pub struct DimensionRow {
 
 /// Exchanges of one kind: those that differ only in phase, in stages and in how often.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangeRow {
     /// For which parallel dimension.
     pub dimension: Dimension,

@@ -115,6 +115,7 @@ impl Sums {
 
 /// Idle time under one cause and in one place, over all ranks and steps.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseRow {
     /// Why the device was idle.
     pub cause: Cause,

@@ -33,6 +33,7 @@ pub fn bus_factor(operation: Option<Operation>, n: u32) -> f64 {
 
 /// Which kind of link bounds a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LinkKind {
     /// Within the scale-up domain.
@@ -43,6 +44,7 @@ pub enum LinkKind {
 
 /// A link and its ceiling.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Link {
     /// Which kind.
     pub kind: LinkKind,

@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What one rank communicated, in nanoseconds; sums over parts, so parts that overlap each other count twice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankCommunication {
     /// The rank.
     pub rank: u32,
@@ -57,6 +58,7 @@ pub struct RankCommunication {
 
 /// One operation in one dimension, over all communicators that serve it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupCommunication {
     /// The dimension.
     pub dimension: Dimension,
@@ -107,6 +109,7 @@ pub struct GroupCommunication {
 
 /// Communication of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CommunicationReport {
     /// Ranks that were traced.
     pub ranks_traced: u32,

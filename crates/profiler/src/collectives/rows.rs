@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// One rank's part in a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartRow {
     /// The rank.
     pub rank: u32,
@@ -33,6 +34,7 @@ pub struct PartRow {
 
 /// A collective, or the part of one rank that found no counterpart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CollectiveRow {
     /// Its communicator, by its place among the communicators of the job.
     pub communicator: Option<u32>,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a communication does, as its name or its recorder says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
     /// Everyone gets the sum.

@@ -16,6 +16,7 @@ pub const SHARE: f64 = 0.02;
 
 /// A kernel that nobody knows, on a stream that does not compute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnknownKernel {
     /// What it is called.
     pub name: String,

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// A condition on a change from the first to the second.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Condition {
     /// As it is written.
     pub text: String,
@@ -23,6 +24,7 @@ pub struct Condition {
 
 /// What a change is held against.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// A share of the first.
@@ -33,6 +35,7 @@ pub enum Limit {
 
 /// Whether a condition is met.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// The condition.
     pub condition: Condition,

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A class of causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CauseClass {
     /// The same kernels take longer.
@@ -55,6 +56,7 @@ impl CauseClass {
 
 /// One number of a rank beside that of its peers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// What it is.
     pub name: String,

@@ -13,6 +13,7 @@ const THAN_ONE: f64 = 1.5;
 
 /// A group whose transfers take longer than those of its peers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlowGroup {
     /// Its dimension.
     pub label: String,

@@ -33,6 +33,7 @@ const LEAST_SHARE: f64 = 0.005;
 
 /// A rank that others wait for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Culprit {
     /// The rank.
     pub rank: u32,
@@ -68,6 +69,7 @@ pub struct Culprit {
 
 /// A stretch of a rank that others waited for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Moment {
     /// In which step, if steps have numbers.
     pub step: Option<u32>,
@@ -87,6 +89,7 @@ pub struct Moment {
 
 /// Who the others wait for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StragglerReport {
     /// What holds the job up, nothing, or that it cannot be told.
     pub verdict: Verdict,

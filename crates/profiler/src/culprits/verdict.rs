@@ -26,6 +26,7 @@ const OUTSTANDING: i64 = 4;
 
 /// What holds the job up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// One rank or a few.
@@ -42,6 +43,7 @@ pub enum Verdict {
 
 /// What kind of a culprit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Ranks that are late.
@@ -54,6 +56,7 @@ pub enum Kind {
 
 /// What holds the job up, with what a step would be shorter by without it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
     /// What it is.
     pub kind: Kind,

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 /// A line of a stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frame {
     /// The function.
     pub name: String,
@@ -22,6 +23,7 @@ pub struct Frame {
 
 /// A process group as a dump lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// Its name, a counter.
     pub name: String,
@@ -33,6 +35,7 @@ pub struct Group {
 
 /// How far a group has come on the rank that dumped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Status {
     /// The number of the group on this rank.
     pub group: u64,
@@ -46,6 +49,7 @@ pub struct Status {
 
 /// One collective or message in the ring buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
     /// Its place in the order of recording.
     pub record: u64,
@@ -83,6 +87,7 @@ pub struct Entry {
 
 /// What one rank dumped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlightRecord {
     /// What the user calls the file.
     pub label: String,

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a group is taken for a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
     /// The user said the sizes of dimensions.
@@ -26,6 +27,7 @@ pub enum Evidence {
 
 /// The dimension of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupDimension {
     /// Which; [`Dimension::Other`] when unknown or none of them.
     pub dimension: Dimension,

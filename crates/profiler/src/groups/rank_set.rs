@@ -71,6 +71,17 @@ impl Serialize for RankSet {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for RankSet {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RankSet".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        <Vec<u32>>::json_schema(generator)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

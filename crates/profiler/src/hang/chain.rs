@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Why the search ends at a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RootCause {
     /// It is outside any collective: its host is busy elsewhere or idle.
@@ -28,6 +29,7 @@ pub enum RootCause {
 
 /// A rank at which the search ends.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Root {
     /// The rank, or the first one of a circle or of a group whose transfer is stuck.
     pub rank: u32,

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A group of ranks across dumps.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// What the group is for, else its name.
     pub name: String,
@@ -18,6 +19,7 @@ pub struct Group {
 
 /// In which way a collective is stuck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Some ranks never entered it.
@@ -32,6 +34,7 @@ pub enum State {
 
 /// A collective or message that some rank entered and has not left.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stuck {
     /// Among whom.
     pub group: Group,

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 /// A dump of which a part is lost: its rank may have entered more than is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamagedDump {
     /// Whose it is.
     pub rank: u32,
@@ -40,6 +41,7 @@ impl DamagedDump {
 
 /// What flight records say about a hang.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hang {
     /// The ranks whose dumps are there.
     pub ranks: Vec<u32>,

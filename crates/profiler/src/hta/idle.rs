@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 /// Why a stream was idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum IdleCause {
     /// The next kernel had not been launched when the last one ended.
@@ -21,6 +22,7 @@ pub enum IdleCause {
 
 /// Idle time of one stream for one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IdleRow {
     /// The rank.
     pub rank: u32,

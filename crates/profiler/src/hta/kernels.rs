@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 /// Time of one mix of types, over all ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelTypeRow {
     /// The types that run at once, as the tool writes them.
     pub kernel_type: String,
@@ -21,6 +22,7 @@ pub struct KernelTypeRow {
 
 /// One kernel of one rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelRow {
     /// The rank.
     pub rank: u32,

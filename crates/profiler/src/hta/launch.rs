@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 /// Launches of one rank, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaunchRow {
     /// The rank.
     pub rank: u32,
@@ -34,6 +35,7 @@ pub struct LaunchRow {
 
 /// The queue of one stream: kernels that were launched and have not started, looked at after every change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueueRow {
     /// The rank.
     pub rank: u32,

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// Where the time of a rank's device goes, in microseconds. Exposed copies count as not computing; hidden communication does not.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TemporalRow {
     /// The rank.
     pub rank: u32,
@@ -30,6 +31,7 @@ pub struct TemporalRow {
 
 /// How much of a rank's communication lies under computation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverlapRow {
     /// The rank.
     pub rank: u32,

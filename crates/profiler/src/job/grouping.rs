@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What kind of record a file is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
     /// Traces of ranks.
@@ -74,6 +75,7 @@ pub struct Sighting {
 
 /// A job that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Found {
     /// A folder, a file, or a pattern that stands for exactly its files; empty when nothing shorter than the list of files does.
     pub path: String,

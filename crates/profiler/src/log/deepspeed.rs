@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 /// Where the times of a log's reports come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TimesFrom {
     /// The log prints them.

@@ -31,6 +31,7 @@ impl Known {
 
 /// A report that took long.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlowStep {
     /// The iteration of the report.
     pub iteration: u64,
@@ -44,6 +45,7 @@ pub struct SlowStep {
 
 /// Slow steps that come again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pause {
     /// Iterations from one to the next.
     pub period: u64,
@@ -55,6 +57,7 @@ pub struct Pause {
 
 /// A stretch of iterations at one level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Segment {
     /// The first iteration.
     pub from: u64,
@@ -72,6 +75,7 @@ pub struct Segment {
 
 /// A new start of the run within the log.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Restart {
     /// The line of its first report.
     pub line: u64,
@@ -87,6 +91,7 @@ pub struct Restart {
 
 /// What a log says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judged {
     /// Reports.
     pub reports: u64,

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 /// Who wrote the reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Framework {
     /// Megatron-LM, or what prints its lines: MindSpeed, Megatron-Bridge, Primus, Megatron-DeepSpeed.
@@ -48,6 +49,7 @@ impl Framework {
 
 /// A timer of a report: what it took on the fastest and on the slowest rank.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timer {
     /// Milliseconds on the fastest rank; the same as `max_ms` where the log has one number.
     pub min_ms: f64,
@@ -57,6 +59,7 @@ pub struct Timer {
 
 /// One report of one or of several iterations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// The iteration that it reports on, the last one if it averages over several.
     pub iteration: u64,
@@ -94,6 +97,7 @@ pub struct Report {
 
 /// A line of Megatron's straggler detector: the fastest and slowest rank of one measure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Straggler {
     /// The report before it, by its iteration.
     pub iteration: Option<u64>,
@@ -107,6 +111,7 @@ pub struct Straggler {
 
 /// What a log reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrainingLog {
     /// Lines that were read.
     pub lines: u64,

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 
 /// Sets of ranks with one size and one stride, one behind the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tiling {
     /// How many ranks a set has.
     pub size: u32,
@@ -88,6 +89,7 @@ impl Tiling {
 
 /// The sets of a lane, and how well its collectives end together in them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Told {
     /// The lane.
     #[serde(skip)]

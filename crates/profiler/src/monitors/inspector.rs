@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 /// One collective on one rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
     /// The communicator, as NCCL numbers it.
     pub communicator: String,
@@ -153,6 +154,7 @@ pub fn read(label: &str, bytes: &[u8]) -> Result<(Vec<Record>, u64), Problem> {
 
 /// Collectives of one communicator, kind and size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// The communicator.
     pub communicator: String,
@@ -185,6 +187,7 @@ impl Row {
 
 /// Whom a communicator's ranks wait for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Late {
     /// The communicator.
     pub communicator: String,
@@ -206,6 +209,7 @@ pub struct Late {
 
 /// What the records say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Inspected {
     /// Records that were read.
     pub records: u64,

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 /// One gauge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gauge {
     /// Its name without the prefix (`MM_KERNEL_FLOPS`).
     pub name: String,
@@ -86,6 +87,7 @@ pub fn read(label: &str, text: &str) -> Result<(Vec<Gauge>, u64), Problem> {
 
 /// A rank beside its peers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankSpeed {
     /// Which rank.
     pub rank: u32,
@@ -116,6 +118,7 @@ impl RankSpeed {
 
 /// What the metrics say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Metrics {
     /// The ranks in order.
     pub ranks: Vec<RankSpeed>,

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 /// Why a rank had no pass to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The schedule: others at work that takes what it takes on balanced stages.
@@ -60,6 +61,7 @@ impl Cause {
 
 /// A time without a pass, in nanoseconds since the step began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bubble {
     /// From when.
     pub start: i64,
@@ -71,6 +73,7 @@ pub struct Bubble {
 
 /// Nanoseconds by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Causes {
     /// The schedule.
     pub schedule: i64,

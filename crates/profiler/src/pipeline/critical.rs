@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 /// A pass on the path. Times are nanoseconds since the step began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CriticalPass {
     /// Of which rank.
     pub rank: u32,
@@ -32,6 +33,7 @@ pub struct CriticalPass {
 
 /// What the path has of a rank, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CriticalRank {
     /// Which.
     pub rank: u32,
@@ -55,6 +57,7 @@ impl CriticalRank {
 
 /// The path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CriticalPath {
     /// Its passes, first to last.
     pub passes: Vec<CriticalPass>,

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// The parts of a step, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decomposition {
     /// What it took.
     pub total: i64,

@@ -15,6 +15,7 @@ const MOST: usize = 1000;
 
 /// What took far longer than normal, on one rank or on several at once. Times of its pass are those of the rank that took longest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stall {
     /// In which step.
     pub step: u32,

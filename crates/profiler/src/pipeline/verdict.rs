@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// One thing to know.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// A stable identifier.
     pub id: &'static str,

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// Ranks by steps; times in nanoseconds, none where the rank was not recorded in the step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankSteps {
     /// What steps are called.
     pub steps: Vec<String>,

@@ -34,6 +34,7 @@ const MISSING: usize = 16;
 
 /// A share of the time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
     /// What.
     pub name: String,
@@ -47,6 +48,7 @@ pub struct Part {
 
 /// A line of the first page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
     /// Which.
     pub group: Group,
@@ -61,6 +63,7 @@ pub struct Line {
 
 /// One step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepRow {
     /// Its number.
     pub step: String,
@@ -74,6 +77,7 @@ pub struct StepRow {
 
 /// One rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankRow {
     /// Which.
     pub rank: u32,
@@ -91,6 +95,7 @@ pub struct RankRow {
 
 /// One kernel (or copy) over all ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelRow {
     /// Its name.
     pub name: String,
@@ -112,6 +117,7 @@ pub struct KernelRow {
 
 /// The whole recording, without regard to steps: means over ranks, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recorded {
     /// The common window.
     pub window: f64,
@@ -131,6 +137,7 @@ pub struct Recorded {
 
 /// Something that a reader repaired or dropped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Repair {
     /// In which file.
     pub file: String,
@@ -169,6 +176,7 @@ impl Repair {
 
 /// A fault that a rule found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// What `railwright explain` knows it by.
     pub id: String,
@@ -194,6 +202,7 @@ pub struct Finding {
 
 /// Steps before the steady state, apart from the means.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarmUp {
     /// What they are called.
     pub steps: Vec<String>,
@@ -207,6 +216,7 @@ pub struct WarmUp {
 
 /// What findings cost together, in nanoseconds per step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Joint {
     /// Findings with a known cost.
     pub findings: u32,
@@ -218,6 +228,7 @@ pub struct Joint {
 
 /// What a profile shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// Ranks that were recorded and are shown.
     pub ranks: usize,

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 /// What was fitted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gaps {
     /// From the end of a pass to the start of the one on the next stage that waited for it, in nanoseconds. 0 where messages were recorded.
     pub hop: i64,
@@ -29,6 +30,7 @@ impl Default for Gaps {
 
 /// A stage's clock against the first one's, as messages show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageClock {
     /// Which stage.
     pub stage: u32,

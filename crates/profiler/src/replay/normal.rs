@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 /// How durations of passes of one sort are spread, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
     /// How many there are.
     pub count: usize,

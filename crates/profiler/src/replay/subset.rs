@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// Which passes are meant: those that fit every list; an empty list fits all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Subset {
     /// Kinds.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 /// What a subset of passes has to do with a slowdown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Share {
     /// Which passes.
     pub subset: Subset,
@@ -31,6 +32,7 @@ pub struct Share {
 
 /// How much slower a job is than it would be without stragglers. Times are means over steps, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slowdown {
     /// As recorded.
     pub measured: i64,
@@ -46,6 +48,7 @@ pub struct Slowdown {
 
 /// The answers of a what-if analysis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhatIf {
     /// The slowdown of all.
     pub slowdown: Slowdown,

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 /// What kind of work an operator does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Products of matrices.

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// What an allocation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Use {
     /// Weights, allocated while a module is built or moved.

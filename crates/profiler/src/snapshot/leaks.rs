@@ -16,6 +16,7 @@ const HIT: usize = 6;
 
 /// A stack whose memory grows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Leak {
     /// The innermost frame outside of the framework.
     pub place: String,

@@ -17,6 +17,7 @@ const FRAMES: usize = 24;
 
 /// Memory of one kind, place or module.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// What it is.
     pub name: String,
@@ -37,6 +38,7 @@ pub struct Group {
 
 /// A moment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// Which event, from 0.
     pub event: usize,
@@ -50,6 +52,7 @@ pub struct Point {
 
 /// One device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceReport {
     /// Its number.
     pub device: u64,
@@ -99,6 +102,7 @@ pub struct DeviceReport {
 
 /// A snapshot's report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SnapshotReport {
     /// The devices that hold memory or have a history.
     pub devices: Vec<DeviceReport>,

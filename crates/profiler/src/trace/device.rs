@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Which recorder wrote a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// PyTorch's profiler (Kineto), any year.
@@ -19,6 +20,7 @@ pub enum Source {
 
 /// Whose trace it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Identity {
     /// What the user calls it: the path of the file, with the member of an archive.
@@ -45,6 +47,7 @@ pub struct Identity {
 
 /// An accelerator as a trace describes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Device {
     /// Its number on its host.

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// What kind of device activity a row is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum GpuKind {
     /// A kernel.

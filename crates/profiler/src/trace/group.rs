@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A process group as one rank's trace has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct RankGroup {
     /// Its name on this rank.
@@ -22,6 +23,7 @@ pub struct RankGroup {
 
 /// A collective or a message as the recorder describes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CollectiveCall {
     /// What kind, if its label says so.
     pub kind: Option<CollectiveKind>,

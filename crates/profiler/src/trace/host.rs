@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// What kind of host activity a row is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HostKind {
     /// An operator of the framework.

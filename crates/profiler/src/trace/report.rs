@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DamageKind {
     /// A name held a raw control character or a bad byte and was repaired.
@@ -32,6 +33,7 @@ pub enum DamageKind {
 
 /// One kind of damage in one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Damage {
     /// What kind.
     pub kind: DamageKind,
@@ -48,6 +50,7 @@ impl Damage {
 
 /// What reading a trace met with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ReadReport {
     /// Bytes of the (inflated) file.

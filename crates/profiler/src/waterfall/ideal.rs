@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// An accelerator's peak.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Peak {
     /// Its name in the catalogue.
     pub accelerator: String,
@@ -31,6 +32,7 @@ impl Peak {
 
 /// What the model's arithmetic takes at peak.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ideal {
     /// The model's operations of one step, all ranks together.
     pub flop_per_step: Flop,

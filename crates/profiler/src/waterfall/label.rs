@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 /// How communication that nothing hides divides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
     /// Data moves.
@@ -19,6 +20,7 @@ pub enum Share {
 
 /// What fills a pipeline bubble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bubble {
     /// The schedule, with equal stages and free messages.
@@ -127,6 +129,11 @@ impl Label {
         }
     }
 
+    /// Its name in JSON: `exposed_data_parallel_wait`.
+    pub fn key(self) -> String {
+        self.name().replace([' ', '-'], "_").replace(',', "")
+    }
+
     /// What to call it.
     pub fn name(self) -> String {
         let unknown = |dimension: Dimension| match dimension {
@@ -222,13 +229,25 @@ impl Label {
 
 impl Serialize for Label {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let snake = |text: &str| text.replace([' ', '-'], "_").replace(',', "");
-        serializer.serialize_str(&snake(&self.name()))
+        serializer.serialize_str(&self.key())
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Label {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Label".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let keys: Vec<String> = Self::all().map(Self::key).collect();
+        schemars::json_schema!({ "type": "string", "enum": keys })
     }
 }
 
 /// A line of the first page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
     /// The model's arithmetic at peak.
@@ -269,6 +288,7 @@ impl Group {
 
 /// A part of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Hardware {
     /// The accelerator.
@@ -363,6 +383,23 @@ impl Parts {
 impl Serialize for Parts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Parts {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Parts".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let label = Label::json_schema(generator);
+        schemars::json_schema!({
+            "description": "Time of each label that has any, in nanoseconds.",
+            "type": "object",
+            "propertyNames": label,
+            "additionalProperties": { "type": "integer", "x-unit": "ns" }
+        })
     }
 }
 

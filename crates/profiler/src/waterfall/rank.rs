@@ -59,6 +59,7 @@ pub struct KernelUse {
 
 /// The common window of a rank without regard to steps, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Totals {
     /// The window.
     pub window: i64,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Which of a linear layer's products one is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProductPass {
     /// Y = X W, or any product that nothing more is known of.
@@ -61,6 +62,7 @@ pub struct AttentionSample {
 
 /// What a group does together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CollectiveKind {
     /// Every rank ends with the sum.

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 
 /// What the catalogue says about a model beside its dimensions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CatalogueEntry {
     /// The name that output uses.
     pub name: &'static str,

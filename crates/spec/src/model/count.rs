@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// Parameter counts of a model. Cards differ in what they count, so all conventions stand side by side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ParameterCount {
     /// Everything, towers included, a tied embedding once, without multi-token prediction.
     pub total: u64,

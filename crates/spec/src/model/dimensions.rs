@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// A model's dimensions. Only `layers`, `hidden` and `heads` have to be there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Dimensions {
     /// What to call it.
@@ -126,6 +127,7 @@ pub struct Dimensions {
 
 /// The family that fills the gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
     /// GPT-2 and 3: LayerNorm, learned positions, biases, two-matrix GELU MLPs, tied embeddings.
@@ -136,6 +138,7 @@ pub enum Style {
 
 /// A norm by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NormKind {
     /// Mean and variance, with a bias.

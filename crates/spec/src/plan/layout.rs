@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// A process group seen from the hardware: `ranks` ranks, of which `per_domain` lie in one scale-up domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// Ranks in the group.
     pub ranks: u64,
@@ -92,6 +93,7 @@ fn fewest(ranks: u64, stride: u64, domain: u64, world: u64) -> u64 {
 
 /// Every process group of a plan on domains of a given size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Layout {
     /// Tensor parallel.
     pub tensor: Group,

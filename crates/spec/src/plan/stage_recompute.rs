@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 
 /// What one pipeline stage recomputes, and what it keeps in host memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRecompute {
     /// Policies along the stage's layers, each for as many as it says; one without a number takes all that are left. Layers
     /// beyond keep everything. `Selective` of no modules keeps everything, too: it passes layers over.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// How layers are laid on pipeline stages when the plan does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StageSplit {
     /// Evenly; where layers do not divide, by hand ([`uneven_layers`]).

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// What is trained, on what, how, for how long and at what price.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// What is trained.
     pub model: Model,
@@ -33,6 +34,7 @@ impl Run {
 
 /// How much is trained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Training {
     /// Tokens in all; `None` asks for one step only.
     pub tokens: Option<f64>,
@@ -42,6 +44,7 @@ pub struct Training {
 
 /// Prices. What is open is the catalogue's to say.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// Price of one device for one hour; `None` takes the accelerator's typical price.
     pub price_per_device_hour: Option<Dollars>,

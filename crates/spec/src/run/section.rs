@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// One key of a run file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Key {
     /// The section: `model`, `cluster`, `plan`, `training`, `cost`.
     pub section: &'static str,

@@ -22,6 +22,7 @@ pub enum Value {
 
 /// What a key expects: drives reading, the schema, the documentation and the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind", content = "choices")]
 pub enum Kind {
     /// Any text.

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Worth knowing.
@@ -19,6 +20,7 @@ pub enum Severity {
 
 /// Something that was found, and where.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mark {
     /// What `railwright explain` knows it by; empty when it is no finding.
     pub id: String,

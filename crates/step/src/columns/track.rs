@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// A stretch of the step, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Window {
     /// From when.
     pub from: i64,
@@ -62,6 +63,7 @@ pub struct TrackHead {
 
 /// Spans in columns. Columns beside the first four are empty when no span has a value; -1 is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Track {
     /// Its place among the tracks.
     pub id: u32,

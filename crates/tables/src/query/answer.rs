@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// A cell of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Cell {
     /// Nothing (`NULL`).
@@ -20,6 +21,7 @@ pub enum Cell {
 
 /// The rows that a question brought.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
     /// The names of the columns, as the question gives them.
     pub columns: Vec<String>,

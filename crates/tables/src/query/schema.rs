@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// A table.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableAbout {
     /// Its name.
     pub name: &'static str,
@@ -17,6 +18,7 @@ pub struct TableAbout {
 
 /// A column.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ColumnAbout {
     /// Its name.
     pub name: &'static str,

@@ -10,6 +10,7 @@ use railwright_spec::problem::{Problem, Warning};
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 struct About {
     label: String,

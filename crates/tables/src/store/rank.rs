@@ -40,6 +40,7 @@ const COLLECTIVE_KINDS: [CollectiveKind; 9] = [
 
 /// What is not a column.
 #[derive(Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 struct About {
     identity: Identity,

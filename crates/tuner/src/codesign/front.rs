@@ -29,6 +29,7 @@ pub struct Found {
 
 /// A class of designs that no step can tell apart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Class {
     /// The best plan's layout as flags; empty where nothing fits.
     pub layout: String,
@@ -38,6 +39,7 @@ pub struct Class {
 
 /// One design with its step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// Its kind.
     pub topology: Kind,
@@ -84,6 +86,7 @@ pub struct Row {
 
 /// Networks and strategies together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Codesign {
     /// Designs in the order of the axes.
     pub rows: Vec<Row>,

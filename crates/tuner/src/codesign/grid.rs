@@ -51,6 +51,7 @@ pub struct Point {
 
 /// A combination that cannot be built.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refused {
     /// Its kind.
     pub kind: Kind,

@@ -27,6 +27,7 @@ const MISSED: f64 = 0.14;
 
 /// A simulated step on a network, and what a token costs there.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Simulated {
     /// How messages are routed.
     pub routing: &'static str,

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 /// A change after which everything fits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedy {
     /// What to change, in words.
     pub change: String,

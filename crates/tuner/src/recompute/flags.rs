@@ -35,6 +35,7 @@ pub fn framework_name(software: &str) -> &'static str {
 
 /// How one framework is told.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Flags {
     /// The framework.
     pub framework: &'static str,

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// One kind of layer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerTable {
     /// The kind, as the model numbers them.
     pub kind: usize,
@@ -28,6 +29,7 @@ pub struct LayerTable {
 
 /// One module of it, or the whole layer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModuleRow {
     /// As plans write it.
     pub policy: String,

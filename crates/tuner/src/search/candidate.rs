@@ -17,6 +17,7 @@ use serde::Serialize;
 
 /// A plan with its time, memory and price.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Candidate {
     /// The cluster's name.
     pub cluster: String,
@@ -199,6 +200,7 @@ pub fn front(candidates: &[Candidate], first: Objective, second: Objective) -> V
 
 /// A strategy that does not fit, but nearly.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Miss {
     /// The cluster's name.
     pub cluster: String,

@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 /// What is to be as small, or as large, as possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
     /// Time of a step.
@@ -135,6 +136,7 @@ impl Worker {
 
 /// What a search comes to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// What was to be best.
     pub objective: Objective,

@@ -16,6 +16,7 @@ use std::cmp::Ordering;
 /// What makes layouts of one family: the degrees, and whether parameters are sharded among data-parallel ranks (ZeRO-3, FSDP) or whole on
 /// each (no sharding, ZeRO-1, ZeRO-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Family {
     /// Tensor parallel.
     pub tensor: u64,

@@ -8,21 +8,29 @@ use super::strategy::{Key, Strategy};
 use serde::Serialize;
 
 /// What became of the strategies of a search. Every valid strategy is counted once as enumerated and once below.
+///
+/// What pruning left out depends on which thread was first. It is not serialized: the same question has the same answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counters {
     /// Valid strategies.
     pub enumerated: u64,
     /// Combinations that are no strategies (refused degrees, batches, schedules), each counted once however much hangs below it.
     pub invalid: u64,
     /// Of the valid: did not fit by their own memory estimate.
+    #[serde(skip)]
     pub did_not_fit: u64,
     /// Of the valid: left out with others because a bound says that none of them fits.
+    #[serde(skip)]
     pub did_not_fit_as_group: u64,
     /// Of the valid: left out because a lower bound of their time is above what is wanted.
+    #[serde(skip)]
     pub bounded_away: u64,
     /// Of the valid: left out because another strategy of the space is provably as fast and as small.
+    #[serde(skip)]
     pub dominated: u64,
     /// Of the valid: timed to the last digit.
+    #[serde(skip)]
     pub timed: u64,
 }
 

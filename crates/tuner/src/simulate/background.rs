@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// Devices that send all the time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Background {
     /// Share of its network bandwidth that each uses if it can.
     pub load: f64,

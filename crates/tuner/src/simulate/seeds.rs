@@ -19,6 +19,7 @@ pub const MOST_SEEDS: u32 = 256;
 
 /// Step times over seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverSeeds {
     /// How many.
     pub seeds: u32,

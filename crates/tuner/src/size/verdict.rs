@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// Which to take.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// Index of the row to take; `None` when no row meets the goal, or nothing was asked.
     pub chosen: Option<usize>,
@@ -23,6 +24,7 @@ pub struct Verdict {
 
 /// How far the nearest row is from the goal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Miss {
     /// Index of the row.
     pub row: usize,
@@ -34,6 +36,7 @@ pub struct Miss {
 
 /// The last number of a kind of machine whose enlargement pays.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stop {
     /// Index of the kind of machine.
     pub machine: usize,

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// The errors of predicted ratios of step times over measured ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// What the runs of a pair differ in.
     pub what: &'static str,

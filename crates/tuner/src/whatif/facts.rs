@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// A key whose value differs between two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Moved {
     /// The key of the run file.
     pub key: String,

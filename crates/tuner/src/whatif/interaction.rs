@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// What changes gain together against what they gain alone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interaction {
     /// Product of the speed-ups alone: what independent gains would come to, each shortening what the others left.
     pub product_alone: f64,

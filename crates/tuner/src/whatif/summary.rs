@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// One run in a few figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// The plan in one line.
     pub plan: String,
@@ -52,6 +53,7 @@ pub struct Summary {
 
 /// A part of a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimePart {
     /// The identifier that `railwright explain` knows, such as `compute.mlp`.
     pub id: String,
@@ -63,6 +65,7 @@ pub struct TimePart {
 
 /// What a part of the step lost or won.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartChange {
     /// The identifier that `railwright explain` knows.
     pub id: String,
@@ -80,6 +83,7 @@ pub struct PartChange {
 
 /// How two runs differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// Whether the step trains on another number of tokens, so that times are for as many tokens as before.
     pub rescaled: bool,

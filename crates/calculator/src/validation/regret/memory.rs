@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// The pick of one sweep among all its rows, those that ran out of memory included.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryPick {
     /// What its rows share.
     #[serde(flatten)]
@@ -33,6 +34,7 @@ pub struct MemoryPick {
 
 /// What the picks of some sweeps come to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryTotal {
     /// Sweeps.
     pub sweeps: usize,

@@ -28,6 +28,7 @@ pub(crate) struct Layout {
 
 /// How well the calculator chooses within one sweep.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SweepRegret {
     /// What its rows share.
     #[serde(flatten)]

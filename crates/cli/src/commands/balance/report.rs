@@ -7,7 +7,6 @@ use crate::printer::{Answer, Terminal};
 use railwright_answers::Balanced;
 use railwright_spec::human;
 use railwright_tuner::balance::{Division, StageRow};
-use serde_json::{Map, Value};
 
 pub(super) struct Balance {
     pub(super) solved: Balanced,
@@ -17,8 +16,10 @@ pub(super) struct Balance {
 impl Answer for Balance {
     const KIND: &'static str = "balance";
 
-    fn json(&self) -> Map<String, Value> {
-        crate::printer::fields(&self.solved)
+    type Json<'a> = &'a Balanced;
+
+    fn json(&self) -> &Balanced {
+        &self.solved
     }
 
     fn document(&self, _: Terminal) -> Document {

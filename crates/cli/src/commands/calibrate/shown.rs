@@ -1,25 +1,31 @@
 //! What a calibration holds, figure by figure.
 
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Terminal, fields};
+use crate::printer::{Answer, Terminal};
 use railwright_spec::calibration::{Calibration, Evidence, Regime};
 use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
-use serde_json::{Map, Value};
+use serde::Serialize;
 
 /// A calibration alone.
 pub(super) struct Shown {
     pub(super) calibration: Calibration,
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct CalibrationFields<'a> {
+    file: &'a str,
+    calibration: &'a Calibration,
+}
+
 impl Answer for Shown {
     const KIND: &'static str = "calibration_file";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut all = Map::new();
-        all.insert("file".to_owned(), Value::String(self.calibration.file.clone()));
-        all.insert("calibration".to_owned(), Value::Object(fields(&self.calibration)));
-        all
+    type Json<'a> = CalibrationFields<'a>;
+
+    fn json(&self) -> CalibrationFields<'_> {
+        CalibrationFields { file: &self.calibration.file, calibration: &self.calibration }
     }
 
     fn document(&self, _: Terminal) -> Document {

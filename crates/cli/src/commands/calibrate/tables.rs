@@ -2,17 +2,18 @@
 
 use super::Calibrated;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Terminal, fields, words};
+use crate::printer::{Answer, Terminal, words};
 use railwright_calculator::calibration::{Line, StepLine};
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Flop};
-use serde_json::{Map, Value};
 
 impl Answer for Calibrated {
     const KIND: &'static str = "calibration";
 
-    fn json(&self) -> Map<String, Value> {
-        fields(self)
+    type Json<'a> = &'a Self;
+
+    fn json(&self) -> &Self {
+        self
     }
 
     fn document(&self, _: Terminal) -> Document {

@@ -4,28 +4,57 @@ use super::{Checked, Figures, Verdict};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use railwright_launch::{Remark, RemarkKind};
 use railwright_spec::human;
-use railwright_spec::problem::Problem;
+use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Bytes, Dollars, Seconds};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-/// One file for programs.
-pub(super) fn json(checked: &Checked) -> Value {
-    json!({
-        "file": checked.file,
-        "verdict": checked.verdict,
-        "problems": checked.problems.iter().map(problem).collect::<Vec<_>>(),
-        "warnings": checked.warnings,
-        "remarks": checked.remarks,
-        "figures": checked.figures,
-        "against": checked.against.as_ref().map(|against| match against {
-            Ok(figures) => json!({"figures": figures, "problems": []}),
-            Err(problems) => json!({"figures": null, "problems": problems.iter().map(problem).collect::<Vec<_>>()}),
-        }),
-    })
+/// One file in JSON.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct CheckedFields<'a> {
+    file: &'a str,
+    verdict: Verdict,
+    problems: Vec<ProblemFields<'a>>,
+    warnings: &'a [Warning],
+    remarks: &'a [Remark],
+    figures: Option<&'a Figures>,
+    /// The file before its change, where one was given.
+    against: Option<AgainstFields<'a>>,
 }
 
-fn problem(problem: &Problem) -> Value {
-    json!({"message": problem.to_string(), "hint": problem.hint})
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct AgainstFields<'a> {
+    figures: Option<&'a Figures>,
+    problems: Vec<ProblemFields<'a>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ProblemFields<'a> {
+    message: String,
+    hint: Option<&'a str>,
+}
+
+impl<'a> CheckedFields<'a> {
+    pub(super) fn of(checked: &'a Checked) -> Self {
+        let of = |problem: &'a Problem| ProblemFields {
+            message: problem.to_string(),
+            hint: problem.hint.as_deref(),
+        };
+        Self {
+            file: &checked.file,
+            verdict: checked.verdict,
+            problems: checked.problems.iter().map(of).collect(),
+            warnings: &checked.warnings,
+            remarks: &checked.remarks,
+            figures: checked.figures.as_ref(),
+            against: checked.against.as_ref().map(|against| match against {
+                Ok(figures) => AgainstFields { figures: Some(figures), problems: Vec::new() },
+                Err(problems) => AgainstFields { figures: None, problems: problems.iter().map(of).collect() },
+            }),
+        }
+    }
 }
 
 /// For people.

@@ -20,10 +20,10 @@ use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::Run;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 /// One side.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 enum Side {
     /// Steps of a log.
@@ -277,21 +277,39 @@ fn row(name: &str, side: &Side) -> Vec<Cell> {
     ]
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct LoggedFields<'a> {
+    titles: [&'a str; 2],
+    sides: &'a [Side; 2],
+    /// Relative change of the step time.
+    change: f64,
+    /// Its interval.
+    interval: Option<(f64, f64)>,
+    /// Whether the change is larger than the noise; none where that is unknown.
+    significant: Option<bool>,
+    shift: Option<&'a Shift>,
+    verdicts: &'a [Verdict],
+    warnings: &'a [Warning],
+}
+
 impl Answer for Logged {
     const KIND: &'static str = "compare";
 
-    fn json(&self) -> Map<String, Value> {
+    type Json<'a> = LoggedFields<'a>;
+
+    fn json(&self) -> LoggedFields<'_> {
         let [first, second] = &self.sides;
-        Map::from_iter([
-            ("titles".to_owned(), json!([first.file(), second.file()])),
-            ("sides".to_owned(), json!(self.sides)),
-            ("change".to_owned(), json!(self.change.0)),
-            ("interval".to_owned(), json!(self.change.1)),
-            ("significant".to_owned(), json!(self.significant())),
-            ("shift".to_owned(), json!(self.shift)),
-            ("verdicts".to_owned(), json!(self.verdicts)),
-            ("warnings".to_owned(), json!(self.warnings)),
-        ])
+        LoggedFields {
+            titles: [first.file(), second.file()],
+            sides: &self.sides,
+            change: self.change.0,
+            interval: self.change.1,
+            significant: self.significant(),
+            shift: self.shift.as_ref(),
+            verdicts: &self.verdicts,
+            warnings: &self.warnings,
+        }
     }
 
     fn document(&self, _: Terminal) -> Document {

@@ -6,7 +6,7 @@ use crate::commands::profile::time;
 use crate::commands::profiled;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Printer, Terminal, fields};
+use crate::printer::{Answer, Printer, Terminal};
 use crate::run::Resolved;
 use railwright_calculator::calibration::{Claim, differences};
 use railwright_calculator::timeline::{Detail, timeline_with};
@@ -18,7 +18,6 @@ use railwright_spec::human;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::Run;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 /// How many operators of a family are shown of each side; `--json` has more.
 const SHOWN: usize = 3;
@@ -33,6 +32,7 @@ struct Against {
 
 /// What is known of the measured step's waiting for other ranks.
 #[derive(Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Waiting {
     /// Who is waited for, the most first: hidden or not, over all ranks.
     waited_for: Vec<WaitedFor>,
@@ -42,6 +42,7 @@ struct Waiting {
 
 /// A rank that holds others up.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct WaitedFor {
     rank: u32,
     /// The waits of all ranks that it is the root of in this step, in nanoseconds.
@@ -163,15 +164,29 @@ fn of_another_run(run: &Run, traced: Option<u32>, device: Option<&str>) -> Optio
     })
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct AgainstFields<'a> {
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+    #[serde(flatten)]
+    waiting: &'a Waiting,
+    titles: &'a [String; 2],
+    verdicts: &'a [Verdict],
+}
+
 impl Answer for Against {
     const KIND: &'static str = "compare";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut all = fields(&self.comparison);
-        all.extend(fields(&self.waiting));
-        all.insert("titles".to_owned(), json!(self.titles));
-        all.insert("verdicts".to_owned(), json!(self.verdicts));
-        all
+    type Json<'a> = AgainstFields<'a>;
+
+    fn json(&self) -> AgainstFields<'_> {
+        AgainstFields {
+            comparison: &self.comparison,
+            waiting: &self.waiting,
+            titles: &self.titles,
+            verdicts: &self.verdicts,
+        }
     }
 
     fn document(&self, terminal: Terminal) -> Document {

@@ -118,7 +118,7 @@ fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
         }
     };
     let fits = Outcome::from(estimated.estimate.memory.fit);
-    add("estimate", said.clone(), fits, &envelope(Estimated::KIND, estimated.json()));
+    add("estimate", said.clone(), fits, &envelope(Estimated::KIND, &estimated.json()));
     let json = || Output { json: true, ..Output::default() };
     // What cannot be answered is missing, and the page says so there.
     let memory = args::Memory { run: run.clone(), stage: None, by: By::Kind, output: json() };

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 /// Something to explain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Item {
     /// As the report or `railwright explain` names it.
     id: String,

@@ -11,7 +11,8 @@ use railwright_spec::model::{
     self, CatalogueEntry, Cut, FeedForward, Layer, Mixer, Mlp, Model, ParameterCount, Span, Weight,
 };
 use railwright_spec::quantity::Flop;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 struct Shown {
     model: Model,
@@ -33,23 +34,41 @@ pub(crate) fn show(showing: &Showing, printer: &Printer) -> Result<Outcome, Fail
     Ok(Outcome::Yes)
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ModelFields<'a> {
+    /// Its entry in the catalogue.
+    catalogue: Option<&'static CatalogueEntry>,
+    parameters: &'a ParameterCount,
+    /// Model FLOP of forward and backward pass.
+    flop_per_token: FlopFields,
+    model: &'a Model,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct FlopFields {
+    sequence_length: u64,
+    causal_attention: Flop,
+    full_attention: Flop,
+}
+
 impl Answer for Shown {
     const KIND: &'static str = "model";
 
-    fn json(&self) -> Map<String, Value> {
-        Map::from_iter([
-            ("catalogue".to_owned(), json!(self.entry)),
-            ("parameters".to_owned(), json!(self.count)),
-            (
-                "flop_per_token".to_owned(),
-                json!({
-                    "sequence_length": self.sequence,
-                    "causal_attention": self.flop[0],
-                    "full_attention": self.flop[1],
-                }),
-            ),
-            ("model".to_owned(), json!(self.model)),
-        ])
+    type Json<'a> = ModelFields<'a>;
+
+    fn json(&self) -> ModelFields<'_> {
+        ModelFields {
+            catalogue: self.entry,
+            parameters: &self.count,
+            flop_per_token: FlopFields {
+                sequence_length: self.sequence,
+                causal_attention: self.flop[0],
+                full_attention: self.flop[1],
+            },
+            model: &self.model,
+        }
     }
 
     fn csv(&self) -> String {

@@ -7,6 +7,7 @@ use crate::input;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, delimited};
 use railwright_calculator::money::electricity_price;
+use railwright_network::bill::compare::{BreakEven, Cheapest, Entry, Sweep};
 use railwright_network::bill::compare::{Comparison, Refused, compare};
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::{Cluster, Whole};
@@ -16,7 +17,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Dollars, Watts};
 use railwright_spec::run::Run;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 /// The longest price list that is read.
 const PRICES_LIMIT: u64 = 1 << 20;
@@ -128,10 +129,38 @@ struct Compared {
     run: Option<String>,
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ComparedFields<'a> {
+    /// What can be built; savings are relative to the first.
+    designs: &'a [Entry],
+    /// What cannot be built.
+    refused: &'a [Refused],
+    /// Designs without a step time.
+    without_step: &'a [Refused],
+    /// Savings over the ratio of prices.
+    saving_by_price_ratio: &'a [Sweep],
+    /// Ratios of prices at which two designs cost the same.
+    break_even: &'a [BreakEven],
+    /// Savings over a factor on the prices of switch ports.
+    saving_by_port_price: &'a [Sweep],
+    /// Factors on the prices of switch ports at which two designs cost the same.
+    break_even_by_port_price: &'a [BreakEven],
+    /// Names of all designs.
+    names: &'a [String],
+    /// The cheapest design by number of devices.
+    cheapest_by_devices: &'a [Cheapest],
+    cluster: &'a Cluster,
+    /// The run in one line.
+    run: Option<&'a str>,
+}
+
 impl Answer for Compared {
     const KIND: &'static str = "network_cost";
 
-    fn json(&self) -> Map<String, Value> {
+    type Json<'a> = ComparedFields<'a>;
+
+    fn json(&self) -> ComparedFields<'_> {
         let Comparison {
             entries,
             refused,
@@ -142,19 +171,19 @@ impl Answer for Compared {
             names,
             by_devices,
         } = &self.comparison;
-        Map::from_iter([
-            ("designs".to_owned(), json!(entries)),
-            ("refused".to_owned(), json!(refused)),
-            ("without_step".to_owned(), json!(self.refused)),
-            ("saving_by_price_ratio".to_owned(), json!(sweep)),
-            ("break_even".to_owned(), json!(break_even)),
-            ("saving_by_port_price".to_owned(), json!(by_port_price)),
-            ("break_even_by_port_price".to_owned(), json!(break_even_by_port_price)),
-            ("names".to_owned(), json!(names)),
-            ("cheapest_by_devices".to_owned(), json!(by_devices)),
-            ("cluster".to_owned(), json!(self.cluster)),
-            ("run".to_owned(), json!(self.run)),
-        ])
+        ComparedFields {
+            designs: entries,
+            refused,
+            without_step: &self.refused,
+            saving_by_price_ratio: sweep,
+            break_even,
+            saving_by_port_price: by_port_price,
+            break_even_by_port_price,
+            names,
+            cheapest_by_devices: by_devices,
+            cluster: &self.cluster,
+            run: self.run.as_deref(),
+        }
     }
 
     fn csv(&self) -> String {

@@ -9,7 +9,6 @@ use railwright_network::rail_only::figures::figures;
 use railwright_network::rail_only::report::{RailOnlyReport, report};
 use railwright_network::rail_only::targets::{Kind, Status, Target};
 use railwright_spec::human;
-use serde_json::{Map, Value};
 
 /// Reports, and draws where asked to.
 pub(crate) fn run(arguments: &args::RailOnly, printer: &Printer) -> Result<Outcome, Failure> {
@@ -117,8 +116,10 @@ fn reasons(report: &RailOnlyReport) -> Vec<Cell> {
 impl Answer for Paper {
     const KIND: &'static str = "rail_only";
 
-    fn json(&self) -> Map<String, Value> {
-        crate::printer::fields(&self.0)
+    type Json<'a> = &'a RailOnlyReport;
+
+    fn json(&self) -> &RailOnlyReport {
+        &self.0
     }
 
     fn document(&self, _: Terminal) -> Document {

@@ -6,9 +6,10 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, words};
 use railwright_network::bill::layer_name;
+use railwright_network::topology::{Counts, Design, Reach};
 use railwright_network::topology::{Fabric, Kind, MOST_DEVICES, Summary, svg};
 use railwright_spec::human;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 use std::path::Path;
 
 /// Shows a design.
@@ -38,29 +39,52 @@ fn among<T: Copy + PartialEq + serde::Serialize>(holds: T, all: &[T]) -> String 
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ShownFields<'a> {
+    design: &'a Design,
+    counts: CountsFields<'a>,
+    /// Bandwidth below over bandwidth above, by tier.
+    oversubscription: &'a [f64],
+    /// Most devices that the design can join.
+    largest: u64,
+    /// Routes of the first device to the others.
+    reach: &'a [Reach],
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct CountsFields<'a> {
+    #[serde(flatten)]
+    counts: &'a Counts,
+    switches: u64,
+    ports: u64,
+    links: u64,
+    cables: u64,
+    transceivers: u64,
+}
+
 impl Answer for Shown {
     const KIND: &'static str = "network";
 
-    fn json(&self) -> Map<String, Value> {
+    type Json<'a> = ShownFields<'a>;
+
+    fn json(&self) -> ShownFields<'_> {
         let Summary { design, counts, oversubscription, room, reach } = &self.0;
-        let mut counts_json = json!(counts);
-        if let Some(map) = counts_json.as_object_mut() {
-            let totals = [
-                ("switches", counts.switches()),
-                ("ports", counts.ports()),
-                ("links", counts.links()),
-                ("cables", counts.cables()),
-                ("transceivers", counts.transceivers()),
-            ];
-            map.extend(totals.map(|(name, n)| (name.to_owned(), json!(n))));
+        ShownFields {
+            design,
+            counts: CountsFields {
+                counts,
+                switches: counts.switches(),
+                ports: counts.ports(),
+                links: counts.links(),
+                cables: counts.cables(),
+                transceivers: counts.transceivers(),
+            },
+            oversubscription,
+            largest: *room,
+            reach,
         }
-        Map::from_iter([
-            ("design".to_owned(), json!(design)),
-            ("counts".to_owned(), counts_json),
-            ("oversubscription".to_owned(), json!(oversubscription)),
-            ("largest".to_owned(), json!(room)),
-            ("reach".to_owned(), json!(reach)),
-        ])
     }
 
     fn document(&self, _: Terminal) -> Document {

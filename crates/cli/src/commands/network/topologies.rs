@@ -9,7 +9,7 @@ use railwright_network::topology::published::{self, Row};
 use railwright_network::topology::{DesignSpec, Kind};
 use railwright_spec::human;
 use railwright_spec::run::{Key, Section};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 struct Kinds;
 struct OneKind(Kind);
@@ -34,18 +34,35 @@ fn keys(kind: Kind) -> impl Iterator<Item = &'static Key> {
     DesignSpec::KEYS.iter().filter(move |key| key.name != "kind" && kind.takes(key.name))
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct TopologiesFields {
+    topologies: Vec<KindFields>,
+    /// Keys of a design file.
+    keys: &'static [Key],
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct KindFields {
+    kind: Kind,
+    about: &'static str,
+    /// Names of its keys.
+    keys: Vec<&'static str>,
+}
+
 impl Answer for Kinds {
     const KIND: &'static str = "topologies";
 
-    fn json(&self) -> Map<String, Value> {
-        let kinds = Kind::ALL.map(|kind| {
-            let keys: Vec<&str> = keys(kind).map(|key| key.name).collect();
-            json!({ "kind": kind, "about": kind.about(), "keys": keys })
+    type Json<'a> = TopologiesFields;
+
+    fn json(&self) -> TopologiesFields {
+        let topologies = Kind::ALL.map(|kind| KindFields {
+            kind,
+            about: kind.about(),
+            keys: keys(kind).map(|key| key.name).collect(),
         });
-        Map::from_iter([
-            ("topologies".to_owned(), json!(kinds)),
-            ("keys".to_owned(), json!(DesignSpec::KEYS)),
-        ])
+        TopologiesFields { topologies: topologies.into(), keys: DesignSpec::KEYS }
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -73,16 +90,21 @@ impl Answer for Kinds {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct OneKindFields {
+    topology: Kind,
+    about: &'static str,
+    keys: Vec<&'static Key>,
+}
+
 impl Answer for OneKind {
     const KIND: &'static str = "topology_keys";
 
-    fn json(&self) -> Map<String, Value> {
-        let keys: Vec<&Key> = keys(self.0).collect();
-        Map::from_iter([
-            ("topology".to_owned(), json!(self.0)),
-            ("about".to_owned(), json!(self.0.about())),
-            ("keys".to_owned(), json!(keys)),
-        ])
+    type Json<'a> = OneKindFields;
+
+    fn json(&self) -> OneKindFields {
+        OneKindFields { topology: self.0, about: self.0.about(), keys: keys(self.0).collect() }
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -103,11 +125,19 @@ impl Answer for OneKind {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct PublishedFields<'a> {
+    rows: &'a [Row],
+}
+
 impl Answer for Published {
     const KIND: &'static str = "published_topologies";
 
-    fn json(&self) -> Map<String, Value> {
-        Map::from_iter([("rows".to_owned(), json!(self.0))])
+    type Json<'a> = PublishedFields<'a>;
+
+    fn json(&self) -> PublishedFields<'_> {
+        PublishedFields { rows: &self.0 }
     }
 
     fn document(&self, _: Terminal) -> Document {

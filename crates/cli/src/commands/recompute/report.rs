@@ -7,7 +7,6 @@ use railwright_answers::Recomputed;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::recompute::{self, Flags, LayerTable, Variant};
-use serde_json::{Map, Value};
 
 pub(super) struct Recompute {
     pub(super) solved: Recomputed,
@@ -21,8 +20,10 @@ fn gib(bytes: Bytes) -> Cell {
 impl Answer for Recompute {
     const KIND: &'static str = "recompute";
 
-    fn json(&self) -> Map<String, Value> {
-        crate::printer::fields(&self.solved)
+    type Json<'a> = &'a Recomputed;
+
+    fn json(&self) -> &Recomputed {
+        &self.solved
     }
 
     fn document(&self, _: Terminal) -> Document {

@@ -5,6 +5,8 @@ mod fields;
 use super::Answered;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{self, Answer, Terminal};
+use railwright_answers::Missed;
+use railwright_answers::Searched;
 use railwright_answers::{Nothing, Remedied, Shown, WhyNotAnswer};
 use railwright_calculator::estimate::Interval;
 use railwright_spec::human;
@@ -14,13 +16,14 @@ use railwright_tuner::remedies::Change;
 use railwright_tuner::search::{Miss, Objective, difference_band};
 use railwright_tuner::simplicity::Oddity;
 use railwright_tuner::why_not::WhyNot;
-use serde_json::{Map, Value};
 
 impl Answer for Answered {
     const KIND: &'static str = "search";
 
-    fn json(&self) -> Map<String, Value> {
-        crate::printer::fields(&self.0)
+    type Json<'a> = &'a Searched;
+
+    fn json(&self) -> &Searched {
+        &self.0
     }
 
     fn document(&self, terminal: Terminal) -> Document {
@@ -391,7 +394,7 @@ fn probability(p: f64) -> String {
 fn nothing_fits(nothing: &Nothing, fit_probability: f64, document: &mut Document) {
     if !nothing.misses.is_empty() {
         document.heading("closest to fitting");
-        let rows = nothing.misses.iter().map(|(miss, layout)| {
+        let rows = nothing.misses.iter().map(|Missed { miss, layout }| {
             vec![
                 Cell::number(human::bytes(needs(miss)), needs(miss).get()),
                 Cell::number(human::bytes(miss.device_memory), miss.device_memory.get()),
@@ -414,7 +417,7 @@ fn nothing_fits(nothing: &Nothing, fit_probability: f64, document: &mut Document
         document.paragraph(format!(
             "none of {}{}",
             counted_as(nothing.tried as u64, "remedy that was tried", "remedies that were tried"),
-            if nothing.is_stopped {
+            if !nothing.is_complete {
                 "; the others were not, because the search was stopped"
             } else {
                 ": sharding everything, offload, up to 64 times the devices; a smaller model, a shorter sequence or devices with more memory \

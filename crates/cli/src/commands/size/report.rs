@@ -3,23 +3,25 @@
 use super::Answered;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{self, Answer, Terminal};
+use railwright_answers::SizeAnswer;
 use railwright_spec::human;
 use railwright_spec::quantity::{Dollars, Seconds};
 use railwright_tuner::size::{Row, Stop};
-use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
 impl Answer for Answered {
     const KIND: &'static str = "size";
 
-    fn json(&self) -> Map<String, Value> {
-        printer::fields(&self.0)
+    type Json<'a> = &'a SizeAnswer;
+
+    fn json(&self) -> &SizeAnswer {
+        &self.0
     }
 
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
-        if self.is_incomplete {
+        if !self.is_complete {
             document
                 .paragraph(Cell::new("stopped early: more cluster sizes were to be tried", Tone::Doubtful));
         }

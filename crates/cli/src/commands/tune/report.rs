@@ -3,37 +3,131 @@
 use super::{Row, Tuned};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
+use railwright_calculator::estimate::Interval;
 use railwright_launch::{Change, Format, Refused, RemarkKind};
 use railwright_spec::human;
+use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
+use railwright_spec::problem::Warning;
+use railwright_spec::quantity::Bytes;
 use railwright_spec::quantity::Seconds;
+use railwright_tuner::ranking::Ranked;
 use railwright_tuner::search::difference_band;
 use railwright_tuner::tuning::FREE;
-use serde_json::{Map, Value, json};
+use railwright_tuner::tuning::Level;
+use serde::Serialize;
 
 /// Flags that are named among those that stay untouched.
 const MOST_NAMED: usize = 8;
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct TunedFields<'a> {
+    /// The file that is tuned.
+    file: &'a str,
+    /// Its format.
+    format: Option<&'static str>,
+    title: &'a str,
+    /// Settings that are kept.
+    kept: &'a [String],
+    /// Framework habits that the search keeps.
+    habits: &'a [&'static str],
+    /// Whether everything was searched.
+    is_complete: bool,
+    /// Minimum probability of fitting.
+    fit_probability: f64,
+    /// Relative difference of step times within which layouts tie.
+    tie_band: f64,
+    /// The layout of the file.
+    own: RowFields<'a>,
+    /// Where the file sets what the search is free to change.
+    origins: Vec<OriginFields<'a>>,
+    /// Layouts, best first.
+    layouts: Vec<RowFields<'a>>,
+    /// Lines of the file that stay as they are because they are not understood.
+    untouched: Vec<&'a str>,
+    /// Ratio of measured to predicted step times of the logs.
+    level: Option<&'a Level>,
+    /// Rank of the layout whose measurement reduces doubt most.
+    run_next: Option<usize>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct OriginFields<'a> {
+    key: &'a str,
+    value: &'a str,
+    /// The text of the file.
+    said: &'a str,
+    line: Option<usize>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct RowFields<'a> {
+    rank: usize,
+    layout: &'a str,
+    step_time: Seconds,
+    step_time_interval: &'a Interval,
+    /// Relative change of the step time from the file's layout.
+    change: f64,
+    /// Memory of the fullest device.
+    memory: Bytes,
+    device_memory: Bytes,
+    probability_of_fitting: f64,
+    mfu: Option<f64>,
+    plan: &'a Plan,
+    measured: Option<MeasuredField<'a>>,
+    expected: Option<ExpectedField>,
+    /// Changes of the file; none where it cannot be changed.
+    changes: Option<&'a [Change]>,
+    /// Why the file cannot be changed.
+    refused: Option<&'a Refused>,
+    warnings: &'a [Warning],
+}
+
+/// Step time in a log.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct MeasuredField<'a> {
+    seconds: f64,
+    log: &'a str,
+}
+
+/// Step time after reading the logs.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ExpectedField {
+    seconds: f64,
+    low: f64,
+    high: f64,
+}
+
 impl Answer for Tuned {
     const KIND: &'static str = "tune";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut fields = Map::new();
-        fields.insert("file".to_owned(), json!(self.file.path));
-        fields.insert("format".to_owned(), json!(self.file.format.map(Format::name)));
-        fields.insert("title".to_owned(), json!(self.title));
-        fields.insert("kept".to_owned(), json!(self.kept));
-        fields.insert("habits".to_owned(), json!(self.habits));
-        fields.insert("is_complete".to_owned(), json!(self.is_complete));
-        fields.insert("fit_probability".to_owned(), json!(self.fit_probability));
-        fields.insert("tie_band".to_owned(), json!(self.band()));
-        fields.insert("own".to_owned(), row_json(&self.own));
-        fields.insert("origins".to_owned(), json!(self.origins()));
-        fields.insert("layouts".to_owned(), json!(self.rows.iter().map(row_json).collect::<Vec<_>>()));
-        fields.insert("untouched".to_owned(), json!(self.untouched()));
-        fields.insert("level".to_owned(), json!(self.level));
-        fields.insert("run_next".to_owned(), json!(self.next.map(|at| self.rows[at].ranked.rank)));
-        fields
+    type Json<'a> = TunedFields<'a>;
+
+    fn json(&self) -> TunedFields<'_> {
+        TunedFields {
+            file: &self.file.path,
+            format: self.file.format.map(Format::name),
+            title: &self.title,
+            kept: &self.kept,
+            habits: &self.habits,
+            is_complete: self.is_complete,
+            fit_probability: self.fit_probability,
+            tie_band: self.band(),
+            own: RowFields::of(&self.own),
+            origins: self
+                .pinned()
+                .map(|o| OriginFields { key: &o.key, value: &o.value, said: &o.said, line: o.line })
+                .collect(),
+            layouts: self.rows.iter().map(RowFields::of).collect(),
+            untouched: self.untouched(),
+            level: self.level.as_ref(),
+            run_next: self.next.map(|at| self.rows[at].ranked.rank),
+        }
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -92,29 +186,32 @@ fn change(change: &Change) -> String {
     }
 }
 
-fn row_json(row: &Row) -> Value {
-    let (edited, refused) = match &row.edited {
-        Some(Ok(edited)) => (Some(&edited.changes), None),
-        Some(Err(refused)) => (None, Some(refused)),
-        None => (None, None),
-    };
-    json!({
-        "rank": row.ranked.rank,
-        "layout": row.layout,
-        "step_time": row.ranked.candidate.expected_time,
-        "step_time_interval": row.ranked.step_time_interval,
-        "change": row.change,
-        "memory": row.ranked.candidate.memory.device,
-        "device_memory": row.ranked.candidate.device_memory,
-        "probability_of_fitting": row.ranked.candidate.probability_of_fitting,
-        "mfu": row.ranked.mfu,
-        "plan": row.ranked.candidate.plan,
-        "measured": row.measured.as_ref().map(|(seconds, log)| json!({"seconds": seconds, "log": log})),
-        "expected": row.expected.map(|(center, (low, high))| json!({"seconds": center, "low": low, "high": high})),
-        "changes": edited,
-        "refused": refused,
-        "warnings": row.ranked.warnings,
-    })
+impl<'a> RowFields<'a> {
+    fn of(row: &'a Row) -> Self {
+        let (changes, refused) = match &row.edited {
+            Some(Ok(edited)) => (Some(edited.changes.as_slice()), None),
+            Some(Err(refused)) => (None, Some(refused)),
+            None => (None, None),
+        };
+        let Ranked { candidate, rank, step_time_interval, mfu, warnings, .. } = &row.ranked;
+        Self {
+            rank: *rank,
+            layout: &row.layout,
+            step_time: candidate.expected_time,
+            step_time_interval,
+            change: row.change,
+            memory: candidate.memory.device,
+            device_memory: candidate.device_memory,
+            probability_of_fitting: candidate.probability_of_fitting,
+            mfu: *mfu,
+            plan: &candidate.plan,
+            measured: row.measured.as_ref().map(|(seconds, log)| MeasuredField { seconds: *seconds, log }),
+            expected: row.expected.map(|(seconds, (low, high))| ExpectedField { seconds, low, high }),
+            changes,
+            refused,
+            warnings,
+        }
+    }
 }
 
 fn seconds(time: f64) -> String {
@@ -238,13 +335,7 @@ impl Tuned {
         }
     }
 
-    /// Where the file pins what is free now: key, value, what it has, line.
-    fn origins(&self) -> Vec<Value> {
-        self.pinned()
-            .map(|o| json!({"key": o.key, "value": o.value, "said": o.said, "line": o.line}))
-            .collect()
-    }
-
+    /// Where the file sets what the search is free to change.
     fn pinned(&self) -> impl Iterator<Item = &railwright_launch::Origin> {
         let origins = self.launch.as_ref().map_or(&[][..], |launch| &launch.origins);
         origins.iter().filter(|origin| {

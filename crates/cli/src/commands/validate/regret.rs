@@ -10,7 +10,6 @@ use railwright_calculator::validation::regret::{MemoryTotal, SweepRegret, Total}
 use railwright_calculator::validation::{Regret, Validation, regret};
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
-use serde_json::{Map, Value};
 
 /// Sweeps that are shown to people: the ones worth a look.
 const WORST: usize = 12;
@@ -25,8 +24,10 @@ struct Judged(Regret);
 impl Answer for Judged {
     const KIND: &'static str = "regret";
 
-    fn json(&self) -> Map<String, Value> {
-        crate::printer::fields(&self.0)
+    type Json<'a> = &'a Regret;
+
+    fn json(&self) -> &Regret {
+        &self.0
     }
 
     /// The sweeps; the totals are for people and JSON.

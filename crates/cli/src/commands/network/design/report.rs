@@ -7,20 +7,28 @@ use crate::printer::{Answer, Terminal};
 use railwright_network::picture::{Dot, Scatter, Series, scatter};
 use railwright_spec::human;
 use railwright_spec::quantity::{Dollars, Seconds};
+use railwright_tuner::codesign::Codesign;
 use railwright_tuner::codesign::Row;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct DesignFields<'a> {
+    #[serde(flatten)]
+    codesign: &'a Codesign,
+    /// Settings that were not specified.
+    chosen: &'a [String],
+    /// Whether everything was searched.
+    complete: bool,
+}
 
 impl Answer for Answered {
     const KIND: &'static str = "network_design";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut map = match serde_json::to_value(&self.codesign) {
-            Ok(Value::Object(fields)) => fields,
-            _ => Map::new(),
-        };
-        map.insert("chosen".to_owned(), json!(self.chosen));
-        map.insert("complete".to_owned(), json!(self.is_complete));
-        map
+    type Json<'a> = DesignFields<'a>;
+
+    fn json(&self) -> DesignFields<'_> {
+        DesignFields { codesign: &self.codesign, chosen: &self.chosen, complete: self.is_complete }
     }
 
     fn document(&self, _: Terminal) -> Document {

@@ -3,36 +3,65 @@
 use super::{Answered, Failing};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal, words};
+use railwright_network::failures::expected::Expectation;
+use railwright_network::failures::expected::Job;
 use railwright_network::failures::expected::{ClassLoss, MONTH, Response};
 use railwright_network::failures::sample::{Draw, Sampled};
+use railwright_network::failures::state::Part;
 use railwright_network::failures::state::{Range, State};
+use railwright_network::topology::Design;
 use railwright_spec::human;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct FailuresFields<'a> {
+    job: &'a Job,
+    /// The run in one line.
+    run: Option<&'a str>,
+    designs: Vec<FailingFields<'a>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct FailingFields<'a> {
+    design: &'a Design,
+    /// One part fails, for each class of parts.
+    expected: &'a Expectation,
+    /// Several parts fail at random.
+    sampled: Option<&'a Sampled>,
+    /// The parts that were named.
+    named: Option<NamedFields<'a>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct NamedFields<'a> {
+    failed: &'a [Part],
+    state: &'a State,
+    /// Step time relative to the whole network; none where the job cannot finish.
+    slowdown: Option<f64>,
+    finishes: bool,
+}
 
 impl Answer for Answered {
     const KIND: &'static str = "network_failures";
 
-    fn json(&self) -> Map<String, Value> {
-        let designs: Vec<Value> = self
-            .list
-            .iter()
-            .map(|failing| {
-                let named = failing.named.as_ref().map(|(parts, state, factor)| {
-                    json!({ "failed": parts, "state": state, "slowdown": factor, "finishes": factor.is_some() })
-                });
-                json!({
-                    "design": failing.design,
-                    "expected": failing.expectation,
-                    "sampled": failing.sampled,
-                    "named": named,
-                })
-            })
-            .collect();
-        Map::from_iter([
-            ("job".to_owned(), json!(self.job)),
-            ("run".to_owned(), json!(self.run)),
-            ("designs".to_owned(), json!(designs)),
-        ])
+    type Json<'a> = FailuresFields<'a>;
+
+    fn json(&self) -> FailuresFields<'_> {
+        let designs = self.list.iter().map(|failing| FailingFields {
+            design: &failing.design,
+            expected: &failing.expectation,
+            sampled: failing.sampled.as_ref(),
+            named: failing.named.as_ref().map(|(failed, state, slowdown)| NamedFields {
+                failed,
+                state,
+                slowdown: *slowdown,
+                finishes: slowdown.is_some(),
+            }),
+        });
+        FailuresFields { job: &self.job, run: self.run.as_deref(), designs: designs.collect() }
     }
 
     fn document(&self, _: Terminal) -> Document {

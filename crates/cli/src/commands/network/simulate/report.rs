@@ -2,20 +2,29 @@
 
 use super::Simulated;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Terminal, fields};
+use crate::printer::{Answer, Terminal};
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use railwright_tuner::simulate::Simulation;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct SimulatedFields<'a> {
+    #[serde(flatten)]
+    simulation: &'a Simulation,
+    title: &'a str,
+    /// Settings that were not specified.
+    chosen: &'a [String],
+}
 
 impl Answer for Simulated {
     const KIND: &'static str = "network_simulate";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut map = fields(&self.simulation);
-        map.insert("title".to_owned(), json!(self.title));
-        map.insert("chosen".to_owned(), json!(self.chosen));
-        map
+    type Json<'a> = SimulatedFields<'a>;
+
+    fn json(&self) -> SimulatedFields<'_> {
+        SimulatedFields { simulation: &self.simulation, title: &self.title, chosen: &self.chosen }
     }
 
     fn document(&self, _: Terminal) -> Document {

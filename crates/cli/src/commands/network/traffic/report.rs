@@ -4,45 +4,107 @@ use super::{Sums, View};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal, words};
 use railwright_network::bill::layer_name;
+use railwright_network::topology::Design;
 use railwright_network::topology::{Detail, Graph, Node, NodeId};
+use railwright_network::traffic::Square;
 use railwright_network::traffic::{ByClass, DomainRow, LinkRow, PairClass, RailRow, Squares, Summary};
 use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 /// Rows that a terminal shows of a long table.
 const SHOWN: usize = 24;
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct TrafficFields<'a> {
+    title: &'a str,
+    /// Settings that were not specified.
+    chosen: &'a [String],
+    design: Option<&'a Design>,
+    #[serde(flatten)]
+    summary: &'a Summary,
+    /// With `--by domain`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    domains: Option<&'a [DomainRow]>,
+    /// With `--by rail`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rails: Option<&'a [RailRow]>,
+    /// With `--by rail`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    squares: Option<&'a [Square]>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    matrix: Option<&'a Squares>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    links: Option<LinksFields<'a>>,
+}
+
+/// With `--by link`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct LinksFields<'a> {
+    links: Vec<LinkFields<'a>>,
+    /// Whether a row stands for several parallel links.
+    links_pooled: bool,
+    /// Bytes between domains that no network joins.
+    unjoined: Bytes,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct LinkFields<'a> {
+    #[serde(flatten)]
+    row: &'a LinkRow,
+    /// The busiest link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    busiest: Option<Ends>,
+}
+
+/// Names of the ends of a link.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Ends {
+    from: String,
+    to: String,
+}
+
 impl Answer for Sums {
     const KIND: &'static str = "network_traffic";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut fields = Map::new();
-        fields.insert("title".to_owned(), json!(self.title));
-        fields.insert("chosen".to_owned(), json!(self.chosen));
-        fields.insert("design".to_owned(), json!(self.design));
-        fields.extend(crate::printer::fields(&self.summary));
+    type Json<'a> = TrafficFields<'a>;
+
+    fn json(&self) -> TrafficFields<'_> {
+        let mut fields = TrafficFields {
+            title: &self.title,
+            chosen: &self.chosen,
+            design: self.design.as_ref(),
+            summary: &self.summary,
+            domains: None,
+            rails: None,
+            squares: None,
+            matrix: None,
+            links: None,
+        };
         match &self.view {
             View::Kind | View::Pair => {}
-            View::Domain(rows) => drop(fields.insert("domains".to_owned(), json!(rows))),
+            View::Domain(rows) => fields.domains = Some(rows),
             View::Rail(rows, squares) => {
-                fields.insert("rails".to_owned(), json!(rows));
-                fields.insert("squares".to_owned(), json!(squares));
+                fields.rails = Some(rows);
+                fields.squares = Some(squares);
             }
-            View::Matrix(squares) => fields.extend(crate::printer::fields(squares)),
+            View::Matrix(squares) => fields.matrix = Some(squares),
             View::Link { rows, graph, detail, unjoined } => {
-                let named = |row: &LinkRow| {
-                    let mut value = json!(row);
-                    if let (Some(map), Some(busiest)) = (value.as_object_mut(), row.busiest) {
-                        let ends =
-                            json!({ "from": node(graph, busiest.from), "to": node(graph, busiest.to) });
-                        map.insert("busiest".to_owned(), ends);
-                    }
-                    value
-                };
-                fields.insert("links".to_owned(), rows.iter().map(named).collect());
-                fields.insert("links_pooled".to_owned(), json!(*detail == Detail::Pooled));
-                fields.insert("unjoined".to_owned(), json!(unjoined));
+                let links = rows.iter().map(|row| LinkFields {
+                    row,
+                    busiest: row
+                        .busiest
+                        .map(|link| Ends { from: node(graph, link.from), to: node(graph, link.to) }),
+                });
+                fields.links = Some(LinksFields {
+                    links: links.collect(),
+                    links_pooled: *detail == Detail::Pooled,
+                    unjoined: *unjoined,
+                });
             }
         }
         fields
