@@ -40,9 +40,6 @@ use railwright_spec::quantity::Seconds;
 use railwright_spec::run::{Cost, Run, Training};
 use serde::Serialize;
 
-/// Version of the serialised form; it grows when a field changes its meaning or goes away, not when one is added.
-pub const SCHEMA_VERSION: u32 = 1;
-
 /// What an estimate depends on beside model, cluster and plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EstimateOptions {
@@ -56,8 +53,6 @@ pub struct EstimateOptions {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
-    /// [`SCHEMA_VERSION`].
-    pub schema_version: u32,
     /// What is trained.
     pub model: ModelIdentity,
     /// On what.
@@ -141,7 +136,6 @@ pub fn of_evaluation(
     let provenance = provenance::foundations(costing, evaluation, &communication);
     let money = money::money(model, cluster, plan, options, total);
     let mut estimate = Estimate {
-        schema_version: SCHEMA_VERSION,
         model: identity::model(model),
         cluster: identity::cluster(cluster),
         plan_summary: plan_summary(plan),

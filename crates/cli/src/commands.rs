@@ -30,6 +30,8 @@ mod profile_compat;
 mod profiled;
 mod query;
 mod recompute;
+#[cfg(test)]
+mod schema;
 mod search;
 mod sensitivity;
 mod serve;

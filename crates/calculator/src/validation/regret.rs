@@ -24,9 +24,6 @@ pub use memory::{MemoryPick, MemoryTotal};
 pub use sweep::SweepRegret;
 pub(crate) use sweep::{Layout, layouts};
 
-/// The version of the JSON that this answer becomes.
-pub const SCHEMA_VERSION: u32 = 1;
-
 /// Fewer layouts than this are no choice worth judging.
 pub const FEWEST_LAYOUTS: usize = 3;
 
@@ -100,8 +97,6 @@ impl Sweep {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Regret {
-    /// The version of this structure.
-    pub schema_version: u32,
     /// The file that was read.
     pub file: String,
     /// What is aimed at.
@@ -164,7 +159,6 @@ pub fn regret(validation: &Validation) -> Regret {
     }
     let overall = total(&sweeps.iter().collect::<Vec<_>>());
     Regret {
-        schema_version: SCHEMA_VERSION,
         file: validation.file.clone(),
         targets: TARGETS,
         met: (overall.sweeps > 0)

@@ -13,15 +13,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The version of the JSON that this answer becomes.
-pub const SCHEMA_VERSION: u32 = 1;
-
 /// A table of measured runs, predicted.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Validation {
-    /// The version of this structure.
-    pub schema_version: u32,
     /// The file that was read.
     pub file: String,
     /// Every row of it, in order.
@@ -269,7 +264,7 @@ pub fn validate_watched(
             with: errors(&with),
         }
     });
-    Ok(Validation { schema_version: SCHEMA_VERSION, file: file.to_owned(), rows, summary, calibration })
+    Ok(Validation { file: file.to_owned(), rows, summary, calibration })
 }
 
 /// Predicts one case.

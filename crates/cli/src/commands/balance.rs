@@ -1,6 +1,6 @@
 //! `balance`: how many layers each pipeline stage should hold.
 
-mod report;
+pub(crate) mod report;
 
 use super::recompute::save;
 use crate::args::BalanceArguments;

@@ -2,7 +2,7 @@
 
 mod measured;
 mod same_run;
-mod shown;
+pub(crate) mod shown;
 mod tables;
 
 use crate::args;
@@ -19,7 +19,7 @@ use serde::Serialize;
 /// What a calibration does to predictions.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Calibrated {
+pub(crate) struct Calibrated {
     /// What the measurements are called.
     title: String,
     /// The cluster's name.

@@ -80,7 +80,7 @@ struct Checked {
 }
 
 /// All files.
-struct Answered {
+pub(crate) struct Answered {
     files: Vec<Checked>,
 }
 

@@ -16,8 +16,8 @@ use serde::Serialize;
 /// A preset says nothing about how many devices a run uses; figures are shown for as many.
 const SHOWN_DEVICES: u64 = 1024;
 
-struct Clusters(Vec<Cluster>);
-struct Preset {
+pub(crate) struct Clusters(Vec<Cluster>);
+pub(crate) struct Preset {
     cluster: Cluster,
     text: Option<&'static str>,
 }

@@ -14,7 +14,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, BytesPerSecond};
 use serde::Serialize;
 
-struct Communication {
+pub(crate) struct Communication {
     report: CommunicationReport,
     listed: usize,
 }

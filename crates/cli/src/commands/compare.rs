@@ -1,8 +1,8 @@
 //! `compare`: two traces or two training logs side by side, or a run's prediction against its trace or its log.
 
 mod kind;
-mod logs;
-mod modelled;
+pub(crate) mod logs;
+pub(crate) mod modelled;
 
 use super::profile::time;
 use super::profiled;
@@ -19,7 +19,7 @@ use railwright_spec::problem::Problem;
 use serde::Serialize;
 
 /// Two profiles beside each other.
-struct Compared {
+pub(crate) struct Compared {
     titles: [String; 2],
     comparison: Comparison,
     /// The shift of steps from A to B, in nanoseconds, where each has several.

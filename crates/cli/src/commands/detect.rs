@@ -17,7 +17,7 @@ use serde::Serialize;
 const LOG: &str = "training log";
 
 /// What a file is taken for and what it says.
-struct Detected {
+pub(crate) struct Detected {
     file: String,
     sightings: Vec<Sighting>,
     launch: Option<Launch>,

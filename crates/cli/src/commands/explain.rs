@@ -9,9 +9,9 @@ use railwright_calculator::software;
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde::Serialize;
 
-struct Explained(Topic);
-struct Topics(Vec<Topic>);
-struct Generations;
+pub(crate) struct Explained(Topic);
+pub(crate) struct Topics(Vec<Topic>);
+pub(crate) struct Generations;
 
 /// Explains.
 pub(crate) fn run(arguments: &args::Explain, printer: &Printer) -> Result<Outcome, Failure> {

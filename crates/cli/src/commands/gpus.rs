@@ -11,8 +11,8 @@ use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{BytesPerSecond, FlopPerSecond};
 use serde::Serialize;
 
-struct Gpus(Vec<Accelerator>);
-struct Gpu(Accelerator);
+pub(crate) struct Gpus(Vec<Accelerator>);
+pub(crate) struct Gpu(Accelerator);
 
 /// Lists accelerators.
 pub(crate) fn list(listing: &Listing, printer: &Printer) -> Result<Outcome, Failure> {

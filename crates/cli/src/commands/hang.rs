@@ -20,7 +20,7 @@ const FRAMES: usize = 6;
 /// Dumps, with what monitors say of the same job.
 const WANTED: Wanted = Wanted::one("hang", &[&[Family::Flight, Family::Monitors]]);
 
-struct Verdict {
+pub(crate) struct Verdict {
     hang: Option<Hang>,
     metrics: Option<Metrics>,
 }

@@ -8,7 +8,7 @@ use crate::printer::{Answer, Printer, Terminal};
 use railwright_spec::run::{Key, keys};
 use serde::Serialize;
 
-struct Keys(Vec<Key>);
+pub(crate) struct Keys(Vec<Key>);
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -32,7 +32,7 @@ const HEIGHT: usize = 6;
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Read {
+pub(crate) struct Read {
     file: String,
     /// Who wrote the reports.
     framework: Option<Framework>,

@@ -12,7 +12,7 @@ use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
 use std::collections::BTreeMap;
 
-struct Memory {
+pub(crate) struct Memory {
     answer: answers::Memory,
     by: By,
 }

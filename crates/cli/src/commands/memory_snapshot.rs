@@ -13,7 +13,7 @@ use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 
 /// A snapshot with what was predicted of the same run.
-struct Shown {
+pub(crate) struct Shown {
     title: String,
     report: SnapshotReport,
     predicted: Option<Predicted>,
@@ -160,7 +160,7 @@ pub(crate) struct SnapshotFields<'a> {
 }
 
 impl Answer for Shown {
-    const KIND: &'static str = "memory-snapshot";
+    const KIND: &'static str = "memory_snapshot";
 
     type Json<'a> = SnapshotFields<'a>;
 

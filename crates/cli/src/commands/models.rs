@@ -1,6 +1,6 @@
 //! `models`: what the catalogue holds, and the structure of any one model.
 
-mod show;
+pub(crate) mod show;
 
 use crate::args::Listing;
 use crate::exit::{Failure, Outcome};
@@ -12,7 +12,7 @@ use railwright_spec::model::{self, CatalogueEntry, Mixer, Model, ParameterCount}
 use serde::Serialize;
 pub(crate) use show::show;
 
-struct Models(Vec<(&'static CatalogueEntry, Model, ParameterCount)>);
+pub(crate) struct Models(Vec<(&'static CatalogueEntry, Model, ParameterCount)>);
 
 /// Query and key-value heads of the first layer that has heads.
 fn heads(model: &Model) -> Option<(u64, u64)> {

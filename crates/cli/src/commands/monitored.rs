@@ -143,9 +143,9 @@ impl Monitored {
     }
 }
 
-struct Communication(Monitored);
+pub(crate) struct Communication(Monitored);
 
-struct Stragglers(Monitored);
+pub(crate) struct Stragglers(Monitored);
 
 fn micro(value: f64) -> Cell {
     time(value * 1e3)

@@ -1,15 +1,15 @@
 //! `network`: questions about networks, a file each; designs are read here.
 
-mod cost;
-mod design;
-mod failures;
+pub(crate) mod cost;
+pub(crate) mod design;
+pub(crate) mod failures;
 mod on_network;
 mod on_run;
-mod rail_only;
-mod show;
+pub(crate) mod rail_only;
+pub(crate) mod show;
 pub(crate) mod simulate;
-mod topologies;
-mod traffic;
+pub(crate) mod topologies;
+pub(crate) mod traffic;
 
 use crate::args::network::{DesignFlags, Network};
 use crate::exit::{Failure, Outcome};

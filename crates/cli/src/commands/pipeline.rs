@@ -29,7 +29,7 @@ const MOST_SPANS: usize = 50_000;
 const WANTED: Wanted = Wanted::one("pipeline", &[&[Family::Passes], &[Family::Ranks]]);
 
 /// The page, and how much of its tables is shown.
-struct Page {
+pub(crate) struct Page {
     page: PipelinePage,
     limit: usize,
 }

@@ -31,7 +31,7 @@ const WANTED: Wanted = Wanted::one(
 );
 
 /// A report and how much of it is shown.
-pub(super) struct Shown {
+pub(crate) struct Shown {
     title: String,
     report: Report,
     depth: u8,

@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     Ok(Outcome::Yes)
 }
 
-struct Shown(HtaTables);
+pub(crate) struct Shown(HtaTables);
 
 impl Answer for Shown {
     const KIND: &'static str = "profile_hta";

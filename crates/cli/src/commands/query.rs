@@ -88,7 +88,7 @@ fn database(profile: Profile, printer: &Printer) -> Result<Database, Problem> {
     Ok(database)
 }
 
-struct Rows(query::Answer);
+pub(crate) struct Rows(query::Answer);
 
 /// A number as people read it, exact behind it.
 fn cell(value: &query::Cell) -> Cell {
@@ -131,7 +131,7 @@ impl Answer for Rows {
 }
 
 /// Tables, and how many rows they have where traces were named.
-struct Schema(Vec<(TableAbout, Option<u64>)>);
+pub(crate) struct Schema(Vec<(TableAbout, Option<u64>)>);
 
 impl Schema {
     /// All that there can be.

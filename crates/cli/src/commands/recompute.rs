@@ -1,6 +1,6 @@
 //! `recompute`: which modules of how many layers to recompute on which stage, so that it fits and loses least.
 
-mod report;
+pub(crate) mod report;
 pub(super) use report::{choices, say};
 
 use crate::args::RecomputeArguments;

@@ -17,7 +17,7 @@ const SMALL: f64 = 5e-5;
 /// Savings below this share of the step have no bar.
 const SHORTEST: f64 = 5e-4;
 
-struct Hangs {
+pub(crate) struct Hangs {
     answer: Sensitivity,
     chosen: Vec<String>,
 }

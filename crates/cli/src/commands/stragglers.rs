@@ -14,7 +14,7 @@ use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 
-struct Stragglers {
+pub(crate) struct Stragglers {
     report: StragglerReport,
     shown: usize,
 }

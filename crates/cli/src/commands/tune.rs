@@ -47,7 +47,7 @@ struct Row {
 }
 
 /// What `tune` answers.
-struct Tuned {
+pub(crate) struct Tuned {
     title: String,
     file: Original,
     launch: Option<Launch>,

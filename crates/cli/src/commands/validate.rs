@@ -1,6 +1,6 @@
 //! `validate`: a table of measured runs, predicted, and how far off the predictions are.
 
-mod regret;
+pub(crate) mod regret;
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
 
 const BAR: &str = "predicting {bar:30} {pos} of {len} rows, {eta} left";
 
-struct Validated(Validation);
+pub(crate) struct Validated(Validation);
 
 impl Answer for Validated {
     const KIND: &'static str = "validation";

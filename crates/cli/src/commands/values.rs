@@ -9,7 +9,7 @@ use crate::run::spelled::called_by_key;
 use railwright_calculator::valid_values::Valid;
 use serde::Serialize;
 
-struct Values(Vec<Valid>);
+pub(crate) struct Values(Vec<Valid>);
 
 /// Lists them. The answer is no where a setting has none: then others must change first.
 pub(crate) fn run(arguments: &args::Values, printer: &Printer) -> Result<Outcome, Failure> {

@@ -43,7 +43,8 @@ pub struct LinkRow {
     pub most: Bytes,
     /// How long the busiest is busy at its bandwidth: no step is shorter.
     pub busy: Seconds,
-    /// The busiest link.
+    /// The busiest link; a printer names its ends.
+    #[serde(skip)]
     pub busiest: Option<BusiestLink>,
 }
 

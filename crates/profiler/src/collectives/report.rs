@@ -125,7 +125,8 @@ pub struct CommunicationReport {
     pub ranks: Vec<RankCommunication>,
     /// By dimension and operation, the longest first.
     pub groups: Vec<GroupCommunication>,
-    /// Every collective.
+    /// Every collective. Too many for an answer; a printer chooses those that it lists.
+    #[serde(skip)]
     pub collectives: Vec<CollectiveRow>,
     /// What is doubtful.
     pub warnings: Vec<Warning>,

@@ -23,7 +23,6 @@ fn rows(pairs: &[(f64, Option<f64>, bool)]) -> Vec<RowResult> {
 
 fn judged(pairs: &[(f64, Option<f64>, bool)]) -> Regret {
     regret(&Validation {
-        schema_version: 1,
         file: "table".to_owned(),
         rows: rows(pairs),
         summary: super::super::report::Summary::default(),

@@ -8,7 +8,7 @@ use railwright_answers::Balanced;
 use railwright_spec::human;
 use railwright_tuner::balance::{Division, StageRow};
 
-pub(super) struct Balance {
+pub(crate) struct Balance {
     pub(super) solved: Balanced,
     pub(super) with_recompute: bool,
 }

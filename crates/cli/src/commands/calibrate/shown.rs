@@ -8,7 +8,7 @@ use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 
 /// A calibration alone.
-pub(super) struct Shown {
+pub(crate) struct Shown {
     pub(super) calibration: Calibration,
 }
 

@@ -81,7 +81,7 @@ impl Side {
 }
 
 /// Two sides and what lies between them.
-struct Logged {
+pub(crate) struct Logged {
     sides: [Side; 2],
     /// Of two logs.
     shift: Option<Shift>,

@@ -23,7 +23,7 @@ use serde::Serialize;
 const SHOWN: usize = 3;
 
 /// A prediction beside a measurement.
-struct Against {
+pub(crate) struct Against {
     titles: [String; 2],
     comparison: Comparison,
     waiting: Waiting,

@@ -14,7 +14,7 @@ use railwright_spec::quantity::Flop;
 use serde::Serialize;
 use serde_json::Value;
 
-struct Shown {
+pub(crate) struct Shown {
     model: Model,
     count: ParameterCount,
     entry: Option<&'static CatalogueEntry>,

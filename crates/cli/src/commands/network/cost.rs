@@ -119,7 +119,7 @@ fn cluster(arguments: &Cost, prices: &Prices) -> Result<Cluster, Problem> {
     })
 }
 
-struct Compared {
+pub(crate) struct Compared {
     comparison: Comparison,
     /// Designs without a step of the run, and why.
     refused: Vec<Refused>,

@@ -47,7 +47,7 @@ const VARIED: [(&str, &str); 6] = [
 ];
 
 /// What was found, and how it was asked for.
-pub(super) struct Answered {
+pub(crate) struct Answered {
     pub(super) title: String,
     pub(super) codesign: Codesign,
     pub(super) shows_all: bool,

@@ -37,7 +37,7 @@ pub(super) struct Failing {
 }
 
 /// What was asked, of each design.
-pub(super) struct Answered {
+pub(crate) struct Answered {
     pub(super) list: Vec<Failing>,
     pub(super) job: Job,
     /// The run whose steps slow-downs are of.

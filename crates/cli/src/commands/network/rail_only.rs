@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &args::RailOnly, printer: &Printer) -> Result<Outco
     Ok(Outcome::Yes)
 }
 
-struct Paper(RailOnlyReport);
+pub(crate) struct Paper(RailOnlyReport);
 
 /// Four digits, whatever the size.
 fn digits(value: f64) -> String {

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &Show, printer: &Printer) -> Result<Outcome, Failur
     Ok(Outcome::Yes)
 }
 
-struct Shown(Summary);
+pub(crate) struct Shown(Summary);
 
 /// What holds, and what could be said instead: `ecmp (or spray, static)`.
 fn among<T: Copy + PartialEq + serde::Serialize>(holds: T, all: &[T]) -> String {

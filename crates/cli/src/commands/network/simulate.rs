@@ -21,7 +21,7 @@ use railwright_tuner::flows::{self, OnTopology};
 use railwright_tuner::simulate::{Background, Setting, Simulation, over_seeds, simulate_watched};
 
 /// An answer with what was chosen for its author.
-struct Simulated {
+pub(crate) struct Simulated {
     title: String,
     chosen: Vec<String>,
     simulation: Simulation,

@@ -11,9 +11,9 @@ use railwright_spec::human;
 use railwright_spec::run::{Key, Section};
 use serde::Serialize;
 
-struct Kinds;
-struct OneKind(Kind);
-struct Published(Vec<Row>);
+pub(crate) struct Kinds;
+pub(crate) struct OneKind(Kind);
+pub(crate) struct Published(Vec<Row>);
 
 /// Lists kinds, keys or published systems.
 pub(crate) fn run(arguments: &Topologies, printer: &Printer) -> Result<Outcome, Failure> {

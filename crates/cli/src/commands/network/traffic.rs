@@ -19,7 +19,7 @@ use railwright_spec::quantity::Bytes;
 use railwright_tuner::exchanges::traffic_of;
 
 /// An answer: the summary always, and the sums that were asked for.
-struct Sums {
+pub(crate) struct Sums {
     title: String,
     chosen: Vec<String>,
     summary: Summary,

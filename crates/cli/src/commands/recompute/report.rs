@@ -8,7 +8,7 @@ use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::recompute::{self, Flags, LayerTable, Variant};
 
-pub(super) struct Recompute {
+pub(crate) struct Recompute {
     pub(super) solved: Recomputed,
     pub(super) uniform: bool,
 }

@@ -19,7 +19,7 @@ pub(super) fn print(validation: &Validation, printer: &Printer, output: &Output)
     printer.answer(&Judged(regret(validation)), output)
 }
 
-struct Judged(Regret);
+pub(crate) struct Judged(Regret);
 
 impl Answer for Judged {
     const KIND: &'static str = "regret";

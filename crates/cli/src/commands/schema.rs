@@ -1,0 +1,171 @@
+//! JSON Schema of every answer, one file per kind under `docs/reference/schema`.
+//!
+//! Responsible for: the list of kinds, and files that agree with the types. `SCHEMA_UPDATE=1` writes them. Part of the tests
+//! alone: the program does not carry the generator.
+
+use super as c;
+use crate::printer::{Answer, Envelope, SCHEMA_VERSION};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The shapes that answers of one kind have.
+struct Kind {
+    generator: SchemaGenerator,
+    shapes: Vec<Value>,
+}
+
+#[derive(Default)]
+struct Kinds(BTreeMap<String, Kind>);
+
+impl Kinds {
+    fn add<T: JsonSchema>(&mut self, kind: &str) {
+        let new = || Kind {
+            generator: SchemaSettings::draft2020_12().for_serialize().into_generator(),
+            shapes: Vec::new(),
+        };
+        let Kind { generator, shapes } = self.0.entry(kind.to_owned()).or_insert_with(new);
+        let mut shape = <Envelope<'static, T>>::json_schema(generator).to_value();
+        shape["properties"]["kind"] = json!({ "const": kind });
+        shape["properties"]["schema_version"]["const"] = json!(SCHEMA_VERSION);
+        shapes.push(shape);
+    }
+
+    fn add_answer<A: Answer + 'static>(&mut self)
+    where
+        A::Json<'static>: JsonSchema,
+    {
+        self.add::<A::Json<'static>>(A::KIND);
+    }
+
+    /// File names and schemas.
+    fn finish(self) -> BTreeMap<String, Value> {
+        let written = |(kind, mut of): (String, Kind)| {
+            let mut whole = Map::new();
+            whole.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+            whole.insert("title".to_owned(), json!(kind));
+            match (of.shapes.pop(), of.shapes.is_empty()) {
+                (Some(Value::Object(only)), true) => whole.extend(only),
+                (last, _) => {
+                    of.shapes.extend(last);
+                    whole.insert("anyOf".to_owned(), Value::Array(of.shapes));
+                }
+            }
+            whole.insert("$defs".to_owned(), Value::Object(of.generator.take_definitions(true)));
+            let mut whole = Value::Object(whole);
+            plain(&mut whole);
+            (kind, whole)
+        };
+        self.0.into_iter().map(written).collect()
+    }
+}
+
+/// Descriptions without the links of rustdoc.
+fn plain(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                match inner {
+                    Value::String(text) if key == "description" => {
+                        *text = text.replace("[`", "`").replace("`]", "`");
+                    }
+                    other => plain(other),
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(plain),
+        _ => {}
+    }
+}
+
+macro_rules! kinds {
+    ($($answer:path),* $(,)?) => {{
+        let mut all = Kinds::default();
+        $(all.add_answer::<$answer>();)*
+        all
+    }};
+}
+
+fn all() -> BTreeMap<String, Value> {
+    let mut all = kinds![
+        c::balance::report::Balance,
+        c::calibrate::shown::Shown,
+        c::calibrate::Calibrated,
+        c::check::Answered,
+        c::clusters::Clusters,
+        c::clusters::Preset,
+        c::comm::Communication,
+        c::compare::Compared,
+        c::compare::logs::Logged,
+        c::compare::modelled::Against,
+        c::detect::Detected,
+        c::estimate::Estimated,
+        c::explain::Explained,
+        c::explain::Topics,
+        c::explain::Generations,
+        c::gpus::Gpus,
+        c::gpus::Gpu,
+        c::hang::Verdict,
+        c::keys::Keys,
+        c::log::Read,
+        c::memory::Memory,
+        c::memory_snapshot::Shown,
+        c::models::Models,
+        c::models::show::Shown,
+        c::monitored::Communication,
+        c::monitored::Stragglers,
+        c::network::cost::Compared,
+        c::network::design::Answered,
+        c::network::failures::Answered,
+        c::network::rail_only::Paper,
+        c::network::show::Shown,
+        c::network::simulate::Simulated,
+        c::network::topologies::Kinds,
+        c::network::topologies::OneKind,
+        c::network::topologies::Published,
+        c::network::traffic::Sums,
+        c::pipeline::Page,
+        c::profile::Shown,
+        c::profile_compat::Shown,
+        c::query::Rows,
+        c::query::Schema,
+        c::recompute::report::Recompute,
+        c::search::Answered,
+        c::sensitivity::Hangs,
+        c::size::Answered,
+        c::stragglers::Stragglers,
+        c::tune::Tuned,
+        c::validate::Validated,
+        c::validate::regret::Judged,
+        c::values::Values,
+        c::whatif::Rehearsed,
+    ];
+    all.add::<c::export::ExportFields<'static>>("export");
+    all.finish()
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/schema")
+}
+
+#[test]
+fn schemas_agree_with_the_types() {
+    let updates = std::env::var_os("SCHEMA_UPDATE").is_some();
+    let mut stale = Vec::new();
+    for (kind, schema) in all() {
+        let path = folder().join(format!("{kind}.json"));
+        let mut text = serde_json::to_string_pretty(&schema).expect("JSON");
+        text.push('\n');
+        if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
+            continue;
+        }
+        if updates {
+            std::fs::write(&path, text).expect("writable");
+        } else {
+            stale.push(kind);
+        }
+    }
+    assert!(stale.is_empty(), "stale schemas: {stale:?}; SCHEMA_UPDATE=1 writes them");
+}
