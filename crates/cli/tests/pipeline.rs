@@ -42,7 +42,7 @@ fn programs_get_every_stall_with_its_cost() {
     let page = json(&["pipeline", &primus(), "--step", "16", "--json"], 0);
     let shown = &page["pipeline"]["shown"];
     assert_eq!((shown["step"].as_u64(), shown["stalls"][0]["stage"].as_u64()), (Some(16), Some(2)));
-    let cost = shown["stalls"][0]["cost"].as_i64().unwrap_or_default();
+    let cost = shown["stalls"][0]["cost_ns"].as_i64().unwrap_or_default();
     assert!((cost as f64 / 1e6 - 218.0).abs() <= 15.0, "{cost}");
     assert_eq!(shown["rows"].as_array().map(Vec::len), Some(8));
 }

@@ -93,7 +93,7 @@ fn the_prediction_beside_traces_is_calibrated_and_changed() {
     let predicted = |more: &[&str]| {
         let mut line = vec!["compare", &run_file, &traces, "--json"];
         line.extend(more);
-        json(&line, 0)["step_time"]["first"].as_f64().expect("a time") * 1e-9
+        json(&line, 0)["step_time_ns"]["first"].as_f64().expect("a time") * 1e-9
     };
     let estimated = |more: &[&str]| {
         let mut line = vec!["estimate", "--run", &run_file, "--json"];

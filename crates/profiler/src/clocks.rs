@@ -38,22 +38,28 @@ pub struct RankClock {
     /// The rank.
     pub rank: u32,
     /// What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at [`Self::about`].
+    #[serde(rename = "offset_ns")]
     pub offset: i64,
     /// How that grows, in parts per million; 0 when the collectives do not tell.
     pub drift_ppm: f64,
     /// How far that may be off, in parts per million.
     pub drift_error_ppm: f64,
     /// For how long its collectives were seen, in nanoseconds.
+    #[serde(rename = "span_ns")]
     pub span: i64,
     /// When, by its own clock, in nanoseconds.
+    #[serde(rename = "about_ns")]
     pub about: i64,
     /// The median distance of its ends from the common ends, in nanoseconds.
+    #[serde(rename = "residual_ns")]
     pub residual: i64,
     /// How many collectives say so.
     pub collectives: u32,
     /// The least offset that causality allows, in nanoseconds, where it bounds it.
+    #[serde(rename = "least_ns")]
     pub least: Option<i64>,
     /// The greatest.
+    #[serde(rename = "greatest_ns")]
     pub greatest: Option<i64>,
     /// The rank that stands for the time of this one: ranks that share none are on separate times.
     pub against: u32,
@@ -84,6 +90,7 @@ pub struct Clocks {
     /// Why, in a sentence.
     pub reason: String,
     /// The greatest offset between any two ranks that share a time, in nanoseconds.
+    #[serde(rename = "spread_ns")]
     pub spread: i64,
 }
 

@@ -66,6 +66,7 @@ pub struct Named {
     /// What it is called.
     pub name: String,
     /// Its time on the mean rank, in nanoseconds.
+    #[serde(rename = "time_ns")]
     pub time: f64,
     /// How often it runs on the mean rank.
     pub calls: f64,
@@ -89,6 +90,7 @@ pub struct OperatorDifference {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// What a step takes.
+    #[serde(rename = "step_time_ns")]
     pub step_time: Difference,
     /// The whole recordings, on the mean rank: not per step.
     pub recorded: Vec<Difference>,

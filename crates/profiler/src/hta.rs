@@ -79,14 +79,19 @@ fn rounded(value: f64, scale: f64) -> f64 {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// The sum.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub sum: i64,
     /// The largest.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub max: i64,
     /// The smallest.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub min: i64,
     /// The mean.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub mean: f64,
     /// The sample standard deviation, 0 of a single value.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub deviation: f64,
 }
 

@@ -53,6 +53,7 @@ pub struct Asked {
     /// What a step would save if they were ideal: like the mean of their kind over the job.
     pub ideal: Share,
     /// What their excess over their own median cost all steps together, in nanoseconds.
+    #[serde(rename = "excess_cost_ns")]
     pub excess_cost: i64,
     /// The step that it cost most, and what.
     pub most: (u32, i64),
@@ -71,8 +72,10 @@ pub struct PassBox {
     /// On which virtual stage of its rank.
     pub chunk: u32,
     /// From when.
+    #[serde(rename = "start_ns")]
     pub start: i64,
     /// Until when.
+    #[serde(rename = "end_ns")]
     pub end: i64,
     /// Which stall it is: an index into [`ShownStep::stalls`].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,10 +107,12 @@ pub struct ShownStep {
     /// Of which replica.
     pub replica: u32,
     /// What it took, in nanoseconds.
+    #[serde(rename = "measured_ns")]
     pub measured: i64,
     /// Where that went.
     pub parts: Decomposition,
     /// What its stalls cost together, in nanoseconds.
+    #[serde(rename = "stall_cost_ns")]
     pub stall_cost: i64,
     /// What that cost is.
     pub certainty: Certainty,
@@ -118,6 +123,7 @@ pub struct ShownStep {
     /// The same order of passes with balanced stages, without latency and without stalls.
     pub expected: Vec<Row>,
     /// How long that would take, in nanoseconds.
+    #[serde(rename = "expected_duration_ns")]
     pub expected_duration: i64,
     /// What makes it as long as it is.
     pub critical: CriticalPath,
@@ -130,16 +136,20 @@ pub struct StepRow {
     /// Which step.
     pub step: u32,
     /// What it took, in nanoseconds.
+    #[serde(rename = "measured_ns")]
     pub measured: i64,
     /// What its replay takes.
+    #[serde(rename = "replayed_ns")]
     pub replayed: i64,
     /// How far the replay is off, as a share.
     pub error: f64,
     /// What it took beyond the median step.
+    #[serde(rename = "excess_ns")]
     pub excess: i64,
     /// How many stalls there were.
     pub stalls: usize,
     /// What they cost together, in nanoseconds.
+    #[serde(rename = "stall_cost_ns")]
     pub stall_cost: i64,
     /// What that cost is.
     pub certainty: Certainty,
@@ -154,8 +164,10 @@ pub struct StageRow {
     /// How many ranks of it were recorded.
     pub ranks: usize,
     /// The forward passes of a micro batch through all chunks of the stage, each chunk's the median, in nanoseconds.
+    #[serde(rename = "forward_ns")]
     pub forward: i64,
     /// Its backward passes with what belongs to them, likewise, in nanoseconds.
+    #[serde(rename = "backward_ns")]
     pub backward: i64,
     /// Share of the time of steps in which it had no pass to run. A first step that took more than one and a half medians is a start and left out.
     pub bubble: f64,
@@ -184,8 +196,10 @@ pub struct PipelinePage {
     /// Why replays are bounds only, and costs are told as "at most": what was not recorded may have absorbed them. None when everything was recorded.
     pub bounds_only: Option<String>,
     /// How far the replay of a settled step is off, the median, in nanoseconds: a difference of two replays that is smaller is not told as a cost.
+    #[serde(rename = "replay_error_ns")]
     pub replay_error: i64,
     /// The median step, in nanoseconds.
+    #[serde(rename = "median_step_ns")]
     pub median_step: i64,
     /// Where the time of steps goes: the median of every part over steps.
     pub typical: Decomposition,

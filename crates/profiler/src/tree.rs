@@ -39,12 +39,15 @@ pub struct Node {
     /// What it is called.
     pub name: String,
     /// Its time in the waterfall.
+    #[serde(rename = "time_ns")]
     pub time: i64,
     /// How many activities have time in it.
     pub count: u64,
     /// Their mean duration, whatever hid a part of it.
+    #[serde(rename = "mean_ns")]
     pub mean: i64,
     /// The longest of them.
+    #[serde(rename = "longest_ns")]
     pub longest: i64,
     /// What is below: largest first, phases in the order of a step.
     #[serde(skip_serializing_if = "Vec::is_empty")]

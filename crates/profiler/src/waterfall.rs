@@ -106,10 +106,13 @@ pub struct Spread {
     /// What.
     pub label: Label,
     /// The least.
+    #[serde(rename = "least_ns")]
     pub least: i64,
     /// The one in the middle.
+    #[serde(rename = "median_ns")]
     pub median: i64,
     /// The most.
+    #[serde(rename = "most_ns")]
     pub most: i64,
     /// Ranks with the most, at most [`Spread::WORST`], worst first.
     pub worst: Vec<u32>,

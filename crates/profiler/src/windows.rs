@@ -46,8 +46,10 @@ pub struct StepWindow {
     /// Its number as the recorder counts; none where steps were cut without annotations.
     pub number: Option<u64>,
     /// From when.
+    #[serde(rename = "start_ns")]
     pub start: i64,
     /// Until when.
+    #[serde(rename = "end_ns")]
     pub end: i64,
     /// Ranks that were not recorded in it, by their place in the job, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -82,6 +84,7 @@ pub struct Windows {
     /// Whether they begin where a collective of all ranks ended, because the ranks' own moments lay apart.
     pub at_collective: bool,
     /// How far ranks disagree on where steps begin: the largest difference, after alignment.
+    #[serde(rename = "spread_ns")]
     pub spread: i64,
     /// What is doubtful.
     pub warnings: Vec<Warning>,

@@ -51,6 +51,7 @@ pub struct Link {
     /// What it is called.
     pub name: String,
     /// Bytes per second, in one direction.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]
     pub bytes_per_second: f64,
 }
 

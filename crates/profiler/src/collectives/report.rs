@@ -25,32 +25,43 @@ pub struct RankCommunication {
     /// The rank.
     pub rank: u32,
     /// From its first device activity to the end of the last.
+    #[serde(rename = "window_ns")]
     pub window: i64,
     /// Compute, overlaps counted once.
+    #[serde(rename = "compute_ns")]
     pub compute: i64,
     /// Communication, overlaps counted once.
+    #[serde(rename = "communication_ns")]
     pub communication: i64,
     /// What of the communication lies beside compute.
+    #[serde(rename = "overlap_ns")]
     pub overlap: i64,
     /// What of it does not.
+    #[serde(rename = "exposed_ns")]
     pub exposed: i64,
     /// Collectives that every traced rank takes part in.
     pub collectives: u32,
     /// Waiting in these.
+    #[serde(rename = "wait_ns")]
     pub wait: i64,
     /// Transfer in these.
+    #[serde(rename = "transfer_ns")]
     pub transfer: i64,
     /// What of the waiting no compute hides.
+    #[serde(rename = "exposed_wait_ns")]
     pub exposed_wait: i64,
     /// What of the transfer no compute hides.
+    #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: i64,
     /// In how many of these it was the last.
     pub last: u32,
     /// Parts whose waits are only bounds.
     pub estimates: u32,
     /// The sum of these bounds.
+    #[serde(rename = "estimated_wait_ns")]
     pub estimated_wait: i64,
     /// What is left of these parts: transfer at most.
+    #[serde(rename = "estimated_transfer_ns")]
     pub estimated_transfer: i64,
     /// Leading collectives that it lost.
     pub lost: u32,
@@ -82,26 +93,36 @@ pub struct GroupCommunication {
     /// Bytes of all of them; none when sizes are not recorded.
     pub bytes: Option<u64>,
     /// The mean over ranks of the time in them, in nanoseconds.
+    #[serde(rename = "time_ns")]
     pub time: f64,
     /// What of it is waiting.
+    #[serde(rename = "wait_ns")]
     pub wait: f64,
     /// What of it is transfer.
+    #[serde(rename = "transfer_ns")]
     pub transfer: f64,
     /// What of the waiting is exposed.
+    #[serde(rename = "exposed_wait_ns")]
     pub exposed_wait: f64,
     /// What of the transfer is exposed.
+    #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: f64,
     /// Bytes of a second, the median over collectives with a size, from when the last rank entered.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]
     pub algorithm_bandwidth: Option<f64>,
     /// The same by nccl-tests' bus convention.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]
     pub bus_bandwidth: Option<f64>,
     /// The best bus bandwidth of any of them.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]
     pub best_bus_bandwidth: Option<f64>,
     /// The link that bounds it.
     pub link: Option<Link>,
     /// The mean over ranks of the compute that could hide it, in nanoseconds.
+    #[serde(rename = "slack_ns")]
     pub slack: f64,
     /// The bus bandwidth at which its slack would hide it: above the link's ceiling it takes less data, not another order.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]
     pub required_bandwidth: Option<f64>,
     /// Whether waits are bounds from below.
     pub estimate: bool,

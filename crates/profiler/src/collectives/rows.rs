@@ -15,18 +15,25 @@ pub struct PartRow {
     /// The rank.
     pub rank: u32,
     /// From when, in nanoseconds.
+    #[serde(rename = "start_ns")]
     pub start: i64,
     /// How long, in nanoseconds.
+    #[serde(rename = "duration_ns")]
     pub duration: i64,
     /// Until the last rank entered.
+    #[serde(rename = "wait_ns")]
     pub wait: i64,
     /// From then on.
+    #[serde(rename = "transfer_ns")]
     pub transfer: i64,
     /// What of the wait no compute of this rank hides.
+    #[serde(rename = "exposed_wait_ns")]
     pub exposed_wait: i64,
     /// What of the transfer no compute of this rank hides.
+    #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: i64,
     /// Compute of this rank between the start and the first need of the result: what the collective can hide behind.
+    #[serde(rename = "slack_ns")]
     pub slack: i64,
     #[serde(skip)]
     pub(crate) at: PartRef,
@@ -47,14 +54,18 @@ pub struct CollectiveRow {
     /// Its size in bytes, by nccl-tests' convention.
     pub bytes: Option<u64>,
     /// When the last rank entered, in nanoseconds.
+    #[serde(rename = "last_start_ns")]
     pub last_start: i64,
     /// The rank that entered last; none when not all that were traced are there.
     pub last_rank: Option<u32>,
     /// By how much starts differ.
+    #[serde(rename = "start_spread_ns")]
     pub start_spread: i64,
     /// By how much ends differ: what is left of the clocks' differences.
+    #[serde(rename = "end_spread_ns")]
     pub end_spread: i64,
     /// The shortest part: what it takes once everybody is there.
+    #[serde(rename = "shortest_ns")]
     pub shortest: i64,
     /// Whether every traced rank of the communicator takes part.
     pub complete: bool,

@@ -24,10 +24,13 @@ pub struct SlowGroup {
     /// Bytes of one collective.
     pub bytes: u64,
     /// The median transfer of its collectives, in nanoseconds.
+    #[serde(rename = "transfer_ns")]
     pub transfer: i64,
     /// The median of the other groups.
+    #[serde(rename = "peers_ns")]
     pub peers: i64,
     /// What a step would be shorter by were they as fast, by replay, in nanoseconds; of all its sizes together.
+    #[serde(rename = "cost_ns")]
     pub cost: f64,
 }
 

@@ -40,20 +40,24 @@ pub struct Culprit {
     /// Its host, if the trace says.
     pub host: Option<String>,
     /// What a step would be shorter by had it run like the median of its peers, in nanoseconds. Where ranks were not traced the most that it can be: `at_most`.
+    #[serde(rename = "cost_ns")]
     pub cost: f64,
     /// What the cost is.
     pub certainty: Certainty,
     /// The same as a share of the step.
     pub share: f64,
     /// The most that it can be, in nanoseconds: what its stretches took beyond its peers', summed over a step. It holds whatever ranks that were not traced did.
+    #[serde(rename = "at_most_ns")]
     pub at_most: f64,
     /// Whether that is above the noise.
     pub is_straggler: bool,
     /// Waits of all ranks of which it is the root, for a step, in nanoseconds.
+    #[serde(rename = "waits_ns")]
     pub waits: f64,
     /// The share of all waits.
     pub waits_share: f64,
     /// By how much it entered collectives after the last but one, for a step, in nanoseconds.
+    #[serde(rename = "lateness_ns")]
     pub lateness: f64,
     /// In how many collectives it was the last: for comparison; it says little.
     pub last: u32,
@@ -74,12 +78,16 @@ pub struct Moment {
     /// In which step, if steps have numbers.
     pub step: Option<u32>,
     /// From when, in nanoseconds since the steps began.
+    #[serde(rename = "start_ns")]
     pub start: i64,
     /// How long the rank took, in nanoseconds.
+    #[serde(rename = "own_ns")]
     pub own: i64,
     /// How much longer than its peers.
+    #[serde(rename = "excess_ns")]
     pub excess: i64,
     /// Waits charged to it.
+    #[serde(rename = "waits_ns")]
     pub waits: f64,
     /// The operation that came late.
     pub before: Option<Operation>,
@@ -106,16 +114,20 @@ pub struct StragglerReport {
     /// Steps that were looked at; 1 when nothing marks them.
     pub steps: u32,
     /// The mean step, in nanoseconds.
+    #[serde(rename = "step_time_ns")]
     pub step_time: f64,
     /// What a step would take had every rank run like the median of its peers.
+    #[serde(rename = "step_time_without_ns")]
     pub step_time_without: f64,
     /// Below this a rank's cost is noise, or less than the replay is off by, in nanoseconds.
+    #[serde(rename = "noise_ns")]
     pub noise: f64,
     /// How far the replay of the measured times is from them, as a share of the steps.
     pub replay_error: f64,
     /// Why costs are told as "at most": ranks that were not traced may have absorbed them. None when all were traced.
     pub bounds_only: Option<String>,
     /// Waits of all ranks for a step, in nanoseconds, summed over ranks.
+    #[serde(rename = "waits_ns")]
     pub waits: f64,
     /// The mean share of its window that a device is idle.
     pub idle: f64,

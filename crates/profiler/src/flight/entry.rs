@@ -70,10 +70,13 @@ pub struct Entry {
     /// Shapes and types of its outputs.
     pub outputs: String,
     /// When it was enqueued, in nanoseconds since the epoch by the clock of its host.
+    #[serde(rename = "created_ns")]
     pub created: i64,
     /// When it was seen to have started.
+    #[serde(rename = "started_ns")]
     pub started: Option<i64>,
     /// When it was seen to have ended.
+    #[serde(rename = "completed_ns")]
     pub completed: Option<i64>,
     /// The recorder's word for its state.
     pub state: String,

@@ -27,6 +27,9 @@ pub(super) fn content(bytes: &[u8]) -> Content {
     }
 }
 
+/// Bytes between a name and its list beyond which they do not belong together.
+const NEAR: usize = 64;
+
 /// Members of a dump by which reading finds its way again after damage.
 const MEMBERS: [&str; 6] =
     ["entries", "version", "pg_config", "pg_status", "nccl_comm_state", "comm_lib_version"];
@@ -88,9 +91,18 @@ impl<'a> Salvage<'a> {
         }
         let Some((key, value)) = self.key(here) else { return self.find_member(here, "a member") };
         let name = String::from_utf8_lossy(key).into_owned();
-        if key == b"entries" && self.bytes[value] == b'[' && self.entries.is_none() {
-            self.entries = Some(Entries::default());
-            return self.entries(value + 1);
+        if self.entries.is_none() {
+            if key == b"entries" && self.bytes[value] == b'[' {
+                // A bracket too many stands before the first entry.
+                let first = self.first_entry(value).filter(|first| first - value < NEAR);
+                self.entries = Some(Entries::default());
+                return self.entries(first.unwrap_or(value + 1));
+            }
+            // A damaged name, or damage between the name and the list.
+            let is_known = key != b"entries" && MEMBERS.iter().any(|name| name.as_bytes() == key);
+            if let Some(first) = self.first_entry(value).filter(|first| !is_known && first - value < NEAR) {
+                return self.damaged_entries(here, first);
+            }
         }
         let end = scan::skip(self.bytes, value).ok();
         let read = end.and_then(|end| serde_json::from_slice(&self.bytes[value..end]).ok());
@@ -149,6 +161,11 @@ impl<'a> Salvage<'a> {
     /// Goes on after damage at the next known member, if there is one.
     fn find_member(&mut self, at: usize, what: &str) -> Option<usize> {
         let found = self.next_member(at, self.bytes.len());
+        let first = if self.entries.is_none() { self.first_entry(at) } else { None };
+        // A list whose name is still readable is found by it.
+        if let Some(first) = first.filter(|first| found.is_none_or(|found| *first < found)) {
+            return self.damaged_entries(at, first);
+        }
         match found {
             Some(_) => self.report.note(DamageKind::UnreadableEvent, at as u64, || {
                 format!("{what} could not be read and was left out")
@@ -156,6 +173,30 @@ impl<'a> Salvage<'a> {
             None => self.cut(at, &format!("within {what}")),
         }
         found
+    }
+
+    /// Where the first entry of a list begins whose name may be damaged.
+    fn first_entry(&mut self, from: usize) -> Option<usize> {
+        if self.patience == 0 {
+            return None;
+        }
+        let window = self.bytes.get(from..)?;
+        let field = memchr::memmem::find(window, b"\"collective_seq_id\"")?;
+        self.patience = self.patience.saturating_sub(field);
+        let Some(open) = memchr::memrchr(b'[', &window[..field]) else {
+            return memchr::memchr(b'{', &window[..field]).map(|first| from + first);
+        };
+        let (first, byte) = scan::next(self.bytes, from + open + 1).ok()?;
+        (byte == b'{').then_some(first)
+    }
+
+    /// The entries from the first on, where what stands before them is damaged.
+    fn damaged_entries(&mut self, at: usize, first: usize) -> Option<usize> {
+        self.report.note(DamageKind::UnreadableEvent, at as u64, || {
+            "the name of the entries could not be read; they were recognized by their fields".to_owned()
+        });
+        self.entries = Some(Entries::default());
+        self.entries(first)
     }
 
     /// The entries; the place after them, if there is more.

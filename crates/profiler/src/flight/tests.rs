@@ -41,6 +41,33 @@ fn a_pickle_of_protocol_4_is_cut_as_well() {
     assert_eq!(most, whole.entries.len(), "all entries stand before the last byte");
 }
 
+/// Whatever byte before the first entry is damaged, no more than one entry is lost.
+#[test]
+fn damage_before_the_entries_costs_no_entries() {
+    let (path, bytes, whole) = &WHOLE[0];
+    let first = bytes.windows(2).position(|two| two == b"[{").expect("a list of entries");
+    for place in 0..=first + 1 {
+        for byte in [b'!', b'"', b'{', b'[', b',', b':', b' ', 0] {
+            let mut bytes = bytes.clone();
+            bytes[place] = byte;
+            let Ok(record) = read(path, &bytes) else {
+                // A whole file without the name is not a flight record.
+                assert!(
+                    serde_json::from_slice::<serde_json::Value>(&bytes).is_ok(),
+                    "byte {place} as {byte}: nothing was read"
+                );
+                continue;
+            };
+            let kept = record.entries.iter().filter(|entry| whole.entries.contains(entry)).count();
+            assert!(
+                kept + 1 >= whole.entries.len(),
+                "byte {place} as {byte}: {kept} of {}",
+                whole.entries.len()
+            );
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

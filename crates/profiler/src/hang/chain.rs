@@ -46,6 +46,7 @@ pub struct Root {
     /// The group of what it entered last.
     pub last_group: Option<String>,
     /// When, in nanoseconds since the epoch.
+    #[serde(rename = "last_time_ns")]
     pub last_time: Option<i64>,
     /// From where it was called, innermost first.
     pub last_frames: Vec<Frame>,

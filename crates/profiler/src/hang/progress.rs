@@ -56,6 +56,7 @@ pub struct Stuck {
     /// What each rank called, where they differ.
     pub calls: Vec<(u32, String)>,
     /// When the first rank entered it, in nanoseconds since the epoch.
+    #[serde(rename = "since_ns")]
     pub since: i64,
     /// After how many milliseconds it is given up.
     pub timeout_ms: Option<u64>,

@@ -31,6 +31,7 @@ pub struct IdleRow {
     /// The cause.
     pub idle_category: IdleCause,
     /// Microseconds.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub idle_time: i64,
     /// Share of the stream's idle time; nothing when it was never idle.
     pub idle_time_ratio: Option<f64>,

@@ -15,6 +15,7 @@ pub struct KernelTypeRow {
     /// The types that run at once, as the tool writes them.
     pub kernel_type: String,
     /// Microseconds, summed over ranks.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub sum: i64,
     /// Percent of the time in which anything ran.
     pub percent: f64,

@@ -16,14 +16,19 @@ pub struct LaunchRow {
     /// Pairs of a launch and what it launched.
     pub pairs: usize,
     /// How long the calls took.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub cpu_duration: i64,
     /// How long the kernels took.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub gpu_duration: i64,
     /// From the end of a call to the start of its kernel, summed.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub launch_delay: i64,
     /// The median of it.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub launch_delay_median: f64,
     /// The largest.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub launch_delay_max: i64,
     /// Kernels shorter than their call, of calls up to 50 microseconds.
     pub short_kernels: usize,

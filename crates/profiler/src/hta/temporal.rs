@@ -14,12 +14,16 @@ pub struct TemporalRow {
     /// The rank.
     pub rank: u32,
     /// Nothing ran.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub idle_time: i64,
     /// Something computed.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub compute_time: i64,
     /// Something ran and nothing computed.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub non_compute_time: i64,
     /// From the first start to the last end.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub kernel_time: i64,
     /// Percent of the whole.
     pub idle_percent: f64,

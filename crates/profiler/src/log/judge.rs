@@ -38,8 +38,10 @@ pub struct SlowStep {
     /// The line in the log.
     pub line: u64,
     /// Seconds of an iteration.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub seconds: f64,
     /// Seconds lost beyond the typical step, over all iterations of the report.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub lost: f64,
 }
 
@@ -52,6 +54,7 @@ pub struct Pause {
     /// How many there are.
     pub count: u64,
     /// Seconds that each costs, the median.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub lost: f64,
 }
 
@@ -64,12 +67,14 @@ pub struct Segment {
     /// The last iteration.
     pub to: u64,
     /// Seconds of the typical iteration.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub seconds: f64,
     /// Sequences of a step, if the log says so.
     pub batch: Option<u64>,
     /// MFU, 0 to 1, if it can be known.
     pub mfu: Option<f64>,
     /// Model TFLOP/s of one device, if it can be known.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "TFLOP/s")))]
     pub tflops: Option<f64>,
 }
 
@@ -86,6 +91,7 @@ pub struct Restart {
     /// Iterations done twice.
     pub repeated: u64,
     /// Seconds that they took the first time.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub lost: f64,
 }
 
@@ -102,6 +108,7 @@ pub struct Judged {
     /// Iterations of warm-up that were left out.
     pub warm_up: u64,
     /// Seconds of the typical step at the last batch size.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub step_time: f64,
     /// Half of the spread of the middle half of the steps, relative to the typical one.
     pub noise: f64,
@@ -124,6 +131,7 @@ pub struct Judged {
     /// Where the typical step goes by the log's own timers, in seconds: the median of the slowest rank and of the fastest.
     pub timers: Vec<(String, f64, f64)>,
     /// Bytes that the allocator held at most.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub reserved: Option<f64>,
     /// What is doubtful.
     pub warnings: Vec<Warning>,

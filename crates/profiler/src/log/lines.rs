@@ -72,8 +72,10 @@ pub struct Report {
     /// When, as the log writes it.
     pub at: Option<String>,
     /// Seconds of one iteration.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub seconds: f64,
     /// Model TFLOP/s of one device, as the log has it.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "TFLOP/s")))]
     pub tflops: Option<f64>,
     /// MFU as the log has it, 0 to 1.
     pub mfu: Option<f64>,
@@ -120,8 +122,10 @@ pub struct TrainingLog {
     /// Lines of straggler detectors.
     pub stragglers: Vec<Straggler>,
     /// Bytes that the allocator had handed out at most, if it is said.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub allocated: Option<f64>,
     /// Bytes that the allocator held at most.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub reserved: Option<f64>,
     /// What comes before the second report, for whoever reads the arguments that frameworks print: 4 MiB at most.
     #[serde(skip)]

@@ -97,6 +97,7 @@ pub struct Told {
     /// The sets.
     pub tiling: Tiling,
     /// How far ends lie apart within sets, in nanoseconds: the median over ranks of the median over collectives, clocks aside.
+    #[serde(rename = "apart_ns")]
     pub apart: f64,
     /// The best of the sets that were refused, and the same of them.
     pub next: Option<(Tiling, f64)>,

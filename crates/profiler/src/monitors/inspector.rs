@@ -32,6 +32,7 @@ pub struct Record {
     /// What it took, in microseconds.
     pub microseconds: f64,
     /// Bus bandwidth in GB/s, as NCCL computes it.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "GB/s")))]
     pub bus_bandwidth: f64,
 }
 
@@ -169,10 +170,13 @@ pub struct Row {
     /// How many there were.
     pub count: u64,
     /// Microseconds of the shortest rank of one, the median: the transfer.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub transfer: f64,
     /// Microseconds that ranks were in one beyond the transfer, the mean: waiting.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub wait: f64,
     /// Bus bandwidth of the transfer in GB/s, the median over collectives of the best rank.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "GB/s")))]
     pub bus_bandwidth: f64,
     /// The median of that over communicators alike (as many ranks on as many nodes, same kind and size), where there are three.
     pub of_peers: Option<f64>,
@@ -196,6 +200,7 @@ pub struct Late {
     /// Its host.
     pub host: String,
     /// Microseconds that the other ranks waited, on average, over all collectives in which this rank came last.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub waited: f64,
     /// In how many it came last.
     pub last: u64,

@@ -64,8 +64,10 @@ impl Cause {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bubble {
     /// From when.
+    #[serde(rename = "start_ns")]
     pub start: i64,
     /// Until when.
+    #[serde(rename = "end_ns")]
     pub end: i64,
     /// Why.
     pub cause: Cause,
@@ -76,18 +78,25 @@ pub struct Bubble {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Causes {
     /// The schedule.
+    #[serde(rename = "schedule_ns")]
     pub schedule: i64,
     /// Imbalance of stages.
+    #[serde(rename = "imbalance_ns")]
     pub imbalance: i64,
     /// Messages.
+    #[serde(rename = "message_ns")]
     pub message: i64,
     /// Stalls.
+    #[serde(rename = "stall_ns")]
     pub stall: i64,
     /// Jitter.
+    #[serde(rename = "jitter_ns")]
     pub jitter: i64,
     /// Late launches.
+    #[serde(rename = "launch_ns")]
     pub launch: i64,
     /// Outside of the pipeline.
+    #[serde(rename = "outside_ns")]
     pub outside: i64,
 }
 

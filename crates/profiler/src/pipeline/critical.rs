@@ -24,8 +24,10 @@ pub struct CriticalPass {
     /// On which virtual stage of its rank.
     pub chunk: u32,
     /// From when it counts.
+    #[serde(rename = "start_ns")]
     pub start: i64,
     /// Until when.
+    #[serde(rename = "end_ns")]
     pub end: i64,
     /// Whether its rank is one of those that the page shows.
     pub shown: bool,
@@ -42,10 +44,13 @@ pub struct CriticalRank {
     /// Whether the page shows it: of each stage of one replica it shows one rank.
     pub shown: bool,
     /// In passes.
+    #[serde(rename = "compute_ns")]
     pub compute: i64,
     /// In messages to it and in communication.
+    #[serde(rename = "communication_ns")]
     pub communication: i64,
     /// Between what it waited for and its next pass: launches, and what no pass explains.
+    #[serde(rename = "waiting_ns")]
     pub waiting: i64,
 }
 
@@ -64,6 +69,7 @@ pub struct CriticalPath {
     /// What it has of each rank, most first.
     pub ranks: Vec<CriticalRank>,
     /// Before the first pass and after the last, in nanoseconds.
+    #[serde(rename = "outside_ns")]
     pub outside: i64,
     /// How often it goes from one rank to another.
     pub crossings: usize,

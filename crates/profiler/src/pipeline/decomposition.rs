@@ -14,22 +14,31 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decomposition {
     /// What it took.
+    #[serde(rename = "total_ns")]
     pub total: i64,
     /// What every rank would do were all alike: m (mean forward + mean backward).
+    #[serde(rename = "work_ns")]
     pub work: i64,
     /// Bubble of the schedule with balanced stages and messages that take no time.
+    #[serde(rename = "schedule_ns")]
     pub schedule: i64,
     /// What stages that differ add: each rank's own medians.
+    #[serde(rename = "imbalance_ns")]
     pub imbalance: i64,
     /// What messages, and turning from one pass to the next, add.
+    #[serde(rename = "messages_ns")]
     pub messages: i64,
     /// What passes that differ from their medians add, stalls above all. Negative when they were faster.
+    #[serde(rename = "jitter_ns")]
     pub jitter: i64,
     /// What ranks took between their passes on the host, where recorded messages show that they waited for nobody; else 0.
+    #[serde(rename = "host_ns")]
     pub host: i64,
     /// What passed before the first and after the last pass of the pipeline: gathering, reducing, the update.
+    #[serde(rename = "outside_ns")]
     pub outside: i64,
     /// Measured less simulated.
+    #[serde(rename = "unexplained_ns")]
     pub unexplained: i64,
 }
 

@@ -30,14 +30,19 @@ pub struct Stall {
     /// On which virtual stage of its rank.
     pub chunk: u32,
     /// When it began, in nanoseconds since the step did.
+    #[serde(rename = "start_ns")]
     pub start: i64,
     /// How long it took, in nanoseconds; a communication without waiting for others.
+    #[serde(rename = "duration_ns")]
     pub duration: i64,
     /// What is normal for it.
+    #[serde(rename = "normal_ns")]
     pub normal: i64,
     /// How much longer than normal.
+    #[serde(rename = "excess_ns")]
     pub excess: i64,
     /// What it cost the step, by replay with all of its passes as long as normal: 0 when slack absorbed it. Where ranks are missing the most that it can be.
+    #[serde(rename = "cost_ns")]
     pub cost: i64,
     /// What the cost is.
     pub certainty: Certainty,

@@ -17,6 +17,7 @@ pub struct Verdict {
     /// The sentence.
     pub message: String,
     /// What it costs a typical step, in nanoseconds; 0 where that is not known.
+    #[serde(rename = "cost_ns")]
     pub cost: i64,
     /// What the cost is.
     pub certainty: Certainty,

@@ -16,16 +16,21 @@ pub struct RankSteps {
     /// What steps are called.
     pub steps: Vec<String>,
     /// What they take, the same for all ranks.
+    #[serde(rename = "step_time_ns")]
     pub step_time: Vec<i64>,
     /// The ranks, of rows.
     pub ranks: Vec<u32>,
     /// By rank and step: the step without waiting for other ranks in communication. Who takes longest here holds the others up.
+    #[serde(rename = "own_time_ns")]
     pub own_time: Vec<Vec<Option<i64>>>,
     /// With arithmetic under way.
+    #[serde(rename = "compute_ns")]
     pub compute: Vec<Vec<Option<i64>>>,
     /// Waiting for other ranks in communication that nothing hides.
+    #[serde(rename = "waiting_ns")]
     pub waiting: Vec<Vec<Option<i64>>>,
     /// Waits of all ranks, hidden or not, that this rank is the root of, summed over them.
+    #[serde(rename = "waiting_caused_ns")]
     pub waiting_caused: Vec<Vec<Option<i64>>>,
 }
 

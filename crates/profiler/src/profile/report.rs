@@ -39,8 +39,10 @@ pub struct Part {
     /// What.
     pub name: String,
     /// Its time over all ranks and steps, in nanoseconds.
+    #[serde(rename = "time_ns")]
     pub time: i64,
     /// Its time on the mean rank and step, in nanoseconds.
+    #[serde(rename = "mean_ns")]
     pub mean: f64,
     /// Of all time.
     pub share: f64,
@@ -68,8 +70,10 @@ pub struct StepRow {
     /// Its number.
     pub step: String,
     /// How long, in nanoseconds.
+    #[serde(rename = "duration_ns")]
     pub duration: i64,
     /// On the mean rank, by line of the first page, in the order of [`Group::ALL`].
+    #[serde(rename = "groups_ns")]
     pub groups: Vec<f64>,
     /// Shares of labels.
     pub parts: Parts,
@@ -86,6 +90,7 @@ pub struct RankRow {
     /// Shares by line of the first page, in the order of [`Group::ALL`].
     pub shares: Vec<f64>,
     /// The part of its exposed communication in which it waits for other ranks.
+    #[serde(rename = "waiting_ns")]
     pub waiting: f64,
     /// All steps by label, in nanoseconds.
     pub parts: Parts,
@@ -106,12 +111,16 @@ pub struct KernelRow {
     /// How many, over all ranks and steps.
     pub count: u64,
     /// Their time, whatever runs beside them, in nanoseconds.
+    #[serde(rename = "duration_ns")]
     pub duration: i64,
     /// The mean, in nanoseconds.
+    #[serde(rename = "mean_ns")]
     pub mean: i64,
     /// The longest, in nanoseconds.
+    #[serde(rename = "longest_ns")]
     pub longest: i64,
     /// Time on the mean rank and step, in nanoseconds.
+    #[serde(rename = "per_step_ns")]
     pub per_step: f64,
 }
 
@@ -120,18 +129,25 @@ pub struct KernelRow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recorded {
     /// The common window.
+    #[serde(rename = "window_ns")]
     pub window: f64,
     /// With arithmetic under way.
+    #[serde(rename = "compute_ns")]
     pub compute: f64,
     /// With communication under way.
+    #[serde(rename = "communication_ns")]
     pub communication: f64,
     /// With both.
+    #[serde(rename = "overlap_ns")]
     pub overlap: f64,
     /// With communication and no arithmetic.
+    #[serde(rename = "exposed_ns")]
     pub exposed: f64,
     /// With copies and neither.
+    #[serde(rename = "copies_ns")]
     pub copies: f64,
     /// With nothing.
+    #[serde(rename = "idle_ns")]
     pub idle: f64,
 }
 
@@ -183,6 +199,7 @@ pub struct Finding {
     /// What is wrong, in one sentence.
     pub message: String,
     /// What it costs a step, in nanoseconds, if that is known.
+    #[serde(rename = "cost_ns")]
     pub cost: Option<f64>,
     /// What the cost is where it is less than known: a bound.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -194,6 +211,7 @@ pub struct Finding {
     /// What to do.
     pub advice: String,
     /// What of the cost findings with a larger cost count as well, in nanoseconds.
+    #[serde(rename = "shared_ns")]
     pub shared: f64,
     /// What of the cost the evidence accounts for, in nanoseconds, where that can be less than all of it.
     #[serde(skip)]
@@ -221,8 +239,10 @@ pub struct Joint {
     /// Findings with a known cost.
     pub findings: u32,
     /// Their cost, nothing counted twice: never more than the step.
+    #[serde(rename = "cost_ns")]
     pub cost: f64,
     /// What would be counted twice in the sum of their costs.
+    #[serde(rename = "shared_ns")]
     pub shared: f64,
 }
 
@@ -253,11 +273,13 @@ pub struct Report {
     /// What steps were cut by.
     pub cut_by: Option<CutBy>,
     /// How far ranks disagree on where steps begin, in nanoseconds.
+    #[serde(rename = "step_spread_ns")]
     pub step_spread: i64,
     /// Ranks times steps, less those steps in which a rank was not recorded: what sums are divided by to be of one rank and step.
     #[serde(skip)]
     pub samples: usize,
     /// The mean step, in nanoseconds.
+    #[serde(rename = "step_time_ns")]
     pub step_time: f64,
     /// The median step, in nanoseconds.
     pub median_step_ns: f64,
@@ -272,6 +294,7 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roofline: Option<Roofline>,
     /// What of the waiting is an estimate, because ranks were not recorded: of a step, in nanoseconds.
+    #[serde(rename = "estimated_wait_ns")]
     pub estimated_wait: f64,
     /// By the part of the machine that holds it up.
     pub hardware: Vec<Part>,

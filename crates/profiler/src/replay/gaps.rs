@@ -13,10 +13,12 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gaps {
     /// From the end of a pass to the start of the one on the next stage that waited for it, in nanoseconds. 0 where messages were recorded.
+    #[serde(rename = "hop_ns")]
     pub hop: i64,
     /// How many waits the latency was read off.
     pub hops_seen: u64,
     /// From the end of a pass to the start of the next one of the same rank that waited for nothing else, in nanoseconds: the median.
+    #[serde(rename = "turn_ns")]
     pub turn: i64,
     #[serde(skip)]
     lags: [i64; lag::COUNT],
@@ -35,6 +37,7 @@ pub struct StageClock {
     /// Which stage.
     pub stage: u32,
     /// What was taken off its times, in nanoseconds.
+    #[serde(rename = "offset_ns")]
     pub offset: i64,
 }
 

@@ -15,8 +15,10 @@ pub struct Spread {
     /// How many there are.
     pub count: usize,
     /// The middle one.
+    #[serde(rename = "median_ns")]
     pub median: i64,
     /// The middle distance to it.
+    #[serde(rename = "deviation_ns")]
     pub deviation: i64,
 }
 

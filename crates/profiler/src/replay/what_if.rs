@@ -18,6 +18,7 @@ pub struct Share {
     /// Which passes.
     pub subset: Subset,
     /// Nanoseconds of a step that would be saved if they were ideal.
+    #[serde(rename = "saved_ns")]
     pub saved: i64,
     /// The same as a share of all that could be saved.
     pub recovered: f64,
@@ -25,6 +26,7 @@ pub struct Share {
     pub alone: f64,
     /// The most that could be saved whatever else waits: what they take beyond the ideal, summed over a step, in nanoseconds. No path through a step holds a pass
     /// twice, so it holds without the passes that were not recorded, too.
+    #[serde(rename = "at_most_ns")]
     pub at_most: i64,
     /// What is told as saved: where something was not recorded, `at_most`.
     pub certainty: Certainty,
@@ -35,10 +37,13 @@ pub struct Share {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slowdown {
     /// As recorded.
+    #[serde(rename = "measured_ns")]
     pub measured: i64,
     /// Replayed, passes beginning when they can.
+    #[serde(rename = "replayed_ns")]
     pub replayed: i64,
     /// Replayed with every pass ideal.
+    #[serde(rename = "ideal_ns")]
     pub ideal: i64,
     /// Replayed by ideal.
     pub slowdown: f64,

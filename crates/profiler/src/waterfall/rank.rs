@@ -62,18 +62,25 @@ pub struct KernelUse {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Totals {
     /// The window.
+    #[serde(rename = "window_ns")]
     pub window: i64,
     /// With arithmetic under way.
+    #[serde(rename = "compute_ns")]
     pub compute: i64,
     /// With communication under way.
+    #[serde(rename = "communication_ns")]
     pub communication: i64,
     /// With both.
+    #[serde(rename = "overlap_ns")]
     pub overlap: i64,
     /// With communication and no arithmetic.
+    #[serde(rename = "exposed_ns")]
     pub exposed: i64,
     /// With copies and neither.
+    #[serde(rename = "copies_ns")]
     pub copies: i64,
     /// With nothing.
+    #[serde(rename = "idle_ns")]
     pub idle: i64,
 }
 

@@ -37,6 +37,7 @@ struct Waiting {
     /// Who is waited for, the most first: hidden or not, over all ranks.
     waited_for: Vec<WaitedFor>,
     /// Exposed communication of the mean rank in which waiting and transfer are not told apart, in nanoseconds: its other ranks were not traced.
+    #[serde(rename = "undivided_ns")]
     undivided: f64,
 }
 
@@ -46,6 +47,7 @@ struct Waiting {
 struct WaitedFor {
     rank: u32,
     /// The waits of all ranks that it is the root of in this step, in nanoseconds.
+    #[serde(rename = "time_ns")]
     time: i64,
 }
 

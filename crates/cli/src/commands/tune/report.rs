@@ -90,6 +90,7 @@ pub(crate) struct RowFields<'a> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct MeasuredField<'a> {
+    #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
     seconds: f64,
     log: &'a str,
 }
@@ -98,8 +99,11 @@ pub(crate) struct MeasuredField<'a> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ExpectedField {
+    #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
     seconds: f64,
+    #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
     low: f64,
+    #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
     high: f64,
 }
 
