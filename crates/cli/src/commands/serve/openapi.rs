@@ -1,7 +1,7 @@
 //! The interface in OpenAPI 3.1, made from the definitions of the commands.
 //!
 //! Responsible for: a path for every command that may be asked, its arguments as typed properties with their help, and the addresses
-//! beside commands. Refuses to describe answers field by field: they are what `--json` prints, versioned by `schema_version`.
+//! beside commands. Refuses to describe answers field by field: their schemas in `docs/reference/schema` do.
 
 use super::catalogue::{asked, commands, key_of, name_of, settable};
 use super::voice::forms;
@@ -40,7 +40,7 @@ fn document() -> Value {
             "variables": { "port": { "default": "8080" }, "token": { "default": "TOKEN" } },
         }],
         "paths": paths,
-        "components": { "schemas": schemas, "responses": responses() },
+        "components": { "schemas": schemas, "headers": headers(), "responses": responses() },
     })
 }
 
@@ -113,11 +113,52 @@ fn operation(command: &Command, words: &[String], schemas: &mut Value) -> Value 
             "content": { "application/json": { "schema": question } },
         },
         "responses": {
-            "200": { "$ref": "#/components/responses/Answer" },
+            "200": answer(words),
             "422": { "$ref": "#/components/responses/Problems" },
             "default": { "$ref": "#/components/responses/Problems" },
         },
     })
+}
+
+/// Kinds of answers of the commands whose answer is not called as they are; the rest has one of the command's name.
+const KINDS: &[(&str, &[&str])] = &[
+    ("calibrate", &["calibration", "calibration_file"]),
+    ("clusters/list", &["clusters"]),
+    ("clusters/show", &["cluster"]),
+    ("comm", &["communication"]),
+    ("explain", &["explanation", "topics", "software"]),
+    ("gpus/list", &["accelerators"]),
+    ("gpus/show", &["accelerator"]),
+    ("models/list", &["models"]),
+    ("models/show", &["model"]),
+    ("network/rail-only", &["rail_only"]),
+    ("network/show", &["network"]),
+    ("network/topologies", &["topologies", "topology_keys", "published_topologies"]),
+    ("profile", &["profile", "profile_hta"]),
+    ("query", &["query", "query_schema"]),
+    ("validate", &["validation", "regret"]),
+    // Files in formats of their own.
+    ("examples", &[]),
+    ("schema", &[]),
+    ("timeline", &[]),
+];
+
+/// The response of a command: the schemas of its kinds of answers lie beside this document.
+fn answer(words: &[String]) -> Value {
+    let command = words.join("/");
+    let own = command.replace(['/', '-'], "_");
+    let own = [own.as_str()];
+    let kinds = KINDS.iter().find(|(of, _)| *of == command).map_or(&own[..], |(_, kinds)| kinds);
+    let schema = |kind: &&str| json!({ "$ref": format!("schema/{kind}.json") });
+    match kinds {
+        [] => json!({ "$ref": "#/components/responses/Answer" }),
+        kinds => {
+            let mut response = responses()["Answer"].take();
+            response["content"]["application/json"]["schema"] =
+                json!({ "anyOf": kinds.iter().map(schema).collect::<Vec<_>>() });
+            response
+        }
+    }
 }
 
 /// Adds a key of a run file or a design to the schema of its section, which many commands share.
@@ -349,24 +390,32 @@ fn schemas() -> Value {
     })
 }
 
+fn headers() -> Value {
+    json!({
+        "Outcome": {
+            "description": "The exit code in a word: 0, 1, 4, 5 or 130",
+            "schema": { "enum": ["yes", "no", "at-risk", "cannot-tell", "interrupted"] },
+        },
+        "Notes": {
+            "description": "What the command says beside its answer, such as files that it could not read: a JSON list of texts, \
+                percent-encoded",
+            "schema": { "type": "string" },
+        },
+        "Command": {
+            "description": "The command line that prints the same, percent-encoded UTF-8",
+            "schema": { "type": "string" },
+        },
+    })
+}
+
 fn responses() -> Value {
     json!({
         "Answer": {
             "description": "The answer, byte for byte what the command prints",
             "headers": {
-                "Railwright-Outcome": {
-                    "description": "The exit code in a word: 0, 1, 4, 5 or 130",
-                    "schema": { "enum": ["yes", "no", "at-risk", "cannot-tell", "interrupted"] },
-                },
-                "Railwright-Notes": {
-                    "description": "What the command says beside its answer, such as files that it could not read: a JSON list of texts, \
-                        percent-encoded",
-                    "schema": { "type": "string" },
-                },
-                "Railwright-Command": {
-                    "description": "The command line that prints the same, percent-encoded UTF-8",
-                    "schema": { "type": "string" },
-                },
+                "Railwright-Outcome": { "$ref": "#/components/headers/Outcome" },
+                "Railwright-Notes": { "$ref": "#/components/headers/Notes" },
+                "Railwright-Command": { "$ref": "#/components/headers/Command" },
             },
             "content": {
                 "application/json": { "schema": { "$ref": "#/components/schemas/Answer" } },

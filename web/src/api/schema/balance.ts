@@ -1,0 +1,492 @@
+// Made from docs/reference/schema/balance.json by scripts/types.mjs.
+
+/**
+ * A number format of tensors or of matrix products.
+ */
+export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+/**
+ * A part of a layer that can be recomputed.
+ */
+export type RecomputeModule =
+  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+/**
+ * What the backward pass computes again instead of keeping.
+ */
+export type Recompute =
+  | {
+      mode: 'none'
+    }
+  | {
+      mode: 'selective'
+      /**
+       * Which.
+       */
+      modules: RecomputeModule[]
+      /**
+       * Layers per stage that do; `None` is all.
+       */
+      layers: number | null
+    }
+  | {
+      mode: 'full'
+      /**
+       * Layers per stage that do; `None` is all.
+       */
+      layers: number | null
+    }
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface BalanceAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'balance'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * The run in one line.
+   */
+  title: string
+  balance: Answer
+  /**
+   * The best as flags of frameworks.
+   */
+  flags: Flags[]
+  /**
+   * The best plan; none where nothing fits.
+   */
+  plan: Plan | null
+}
+/**
+ * The answer.
+ */
+export interface Answer {
+  before: Division
+  /**
+   * The best; `None` where none fits.
+   */
+  best: Division1 | null
+  /**
+   * Share of the step before that the best saves; below zero where the division before is faster but does not fit.
+   */
+  gain: number | null
+  /**
+   * Share of the best's step that another division could save at most: zero where the best is proven to be; `None` where nothing
+   * is proven.
+   */
+  gap: number | null
+  /**
+   * Divisions that were priced.
+   */
+  priced: number
+  /**
+   * Device memory. Unit: B.
+   */
+  device_memory: number
+  /**
+   * Probability of fitting that was asked for.
+   */
+  probability: number
+  /**
+   * The most that a stage may take for that probability. Unit: B.
+   */
+  limit: number
+}
+/**
+ * As the plan divides.
+ */
+export interface Division {
+  /**
+   * Layers by virtual stage, in pipeline order.
+   */
+  layers: number[]
+  /**
+   * How long a step takes. Unit: s.
+   */
+  step_time: number
+  /**
+   * Tokens per second of the whole cluster.
+   */
+  tokens_per_second: number
+  /**
+   * Mean over stages of the share of the pipeline's duration in which they run no pass.
+   */
+  idle: number
+  /**
+   * Longest time in passes of a stage over the mean, less one.
+   */
+  imbalance: number
+  /**
+   * Memory that the fullest stage takes, as an estimate says it. Unit: B.
+   */
+  memory: number
+  /**
+   * Probability that every stage fits.
+   */
+  probability_of_fitting: number
+  /**
+   * Whether that is enough.
+   */
+  fits: boolean
+  /**
+   * Its stages.
+   */
+  stages: StageRow[]
+}
+/**
+ * One stage under a division.
+ */
+export interface StageRow {
+  /**
+   * The stage, from 0.
+   */
+  stage: number
+  /**
+   * Layers of each of its virtual stages.
+   */
+  layers: number[]
+  /**
+   * Whether the word embedding lies on it.
+   */
+  embedding: boolean
+  /**
+   * Whether the head and the loss lie on it.
+   */
+  head: boolean
+  /**
+   * What it recomputes, by virtual stage.
+   */
+  recompute: string[]
+  /**
+   * Passes of one micro batch. Unit: s.
+   */
+  time: number
+  /**
+   * Time in passes in a step. Unit: s.
+   */
+  busy: number
+  /**
+   * The rest of the pipeline's duration. Unit: s.
+   */
+  bubble: number
+  /**
+   * Share of the pipeline's duration in which it runs no pass. The estimate's bubble is that of the critical stage, over the step.
+   */
+  idle: number
+  /**
+   * Memory that it takes, as an estimate says it. Unit: B.
+   */
+  memory: number
+}
+/**
+ * A division of the layers.
+ */
+export interface Division1 {
+  /**
+   * Layers by virtual stage, in pipeline order.
+   */
+  layers: number[]
+  /**
+   * How long a step takes. Unit: s.
+   */
+  step_time: number
+  /**
+   * Tokens per second of the whole cluster.
+   */
+  tokens_per_second: number
+  /**
+   * Mean over stages of the share of the pipeline's duration in which they run no pass.
+   */
+  idle: number
+  /**
+   * Longest time in passes of a stage over the mean, less one.
+   */
+  imbalance: number
+  /**
+   * Memory that the fullest stage takes, as an estimate says it. Unit: B.
+   */
+  memory: number
+  /**
+   * Probability that every stage fits.
+   */
+  probability_of_fitting: number
+  /**
+   * Whether that is enough.
+   */
+  fits: boolean
+  /**
+   * Its stages.
+   */
+  stages: StageRow[]
+}
+/**
+ * How one framework is told.
+ */
+export interface Flags {
+  /**
+   * The framework.
+   */
+  framework: string
+  /**
+   * Flags, or lines of a settings file.
+   */
+  lines: string[]
+  /**
+   * What they cannot say.
+   */
+  cannot: string[]
+}
+/**
+ * Every choice about a run beside the model and the machines.
+ *
+ * World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's
+ * rule: `expert_tensor x expert x expert_data = tensor x context x data`).
+ */
+export interface Plan {
+  /**
+   * Ranks that share each matrix.
+   */
+  tensor_parallel: number
+  /**
+   * Whether norms and dropouts between the cut matrices are cut along the sequence (Korthikanti 2022).
+   */
+  sequence_parallel: boolean
+  /**
+   * Pipeline stages.
+   */
+  pipeline_parallel: number
+  /**
+   * Model chunks per stage (interleaving), 1 for none.
+   */
+  virtual_stages: number
+  /**
+   * Ranks that share each sequence.
+   */
+  context_parallel: number
+  /**
+   * How they share it.
+   */
+  context_kind: 'ring' | 'all_gather' | 'ulysses'
+  /**
+   * Replicas of the model (shards included).
+   */
+  data_parallel: number
+  /**
+   * Ranks among which routed experts are spread.
+   */
+  expert_parallel: number
+  /**
+   * Ranks that share each expert matrix.
+   */
+  expert_tensor_parallel: number
+  sharding: Sharding
+  /**
+   * Devices of each scale-up domain that the job uses; `None` uses all of them.
+   */
+  segment?: number | null
+  /**
+   * Which dimension lies innermost, in Megatron's notation.
+   */
+  rank_order: 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+  /**
+   * Sequences per micro batch and replica.
+   */
+  micro_batch: number
+  /**
+   * Sequences per step.
+   */
+  global_batch: number
+  /**
+   * Tokens per sequence.
+   */
+  sequence_length: number
+  precision: Precision
+  /**
+   * The optimizer.
+   */
+  optimizer: 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
+  /**
+   * What is recomputed in the backward pass.
+   */
+  recompute:
+    | {
+        mode: 'none'
+      }
+    | {
+        mode: 'selective'
+        /**
+         * Which.
+         */
+        modules: RecomputeModule[]
+        /**
+         * Layers per stage that do; `None` is all.
+         */
+        layers: number | null
+      }
+    | {
+        mode: 'full'
+        /**
+         * Layers per stage that do; `None` is all.
+         */
+        layers: number | null
+      }
+  /**
+   * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
+   * `Plan::recompute` on all of them.
+   */
+  stage_recompute?: StageRecompute[] | null
+  offload: Offload
+  /**
+   * The pipeline schedule.
+   */
+  schedule: 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+  /**
+   * Layers per virtual stage in pipeline order; `None` divides evenly.
+   */
+  layers_per_stage: number[] | null
+  overlap: Overlap
+  /**
+   * The attention kernel.
+   */
+  attention_kernel: 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
+  /**
+   * The software generation, an identifier of `catalog/software.toml`.
+   */
+  software: string
+  /**
+   * Whether dropout is on (it adds masks to memory and passes to time).
+   */
+  dropout: boolean
+  /**
+   * Tokens that the busiest expert gets over the mean; 1 is balanced.
+   */
+  expert_imbalance: number
+  /**
+   * Tokens that an expert accepts at most, as a multiple of the mean; `None` is dropless.
+   */
+  expert_capacity: number | null
+  /**
+   * Sequences are packed from documents of this many tokens on average, so attention is cut at document ends; `None` attends
+   * over the whole sequence.
+   */
+  document_length: number | null
+  /**
+   * Multiple to which the vocabulary is padded, times tensor parallel (Megatron: 128); 1 is none.
+   */
+  vocabulary_multiple: number
+}
+/**
+ * What data-parallel ranks shard.
+ */
+export interface Sharding {
+  /**
+   * ZeRO stage: 0 nothing, 1 optimizer states, 2 and gradients, 3 and parameters (FSDP full shard).
+   */
+  zero_stage: number
+  /**
+   * Ranks that share one copy; `None` is all data-parallel ranks. Smaller is hybrid sharding: replicas between the groups.
+   */
+  group: number | null
+  /**
+   * With stage 3: whether parameters are dropped after the forward pass and gathered again.
+   */
+  reshard_after_forward: boolean
+}
+/**
+ * Number formats.
+ */
+export interface Precision {
+  /**
+   * Matrix products.
+   */
+  compute: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Parameters as the forward pass keeps them.
+   */
+  parameters: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Gradient accumulation.
+   */
+  gradients: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Gradients on the wire.
+   */
+  gradient_reduce: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Master weights; `None` keeps none.
+   */
+  master: DataType | null
+  /**
+   * A number format of tensors or of matrix products.
+   */
+  moments: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * A number format of tensors or of matrix products.
+   */
+  activations: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Whether attention's products run in the compute format too (rare).
+   */
+  narrow_attention: boolean
+}
+/**
+ * What one pipeline stage recomputes, and what it keeps in host memory.
+ */
+export interface StageRecompute {
+  /**
+   * Policies along the stage's layers, each for as many as it says; one without a number takes all that are left. Layers
+   * beyond keep everything. `Selective` of no modules keeps everything, too: it passes layers over.
+   */
+  segments: Recompute[]
+  /**
+   * Share of the stage's activations in host memory; `None` is the plan's.
+   */
+  offload: number | null
+}
+/**
+ * What is kept in host memory.
+ */
+export interface Offload {
+  /**
+   * Share of the optimizer states, stepped on the CPU.
+   */
+  optimizer: number
+  /**
+   * Share of the activations of each layer.
+   */
+  activations: number
+  /**
+   * Share of the parameters.
+   */
+  parameters: number
+}
+/**
+ * What communication runs beside compute.
+ */
+export interface Overlap {
+  /**
+   * Gradient reduction with the backward pass.
+   */
+  gradient_reduce: boolean
+  /**
+   * Parameter gathering with the forward pass.
+   */
+  parameter_gather: boolean
+  /**
+   * Tensor-parallel communication with matrix products (async TP, userbuffers).
+   */
+  tensor: boolean
+  /**
+   * Stage-to-stage transfers with compute.
+   */
+  pipeline: boolean
+  /**
+   * Expert all-to-all with compute.
+   */
+  expert: boolean
+}

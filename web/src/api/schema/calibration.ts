@@ -1,0 +1,460 @@
+// Made from docs/reference/schema/calibration.json by scripts/types.mjs.
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface CalibrationAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'calibration'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * What the measurements are called.
+   */
+  title: string
+  /**
+   * The cluster's name.
+   */
+  cluster: string
+  /**
+   * Whether this run fitted it.
+   */
+  fitted: boolean
+  calibration: Calibration
+  /**
+   * Against the measurements that it was fitted to, or that judge it.
+   */
+  lines: Line[]
+  steps: StepLine[]
+  /**
+   * Against measurements that it was not fitted to.
+   */
+  held_out: Line[]
+  remarks: string[]
+  warnings: Warning[]
+}
+/**
+ * What was measured on one accelerator with one software generation.
+ */
+export interface Calibration {
+  /**
+   * `VERSION`.
+   */
+  version: number
+  /**
+   * The accelerator's identifier in the catalogue.
+   */
+  accelerator: string
+  /**
+   * The software generation of sustained figures; empty when there are none.
+   */
+  software: string
+  /**
+   * The scale-up link of collective laws; empty when there are none.
+   */
+  link: string
+  /**
+   * Sustained over measured rate of collectives within the run, where a trace said it.
+   */
+  collective_rate?: CollectiveRate | null
+  /**
+   * The network, where nccl-tests crossed domains.
+   */
+  network?: NetworkLaw | null
+  /**
+   * The host, where a trace showed it.
+   */
+  host?: HostCosts | null
+  /**
+   * Operators.
+   */
+  rate: Rate[]
+  /**
+   * Collectives inside a domain.
+   */
+  collective: CollectiveLaw[]
+}
+/**
+ * Collectives within a run over collectives alone.
+ */
+export interface CollectiveRate {
+  /**
+   * The law's time over the time in the run, waiting left out.
+   */
+  rate: number
+  evidence: Evidence
+}
+/**
+ * What it stands on.
+ */
+export interface Evidence {
+  /**
+   * The files that it was measured in, in words.
+   */
+  from: string
+  /**
+   * How many measurements there were.
+   */
+  samples: number
+  /**
+   * How far measurements of one thing scatter: the median over things of (p90 - p10) / median; 0 for one measurement.
+   */
+  spread: number
+  /**
+   * The mean absolute error of the calculator without this figure, weighted by time.
+   */
+  error_before: number
+  /**
+   * The same with it, in sample.
+   */
+  error_after: number
+  /**
+   * How surely the figure is known: half of the 95 % interval of the median of measured over said times, as a share; 0 where it is not
+   * worked out.
+   */
+  uncertainty?: number
+}
+/**
+ * The network between scale-up domains.
+ */
+export interface NetworkLaw {
+  /**
+   * Share of its NICs that a ring with large messages reaches.
+   */
+  ring_share: number
+  /**
+   * Share that traffic to all peers alike reaches.
+   */
+  spread_share: number
+  /**
+   * Multiple of the calculator's latencies between domains.
+   */
+  latency: number
+  /**
+   * Ranks of the smallest group that was measured.
+   */
+  from_ranks: number
+  /**
+   * Of the largest.
+   */
+  to_ranks: number
+  /**
+   * Scale-up domains that the smallest group spanned; 0 where a file does not say it.
+   */
+  from_domains?: number
+  /**
+   * The largest.
+   */
+  to_domains?: number
+  /**
+   * The smallest message that was measured, bytes.
+   */
+  from_bytes: number
+  /**
+   * The largest.
+   */
+  to_bytes: number
+  evidence: Evidence1
+}
+/**
+ * What it stands on.
+ */
+export interface Evidence1 {
+  /**
+   * The files that it was measured in, in words.
+   */
+  from: string
+  /**
+   * How many measurements there were.
+   */
+  samples: number
+  /**
+   * How far measurements of one thing scatter: the median over things of (p90 - p10) / median; 0 for one measurement.
+   */
+  spread: number
+  /**
+   * The mean absolute error of the calculator without this figure, weighted by time.
+   */
+  error_before: number
+  /**
+   * The same with it, in sample.
+   */
+  error_after: number
+  /**
+   * How surely the figure is known: half of the 95 % interval of the median of measured over said times, as a share; 0 where it is not
+   * worked out.
+   */
+  uncertainty?: number
+}
+/**
+ * What the host costs; holds for the calibration's software generation alone.
+ */
+export interface HostCosts {
+  /**
+   * Microseconds to launch one kernel of the calculator's count.
+   */
+  us_per_kernel: number
+  /**
+   * Microseconds per micro batch and stage beside launches.
+   */
+  us_per_micro_batch: number
+  /**
+   * Milliseconds per step beside passes and update.
+   */
+  ms_per_step: number
+  evidence: Evidence2
+}
+/**
+ * What it stands on.
+ */
+export interface Evidence2 {
+  /**
+   * The files that it was measured in, in words.
+   */
+  from: string
+  /**
+   * How many measurements there were.
+   */
+  samples: number
+  /**
+   * How far measurements of one thing scatter: the median over things of (p90 - p10) / median; 0 for one measurement.
+   */
+  spread: number
+  /**
+   * The mean absolute error of the calculator without this figure, weighted by time.
+   */
+  error_before: number
+  /**
+   * The same with it, in sample.
+   */
+  error_after: number
+  /**
+   * How surely the figure is known: half of the 95 % interval of the median of measured over said times, as a share; 0 where it is not
+   * worked out.
+   */
+  uncertainty?: number
+}
+/**
+ * The rate of a kind of operators over the calculator's law of them, as a function of work.
+ */
+export interface Rate {
+  /**
+   * Of what.
+   */
+  operators: string
+  /**
+   * Alone or within a run.
+   */
+  regime: 'burst' | 'sustained'
+  /**
+   * Work of one operator and the rate there, by growing work: the law's time over the measured time. Between two points the rate
+   * is linear in the logarithm of work, beyond them it stays.
+   */
+  points: [unknown, unknown][]
+  evidence: Evidence3
+}
+/**
+ * What it stands on.
+ */
+export interface Evidence3 {
+  /**
+   * The files that it was measured in, in words.
+   */
+  from: string
+  /**
+   * How many measurements there were.
+   */
+  samples: number
+  /**
+   * How far measurements of one thing scatter: the median over things of (p90 - p10) / median; 0 for one measurement.
+   */
+  spread: number
+  /**
+   * The mean absolute error of the calculator without this figure, weighted by time.
+   */
+  error_before: number
+  /**
+   * The same with it, in sample.
+   */
+  error_after: number
+  /**
+   * How surely the figure is known: half of the 95 % interval of the median of measured over said times, as a share; 0 where it is not
+   * worked out.
+   */
+  uncertainty?: number
+}
+/**
+ * A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law is
+ * what the collective takes within the run once all ranks are there: nothing of the generation's comes on top.
+ */
+export interface CollectiveLaw {
+  /**
+   * What it does.
+   */
+  operation: 'all_reduce' | 'all_gather' | 'reduce_scatter' | 'all_to_all' | 'broadcast' | 'send_receive'
+  /**
+   * Among how many ranks.
+   */
+  ranks: number
+  /**
+   * Alone or within a run.
+   */
+  regime: 'burst' | 'sustained'
+  /**
+   * Microseconds that the smallest message takes.
+   */
+  base_us: number
+  /**
+   * Bus bandwidth that large messages approach, decimal GB/s.
+   */
+  bandwidth_gb: number
+  /**
+   * Nanoseconds per square root of a byte.
+   */
+  ramp_ns: number
+  /**
+   * The smallest message that was measured, bytes.
+   */
+  from_bytes: number
+  /**
+   * The largest.
+   */
+  to_bytes: number
+  evidence: Evidence4
+}
+/**
+ * What it stands on.
+ */
+export interface Evidence4 {
+  /**
+   * The files that it was measured in, in words.
+   */
+  from: string
+  /**
+   * How many measurements there were.
+   */
+  samples: number
+  /**
+   * How far measurements of one thing scatter: the median over things of (p90 - p10) / median; 0 for one measurement.
+   */
+  spread: number
+  /**
+   * The mean absolute error of the calculator without this figure, weighted by time.
+   */
+  error_before: number
+  /**
+   * The same with it, in sample.
+   */
+  error_after: number
+  /**
+   * How surely the figure is known: half of the 95 % interval of the median of measured over said times, as a share; 0 where it is not
+   * worked out.
+   */
+  uncertainty?: number
+}
+/**
+ * One figure, or one kind of operators, against measurements.
+ */
+export interface Line {
+  /**
+   * What: `products.bf16`, `all_reduce x8`, ...
+   */
+  name: string
+  /**
+   * Measured alone or within a run.
+   */
+  regime: 'burst' | 'sustained'
+  /**
+   * How many different shapes or sizes.
+   */
+  shapes: number
+  /**
+   * How many measurements.
+   */
+  samples: number
+  /**
+   * The smallest work: FLOP of products and attention, else bytes.
+   */
+  from: number
+  /**
+   * The largest.
+   */
+  to: number
+  /**
+   * How far measurements of one thing scatter (p90 - p10 over the median).
+   */
+  spread: number
+  /**
+   * All measured time. Unit: s.
+   */
+  measured: number
+  /**
+   * What the calculator says of it without the calibration. Unit: s.
+   */
+  before: number
+  /**
+   * And with it. Unit: s.
+   */
+  after: number
+  /**
+   * Mean absolute error without, weighted by time.
+   */
+  error_before: number
+  /**
+   * And with it.
+   */
+  error_after: number
+  /**
+   * The error of fits that have not seen what they are judged by, each shape left out in turn; a figure is taken where this is below
+   * `Self::error_before`. `None` where nothing was fitted or nothing could be left out.
+   */
+  error_left_out: number | null
+  /**
+   * Whether the measured times are bounds from above, since ranks that might have been waited for were not traced. Only what predictions are
+   * above them counts as an error.
+   */
+  is_bound: boolean
+}
+/**
+ * A whole step, or a part of it, against the measurement.
+ */
+export interface StepLine {
+  /**
+   * What: `step`, `products`, `host`, ...
+   */
+  name: string
+  /**
+   * For people.
+   */
+  title: string
+  /**
+   * Mean over ranks and steps. Unit: s.
+   */
+  measured: number
+  /**
+   * What the calculator says without the calibration. Unit: s.
+   */
+  before: number
+  /**
+   * And with it. Unit: s.
+   */
+  after: number
+}
+/**
+ * Something doubtful that did not stop the work.
+ */
+export interface Warning {
+  /**
+   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   */
+  id: string
+  /**
+   * What is doubtful and what to do, in one sentence.
+   */
+  message: string
+}

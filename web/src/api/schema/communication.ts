@@ -1,0 +1,589 @@
+// Made from docs/reference/schema/communication.json by scripts/types.mjs.
+
+export type CommunicationAnswer =
+  | {
+      /**
+       * Grows when a field changes or goes; new fields may come at any time.
+       */
+      schema_version: 1
+      kind: 'communication'
+      /**
+       * Version of the program.
+       */
+      railwright: string
+      /**
+       * Ranks that were traced.
+       */
+      ranks_traced: number
+      /**
+       * Ranks of the job.
+       */
+      world_size: number
+      /**
+       * Whether traces say how many there are. Otherwise there are at least so many.
+       */
+      world_size_known: boolean
+      /**
+       * The accelerator, if the catalogue knows it.
+       */
+      accelerator: string | null
+      clocks: Clocks
+      /**
+       * By rank.
+       */
+      ranks: RankCommunication[]
+      /**
+       * By dimension and operation, the longest first.
+       */
+      groups: GroupCommunication[]
+      /**
+       * What is doubtful.
+       */
+      warnings: Warning[]
+      /**
+       * Collectives, longest first; `--top 0` lists all.
+       */
+      collectives: CollectiveRow[]
+    }
+  | {
+      /**
+       * Grows when a field changes or goes; new fields may come at any time.
+       */
+      schema_version: 1
+      kind: 'communication'
+      /**
+       * Version of the program.
+       */
+      railwright: string
+      has_straggler: boolean
+      /**
+       * Records of NCCL Inspector.
+       */
+      nccl_inspector: Inspected | null
+      /**
+       * Metrics of xpu_timer.
+       */
+      xpu_timer: Metrics | null
+    }
+/**
+ * What a communication does, as its name or its recorder says.
+ */
+export type Operation =
+  | 'all_reduce'
+  | 'all_gather'
+  | 'reduce_scatter'
+  | 'all_to_all'
+  | 'dispatch'
+  | 'combine'
+  | 'notify'
+  | 'broadcast'
+  | 'reduce'
+  | 'gather'
+  | 'scatter'
+  | 'send_receive'
+  | 'send'
+  | 'receive'
+  | 'copy'
+  | 'barrier'
+
+/**
+ * How the clocks were treated.
+ */
+export interface Clocks {
+  /**
+   * One for each member, in order.
+   */
+  clocks: RankClock[]
+  /**
+   * Whether times were moved.
+   */
+  applied: boolean
+  /**
+   * Why, in a sentence.
+   */
+  reason: string
+  /**
+   * The greatest offset between any two ranks that share a time, in nanoseconds.
+   */
+  spread_ns: number
+}
+/**
+ * One rank's clock.
+ */
+export interface RankClock {
+  /**
+   * The rank.
+   */
+  rank: number
+  /**
+   * What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at `Self::about`.
+   */
+  offset_ns: number
+  /**
+   * How that grows, in parts per million; 0 when the collectives do not tell.
+   */
+  drift_ppm: number
+  /**
+   * How far that may be off, in parts per million.
+   */
+  drift_error_ppm: number
+  /**
+   * For how long its collectives were seen, in nanoseconds.
+   */
+  span_ns: number
+  /**
+   * When, by its own clock, in nanoseconds.
+   */
+  about_ns: number
+  /**
+   * The median distance of its ends from the common ends, in nanoseconds.
+   */
+  residual_ns: number
+  /**
+   * How many collectives say so.
+   */
+  collectives: number
+  /**
+   * The least offset that causality allows, in nanoseconds, where it bounds it.
+   */
+  least_ns: number | null
+  /**
+   * The greatest.
+   */
+  greatest_ns: number | null
+  /**
+   * The rank that stands for the time of this one: ranks that share none are on separate times.
+   */
+  against: number
+}
+/**
+ * What one rank communicated, in nanoseconds; sums over parts, so parts that overlap each other count twice.
+ */
+export interface RankCommunication {
+  /**
+   * The rank.
+   */
+  rank: number
+  /**
+   * From its first device activity to the end of the last.
+   */
+  window_ns: number
+  /**
+   * Compute, overlaps counted once.
+   */
+  compute_ns: number
+  /**
+   * Communication, overlaps counted once.
+   */
+  communication_ns: number
+  /**
+   * What of the communication lies beside compute.
+   */
+  overlap_ns: number
+  /**
+   * What of it does not.
+   */
+  exposed_ns: number
+  /**
+   * Collectives that every traced rank takes part in.
+   */
+  collectives: number
+  /**
+   * Waiting in these.
+   */
+  wait_ns: number
+  /**
+   * Transfer in these.
+   */
+  transfer_ns: number
+  /**
+   * What of the waiting no compute hides.
+   */
+  exposed_wait_ns: number
+  /**
+   * What of the transfer no compute hides.
+   */
+  exposed_transfer_ns: number
+  /**
+   * In how many of these it was the last.
+   */
+  last: number
+  /**
+   * Parts whose waits are only bounds.
+   */
+  estimates: number
+  /**
+   * The sum of these bounds.
+   */
+  estimated_wait_ns: number
+  /**
+   * What is left of these parts: transfer at most.
+   */
+  estimated_transfer_ns: number
+  /**
+   * Leading collectives that it lost.
+   */
+  lost: number
+}
+/**
+ * One operation in one dimension, over all communicators that serve it.
+ */
+export interface GroupCommunication {
+  /**
+   * The dimension.
+   */
+  dimension: 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
+  /**
+   * What to call it.
+   */
+  label: string
+  /**
+   * Why.
+   */
+  evidence: 'sizes' | 'description' | 'tiling' | 'operations' | 'nothing'
+  /**
+   * What is assumed of who takes part, and why, where the traces record no group.
+   */
+  assumed?: string | null
+  /**
+   * Ranks of each of its groups.
+   */
+  size: number
+  /**
+   * How many groups there are.
+   */
+  groups: number
+  /**
+   * The ranks of the first of them, as they are written.
+   */
+  ranks: string
+  /**
+   * The operation.
+   */
+  operation: Operation | null
+  /**
+   * How many collectives.
+   */
+  count: number
+  /**
+   * Bytes of all of them; none when sizes are not recorded.
+   */
+  bytes: number | null
+  /**
+   * The mean over ranks of the time in them, in nanoseconds.
+   */
+  time_ns: number
+  /**
+   * What of it is waiting.
+   */
+  wait_ns: number
+  /**
+   * What of it is transfer.
+   */
+  transfer_ns: number
+  /**
+   * What of the waiting is exposed.
+   */
+  exposed_wait_ns: number
+  /**
+   * What of the transfer is exposed.
+   */
+  exposed_transfer_ns: number
+  /**
+   * Bytes of a second, the median over collectives with a size, from when the last rank entered. Unit: B/s.
+   */
+  algorithm_bandwidth: number | null
+  /**
+   * The same by nccl-tests' bus convention. Unit: B/s.
+   */
+  bus_bandwidth: number | null
+  /**
+   * The best bus bandwidth of any of them. Unit: B/s.
+   */
+  best_bus_bandwidth: number | null
+  /**
+   * The link that bounds it.
+   */
+  link: Link | null
+  /**
+   * The mean over ranks of the compute that could hide it, in nanoseconds.
+   */
+  slack_ns: number
+  /**
+   * The bus bandwidth at which its slack would hide it: above the link's ceiling it takes less data, not another order. Unit: B/s.
+   */
+  required_bandwidth: number | null
+  /**
+   * Whether waits are bounds from below.
+   */
+  estimate: boolean
+}
+/**
+ * A link and its ceiling.
+ */
+export interface Link {
+  /**
+   * Which kind.
+   */
+  kind: 'scale_up' | 'network'
+  /**
+   * What it is called.
+   */
+  name: string
+  /**
+   * Bytes per second, in one direction. Unit: B/s.
+   */
+  bytes_per_second: number
+}
+/**
+ * Something doubtful that did not stop the work.
+ */
+export interface Warning {
+  /**
+   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   */
+  id: string
+  /**
+   * What is doubtful and what to do, in one sentence.
+   */
+  message: string
+}
+/**
+ * A collective, or the part of one rank that found no counterpart.
+ */
+export interface CollectiveRow {
+  /**
+   * Its communicator, by its place among the communicators of the job.
+   */
+  communicator: number | null
+  /**
+   * What its group is called, as among the groups of the report.
+   */
+  label: string
+  /**
+   * Its number within the communicator.
+   */
+  index: number
+  /**
+   * What it does.
+   */
+  operation: Operation | null
+  /**
+   * Its size in bytes, by nccl-tests' convention.
+   */
+  bytes: number | null
+  /**
+   * When the last rank entered, in nanoseconds.
+   */
+  last_start_ns: number
+  /**
+   * The rank that entered last; none when not all that were traced are there.
+   */
+  last_rank: number | null
+  /**
+   * By how much starts differ.
+   */
+  start_spread_ns: number
+  /**
+   * By how much ends differ: what is left of the clocks' differences.
+   */
+  end_spread_ns: number
+  /**
+   * The shortest part: what it takes once everybody is there.
+   */
+  shortest_ns: number
+  /**
+   * Whether every traced rank of the communicator takes part.
+   */
+  complete: boolean
+  /**
+   * Whether waits are bounds from below, because ranks are missing.
+   */
+  estimate: boolean
+  /**
+   * The parts, by rank.
+   */
+  parts: PartRow[]
+}
+/**
+ * One rank's part in a collective.
+ */
+export interface PartRow {
+  /**
+   * The rank.
+   */
+  rank: number
+  /**
+   * From when, in nanoseconds.
+   */
+  start_ns: number
+  /**
+   * How long, in nanoseconds.
+   */
+  duration_ns: number
+  /**
+   * Until the last rank entered.
+   */
+  wait_ns: number
+  /**
+   * From then on.
+   */
+  transfer_ns: number
+  /**
+   * What of the wait no compute of this rank hides.
+   */
+  exposed_wait_ns: number
+  /**
+   * What of the transfer no compute of this rank hides.
+   */
+  exposed_transfer_ns: number
+  /**
+   * Compute of this rank between the start and the first need of the result: what the collective can hide behind.
+   */
+  slack_ns: number
+}
+/**
+ * What the records say.
+ */
+export interface Inspected {
+  /**
+   * Records that were read.
+   */
+  records: number
+  /**
+   * By communicator, kind and size; those with most time first.
+   */
+  rows: Row[]
+  /**
+   * Who comes late, those who cost most first.
+   */
+  late: Late[]
+  /**
+   * What is doubtful.
+   */
+  warnings: Warning[]
+}
+/**
+ * Collectives of one communicator, kind and size.
+ */
+export interface Row {
+  /**
+   * The communicator.
+   */
+  communicator: string
+  /**
+   * Its ranks.
+   */
+  ranks: number
+  /**
+   * Their nodes.
+   */
+  nodes: number
+  /**
+   * What it is.
+   */
+  kind: string
+  /**
+   * Its size in bytes.
+   */
+  bytes: number
+  /**
+   * How many there were.
+   */
+  count: number
+  /**
+   * Microseconds of the shortest rank of one, the median: the transfer. Unit: us.
+   */
+  transfer: number
+  /**
+   * Microseconds that ranks were in one beyond the transfer, the mean: waiting. Unit: us.
+   */
+  wait: number
+  /**
+   * Bus bandwidth of the transfer in GB/s, the median over collectives of the best rank. Unit: GB/s.
+   */
+  bus_bandwidth: number
+  /**
+   * The median of that over communicators alike (as many ranks on as many nodes, same kind and size), where there are three.
+   */
+  of_peers: number | null
+}
+/**
+ * Whom a communicator's ranks wait for.
+ */
+export interface Late {
+  /**
+   * The communicator.
+   */
+  communicator: string
+  /**
+   * The rank within it.
+   */
+  rank: number
+  /**
+   * Its host.
+   */
+  host: string
+  /**
+   * Microseconds that the other ranks waited, on average, over all collectives in which this rank came last. Unit: us.
+   */
+  waited: number
+  /**
+   * In how many it came last.
+   */
+  last: number
+  /**
+   * Of how many that all ranks of the communicator recorded.
+   */
+  of: number
+  /**
+   * What the others waited for it, as a share of their time in the communicator's collectives.
+   */
+  share: number
+  /**
+   * Whether it holds the others up: half of all waits of the communicator and a twentieth of the time in it.
+   */
+  is_straggler: boolean
+}
+/**
+ * What the metrics say.
+ */
+export interface Metrics {
+  /**
+   * The ranks in order.
+   */
+  ranks: RankSpeed[]
+  /**
+   * Whether all ranks are flagged: then the job hangs, else some wait.
+   */
+  all_hang: boolean
+  /**
+   * Gauges that could not be read.
+   */
+  damaged: number
+}
+/**
+ * A rank beside its peers.
+ */
+export interface RankSpeed {
+  /**
+   * Which rank.
+   */
+  rank: number
+  /**
+   * Its matrix products' rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
+   */
+  matrix_product_speed: number | null
+  /**
+   * Its communication's rate in the same way.
+   */
+  communication_speed: number | null
+  /**
+   * Whether it is flagged as hanging.
+   */
+  hangs: boolean
+  /**
+   * Work that it has queued.
+   */
+  queued: number | null
+}

@@ -1,0 +1,532 @@
+// Made from docs/reference/schema/compare.json by scripts/types.mjs.
+
+export type CompareAnswer =
+  | {
+      /**
+       * Grows when a field changes or goes; new fields may come at any time.
+       */
+      schema_version: 1
+      kind: 'compare'
+      /**
+       * Version of the program.
+       */
+      railwright: string
+      step_time_ns: Difference
+      /**
+       * The whole recordings, on the mean rank: not per step.
+       */
+      recorded: Difference1[]
+      /**
+       * Labels of the waterfall, the largest change first.
+       */
+      labels: Difference1[]
+      /**
+       * Families of operators by phase, the largest change first.
+       */
+      families: Difference1[]
+      /**
+       * Kernels, the largest change first.
+       */
+      kernels: KernelDifference[]
+      /**
+       * A prediction beside a measurement, operator by operator, the largest change first; two measurements have `Self::kernels` instead.
+       */
+      operators: OperatorDifference[]
+      /**
+       * Figures by the names that conditions use.
+       */
+      figures: Difference1[]
+      /**
+       * What is doubtful about comparing the two.
+       */
+      warnings: Warning[]
+      /**
+       * @minItems 2
+       * @maxItems 2
+       */
+      titles: [string, string]
+      verdicts: Verdict[]
+      shift: Shift | null
+      /**
+       * Whether the change is larger than the noise; none where that is unknown.
+       */
+      significant: boolean | null
+    }
+  | {
+      /**
+       * Grows when a field changes or goes; new fields may come at any time.
+       */
+      schema_version: 1
+      kind: 'compare'
+      /**
+       * Version of the program.
+       */
+      railwright: string
+      /**
+       * @minItems 2
+       * @maxItems 2
+       */
+      titles: [string, string]
+      /**
+       * @minItems 2
+       * @maxItems 2
+       */
+      sides: [Side, Side]
+      /**
+       * Relative change of the step time.
+       */
+      change: number
+      /**
+       * Its interval.
+       *
+       * @minItems 2
+       * @maxItems 2
+       */
+      interval: [unknown, unknown] | null
+      /**
+       * Whether the change is larger than the noise; none where that is unknown.
+       */
+      significant: boolean | null
+      shift: Shift | null
+      verdicts: Verdict[]
+      warnings: Warning[]
+    }
+  | {
+      /**
+       * Grows when a field changes or goes; new fields may come at any time.
+       */
+      schema_version: 1
+      kind: 'compare'
+      /**
+       * Version of the program.
+       */
+      railwright: string
+      step_time_ns: Difference3
+      /**
+       * The whole recordings, on the mean rank: not per step.
+       */
+      recorded: Difference1[]
+      /**
+       * Labels of the waterfall, the largest change first.
+       */
+      labels: Difference1[]
+      /**
+       * Families of operators by phase, the largest change first.
+       */
+      families: Difference1[]
+      /**
+       * Kernels, the largest change first.
+       */
+      kernels: KernelDifference[]
+      /**
+       * A prediction beside a measurement, operator by operator, the largest change first; two measurements have `Self::kernels` instead.
+       */
+      operators: OperatorDifference[]
+      /**
+       * Figures by the names that conditions use.
+       */
+      figures: Difference1[]
+      /**
+       * What is doubtful about comparing the two.
+       */
+      warnings: Warning[]
+      /**
+       * Who is waited for, the most first: hidden or not, over all ranks.
+       */
+      waited_for: WaitedFor[]
+      /**
+       * Exposed communication of the mean rank in which waiting and transfer are not told apart, in nanoseconds: its other ranks were not traced.
+       */
+      undivided_ns: number
+      /**
+       * @minItems 2
+       * @maxItems 2
+       */
+      titles: [string, string]
+      verdicts: Verdict[]
+    }
+/**
+ * One side.
+ */
+export type Side =
+  | {
+      kind: 'measured'
+      file: string
+      framework: Framework | null
+      times_from: TimesFrom
+      /**
+       * Sequences of a step, where the log has them.
+       */
+      batch: number | null
+      /**
+       * Reports after warm-up.
+       */
+      reports: number
+      /**
+       * Seconds of the median step.
+       */
+      step_time: number
+      /**
+       * Between what bounds the median lies with 95% confidence, rounding of the log included; `None` for too few reports.
+       *
+       * @minItems 2
+       * @maxItems 2
+       */
+      interval: [unknown, unknown] | null
+      /**
+       * What the middle 80% of the reports lie between.
+       *
+       * @minItems 2
+       * @maxItems 2
+       */
+      spread: [unknown, unknown]
+    }
+  | {
+      kind: 'predicted'
+      file: string
+      step_time: number
+      /**
+       * Between what bounds a measurement of it is expected, and the share of runs for which it is.
+       *
+       * @minItems 2
+       * @maxItems 2
+       */
+      interval: [unknown, unknown]
+      coverage: number
+    }
+/**
+ * Who wrote the reports.
+ */
+export type Framework = 'megatron' | 'deepspeed' | 'torchtitan' | 'nanotron' | 'nemo' | 'maxtext' | 'trainer'
+/**
+ * Where the times of a log's reports come from.
+ */
+export type TimesFrom =
+  'reports' | 'samples_per_second' | 'timers' | 'tokens_per_second' | 'progress_bar' | 'whole_run' | 'nothing'
+
+/**
+ * What a step takes.
+ */
+export interface Difference {
+  /**
+   * What.
+   */
+  name: string
+  /**
+   * In the first.
+   */
+  first: number
+  /**
+   * In the second.
+   */
+  second: number
+  /**
+   * How much more the second has.
+   */
+  change: number
+  /**
+   * The same over the first; none where the first has nothing.
+   */
+  relative: number | null
+}
+/**
+ * Something that both have, per rank and step unless said otherwise, in nanoseconds.
+ */
+export interface Difference1 {
+  /**
+   * What.
+   */
+  name: string
+  /**
+   * In the first.
+   */
+  first: number
+  /**
+   * In the second.
+   */
+  second: number
+  /**
+   * How much more the second has.
+   */
+  change: number
+  /**
+   * The same over the first; none where the first has nothing.
+   */
+  relative: number | null
+}
+/**
+ * A kernel in both.
+ */
+export interface KernelDifference {
+  /**
+   * What.
+   */
+  name: string
+  /**
+   * In the first.
+   */
+  first: number
+  /**
+   * In the second.
+   */
+  second: number
+  /**
+   * How much more the second has.
+   */
+  change: number
+  /**
+   * The same over the first; none where the first has nothing.
+   */
+  relative: number | null
+  /**
+   * For which part of the step.
+   */
+  phase: 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
+  /**
+   * What kind of operator.
+   */
+  family:
+    | 'matrix_product'
+    | 'attention'
+    | 'norm'
+    | 'elementwise'
+    | 'embedding'
+    | 'routing'
+    | 'loss'
+    | 'optimizer'
+    | 'collective'
+    | 'copy'
+    | 'pass'
+    | 'other'
+  /**
+   * How often it runs in a step of a rank in the first.
+   */
+  first_count: number
+  /**
+   * And in the second.
+   */
+  second_count: number
+}
+/**
+ * Operators of one family and phase, or communication of one dimension, in both, and what each side makes them of.
+ */
+export interface OperatorDifference {
+  /**
+   * What.
+   */
+  name: string
+  /**
+   * In the first.
+   */
+  first: number
+  /**
+   * In the second.
+   */
+  second: number
+  /**
+   * How much more the second has.
+   */
+  change: number
+  /**
+   * The same over the first; none where the first has nothing.
+   */
+  relative: number | null
+  /**
+   * The first side's operators, the longest first.
+   */
+  first_operators: Named[]
+  /**
+   * The second side's.
+   */
+  second_operators: Named[]
+}
+/**
+ * One operator of a side: of a formula or of a device, by its own name.
+ */
+export interface Named {
+  /**
+   * What it is called.
+   */
+  name: string
+  /**
+   * Its time on the mean rank, in nanoseconds.
+   */
+  time_ns: number
+  /**
+   * How often it runs on the mean rank.
+   */
+  calls: number
+}
+/**
+ * Something doubtful that did not stop the work.
+ */
+export interface Warning {
+  /**
+   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   */
+  id: string
+  /**
+   * What is doubtful and what to do, in one sentence.
+   */
+  message: string
+}
+/**
+ * Whether a condition is met.
+ */
+export interface Verdict {
+  condition: Condition
+  difference: Difference2
+  /**
+   * Whether it is met.
+   */
+  met: boolean
+  /**
+   * Whether the change is more than noise, where that is known.
+   */
+  significant: boolean | null
+}
+/**
+ * The condition.
+ */
+export interface Condition {
+  /**
+   * As it is written.
+   */
+  text: string
+  /**
+   * The figure's name.
+   */
+  figure: string
+  /**
+   * Whether the change must be above the limit, else below.
+   */
+  above: boolean
+  /**
+   * The limit.
+   */
+  limit:
+    | {
+        relative: number
+      }
+    | {
+        time: number
+      }
+}
+/**
+ * Something that both have, per rank and step unless said otherwise, in nanoseconds.
+ */
+export interface Difference2 {
+  /**
+   * What.
+   */
+  name: string
+  /**
+   * In the first.
+   */
+  first: number
+  /**
+   * In the second.
+   */
+  second: number
+  /**
+   * How much more the second has.
+   */
+  change: number
+  /**
+   * The same over the first; none where the first has nothing.
+   */
+  relative: number | null
+}
+/**
+ * The shift from one set of steps to another.
+ */
+export interface Shift {
+  first: Spread
+  second: Spread1
+  /**
+   * The estimate of Hodges and Lehmann: the median of all differences between a step of the second and one of the first.
+   */
+  shift: number
+  /**
+   * Between what bounds the shift lies with a confidence of 95%; `None` for too few steps.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  interval: [unknown, unknown] | null
+}
+/**
+ * The first set.
+ */
+export interface Spread {
+  /**
+   * Steps.
+   */
+  steps: number
+  /**
+   * The median step, in the unit of the steps.
+   */
+  median: number
+  /**
+   * The fastest and the slowest.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  range: [unknown, unknown]
+}
+/**
+ * The second.
+ */
+export interface Spread1 {
+  /**
+   * Steps.
+   */
+  steps: number
+  /**
+   * The median step, in the unit of the steps.
+   */
+  median: number
+  /**
+   * The fastest and the slowest.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  range: [unknown, unknown]
+}
+/**
+ * Something that both have, per rank and step unless said otherwise, in nanoseconds.
+ */
+export interface Difference3 {
+  /**
+   * What.
+   */
+  name: string
+  /**
+   * In the first.
+   */
+  first: number
+  /**
+   * In the second.
+   */
+  second: number
+  /**
+   * How much more the second has.
+   */
+  change: number
+  /**
+   * The same over the first; none where the first has nothing.
+   */
+  relative: number | null
+}
+/**
+ * A rank that holds others up.
+ */
+export interface WaitedFor {
+  rank: number
+  /**
+   * The waits of all ranks that it is the root of in this step, in nanoseconds.
+   */
+  time_ns: number
+}

@@ -1,0 +1,208 @@
+// Made from docs/reference/schema/detect.json by scripts/types.mjs.
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface DetectAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'detect'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  file: string
+  /**
+   * Formats that the file may have.
+   */
+  seen: Sighting[]
+  /**
+   * The reader of traces and other records, where one reads the file.
+   */
+  records?: string | null
+  format?: string
+  /**
+   * Every value with its line.
+   */
+  values?: Origin[]
+  remarks?: Remark[]
+  /**
+   * Why the file shows only a part of the run.
+   */
+  partial?: string | null
+  /**
+   * Values that the file decides and that cannot be read from it.
+   */
+  open?: Open[]
+  /**
+   * Step time of a log.
+   */
+  measured?: Measured | null
+  /**
+   * The same run as a run file.
+   */
+  run_file?: string
+}
+/**
+ * A kind of file that a text looks like.
+ */
+export interface Sighting {
+  /**
+   * The kind.
+   */
+  format:
+    | 'megatron-log'
+    | 'megatron-script'
+    | 'megatron-command'
+    | 'megatron-yaml'
+    | 'megatron-args-yaml'
+    | 'torchtitan'
+    | 'deepspeed'
+    | 'nanotron'
+    | 'megatron-bridge'
+    | 'nemo'
+    | 'accelerate'
+    | 'hf-trainer'
+    | 'rl'
+    | 'gpt-neox'
+    | 'primus'
+    | 'hugging-face'
+    | 'run-file'
+    | 'trace'
+    | 'max-text'
+    | 'nccl-tests'
+    | 'topology'
+  /**
+   * How strong the evidence is.
+   */
+  strength: 'weak' | 'likely' | 'certain'
+  /**
+   * What was seen, such as "the keys `parallelism` and `tokens`".
+   */
+  why: string
+}
+/**
+ * Where one value comes from.
+ */
+export interface Origin {
+  /**
+   * The key of a run file, such as `plan.tensor_parallel`.
+   */
+  key: string
+  /**
+   * Its value, as a run file has it.
+   */
+  value: string
+  /**
+   * What the file says: `--tensor-model-parallel-size 8`, or which default holds.
+   */
+  said: string
+  /**
+   * The line, from 1; `None` for a default of the framework.
+   */
+  line: number | null
+  /**
+   * The file of that line, where it is not the launch file itself but one that it reads.
+   */
+  file?: string | null
+}
+/**
+ * Something to be said about the reading of a launch file.
+ */
+export interface Remark {
+  /**
+   * Of what kind.
+   */
+  kind: 'conflict' | 'unresolved' | 'invalid' | 'unknown' | 'not_modelled' | 'assumed' | 'ignored'
+  /**
+   * What the file says: a flag, a key, a variable.
+   */
+  said: string
+  /**
+   * The line, from 1, if there is one.
+   */
+  line: number | null
+  /**
+   * What is to be known about it, in a lowercase fragment without what is said.
+   */
+  message: string
+  /**
+   * The file of that line, where it is not the launch file itself.
+   */
+  file?: string | null
+}
+/**
+ * A value that stays open.
+ */
+export interface Open {
+  /**
+   * The key of a run file that would hold it.
+   */
+  key: string
+  /**
+   * What the file says instead; empty where it says nothing.
+   */
+  said: string
+  /**
+   * The line, from 1, if there is one.
+   */
+  line: number | null
+  /**
+   * The file of that line, where it is not the launch file itself.
+   */
+  file?: string | null
+  /**
+   * Why it is open, in a lowercase fragment.
+   */
+  why: string
+}
+/**
+ * What a log reports that a run took. Times are in seconds.
+ */
+export interface Measured {
+  /**
+   * Iterations that the log reports on, over all restarts.
+   */
+  reported: number
+  /**
+   * Starts of the run in this log: 1, or more with restarts.
+   */
+  starts: number
+  /**
+   * Iterations left out as warm-up.
+   */
+  left_out: number
+  /**
+   * Iterations left out because they have another batch size than the last.
+   */
+  other_batch: number
+  /**
+   * Seconds of one step: the median of the reports that were kept, each weighted with the iterations that it averages over.
+   */
+  step_time: number
+  /**
+   * The tenth and ninetieth percentile of the same.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  step_time_range: [unknown, unknown]
+  /**
+   * Tokens of a step, if the log says batch and sequence length.
+   */
+  tokens_per_step: number | null
+  /**
+   * Model TFLOP/s of one device as the log has it, the median of the reports that were kept.
+   */
+  tflops_per_device: number | null
+  /**
+   * The largest memory that the allocator had handed out on a rank, in bytes.
+   */
+  allocated: number | null
+  /**
+   * The largest memory that the allocator held on a rank, in bytes.
+   */
+  reserved: number | null
+}

@@ -1,0 +1,1209 @@
+// Made from docs/reference/schema/estimate.json by scripts/types.mjs.
+
+/**
+ * A number format of tensors or of matrix products.
+ */
+export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+/**
+ * A part of a layer that can be recomputed.
+ */
+export type RecomputeModule =
+  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+/**
+ * What the backward pass computes again instead of keeping.
+ */
+export type Recompute =
+  | {
+      mode: 'none'
+    }
+  | {
+      mode: 'selective'
+      /**
+       * Which.
+       */
+      modules: RecomputeModule[]
+      /**
+       * Layers per stage that do; `None` is all.
+       */
+      layers: number | null
+    }
+  | {
+      mode: 'full'
+      /**
+       * Layers per stage that do; `None` is all.
+       */
+      layers: number | null
+    }
+/**
+ * The module of a layer that a weight belongs to; the unit of recompute and of memory reports.
+ */
+export type Module =
+  | 'embedding'
+  | 'norm'
+  | 'attention_input'
+  | 'attention_core'
+  | 'attention_output'
+  | 'mlp'
+  | 'router'
+  | 'experts'
+  | 'shared_expert'
+  | 'head'
+  | 'multi_token_prediction'
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface EstimateAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'estimate'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  model: ModelIdentity
+  cluster: ClusterIdentity
+  /**
+   * How, in one line.
+   */
+  plan_summary: string
+  plan: Plan
+  software: SoftwareIdentity
+  /**
+   * How long one step takes. Unit: s.
+   */
+  step_time: number
+  step_time_interval: Interval
+  throughput: Throughput
+  efficiency: Efficiency
+  time: Part
+  /**
+   * Every pipeline stage.
+   */
+  stages: StageRow[]
+  /**
+   * Every kind of collective of the stage that the others wait for.
+   */
+  communication: CommunicationRow[]
+  memory: MemoryEstimate
+  /**
+   * What the token budget takes and costs; absent without a budget.
+   */
+  money: Bill | null
+  /**
+   * What the step time rests on; the shares sum to 1.
+   */
+  provenance: Foundation[]
+  /**
+   * What is doubtful.
+   */
+  warnings: Warning[]
+  /**
+   * Why the main numbers are what they are.
+   */
+  why: Explanation[]
+  /**
+   * Settings that were not specified.
+   */
+  chosen: string[]
+  software_is_inferred: boolean
+  /**
+   * What the log of the run measured; absent without a log.
+   */
+  measured?: Measured | null
+  comparisons?: Comparison[] | null
+  /**
+   * Terms of the report, with `--explain`.
+   */
+  explained?: Item[] | null
+}
+/**
+ * What is trained.
+ */
+export interface ModelIdentity {
+  /**
+   * Its name.
+   */
+  name: string
+  /**
+   * Its family.
+   */
+  family: string
+  /**
+   * Layers.
+   */
+  layers: number
+  /**
+   * Width of the residual stream.
+   */
+  hidden_size: number
+  /**
+   * Words.
+   */
+  vocabulary: number
+  parameters: ParameterCount
+}
+/**
+ * Parameters in every convention.
+ */
+export interface ParameterCount {
+  /**
+   * Everything, towers included, a tied embedding once, without multi-token prediction.
+   */
+  total: number
+  /**
+   * The word embedding.
+   */
+  word_embedding: number
+  /**
+   * The head's own matrix; 0 when tied.
+   */
+  head: number
+  /**
+   * All routed experts of all layers.
+   */
+  routed_experts: number
+  /**
+   * Parameters that one token uses, input embedding included.
+   */
+  active: number
+  /**
+   * Parameters that one token uses, without the input embedding unless it also serves as head.
+   */
+  active_without_embedding: number
+  /**
+   * Further stacks (an encoder, a vision tower), part of `total`.
+   */
+  towers?: number
+  /**
+   * Multi-token-prediction modules, beside `total`.
+   */
+  multi_token_prediction: number
+}
+/**
+ * On what.
+ */
+export interface ClusterIdentity {
+  /**
+   * Its name.
+   */
+  name: string
+  /**
+   * The accelerator's identifier in the catalogue.
+   */
+  accelerator: string
+  /**
+   * The vendor's name for it.
+   */
+  accelerator_name: string
+  /**
+   * Its architecture.
+   */
+  architecture: string
+  /**
+   * Accelerators used.
+   */
+  devices: number
+  /**
+   * Accelerators per server.
+   */
+  devices_per_node: number
+  /**
+   * Accelerators per scale-up domain.
+   */
+  domain_size: number
+  /**
+   * The file of the calibration, if there is one.
+   */
+  calibration?: string | null
+}
+/**
+ * How, in full.
+ */
+export interface Plan {
+  /**
+   * Ranks that share each matrix.
+   */
+  tensor_parallel: number
+  /**
+   * Whether norms and dropouts between the cut matrices are cut along the sequence (Korthikanti 2022).
+   */
+  sequence_parallel: boolean
+  /**
+   * Pipeline stages.
+   */
+  pipeline_parallel: number
+  /**
+   * Model chunks per stage (interleaving), 1 for none.
+   */
+  virtual_stages: number
+  /**
+   * Ranks that share each sequence.
+   */
+  context_parallel: number
+  /**
+   * How they share it.
+   */
+  context_kind: 'ring' | 'all_gather' | 'ulysses'
+  /**
+   * Replicas of the model (shards included).
+   */
+  data_parallel: number
+  /**
+   * Ranks among which routed experts are spread.
+   */
+  expert_parallel: number
+  /**
+   * Ranks that share each expert matrix.
+   */
+  expert_tensor_parallel: number
+  sharding: Sharding
+  /**
+   * Devices of each scale-up domain that the job uses; `None` uses all of them.
+   */
+  segment?: number | null
+  /**
+   * Which dimension lies innermost, in Megatron's notation.
+   */
+  rank_order: 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+  /**
+   * Sequences per micro batch and replica.
+   */
+  micro_batch: number
+  /**
+   * Sequences per step.
+   */
+  global_batch: number
+  /**
+   * Tokens per sequence.
+   */
+  sequence_length: number
+  precision: Precision
+  /**
+   * The optimizer.
+   */
+  optimizer: 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
+  /**
+   * What is recomputed in the backward pass.
+   */
+  recompute:
+    | {
+        mode: 'none'
+      }
+    | {
+        mode: 'selective'
+        /**
+         * Which.
+         */
+        modules: RecomputeModule[]
+        /**
+         * Layers per stage that do; `None` is all.
+         */
+        layers: number | null
+      }
+    | {
+        mode: 'full'
+        /**
+         * Layers per stage that do; `None` is all.
+         */
+        layers: number | null
+      }
+  /**
+   * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
+   * `Plan::recompute` on all of them.
+   */
+  stage_recompute?: StageRecompute[] | null
+  offload: Offload
+  /**
+   * The pipeline schedule.
+   */
+  schedule: 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+  /**
+   * Layers per virtual stage in pipeline order; `None` divides evenly.
+   */
+  layers_per_stage: number[] | null
+  overlap: Overlap
+  /**
+   * The attention kernel.
+   */
+  attention_kernel: 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
+  /**
+   * The software generation, an identifier of `catalog/software.toml`.
+   */
+  software: string
+  /**
+   * Whether dropout is on (it adds masks to memory and passes to time).
+   */
+  dropout: boolean
+  /**
+   * Tokens that the busiest expert gets over the mean; 1 is balanced.
+   */
+  expert_imbalance: number
+  /**
+   * Tokens that an expert accepts at most, as a multiple of the mean; `None` is dropless.
+   */
+  expert_capacity: number | null
+  /**
+   * Sequences are packed from documents of this many tokens on average, so attention is cut at document ends; `None` attends
+   * over the whole sequence.
+   */
+  document_length: number | null
+  /**
+   * Multiple to which the vocabulary is padded, times tensor parallel (Megatron: 128); 1 is none.
+   */
+  vocabulary_multiple: number
+}
+/**
+ * What data-parallel ranks shard.
+ */
+export interface Sharding {
+  /**
+   * ZeRO stage: 0 nothing, 1 optimizer states, 2 and gradients, 3 and parameters (FSDP full shard).
+   */
+  zero_stage: number
+  /**
+   * Ranks that share one copy; `None` is all data-parallel ranks. Smaller is hybrid sharding: replicas between the groups.
+   */
+  group: number | null
+  /**
+   * With stage 3: whether parameters are dropped after the forward pass and gathered again.
+   */
+  reshard_after_forward: boolean
+}
+/**
+ * Number formats.
+ */
+export interface Precision {
+  /**
+   * Matrix products.
+   */
+  compute: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Parameters as the forward pass keeps them.
+   */
+  parameters: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Gradient accumulation.
+   */
+  gradients: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Gradients on the wire.
+   */
+  gradient_reduce: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Master weights; `None` keeps none.
+   */
+  master: DataType | null
+  /**
+   * A number format of tensors or of matrix products.
+   */
+  moments: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * A number format of tensors or of matrix products.
+   */
+  activations: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Whether attention's products run in the compute format too (rare).
+   */
+  narrow_attention: boolean
+}
+/**
+ * What one pipeline stage recomputes, and what it keeps in host memory.
+ */
+export interface StageRecompute {
+  /**
+   * Policies along the stage's layers, each for as many as it says; one without a number takes all that are left. Layers
+   * beyond keep everything. `Selective` of no modules keeps everything, too: it passes layers over.
+   */
+  segments: Recompute[]
+  /**
+   * Share of the stage's activations in host memory; `None` is the plan's.
+   */
+  offload: number | null
+}
+/**
+ * What is kept in host memory.
+ */
+export interface Offload {
+  /**
+   * Share of the optimizer states, stepped on the CPU.
+   */
+  optimizer: number
+  /**
+   * Share of the activations of each layer.
+   */
+  activations: number
+  /**
+   * Share of the parameters.
+   */
+  parameters: number
+}
+/**
+ * What communication runs beside compute.
+ */
+export interface Overlap {
+  /**
+   * Gradient reduction with the backward pass.
+   */
+  gradient_reduce: boolean
+  /**
+   * Parameter gathering with the forward pass.
+   */
+  parameter_gather: boolean
+  /**
+   * Tensor-parallel communication with matrix products (async TP, userbuffers).
+   */
+  tensor: boolean
+  /**
+   * Stage-to-stage transfers with compute.
+   */
+  pipeline: boolean
+  /**
+   * Expert all-to-all with compute.
+   */
+  expert: boolean
+}
+/**
+ * With which software generation.
+ */
+export interface SoftwareIdentity {
+  /**
+   * Its identifier.
+   */
+  id: string
+  /**
+   * For people.
+   */
+  name: string
+  /**
+   * How its constants were obtained.
+   */
+  source: string
+}
+/**
+ * Between what bounds a measurement of it is expected.
+ */
+export interface Interval {
+  /**
+   * Lower bound. Unit: s.
+   */
+  low: number
+  /**
+   * Upper bound. Unit: s.
+   */
+  high: number
+  /**
+   * Share of measurements that lie between them.
+   */
+  coverage: number
+  /**
+   * Measured runs that the width rests on.
+   */
+  runs: number
+  /**
+   * Whether they are of the same software generation.
+   */
+  calibrated: boolean
+  /**
+   * Where the width comes from.
+   */
+  source: string
+}
+/**
+ * What a step gets done.
+ */
+export interface Throughput {
+  /**
+   * Sequences per step.
+   */
+  sequences_per_step: number
+  /**
+   * Micro batches per replica and step.
+   */
+  micro_batches: number
+  /**
+   * Tokens per step.
+   */
+  tokens_per_step: number
+  /**
+   * Tokens per second.
+   */
+  tokens_per_second: number
+  /**
+   * Tokens per second and accelerator.
+   */
+  tokens_per_second_per_device: number
+  /**
+   * Steps per day.
+   */
+  steps_per_day: number
+}
+/**
+ * How well the arithmetic units are used, in every convention.
+ */
+export interface Efficiency {
+  /**
+   * The arithmetic that the model needs, by convention.
+   */
+  model_flop: ModelFlop[]
+  /**
+   * Arithmetic that all devices execute in a step, recompute included and masked attention not: never less than the causal convention's. Unit: FLOP.
+   */
+  hardware_flop: number
+  /**
+   * The same per second and accelerator. Unit: FLOP/s.
+   */
+  hardware_flop_rate: number
+  /**
+   * Peaks, and what share of them is hardware arithmetic.
+   */
+  hardware: Utilisation[]
+}
+/**
+ * The arithmetic of one step in one convention.
+ */
+export interface ModelFlop {
+  /**
+   * How attention is counted.
+   */
+  convention: 'causal_attention' | 'full_attention'
+  /**
+   * Forward and backward for one token. Unit: FLOP.
+   */
+  per_token: number
+  /**
+   * For a step. Unit: FLOP.
+   */
+  per_step: number
+  /**
+   * Achieved per second and accelerator. Unit: FLOP/s.
+   */
+  rate: number
+  /**
+   * MFU by peak: that of the compute format first, and of bf16 if the compute format is narrower.
+   */
+  utilisation: Utilisation[]
+}
+/**
+ * A share of a peak.
+ */
+export interface Utilisation {
+  /**
+   * A number format of tensors or of matrix products.
+   */
+  peak_format: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * That peak per accelerator, dense. Unit: FLOP/s.
+   */
+  peak: number
+  /**
+   * The share.
+   */
+  share: number
+}
+/**
+ * Where the step's time goes, on the stage that the others wait for. The children of every part sum to it.
+ */
+export interface Part {
+  /**
+   * A stable identifier that `railwright explain` knows: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`.
+   */
+  id: string
+  /**
+   * For people.
+   */
+  title: string
+  /**
+   * How long. Unit: s.
+   */
+  time: number
+  /**
+   * Its share of the step.
+   */
+  share: number
+  /**
+   * What it consists of; they sum to it.
+   */
+  children: Part1[]
+}
+/**
+ * A part of the step.
+ */
+export interface Part1 {
+  /**
+   * A stable identifier that `railwright explain` knows: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`.
+   */
+  id: string
+  /**
+   * For people.
+   */
+  title: string
+  /**
+   * How long. Unit: s.
+   */
+  time: number
+  /**
+   * Its share of the step.
+   */
+  share: number
+  /**
+   * What it consists of; they sum to it.
+   */
+  children: Part1[]
+}
+/**
+ * One stage.
+ */
+export interface StageRow {
+  /**
+   * The stage, from 0.
+   */
+  stage: number
+  /**
+   * Layers on it.
+   */
+  layers: number
+  /**
+   * Whether the word embedding lies on it.
+   */
+  embedding: boolean
+  /**
+   * Whether the head and the loss lie on it.
+   */
+  head: boolean
+  /**
+   * Forward pass of one micro batch through all its chunks, host included. Unit: s.
+   */
+  forward: number
+  /**
+   * Backward pass of one micro batch, recompute and host included. Unit: s.
+   */
+  backward: number
+  /**
+   * Of that, recompute. Unit: s.
+   */
+  recompute: number
+  /**
+   * Time in passes in a step. Unit: s.
+   */
+  busy: number
+  /**
+   * Of that, exposed communication. Unit: s.
+   */
+  exposed: number
+  /**
+   * The rest of the pipeline's duration: idle, and transfers that block. Unit: s.
+   */
+  bubble: number
+  /**
+   * Reduction of gradients that is exposed on this stage. Unit: s.
+   */
+  gradient_exposed: number
+  /**
+   * Memory at the stage's peak. Unit: B.
+   */
+  memory: number
+  /**
+   * Whether the breakdown describes this stage.
+   */
+  critical: boolean
+}
+/**
+ * Collectives of one kind, bytes and group.
+ */
+export interface CommunicationRow {
+  /**
+   * `tensor`, `context`, `expert`, `shard`, `pipeline` or `data`.
+   */
+  dimension: string
+  /**
+   * What for, for people.
+   */
+  title: string
+  /**
+   * `all_reduce`, `all_gather`, ...
+   */
+  operation: string
+  /**
+   * Bytes of one, by nccl-tests' convention. Unit: B.
+   */
+  bytes: number
+  /**
+   * Ranks of the group.
+   */
+  ranks: number
+  /**
+   * Scale-up domains that it spans.
+   */
+  domains: number
+  /**
+   * How often in a step; halves count halves of an exchange.
+   */
+  count: number
+  /**
+   * Time of one. Unit: s.
+   */
+  time_each: number
+  /**
+   * Time of all in a step, hidden or not. Unit: s.
+   */
+  time: number
+  /**
+   * What compute waits for; absent where the pipeline's bubble holds it. Unit: s.
+   */
+  exposed: number | null
+  /**
+   * Bus bandwidth, by nccl-tests' convention. Unit: B/s.
+   */
+  bus_bandwidth: number
+  /**
+   * What the library is taken to run.
+   */
+  algorithm: string
+  /**
+   * How well founded the time is.
+   */
+  source: 'nothing' | 'calibrated' | 'measured' | 'interpolated' | 'derived'
+}
+/**
+ * Memory per stage and kind against the device's.
+ */
+export interface MemoryEstimate {
+  /**
+   * What the device has. Unit: B.
+   */
+  device_memory: number
+  /**
+   * What the worst stage needs, context included. Unit: B.
+   */
+  peak: number
+  /**
+   * What is left on it; negative when the allocator has to give back what it only reserved, or when it does not fit. Unit: B.
+   */
+  margin: number
+  /**
+   * The least that the worst stage runs with, once the allocator has given back. Unit: B.
+   */
+  least: number
+  /**
+   * Whether it fits, by the probability.
+   */
+  fit: 'fits' | 'at_risk' | 'does_not_fit'
+  /**
+   * Probability that the real peak fits.
+   */
+  probability_of_fitting: number
+  /**
+   * Whether the peak is so near the limit that the allocator will free and retry.
+   */
+  near_limit: boolean
+  /**
+   * The stage that needs most.
+   */
+  worst: number
+  /**
+   * Every stage.
+   */
+  stages: StageMemory[]
+  /**
+   * The largest items of the worst stage.
+   */
+  top: TopItem[]
+}
+/**
+ * One stage.
+ */
+export interface StageMemory {
+  /**
+   * The stage, from 0.
+   */
+  stage: number
+  /**
+   * When its peak occurs.
+   */
+  moment: 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
+  /**
+   * Micro batches alive, chunk by chunk.
+   */
+  in_flight: number[]
+  /**
+   * What tensors occupy. Unit: B.
+   */
+  allocated: number
+  /**
+   * What the allocator holds. Unit: B.
+   */
+  reserved: number
+  /**
+   * What the device shows; the kinds sum to it. Unit: B.
+   */
+  device: number
+  /**
+   * By kind, in the order of `Kind`.
+   */
+  kinds: KindBytes[]
+}
+/**
+ * Memory of one kind.
+ */
+export interface KindBytes {
+  /**
+   * What for.
+   */
+  kind:
+    | 'parameters'
+    | 'gradients'
+    | 'master_weights'
+    | 'optimizer_moments'
+    | 'narrow_weights'
+    | 'activations'
+    | 'working_set'
+    | 'logits'
+    | 'communication_buffers'
+    | 'optimizer_temporaries'
+    | 'workspace'
+    | 'fragmentation'
+    | 'context'
+  /**
+   * How much. Unit: B.
+   */
+  bytes: number
+}
+/**
+ * Memory of one kind and module, over all layers of the stage.
+ */
+export interface TopItem {
+  /**
+   * What for.
+   */
+  kind:
+    | 'parameters'
+    | 'gradients'
+    | 'master_weights'
+    | 'optimizer_moments'
+    | 'narrow_weights'
+    | 'activations'
+    | 'working_set'
+    | 'logits'
+    | 'communication_buffers'
+    | 'optimizer_temporaries'
+    | 'workspace'
+    | 'fragmentation'
+    | 'context'
+  /**
+   * Of which module, if of one.
+   */
+  module: Module | null
+  /**
+   * How much. Unit: B.
+   */
+  bytes: number
+}
+/**
+ * What a training takes and costs.
+ */
+export interface Bill {
+  /**
+   * Tokens trained on.
+   */
+  tokens: number
+  /**
+   * Optimizer steps.
+   */
+  steps: number
+  /**
+   * Time in which steps make progress. Unit: s.
+   */
+  productive: number
+  /**
+   * Time on the calendar, failures and restarts included. Unit: s.
+   */
+  calendar: number
+  /**
+   * Devices, for as long as they are taken.
+   */
+  device_hours: number
+  /**
+   * Rent of the devices; `None` without a price. Unit: USD.
+   */
+  rent: number | null
+  /**
+   * The price of a device-hour that was used.
+   */
+  device_price: DatedPrice | null
+  /**
+   * Mean power of the whole job at the facility's meter. Unit: W.
+   */
+  power: number
+  /**
+   * Energy at the facility's meter. Unit: kWh.
+   */
+  energy: number
+  /**
+   * What that energy costs. It is part of most rents, so it is not added to them. Unit: USD.
+   */
+  electricity: number
+  electricity_price: DatedPrice1
+  /**
+   * What is doubtful.
+   */
+  warnings: Warning[]
+}
+/**
+ * A price and where it was read.
+ */
+export interface DatedPrice {
+  /**
+   * The price. Unit: USD.
+   */
+  amount: number
+  /**
+   * Lowest and highest that were seen, where a range is known.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  range: [unknown, unknown] | null
+  /**
+   * Date and source, or that the user gave it.
+   */
+  source: string
+}
+/**
+ * A price and where it was read.
+ */
+export interface DatedPrice1 {
+  /**
+   * The price. Unit: USD.
+   */
+  amount: number
+  /**
+   * Lowest and highest that were seen, where a range is known.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  range: [unknown, unknown] | null
+  /**
+   * Date and source, or that the user gave it.
+   */
+  source: string
+}
+/**
+ * Something doubtful that did not stop the work.
+ */
+export interface Warning {
+  /**
+   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   */
+  id: string
+  /**
+   * What is doubtful and what to do, in one sentence.
+   */
+  message: string
+}
+/**
+ * A share of the step and what it rests on.
+ */
+export interface Foundation {
+  /**
+   * `operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`,
+   * `collectives.interpolated`, `collectives.derived`, `software`, `schedule`.
+   */
+  id: string
+  /**
+   * For people.
+   */
+  title: string
+  /**
+   * How much of the step. Unit: s.
+   */
+  time: number
+  /**
+   * As a share.
+   */
+  share: number
+}
+/**
+ * One number explained.
+ */
+export interface Explanation {
+  /**
+   * The identifier of what is explained, as the breakdown and `railwright explain` spell it.
+   */
+  id: string
+  /**
+   * For people.
+   */
+  title: string
+  /**
+   * The number.
+   */
+  value: number
+  /**
+   * Its unit; empty for counts and shares.
+   */
+  unit: string
+  /**
+   * The number as people write it.
+   */
+  text: string
+  /**
+   * The equation, in the inputs' names.
+   */
+  formula: string
+  /**
+   * What went into it.
+   */
+  inputs: Input[]
+  /**
+   * What the equation rests on.
+   */
+  source: string
+}
+/**
+ * A number that an equation uses.
+ */
+export interface Input {
+  /**
+   * As the equation names it.
+   */
+  name: string
+  /**
+   * The number.
+   */
+  value: number
+  /**
+   * Its unit; empty for counts and shares.
+   */
+  unit: string
+  /**
+   * Where it comes from.
+   */
+  source: string
+}
+/**
+ * What a log reports that a run took. Times are in seconds.
+ */
+export interface Measured {
+  /**
+   * Iterations that the log reports on, over all restarts.
+   */
+  reported: number
+  /**
+   * Starts of the run in this log: 1, or more with restarts.
+   */
+  starts: number
+  /**
+   * Iterations left out as warm-up.
+   */
+  left_out: number
+  /**
+   * Iterations left out because they have another batch size than the last.
+   */
+  other_batch: number
+  /**
+   * Seconds of one step: the median of the reports that were kept, each weighted with the iterations that it averages over.
+   */
+  step_time: number
+  /**
+   * The tenth and ninetieth percentile of the same.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  step_time_range: [unknown, unknown]
+  /**
+   * Tokens of a step, if the log says batch and sequence length.
+   */
+  tokens_per_step: number | null
+  /**
+   * Model TFLOP/s of one device as the log has it, the median of the reports that were kept.
+   */
+  tflops_per_device: number | null
+  /**
+   * The largest memory that the allocator had handed out on a rank, in bytes.
+   */
+  allocated: number | null
+  /**
+   * The largest memory that the allocator held on a rank, in bytes.
+   */
+  reserved: number | null
+}
+/**
+ * One figure, measured and predicted.
+ */
+export interface Comparison {
+  /**
+   * Which: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated`, `reserved`.
+   */
+  figure: string
+  /**
+   * Measured, in seconds, tokens a second, TFLOP/s or bytes.
+   */
+  measured: number
+  /**
+   * Predicted.
+   */
+  predicted: number
+  /**
+   * Predicted over measured, less 1.
+   */
+  difference: number
+  /**
+   * Whether the measurement lies in the interval, for figures that have one.
+   */
+  inside: boolean | null
+}
+/**
+ * Something to explain.
+ */
+export interface Item {
+  /**
+   * As the report or `railwright explain` names it.
+   */
+  id: string
+  /**
+   * What it means.
+   */
+  topic?: Topic | null
+  /**
+   * Its value here.
+   */
+  value: string
+  /**
+   * The equation, in the inputs' names.
+   */
+  formula?: string | null
+  /**
+   * What went into it here: name, value, source.
+   */
+  inputs: [unknown, unknown, unknown][]
+  /**
+   * What the equation rests on.
+   */
+  source?: string | null
+}
+/**
+ * Something that has an identifier.
+ */
+export interface Topic {
+  /**
+   * Its identifier.
+   */
+  id: string
+  /**
+   * What kind of thing it is: `warning`, `time`, `memory`, `finding`, `concept`, ...
+   */
+  group: string
+  /**
+   * A line.
+   */
+  title: string
+  /**
+   * A paragraph.
+   */
+  text: string
+}

@@ -1,0 +1,280 @@
+// Made from docs/reference/schema/hang.json by scripts/types.mjs.
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface HangAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'hang'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * Whether the job hangs; none where the records do not show it.
+   */
+  hangs: boolean | null
+  /**
+   * From flight records.
+   */
+  hang: Hang | null
+  /**
+   * From xpu_timer.
+   */
+  metrics: Metrics | null
+}
+/**
+ * What flight records say about a hang.
+ */
+export interface Hang {
+  /**
+   * The ranks whose dumps are there.
+   */
+  ranks: number[]
+  /**
+   * How many ranks the job has, as far as the dumps tell.
+   */
+  world_size: number
+  /**
+   * Whether a group that the dumps list holds all of these ranks. Otherwise there may be more.
+   */
+  world_size_listed: boolean
+  /**
+   * Ranks of which there is no dump, or only one that could not be read.
+   */
+  without_dump: number[]
+  /**
+   * Groups that hint at ranks without a dump: no dump lists their ranks and one rank alone used them, or a message's other end is not among the dumps.
+   */
+  incomplete_groups: Group[]
+  /**
+   * The dumps that were read in part: what is said of their ranks is a bound.
+   */
+  damaged: DamagedDump[]
+  /**
+   * What is stuck, in order of time. Empty: nothing hangs in these dumps.
+   */
+  stuck: Stuck[]
+  /**
+   * Who is to blame, those with most victims first.
+   */
+  roots: Root[]
+  /**
+   * What makes this doubtful.
+   */
+  warnings: Warning[]
+}
+/**
+ * A group of ranks across dumps.
+ */
+export interface Group {
+  /**
+   * What the group is for, else its name.
+   */
+  name: string
+  /**
+   * Its ranks: those that the dumps list, else those that used it.
+   */
+  ranks: number[]
+}
+/**
+ * A dump of which a part is lost: its rank may have entered more than is known.
+ */
+export interface DamagedDump {
+  /**
+   * Whose it is.
+   */
+  rank: number
+  /**
+   * What the user calls the file.
+   */
+  label: string
+  /**
+   * How many entries were read.
+   */
+  entries: number
+  /**
+   * How many entries or other parts in between could not be read.
+   */
+  unreadable: number
+  /**
+   * The byte of the (inflated) file from which on the rest is lost.
+   */
+  cut_at: number | null
+}
+/**
+ * A collective or message that some rank entered and has not left.
+ */
+export interface Stuck {
+  group: Group1
+  /**
+   * Its number in the group.
+   */
+  sequence: number
+  /**
+   * What the ranks that entered it called.
+   */
+  operation: string
+  /**
+   * In which way.
+   */
+  state: 'not_entered' | 'mismatched' | 'partly_finished' | 'none_finished'
+  /**
+   * The ranks that entered it and have not left it.
+   */
+  waiting: number[]
+  /**
+   * The ranks that never entered it, as far as their dumps are there.
+   */
+  missing: number[]
+  /**
+   * The ranks of the group of which there is no dump, or only a damaged one that does not hold it; where the group does not list its ranks, all
+   * of which there is none.
+   */
+  unknown: number[]
+  /**
+   * Whether the dumps list the group's ranks. Otherwise only those that used it are known.
+   */
+  listed: boolean
+  /**
+   * What each rank called, where they differ.
+   */
+  calls: [unknown, unknown][]
+  /**
+   * When the first rank entered it, in nanoseconds since the epoch.
+   */
+  since_ns: number
+  /**
+   * After how many milliseconds it is given up.
+   */
+  timeout_ms: number | null
+}
+/**
+ * A group of ranks across dumps.
+ */
+export interface Group1 {
+  /**
+   * What the group is for, else its name.
+   */
+  name: string
+  /**
+   * Its ranks: those that the dumps list, else those that used it.
+   */
+  ranks: number[]
+}
+/**
+ * A rank at which the search ends.
+ */
+export interface Root {
+  /**
+   * The rank, or the first one of a circle or of a group whose transfer is stuck.
+   */
+  rank: number
+  /**
+   * Why.
+   */
+  cause: 'outside_of_collectives' | 'different_call' | 'no_dump' | 'members_unknown' | 'circle' | 'transfer'
+  /**
+   * All ranks that share it: of a circle, of a stuck transfer.
+   */
+  ranks: number[]
+  /**
+   * Where it is missing, by its place in the list of what is stuck.
+   */
+  stuck: number
+  /**
+   * The ranks that wait for it in the end.
+   */
+  victims: number[]
+  /**
+   * What it entered last.
+   */
+  last_operation: string | null
+  /**
+   * The group of what it entered last.
+   */
+  last_group: string | null
+  /**
+   * When, in nanoseconds since the epoch.
+   */
+  last_time_ns: number | null
+  /**
+   * From where it was called, innermost first.
+   */
+  last_frames: Frame[]
+}
+/**
+ * A line of a stack.
+ */
+export interface Frame {
+  /**
+   * The function.
+   */
+  name: string
+  /**
+   * The file.
+   */
+  file: string
+  /**
+   * The line.
+   */
+  line: number
+}
+/**
+ * Something doubtful that did not stop the work.
+ */
+export interface Warning {
+  /**
+   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   */
+  id: string
+  /**
+   * What is doubtful and what to do, in one sentence.
+   */
+  message: string
+}
+/**
+ * What the metrics say.
+ */
+export interface Metrics {
+  /**
+   * The ranks in order.
+   */
+  ranks: RankSpeed[]
+  /**
+   * Whether all ranks are flagged: then the job hangs, else some wait.
+   */
+  all_hang: boolean
+  /**
+   * Gauges that could not be read.
+   */
+  damaged: number
+}
+/**
+ * A rank beside its peers.
+ */
+export interface RankSpeed {
+  /**
+   * Which rank.
+   */
+  rank: number
+  /**
+   * Its matrix products' rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
+   */
+  matrix_product_speed: number | null
+  /**
+   * Its communication's rate in the same way.
+   */
+  communication_speed: number | null
+  /**
+   * Whether it is flagged as hanging.
+   */
+  hangs: boolean
+  /**
+   * Work that it has queued.
+   */
+  queued: number | null
+}

@@ -1,0 +1,74 @@
+// Made from docs/reference/schema/keys.json by scripts/types.mjs.
+
+/**
+ * One key of a run file.
+ */
+export type Key = {
+  /**
+   * The section: `model`, `cluster`, `plan`, `training`, `cost`.
+   */
+  section: string
+  /**
+   * The rest of the dotted key.
+   */
+  name: string
+  /**
+   * What it means.
+   */
+  doc: string
+  /**
+   * What holds without it, in words.
+   */
+  default: string
+} & Key1
+export type Key1 =
+  | {
+      kind: 'text'
+    }
+  | {
+      kind: 'count'
+    }
+  | {
+      kind: 'number'
+    }
+  | {
+      kind: 'flag'
+    }
+  | {
+      kind: 'choice'
+      choices: string[]
+    }
+  | {
+      kind: 'form'
+      choices: string[]
+    }
+  | {
+      kind: 'counts'
+    }
+  | {
+      kind: 'texts'
+    }
+  | {
+      kind: 'quantity'
+      choices: string[]
+    }
+  | {
+      kind: 'amount'
+      choices: string[]
+    }
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface KeysAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'keys'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  keys: Key[]
+}

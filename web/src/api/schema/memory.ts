@@ -1,0 +1,215 @@
+// Made from docs/reference/schema/memory.json by scripts/types.mjs.
+
+/**
+ * The module of a layer that a weight belongs to; the unit of recompute and of memory reports.
+ */
+export type Module =
+  | 'embedding'
+  | 'norm'
+  | 'attention_input'
+  | 'attention_core'
+  | 'attention_output'
+  | 'mlp'
+  | 'router'
+  | 'experts'
+  | 'shared_expert'
+  | 'head'
+  | 'multi_token_prediction'
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface MemoryAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'memory'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * The run in one line.
+   */
+  title: string
+  memory: MemoryReport
+  /**
+   * The stage that is shown over the step.
+   */
+  stage: number
+  over_time: OverTime
+}
+/**
+ * Every stage, item by item.
+ */
+export interface MemoryReport {
+  /**
+   * Every stage.
+   */
+  stages: StageReport[]
+  /**
+   * The one that needs most.
+   */
+  worst: number
+  /**
+   * What the device has. Unit: B.
+   */
+  device_memory: number
+  /**
+   * What is left on the worst stage at its expected peak; negative when the allocator has to give back, or fails. Unit: B.
+   */
+  margin: number
+  /**
+   * The least that the worst stage runs with: near the limit the allocator gives back what it only reserved, of which about half
+   * can be used. Unit: B.
+   */
+  least: number
+  /**
+   * Whether that fits, by the probability.
+   */
+  fit: 'fits' | 'at_risk' | 'does_not_fit'
+  /**
+   * Probability that it fits, from the spread of past errors.
+   */
+  probability_of_fitting: number
+  /**
+   * Whether the peak is so near the limit that the allocator will retry and the step slow down.
+   */
+  near_limit: boolean
+}
+/**
+ * One stage's memory.
+ */
+export interface StageReport {
+  /**
+   * The stage, from 0.
+   */
+  stage: number
+  /**
+   * Its layers, chunk by chunk: first and count.
+   */
+  layers: [unknown, unknown][]
+  /**
+   * Micro batches alive, chunk by chunk.
+   */
+  in_flight: number[]
+  /**
+   * When the peak occurs.
+   */
+  moment: 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
+  /**
+   * What is in memory then; adds up to `device`.
+   */
+  items: Item[]
+  /**
+   * What tensors occupy. Unit: B.
+   */
+  allocated: number
+  /**
+   * What the allocator holds. Unit: B.
+   */
+  reserved: number
+  /**
+   * What the device shows. Unit: B.
+   */
+  device: number
+}
+/**
+ * One line of a report.
+ */
+export interface Item {
+  /**
+   * What for.
+   */
+  kind:
+    | 'parameters'
+    | 'gradients'
+    | 'master_weights'
+    | 'optimizer_moments'
+    | 'narrow_weights'
+    | 'activations'
+    | 'working_set'
+    | 'logits'
+    | 'communication_buffers'
+    | 'optimizer_temporaries'
+    | 'workspace'
+    | 'fragmentation'
+    | 'context'
+  /**
+   * Of which module, if of one.
+   */
+  module: Module | null
+  /**
+   * Of which layer of the model, from 0, if of one.
+   */
+  layer: number | null
+  /**
+   * How much. Unit: B.
+   */
+  bytes: number
+}
+/**
+ * That stage over the step; empty where a step has too many passes to draw.
+ */
+export interface OverTime {
+  /**
+   * Most that is held in each of equal pieces of the step, all kinds together.
+   */
+  highest_bytes: number[]
+  /**
+   * The same by kind; kinds that hold nothing are left out.
+   */
+  parts: KindOverTime[]
+  /**
+   * Length of the step. Unit: s.
+   */
+  duration: number
+  /**
+   * When it is fullest.
+   */
+  peak: Peak | null
+}
+/**
+ * One kind of memory over the step.
+ */
+export interface KindOverTime {
+  /**
+   * The kind.
+   */
+  kind:
+    | 'parameters'
+    | 'gradients'
+    | 'optimizer'
+    | 'activations'
+    | 'logits'
+    | 'communication'
+    | 'workspace'
+    | 'overhead'
+    | 'other'
+  /**
+   * Most that it holds in each piece of the step.
+   */
+  bytes: number[]
+}
+/**
+ * A rank's fullest moment.
+ */
+export interface Peak {
+  /**
+   * Which rank.
+   */
+  rank: number
+  /**
+   * When it is first this full.
+   */
+  time: number
+  /**
+   * How many bytes.
+   */
+  bytes: number
+  /**
+   * Of what, most first; what is nothing is left out.
+   */
+  parts: [unknown, unknown][]
+}

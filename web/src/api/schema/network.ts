@@ -1,0 +1,455 @@
+// Made from docs/reference/schema/network.json by scripts/types.mjs.
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface NetworkAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'network'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  design: Design
+  counts: CountsFields
+  /**
+   * Bandwidth below over bandwidth above, by tier.
+   */
+  oversubscription: number[]
+  /**
+   * Most devices that the design can join.
+   */
+  largest: number
+  /**
+   * Routes of the first device to the others.
+   */
+  reach: Reach[]
+}
+/**
+ * A network.
+ */
+export interface Design {
+  /**
+   * What it is called.
+   */
+  name: string
+  /**
+   * Its family.
+   */
+  kind:
+    | 'clos'
+    | 'rail-optimized'
+    | 'rail-only'
+    | 'trimmed'
+    | 'dual-plane'
+    | 'multi-plane'
+    | 'dragonfly'
+    | 'dragonfly-plus'
+    | 'torus'
+    | 'slim-fly'
+    | 'scale-up'
+  /**
+   * Accelerators.
+   */
+  devices: number
+  domain: Domain
+  /**
+   * Network bandwidth of one device, one direction, over all of its ports. Unit: B/s.
+   */
+  nic_bandwidth: number
+  /**
+   * Ports of a NIC, each in a plane of its own.
+   */
+  planes: number
+  /**
+   * Rails; 1 where they do not matter.
+   */
+  rails: number
+  /**
+   * Ports of a switch, counted at the NIC's bandwidth.
+   */
+  radix: number
+  /**
+   * Bandwidth of the links between switches, one direction. Unit: B/s.
+   */
+  port_bandwidth: number
+  /**
+   * Ports of a switch, counted at `port_bandwidth`.
+   */
+  ports_per_switch: number
+  /**
+   * What joins the NICs.
+   */
+  fabric:
+    | {
+        clos: ClosNetwork
+      }
+    | {
+        dragonfly: Dragonfly
+      }
+    | {
+        dragonfly_plus: DragonflyPlus
+      }
+    | {
+        slim_fly: SlimFly
+      }
+    | {
+        torus: Torus
+      }
+    | 'none'
+  /**
+   * Endpoints beside the devices in one fabric.
+   */
+  extra_endpoints: number
+  /**
+   * Links in one cable.
+   */
+  links_per_cable: number
+  /**
+   * How a message finds its way.
+   */
+  routing: 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
+  connection: Connection
+  /**
+   * Seed of the hash.
+   */
+  seed: number
+  /**
+   * What a message to another rail does.
+   */
+  forwarding: 'none' | 'before' | 'after'
+  /**
+   * Latency of each link with the switch behind it. Unit: s.
+   */
+  link_latency: number
+  /**
+   * Cables between NIC and leaf, leaf and spine, spine and core.
+   *
+   * @minItems 3
+   * @maxItems 3
+   */
+  cabling: [Cabling, Cabling, Cabling]
+}
+/**
+ * The scale-up domains.
+ */
+export interface Domain {
+  /**
+   * Devices in each.
+   */
+  size: number
+  /**
+   * Bandwidth of one device, one direction. Unit: B/s.
+   */
+  bandwidth: number
+  /**
+   * Latency through a domain, one way. Unit: s.
+   */
+  latency: number
+}
+/**
+ * Folded Clos fabrics that are alike, and who is joined to which.
+ */
+export interface ClosNetwork {
+  clos: Clos
+  /**
+   * Fabrics in each plane: one, or one for each rail.
+   */
+  fabrics_per_plane: number
+  /**
+   * Fabrics that share one switch, where one switch is more than one needs.
+   */
+  fabrics_per_switch: number
+  /**
+   * Rails whose leaves are shared: those of one group of the fabric.
+   */
+  rails_per_group: number
+  /**
+   * Tiers that are left; less than the fabric has where layers without traffic were taken away.
+   */
+  kept_tiers: number
+  /**
+   * NIC ports that one switch port serves.
+   */
+  hosts_per_port: number
+}
+/**
+ * One of them.
+ */
+export interface Clos {
+  /**
+   * Tiers of switches, 1 to 3.
+   */
+  tiers: number
+  /**
+   * Groups of endpoints with leaves of their own.
+   */
+  groups: number
+  /**
+   * Endpoints in each group.
+   */
+  endpoints_per_group: number
+  /**
+   * Endpoints that fit under a leaf.
+   */
+  hosts_per_leaf: number
+  /**
+   * Leaves of each group.
+   */
+  leaves_per_group: number
+  /**
+   * Links from a leaf upwards.
+   */
+  leaf_uplinks: number
+  /**
+   * Pods; 1 below three tiers.
+   */
+  pods: number
+  /**
+   * Leaves that a pod has room for; the last may have fewer.
+   */
+  leaves_per_pod: number
+  /**
+   * Spines in each pod.
+   */
+  spines_per_pod: number
+  /**
+   * Links from a spine upwards.
+   */
+  spine_uplinks: number
+  /**
+   * Core groups: spines of the same places in their pods share one.
+   */
+  core_groups: number
+  /**
+   * Cores in each core group.
+   */
+  cores_per_group: number
+  /**
+   * Whether leaves are numbered group by group instead of unit by unit.
+   */
+  by_group: boolean
+}
+/**
+ * A dragonfly: `groups` groups of `routers` fully joined routers, each with so many hosts and global links.
+ *
+ * J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`.
+ */
+export interface Dragonfly {
+  /**
+   * Groups, `g`.
+   */
+  groups: number
+  /**
+   * Routers in each group, `a`.
+   */
+  routers: number
+  /**
+   * Hosts at each router, `p`.
+   */
+  hosts: number
+  /**
+   * Global links of each router, `h`.
+   */
+  globals: number
+}
+/**
+ * A dragonfly+: groups are two-tier trees, global links leave from the spines (A. Shpiner et al., HiPINEB 2017).
+ */
+export interface DragonflyPlus {
+  /**
+   * Groups.
+   */
+  groups: number
+  /**
+   * Leaves in each group.
+   */
+  leaves: number
+  /**
+   * Spines in each group; each is joined to each leaf once.
+   */
+  spines: number
+  /**
+   * Hosts under each leaf.
+   */
+  hosts: number
+  /**
+   * Global links of each spine.
+   */
+  globals: number
+}
+/**
+ * Slim Fly on McKay-Miller-Siran graphs (M. Besta and T. Hoefler, SC 2014): `2 q^2` routers of degree `(3q - d) / 2`, where
+ * `q = 4w + d` and `d` is -1, 0 or 1, with `ceil(degree / 2)` hosts each.
+ */
+export interface SlimFly {
+  /**
+   * The order of the field.
+   */
+  q: number
+  /**
+   * Links of a router to routers.
+   */
+  degree: number
+  /**
+   * Hosts at each router.
+   */
+  hosts: number
+}
+/**
+ * A torus of up to three dimensions.
+ */
+export interface Torus {
+  /**
+   * Devices along each dimension.
+   */
+  dimensions: number[]
+  /**
+   * Edge of a cube within which links are copper; `None` without cubes.
+   */
+  cube: number | null
+}
+/**
+ * Paths of a connection where hashes choose them.
+ */
+export interface Connection {
+  /**
+   * Channels.
+   */
+  channels: number
+  /**
+   * Queue pairs of each channel on a port.
+   */
+  queue_pairs: number
+  /**
+   * Whether bytes are split evenly over all ports; otherwise a hash chooses one for each queue pair, as bonded ports do.
+   */
+  plane_striping: boolean
+}
+/**
+ * Cables of one layer.
+ */
+export interface Cabling {
+  /**
+   * What they are made of.
+   */
+  medium: 'copper' | 'active-optical' | 'fibre'
+  /**
+   * Mean length in metres.
+   */
+  length: number
+}
+/**
+ * What a network is made of.
+ */
+export interface CountsFields {
+  /**
+   * Switches by tier, from the leaves.
+   */
+  tiers: TierCount[]
+  /**
+   * Links by layer, from the NICs.
+   */
+  layers: LayerCount[]
+  /**
+   * Network interfaces.
+   */
+  nics: number
+  /**
+   * Ports of optical circuit switches.
+   */
+  circuit_ports: number
+  switches: number
+  ports: number
+  links: number
+  cables: number
+  transceivers: number
+}
+/**
+ * Switches of one tier.
+ */
+export interface TierCount {
+  /**
+   * `leaf`, `spine`, `core`, `router`.
+   */
+  name: string
+  /**
+   * Switches.
+   */
+  switches: number
+  /**
+   * Ports that cables are plugged into.
+   */
+  ports_used: number
+  /**
+   * Ports in all.
+   */
+  ports: number
+}
+/**
+ * Links of one layer.
+ */
+export interface LayerCount {
+  /**
+   * Where.
+   */
+  layer: 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
+  /**
+   * Links, both directions counted once.
+   */
+  links: number
+  /**
+   * Cables.
+   */
+  cables: number
+  cabling: Cabling1
+  /**
+   * Transceivers.
+   */
+  transceivers: number
+  /**
+   * Bandwidth of a link, one direction. Unit: B/s.
+   */
+  bandwidth: number
+}
+/**
+ * Cables of one layer.
+ */
+export interface Cabling1 {
+  /**
+   * What they are made of.
+   */
+  medium: 'copper' | 'active-optical' | 'fibre'
+  /**
+   * Mean length in metres.
+   */
+  length: number
+}
+/**
+ * Devices that the first device reaches in the same manner.
+ */
+export interface Reach {
+  /**
+   * In which manner.
+   */
+  how: string
+  /**
+   * How many devices.
+   */
+  devices: number
+  /**
+   * Links on the way, NICs included; the most where ways differ.
+   */
+  links: number
+  /**
+   * Latency of the way; the most where ways differ. Unit: s.
+   */
+  latency: number
+  /**
+   * Equally short ways.
+   */
+  ways: number
+}

@@ -1,0 +1,858 @@
+// Made from docs/reference/schema/network_cost.json by scripts/types.mjs.
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface NetworkCostAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'network_cost'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * What can be built; savings are relative to the first.
+   */
+  designs: Entry[]
+  /**
+   * What cannot be built.
+   */
+  refused: Refused[]
+  /**
+   * Designs without a step time.
+   */
+  without_step: Refused[]
+  /**
+   * Savings over the ratio of prices.
+   */
+  saving_by_price_ratio: Sweep[]
+  /**
+   * Ratios of prices at which two designs cost the same.
+   */
+  break_even: BreakEven[]
+  /**
+   * Savings over a factor on the prices of switch ports.
+   */
+  saving_by_port_price: Sweep[]
+  /**
+   * Factors on the prices of switch ports at which two designs cost the same.
+   */
+  break_even_by_port_price: BreakEven[]
+  /**
+   * Names of all designs.
+   */
+  names: string[]
+  /**
+   * The cheapest design by number of devices.
+   */
+  cheapest_by_devices: Cheapest[]
+  cluster: Cluster
+  /**
+   * The run in one line.
+   */
+  run: string | null
+}
+/**
+ * One design of a comparison.
+ */
+export interface Entry {
+  /**
+   * Its name.
+   */
+  name: string
+  design: Design
+  bill: Bill
+  /**
+   * Saving of the whole bill against the first design, NICs included.
+   */
+  saving: number
+  /**
+   * Saving of switch ports and transceivers against the first design, as published comparisons count.
+   */
+  saving_ports_and_transceivers: number
+  share: Share
+  /**
+   * What a run makes of it, if one was given.
+   */
+  step: OnRun | null
+}
+/**
+ * Every figure of it.
+ */
+export interface Design {
+  /**
+   * What it is called.
+   */
+  name: string
+  /**
+   * Its family.
+   */
+  kind:
+    | 'clos'
+    | 'rail-optimized'
+    | 'rail-only'
+    | 'trimmed'
+    | 'dual-plane'
+    | 'multi-plane'
+    | 'dragonfly'
+    | 'dragonfly-plus'
+    | 'torus'
+    | 'slim-fly'
+    | 'scale-up'
+  /**
+   * Accelerators.
+   */
+  devices: number
+  domain: Domain
+  /**
+   * Network bandwidth of one device, one direction, over all of its ports. Unit: B/s.
+   */
+  nic_bandwidth: number
+  /**
+   * Ports of a NIC, each in a plane of its own.
+   */
+  planes: number
+  /**
+   * Rails; 1 where they do not matter.
+   */
+  rails: number
+  /**
+   * Ports of a switch, counted at the NIC's bandwidth.
+   */
+  radix: number
+  /**
+   * Bandwidth of the links between switches, one direction. Unit: B/s.
+   */
+  port_bandwidth: number
+  /**
+   * Ports of a switch, counted at `port_bandwidth`.
+   */
+  ports_per_switch: number
+  /**
+   * What joins the NICs.
+   */
+  fabric:
+    | {
+        clos: ClosNetwork
+      }
+    | {
+        dragonfly: Dragonfly
+      }
+    | {
+        dragonfly_plus: DragonflyPlus
+      }
+    | {
+        slim_fly: SlimFly
+      }
+    | {
+        torus: Torus
+      }
+    | 'none'
+  /**
+   * Endpoints beside the devices in one fabric.
+   */
+  extra_endpoints: number
+  /**
+   * Links in one cable.
+   */
+  links_per_cable: number
+  /**
+   * How a message finds its way.
+   */
+  routing: 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
+  connection: Connection
+  /**
+   * Seed of the hash.
+   */
+  seed: number
+  /**
+   * What a message to another rail does.
+   */
+  forwarding: 'none' | 'before' | 'after'
+  /**
+   * Latency of each link with the switch behind it. Unit: s.
+   */
+  link_latency: number
+  /**
+   * Cables between NIC and leaf, leaf and spine, spine and core.
+   *
+   * @minItems 3
+   * @maxItems 3
+   */
+  cabling: [Cabling, Cabling, Cabling]
+}
+/**
+ * The scale-up domains.
+ */
+export interface Domain {
+  /**
+   * Devices in each.
+   */
+  size: number
+  /**
+   * Bandwidth of one device, one direction. Unit: B/s.
+   */
+  bandwidth: number
+  /**
+   * Latency through a domain, one way. Unit: s.
+   */
+  latency: number
+}
+/**
+ * Folded Clos fabrics that are alike, and who is joined to which.
+ */
+export interface ClosNetwork {
+  clos: Clos
+  /**
+   * Fabrics in each plane: one, or one for each rail.
+   */
+  fabrics_per_plane: number
+  /**
+   * Fabrics that share one switch, where one switch is more than one needs.
+   */
+  fabrics_per_switch: number
+  /**
+   * Rails whose leaves are shared: those of one group of the fabric.
+   */
+  rails_per_group: number
+  /**
+   * Tiers that are left; less than the fabric has where layers without traffic were taken away.
+   */
+  kept_tiers: number
+  /**
+   * NIC ports that one switch port serves.
+   */
+  hosts_per_port: number
+}
+/**
+ * One of them.
+ */
+export interface Clos {
+  /**
+   * Tiers of switches, 1 to 3.
+   */
+  tiers: number
+  /**
+   * Groups of endpoints with leaves of their own.
+   */
+  groups: number
+  /**
+   * Endpoints in each group.
+   */
+  endpoints_per_group: number
+  /**
+   * Endpoints that fit under a leaf.
+   */
+  hosts_per_leaf: number
+  /**
+   * Leaves of each group.
+   */
+  leaves_per_group: number
+  /**
+   * Links from a leaf upwards.
+   */
+  leaf_uplinks: number
+  /**
+   * Pods; 1 below three tiers.
+   */
+  pods: number
+  /**
+   * Leaves that a pod has room for; the last may have fewer.
+   */
+  leaves_per_pod: number
+  /**
+   * Spines in each pod.
+   */
+  spines_per_pod: number
+  /**
+   * Links from a spine upwards.
+   */
+  spine_uplinks: number
+  /**
+   * Core groups: spines of the same places in their pods share one.
+   */
+  core_groups: number
+  /**
+   * Cores in each core group.
+   */
+  cores_per_group: number
+  /**
+   * Whether leaves are numbered group by group instead of unit by unit.
+   */
+  by_group: boolean
+}
+/**
+ * A dragonfly: `groups` groups of `routers` fully joined routers, each with so many hosts and global links.
+ *
+ * J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`.
+ */
+export interface Dragonfly {
+  /**
+   * Groups, `g`.
+   */
+  groups: number
+  /**
+   * Routers in each group, `a`.
+   */
+  routers: number
+  /**
+   * Hosts at each router, `p`.
+   */
+  hosts: number
+  /**
+   * Global links of each router, `h`.
+   */
+  globals: number
+}
+/**
+ * A dragonfly+: groups are two-tier trees, global links leave from the spines (A. Shpiner et al., HiPINEB 2017).
+ */
+export interface DragonflyPlus {
+  /**
+   * Groups.
+   */
+  groups: number
+  /**
+   * Leaves in each group.
+   */
+  leaves: number
+  /**
+   * Spines in each group; each is joined to each leaf once.
+   */
+  spines: number
+  /**
+   * Hosts under each leaf.
+   */
+  hosts: number
+  /**
+   * Global links of each spine.
+   */
+  globals: number
+}
+/**
+ * Slim Fly on McKay-Miller-Siran graphs (M. Besta and T. Hoefler, SC 2014): `2 q^2` routers of degree `(3q - d) / 2`, where
+ * `q = 4w + d` and `d` is -1, 0 or 1, with `ceil(degree / 2)` hosts each.
+ */
+export interface SlimFly {
+  /**
+   * The order of the field.
+   */
+  q: number
+  /**
+   * Links of a router to routers.
+   */
+  degree: number
+  /**
+   * Hosts at each router.
+   */
+  hosts: number
+}
+/**
+ * A torus of up to three dimensions.
+ */
+export interface Torus {
+  /**
+   * Devices along each dimension.
+   */
+  dimensions: number[]
+  /**
+   * Edge of a cube within which links are copper; `None` without cubes.
+   */
+  cube: number | null
+}
+/**
+ * Paths of a connection where hashes choose them.
+ */
+export interface Connection {
+  /**
+   * Channels.
+   */
+  channels: number
+  /**
+   * Queue pairs of each channel on a port.
+   */
+  queue_pairs: number
+  /**
+   * Whether bytes are split evenly over all ports; otherwise a hash chooses one for each queue pair, as bonded ports do.
+   */
+  plane_striping: boolean
+}
+/**
+ * Cables of one layer.
+ */
+export interface Cabling {
+  /**
+   * What they are made of.
+   */
+  medium: 'copper' | 'active-optical' | 'fibre'
+  /**
+   * Mean length in metres.
+   */
+  length: number
+}
+/**
+ * What it costs.
+ */
+export interface Bill {
+  /**
+   * The design's name.
+   */
+  design: string
+  counts: Counts
+  /**
+   * Accelerators.
+   */
+  devices: number
+  /**
+   * Line by line.
+   */
+  lines: Line[]
+  /**
+   * Switch ports and transceivers alone: what published comparisons of rail-only count. Unit: USD.
+   */
+  ports_and_transceivers: number
+  /**
+   * Switches, cables and transceivers. Unit: USD.
+   */
+  fabric: number
+  /**
+   * Network interfaces. Unit: USD.
+   */
+  nics: number
+  /**
+   * All of it, at typical prices. Unit: USD.
+   */
+  total: number
+  /**
+   * All of it at the lowest prices that are known. Unit: USD.
+   */
+  total_low: number
+  /**
+   * All of it at the highest. Unit: USD.
+   */
+  total_high: number
+  /**
+   * Share of the total whose price has a range; the rest counts at its typical price in all three.
+   */
+  ranged_share: number
+  /**
+   * Power of all whose power is known. Unit: W.
+   */
+  watts: number
+  /**
+   * Whether that is all.
+   */
+  has_all_watts: boolean
+  /**
+   * What is doubtful.
+   */
+  warnings: Warning[]
+}
+/**
+ * What there is.
+ */
+export interface Counts {
+  /**
+   * Switches by tier, from the leaves.
+   */
+  tiers: TierCount[]
+  /**
+   * Links by layer, from the NICs.
+   */
+  layers: LayerCount[]
+  /**
+   * Network interfaces.
+   */
+  nics: number
+  /**
+   * Ports of optical circuit switches.
+   */
+  circuit_ports: number
+}
+/**
+ * Switches of one tier.
+ */
+export interface TierCount {
+  /**
+   * `leaf`, `spine`, `core`, `router`.
+   */
+  name: string
+  /**
+   * Switches.
+   */
+  switches: number
+  /**
+   * Ports that cables are plugged into.
+   */
+  ports_used: number
+  /**
+   * Ports in all.
+   */
+  ports: number
+}
+/**
+ * Links of one layer.
+ */
+export interface LayerCount {
+  /**
+   * Where.
+   */
+  layer: 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
+  /**
+   * Links, both directions counted once.
+   */
+  links: number
+  /**
+   * Cables.
+   */
+  cables: number
+  cabling: Cabling1
+  /**
+   * Transceivers.
+   */
+  transceivers: number
+  /**
+   * Bandwidth of a link, one direction. Unit: B/s.
+   */
+  bandwidth: number
+}
+/**
+ * Cables of one layer.
+ */
+export interface Cabling1 {
+  /**
+   * What they are made of.
+   */
+  medium: 'copper' | 'active-optical' | 'fibre'
+  /**
+   * Mean length in metres.
+   */
+  length: number
+}
+/**
+ * One line of a bill.
+ */
+export interface Line {
+  /**
+   * What is bought.
+   */
+  item:
+    | 'switch-port'
+    | 'transceiver'
+    | 'nic'
+    | 'copper'
+    | 'active-optical'
+    | 'fibre'
+    | 'circuit-switch-port'
+    | 'patch-panel-port'
+    | 'device'
+  /**
+   * Where it goes: a tier of switches or a layer of cables.
+   */
+  place: string
+  /**
+   * Its speed, one direction; `None` where the price has none. Unit: B/s.
+   */
+  speed: number | null
+  /**
+   * How many; metres of fibre.
+   */
+  count: number
+  price: Price
+  /**
+   * `count x price`. Unit: USD.
+   */
+  dollars: number
+  /**
+   * The same at the lowest price that is known; at the typical one where there is but one. Unit: USD.
+   */
+  dollars_low: number
+  /**
+   * The same at the highest. Unit: USD.
+   */
+  dollars_high: number
+  /**
+   * `count x watts of one`; `None` is not known. Unit: W.
+   */
+  watts: number | null
+}
+/**
+ * The price of one, dated and with its source.
+ */
+export interface Price {
+  /**
+   * Dollars for one: the typical price. Unit: USD.
+   */
+  dollars: number
+  /**
+   * The least that a public source has; none where there is but one. Unit: USD.
+   */
+  dollars_low: number | null
+  /**
+   * The most. Unit: USD.
+   */
+  dollars_high: number | null
+  /**
+   * Watts of one; `None` is not known. Unit: W.
+   */
+  watts: number | null
+  /**
+   * When it was read.
+   */
+  date: string
+  /**
+   * Where the dollars come from.
+   */
+  dollars_source: string
+  /**
+   * Where that can be read: a web address, or `unknown`.
+   */
+  address: string
+  /**
+   * Where the watts come from.
+   */
+  watts_source: string
+  /**
+   * `retrieved`, `recalled`, `inferred`, or what the user wrote.
+   */
+  confidence: string
+}
+/**
+ * Something doubtful that did not stop the work.
+ */
+export interface Warning {
+  /**
+   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   */
+  id: string
+  /**
+   * What is doubtful and what to do, in one sentence.
+   */
+  message: string
+}
+/**
+ * Its share of the cluster.
+ */
+export interface Share {
+  /**
+   * Of the dollars of network and devices.
+   */
+  of_dollars: number | null
+  /**
+   * Of the watts of network and devices.
+   */
+  of_watts: number | null
+  /**
+   * The network's dollars a year: price over years, and electricity. Unit: USD.
+   */
+  dollars_per_year: number
+  /**
+   * The network's dollars for a million tokens. Unit: USD.
+   */
+  dollars_per_million_tokens: number | null
+  /**
+   * The same for network and devices together.
+   */
+  cluster: Whole | null
+}
+/**
+ * Network, devices and electricity together.
+ */
+export interface Whole {
+  /**
+   * Tokens a second.
+   */
+  tokens_per_second: number | null
+  /**
+   * Dollars a day. Unit: USD.
+   */
+  dollars_per_day: number
+  /**
+   * Dollars for a million tokens. Unit: USD.
+   */
+  dollars_per_million_tokens: number | null
+  /**
+   * Dollars for the run: `tokens x dollars for one / availability`. Unit: USD.
+   */
+  dollars_per_run: number | null
+  /**
+   * Power at the facility's meter. Unit: W.
+   */
+  power: number
+  /**
+   * Energy at the facility's meter for a million tokens. Unit: kWh.
+   */
+  energy_per_million_tokens: number | null
+  /**
+   * The network's part of that energy. Unit: kWh.
+   */
+  network_energy_per_million_tokens: number | null
+}
+/**
+ * A run's step on a design, worked out by whoever knows steps.
+ */
+export interface OnRun {
+  /**
+   * Time of a step. Unit: s.
+   */
+  step_time: number
+  /**
+   * Share of it that the network between domains takes.
+   */
+  network_share: number
+  /**
+   * Tokens a second.
+   */
+  tokens_per_second: number
+}
+/**
+ * A design that cannot be built as asked, and why.
+ */
+export interface Refused {
+  /**
+   * Its name.
+   */
+  name: string
+  problem: Problem
+}
+/**
+ * Why.
+ */
+export interface Problem {
+  /**
+   * What is wrong, and why, in a lowercase fragment.
+   */
+  message: string
+  /**
+   * Where.
+   */
+  place: Place | null
+  /**
+   * What to do about it, or the nearest valid name.
+   */
+  hint: string | null
+}
+/**
+ * A place in an input.
+ */
+export interface Place {
+  /**
+   * The file, or what stands for it (`--set`, `--tp`).
+   */
+  file: string
+  /**
+   * The line, from 1, if known.
+   */
+  line: number | null
+  /**
+   * The column, from 1, if known.
+   */
+  column: number | null
+  /**
+   * The dotted key, if known.
+   */
+  key: string | null
+  /**
+   * The offending line of text, if known.
+   */
+  text: string | null
+}
+/**
+ * Savings against the first design over the ratio of port price to transceiver price.
+ */
+export interface Sweep {
+  /**
+   * Ratio of port price to transceiver price, or a factor on the catalogue's port prices.
+   */
+  ratio: number
+  /**
+   * Saving of each further design, in their order.
+   */
+  savings: number[]
+}
+/**
+ * Two designs cost the same at some ratio or number of devices.
+ */
+export interface BreakEven {
+  /**
+   * The one that is cheaper where ports are dear.
+   */
+  dear_ports: string
+  /**
+   * The one that is cheaper where transceivers are dear.
+   */
+  dear_transceivers: string
+  /**
+   * Port price over transceiver price, or a factor on the catalogue's port prices.
+   */
+  ratio: number
+}
+/**
+ * The cheapest design from some number of devices on, by dollars for each device.
+ */
+export interface Cheapest {
+  /**
+   * Devices.
+   */
+  devices: number
+  /**
+   * The design.
+   */
+  name: string
+  /**
+   * Dollars of each design for each device, in the order of `Comparison::names`; none where it cannot be built.
+   */
+  per_device: (number | null)[]
+}
+/**
+ * What the rest of the cluster costs and draws, and for how long it is used.
+ */
+export interface Cluster {
+  /**
+   * The accelerator's name.
+   */
+  accelerator: string
+  /**
+   * Price of one accelerator with its share of the server. Unit: USD.
+   */
+  device_price: number | null
+  /**
+   * Where that price comes from.
+   */
+  device_price_source: string
+  /**
+   * Power of one accelerator. Unit: W.
+   */
+  device_power: number | null
+  /**
+   * Power of the rest of a server, for each accelerator. Unit: W.
+   */
+  host_power: number
+  /**
+   * Years over which network and devices are paid.
+   */
+  years: number
+  /**
+   * Dollars for a kilowatt-hour. Unit: USD.
+   */
+  electricity_price: number
+  /**
+   * Facility power over machine power.
+   */
+  power_usage_effectiveness: number
+  /**
+   * Tokens a second of the whole run, if known.
+   */
+  tokens_per_second: number | null
+  /**
+   * Tokens of the whole run, if known.
+   */
+  tokens: number | null
+  /**
+   * Share of the calendar in which the run makes progress: what is owned is paid for in the rest, too.
+   */
+  availability: number
+}

@@ -1,0 +1,337 @@
+// Made from docs/reference/schema/network_design.json by scripts/types.mjs.
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface NetworkDesignAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'network_design'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * Designs in the order of the axes.
+   */
+  rows: Row[]
+  /**
+   * Plans of the classes.
+   */
+  classes: Class[]
+  /**
+   * What cannot be built, one of each reason.
+   */
+  refused: Refused[]
+  /**
+   * Price of each device's part of a scale-up domain beyond the machine's own, by domain size.
+   */
+  scale_up_prices: {
+    /**
+     * Unit: USD.
+     *
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^\d+$".
+     */
+    [k: string]: number
+  }
+  /**
+   * Rows whose simulated cost per token cannot be told from the lowest, by their place; one alone is the winner. Empty where nothing was simulated.
+   */
+  contenders: number[]
+  /**
+   * Whether the fronts are of watts, too: only where the power of every design is known, or what is not known would count as 0.
+   */
+  compares_power: boolean
+  /**
+   * What is doubtful.
+   */
+  warnings: Warning[]
+  /**
+   * Settings that were not specified.
+   */
+  chosen: string[]
+  /**
+   * Whether everything was searched.
+   */
+  complete: boolean
+}
+/**
+ * One design with its step.
+ */
+export interface Row {
+  /**
+   * Its kind.
+   */
+  topology:
+    | 'clos'
+    | 'rail-optimized'
+    | 'rail-only'
+    | 'trimmed'
+    | 'dual-plane'
+    | 'multi-plane'
+    | 'dragonfly'
+    | 'dragonfly-plus'
+    | 'torus'
+    | 'slim-fly'
+    | 'scale-up'
+  /**
+   * Devices of a scale-up domain.
+   */
+  domain: number
+  /**
+   * Bandwidth below a leaf over bandwidth above it.
+   */
+  oversubscription: number
+  /**
+   * Bandwidth of a NIC, one direction. Unit: B/s.
+   */
+  speed: number
+  /**
+   * Tiers of switches.
+   */
+  tiers: number
+  /**
+   * Switches.
+   */
+  switches: number
+  /**
+   * Dollars of the network, NICs included, and of larger domains where they have a price. Unit: USD.
+   */
+  dollars: number
+  /**
+   * The same for each device. Unit: USD.
+   */
+  dollars_per_device: number
+  /**
+   * Watts of the network; none where the power of a part is not known. Unit: W.
+   */
+  watts: number | null
+  /**
+   * Time of a step; none where nothing fits. Unit: s.
+   */
+  step_time: number | null
+  /**
+   * Share of it that the network between domains takes.
+   */
+  network_share: number | null
+  /**
+   * Tokens a second.
+   */
+  tokens_per_second: number | null
+  share: Share
+  /**
+   * Index of the class that shares its plan.
+   */
+  class: number
+  /**
+   * Whether no other design of the same domain size is at least as good in time, dollars and watts and better in one.
+   */
+  on_front: boolean
+  /**
+   * Whether no other design of any size is; only told where larger domains have a price.
+   */
+  on_whole_front: boolean
+  /**
+   * Whether a token costs least here, among designs that can be compared by it; once steps are simulated, beyond the doubt of all others.
+   */
+  cheapest_token: boolean
+  /**
+   * Whether it is what others are compared with: rail-optimized, nothing oversubscribed, the machine's own domains.
+   */
+  is_reference: boolean
+  /**
+   * The simulated step, where it may be the cheapest or is a reference.
+   */
+  simulated: Simulated | null
+}
+/**
+ * What network and devices cost for a token, a day, a run.
+ */
+export interface Share {
+  /**
+   * Of the dollars of network and devices.
+   */
+  of_dollars: number | null
+  /**
+   * Of the watts of network and devices.
+   */
+  of_watts: number | null
+  /**
+   * The network's dollars a year: price over years, and electricity. Unit: USD.
+   */
+  dollars_per_year: number
+  /**
+   * The network's dollars for a million tokens. Unit: USD.
+   */
+  dollars_per_million_tokens: number | null
+  /**
+   * The same for network and devices together.
+   */
+  cluster: Whole | null
+}
+/**
+ * Network, devices and electricity together.
+ */
+export interface Whole {
+  /**
+   * Tokens a second.
+   */
+  tokens_per_second: number | null
+  /**
+   * Dollars a day. Unit: USD.
+   */
+  dollars_per_day: number
+  /**
+   * Dollars for a million tokens. Unit: USD.
+   */
+  dollars_per_million_tokens: number | null
+  /**
+   * Dollars for the run: `tokens x dollars for one / availability`. Unit: USD.
+   */
+  dollars_per_run: number | null
+  /**
+   * Power at the facility's meter. Unit: W.
+   */
+  power: number
+  /**
+   * Energy at the facility's meter for a million tokens. Unit: kWh.
+   */
+  energy_per_million_tokens: number | null
+  /**
+   * The network's part of that energy. Unit: kWh.
+   */
+  network_energy_per_million_tokens: number | null
+}
+/**
+ * A simulated step on a network, and what a token costs there.
+ */
+export interface Simulated {
+  /**
+   * How messages are routed.
+   */
+  routing: string
+  /**
+   * The step. Unit: s.
+   */
+  step_time: number
+  /**
+   * Bounds of the step: the network's part of it shorter or longer by what flows miss packets by. Unit: s.
+   */
+  step_low: number
+  /**
+   * The upper bound. Unit: s.
+   */
+  step_high: number
+  /**
+   * Dollars for a million tokens, devices and network. Unit: USD.
+   */
+  dollars: number
+  /**
+   * Its bounds. Unit: USD.
+   */
+  dollars_low: number
+  /**
+   * The upper bound. Unit: USD.
+   */
+  dollars_high: number
+}
+/**
+ * A class of designs that no step can tell apart.
+ */
+export interface Class {
+  /**
+   * The best plan's layout as flags; empty where nothing fits.
+   */
+  layout: string
+  /**
+   * Why there is none; empty where there is.
+   */
+  reason: string
+}
+/**
+ * A combination that cannot be built.
+ */
+export interface Refused {
+  /**
+   * Its kind.
+   */
+  kind:
+    | 'clos'
+    | 'rail-optimized'
+    | 'rail-only'
+    | 'trimmed'
+    | 'dual-plane'
+    | 'multi-plane'
+    | 'dragonfly'
+    | 'dragonfly-plus'
+    | 'torus'
+    | 'slim-fly'
+    | 'scale-up'
+  /**
+   * Devices of a domain.
+   */
+  domain: number
+  /**
+   * Bandwidth of a NIC. Unit: B/s.
+   */
+  speed: number
+  problem: Problem
+}
+/**
+ * Why.
+ */
+export interface Problem {
+  /**
+   * What is wrong, and why, in a lowercase fragment.
+   */
+  message: string
+  /**
+   * Where.
+   */
+  place: Place | null
+  /**
+   * What to do about it, or the nearest valid name.
+   */
+  hint: string | null
+}
+/**
+ * A place in an input.
+ */
+export interface Place {
+  /**
+   * The file, or what stands for it (`--set`, `--tp`).
+   */
+  file: string
+  /**
+   * The line, from 1, if known.
+   */
+  line: number | null
+  /**
+   * The column, from 1, if known.
+   */
+  column: number | null
+  /**
+   * The dotted key, if known.
+   */
+  key: string | null
+  /**
+   * The offending line of text, if known.
+   */
+  text: string | null
+}
+/**
+ * Something doubtful that did not stop the work.
+ */
+export interface Warning {
+  /**
+   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   */
+  id: string
+  /**
+   * What is doubtful and what to do, in one sentence.
+   */
+  message: string
+}

@@ -1,0 +1,623 @@
+// Made from docs/reference/schema/network_failures.json by scripts/types.mjs.
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface NetworkFailuresAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'network_failures'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  job: Job
+  /**
+   * The run in one line.
+   */
+  run: string | null
+  designs: FailingFields[]
+}
+/**
+ * What a job is like when something fails.
+ */
+export interface Job {
+  /**
+   * Share of the step that is exposed network time.
+   */
+  exposed_share: number
+  /**
+   * Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint.
+   */
+  interruption_hours: number
+  /**
+   * Who carries the traffic of devices that lost bandwidth.
+   */
+  recovery: 'alone' | 'neighbour' | 'spread'
+}
+export interface FailingFields {
+  design: Design
+  expected: Expectation
+  /**
+   * Several parts fail at random.
+   */
+  sampled: Sampled | null
+  /**
+   * The parts that were named.
+   */
+  named: NamedFields | null
+}
+/**
+ * A network.
+ */
+export interface Design {
+  /**
+   * What it is called.
+   */
+  name: string
+  /**
+   * Its family.
+   */
+  kind:
+    | 'clos'
+    | 'rail-optimized'
+    | 'rail-only'
+    | 'trimmed'
+    | 'dual-plane'
+    | 'multi-plane'
+    | 'dragonfly'
+    | 'dragonfly-plus'
+    | 'torus'
+    | 'slim-fly'
+    | 'scale-up'
+  /**
+   * Accelerators.
+   */
+  devices: number
+  domain: Domain
+  /**
+   * Network bandwidth of one device, one direction, over all of its ports. Unit: B/s.
+   */
+  nic_bandwidth: number
+  /**
+   * Ports of a NIC, each in a plane of its own.
+   */
+  planes: number
+  /**
+   * Rails; 1 where they do not matter.
+   */
+  rails: number
+  /**
+   * Ports of a switch, counted at the NIC's bandwidth.
+   */
+  radix: number
+  /**
+   * Bandwidth of the links between switches, one direction. Unit: B/s.
+   */
+  port_bandwidth: number
+  /**
+   * Ports of a switch, counted at `port_bandwidth`.
+   */
+  ports_per_switch: number
+  /**
+   * What joins the NICs.
+   */
+  fabric:
+    | {
+        clos: ClosNetwork
+      }
+    | {
+        dragonfly: Dragonfly
+      }
+    | {
+        dragonfly_plus: DragonflyPlus
+      }
+    | {
+        slim_fly: SlimFly
+      }
+    | {
+        torus: Torus
+      }
+    | 'none'
+  /**
+   * Endpoints beside the devices in one fabric.
+   */
+  extra_endpoints: number
+  /**
+   * Links in one cable.
+   */
+  links_per_cable: number
+  /**
+   * How a message finds its way.
+   */
+  routing: 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
+  connection: Connection
+  /**
+   * Seed of the hash.
+   */
+  seed: number
+  /**
+   * What a message to another rail does.
+   */
+  forwarding: 'none' | 'before' | 'after'
+  /**
+   * Latency of each link with the switch behind it. Unit: s.
+   */
+  link_latency: number
+  /**
+   * Cables between NIC and leaf, leaf and spine, spine and core.
+   *
+   * @minItems 3
+   * @maxItems 3
+   */
+  cabling: [Cabling, Cabling, Cabling]
+}
+/**
+ * The scale-up domains.
+ */
+export interface Domain {
+  /**
+   * Devices in each.
+   */
+  size: number
+  /**
+   * Bandwidth of one device, one direction. Unit: B/s.
+   */
+  bandwidth: number
+  /**
+   * Latency through a domain, one way. Unit: s.
+   */
+  latency: number
+}
+/**
+ * Folded Clos fabrics that are alike, and who is joined to which.
+ */
+export interface ClosNetwork {
+  clos: Clos
+  /**
+   * Fabrics in each plane: one, or one for each rail.
+   */
+  fabrics_per_plane: number
+  /**
+   * Fabrics that share one switch, where one switch is more than one needs.
+   */
+  fabrics_per_switch: number
+  /**
+   * Rails whose leaves are shared: those of one group of the fabric.
+   */
+  rails_per_group: number
+  /**
+   * Tiers that are left; less than the fabric has where layers without traffic were taken away.
+   */
+  kept_tiers: number
+  /**
+   * NIC ports that one switch port serves.
+   */
+  hosts_per_port: number
+}
+/**
+ * One of them.
+ */
+export interface Clos {
+  /**
+   * Tiers of switches, 1 to 3.
+   */
+  tiers: number
+  /**
+   * Groups of endpoints with leaves of their own.
+   */
+  groups: number
+  /**
+   * Endpoints in each group.
+   */
+  endpoints_per_group: number
+  /**
+   * Endpoints that fit under a leaf.
+   */
+  hosts_per_leaf: number
+  /**
+   * Leaves of each group.
+   */
+  leaves_per_group: number
+  /**
+   * Links from a leaf upwards.
+   */
+  leaf_uplinks: number
+  /**
+   * Pods; 1 below three tiers.
+   */
+  pods: number
+  /**
+   * Leaves that a pod has room for; the last may have fewer.
+   */
+  leaves_per_pod: number
+  /**
+   * Spines in each pod.
+   */
+  spines_per_pod: number
+  /**
+   * Links from a spine upwards.
+   */
+  spine_uplinks: number
+  /**
+   * Core groups: spines of the same places in their pods share one.
+   */
+  core_groups: number
+  /**
+   * Cores in each core group.
+   */
+  cores_per_group: number
+  /**
+   * Whether leaves are numbered group by group instead of unit by unit.
+   */
+  by_group: boolean
+}
+/**
+ * A dragonfly: `groups` groups of `routers` fully joined routers, each with so many hosts and global links.
+ *
+ * J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`.
+ */
+export interface Dragonfly {
+  /**
+   * Groups, `g`.
+   */
+  groups: number
+  /**
+   * Routers in each group, `a`.
+   */
+  routers: number
+  /**
+   * Hosts at each router, `p`.
+   */
+  hosts: number
+  /**
+   * Global links of each router, `h`.
+   */
+  globals: number
+}
+/**
+ * A dragonfly+: groups are two-tier trees, global links leave from the spines (A. Shpiner et al., HiPINEB 2017).
+ */
+export interface DragonflyPlus {
+  /**
+   * Groups.
+   */
+  groups: number
+  /**
+   * Leaves in each group.
+   */
+  leaves: number
+  /**
+   * Spines in each group; each is joined to each leaf once.
+   */
+  spines: number
+  /**
+   * Hosts under each leaf.
+   */
+  hosts: number
+  /**
+   * Global links of each spine.
+   */
+  globals: number
+}
+/**
+ * Slim Fly on McKay-Miller-Siran graphs (M. Besta and T. Hoefler, SC 2014): `2 q^2` routers of degree `(3q - d) / 2`, where
+ * `q = 4w + d` and `d` is -1, 0 or 1, with `ceil(degree / 2)` hosts each.
+ */
+export interface SlimFly {
+  /**
+   * The order of the field.
+   */
+  q: number
+  /**
+   * Links of a router to routers.
+   */
+  degree: number
+  /**
+   * Hosts at each router.
+   */
+  hosts: number
+}
+/**
+ * A torus of up to three dimensions.
+ */
+export interface Torus {
+  /**
+   * Devices along each dimension.
+   */
+  dimensions: number[]
+  /**
+   * Edge of a cube within which links are copper; `None` without cubes.
+   */
+  cube: number | null
+}
+/**
+ * Paths of a connection where hashes choose them.
+ */
+export interface Connection {
+  /**
+   * Channels.
+   */
+  channels: number
+  /**
+   * Queue pairs of each channel on a port.
+   */
+  queue_pairs: number
+  /**
+   * Whether bytes are split evenly over all ports; otherwise a hash chooses one for each queue pair, as bonded ports do.
+   */
+  plane_striping: boolean
+}
+/**
+ * Cables of one layer.
+ */
+export interface Cabling {
+  /**
+   * What they are made of.
+   */
+  medium: 'copper' | 'active-optical' | 'fibre'
+  /**
+   * Mean length in metres.
+   */
+  length: number
+}
+/**
+ * One part fails, for each class of parts.
+ */
+export interface Expectation {
+  /**
+   * The design's name.
+   */
+  design: string
+  /**
+   * Devices.
+   */
+  devices: number
+  /**
+   * Class by class, from the devices outwards.
+   */
+  classes: ClassLoss[]
+  /**
+   * Failures in a month.
+   */
+  failures_per_month: number
+  /**
+   * Failures in a month that stop the job.
+   */
+  interruptions_per_month: number
+  /**
+   * Device-hours that are lost in a month.
+   */
+  lost_hours_per_month: number
+  /**
+   * Share of all device-hours.
+   */
+  lost_share: number
+  /**
+   * Mean factor of the step's time over a month, interruptions aside.
+   */
+  mean_slowdown: number
+  /**
+   * Devices out of work at a moment, on average.
+   */
+  mean_lost_devices: number
+}
+/**
+ * What one class of parts costs.
+ */
+export interface ClassLoss {
+  /**
+   * The part: `NIC`, `leaf`, `leaf-spine link`, ...
+   */
+  part: string
+  /**
+   * How many there are.
+   */
+  count: number
+  /**
+   * Devices whose own NIC reaches nobody any more.
+   */
+  cut_off: number
+  /**
+   * Devices that nobody reaches any more, not even through their domain: the step cannot finish.
+   */
+  stranded: number
+  /**
+   * Devices that keep a part of their bandwidth.
+   */
+  slowed: number
+  /**
+   * Devices of all domains with a member that is cut off or slowed: what a job would have to do without.
+   */
+  touched: number
+  /**
+   * Share of bandwidth that the most affected device keeps on its own NIC.
+   */
+  kept_alone: number
+  /**
+   * Share that it keeps when one neighbour carries its traffic beside its own.
+   */
+  kept_neighbour: number
+  /**
+   * Share that the most affected domain keeps over all of its NICs.
+   */
+  kept_spread: number
+  /**
+   * What the figures assume, where that is not plain.
+   */
+  remark: string
+  rate: Rate
+  /**
+   * Failures of all of them in a month.
+   */
+  failures_per_month: number
+  /**
+   * Whether the job stops and starts again: connections of a device break.
+   */
+  interrupts: boolean
+  /**
+   * How much longer a step takes until the repair; `None` if it cannot be finished.
+   */
+  slowdown: number | null
+  /**
+   * How the job goes on.
+   */
+  response: 'run-on' | 'go-without' | 'wait'
+  /**
+   * Device-hours that one failure costs.
+   */
+  lost_hours: number
+  /**
+   * Devices that the job is short of while the part is down.
+   */
+  lost_devices: number
+  /**
+   * Device-hours in a month.
+   */
+  lost_hours_per_month: number
+}
+/**
+ * How often they fail.
+ */
+export interface Rate {
+  /**
+   * Failures of one part in 10^9 hours.
+   */
+  fit: number
+  /**
+   * Hours until it is repaired.
+   */
+  repair_hours: number
+  /**
+   * When it was read.
+   */
+  date: string
+  /**
+   * Where the rate comes from.
+   */
+  fit_source: string
+  /**
+   * Where the time to repair comes from.
+   */
+  repair_source: string
+  /**
+   * `retrieved`, `recalled`, `derived`, or what the user wrote.
+   */
+  confidence: string
+}
+/**
+ * What was found, with standard errors.
+ */
+export interface Sampled {
+  /**
+   * What was drawn.
+   */
+  draw:
+    | 'moments'
+    | {
+        together: [unknown, unknown][]
+      }
+  /**
+   * States drawn.
+   */
+  samples: number
+  /**
+   * The generator's seed.
+   */
+  seed: number
+  /**
+   * Mean factor of the step's time over states in which it can be finished.
+   */
+  mean_slowdown: number
+  /**
+   * Its standard error.
+   */
+  mean_slowdown_error: number
+  /**
+   * The largest factor among these.
+   */
+  worst_slowdown: number
+  /**
+   * Share of states in which the step cannot be finished.
+   */
+  stopped: number
+  /**
+   * Its standard error; where no state or every state was stopped, the bound on the share's distance with 95% confidence: three over the
+   * number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983).
+   */
+  stopped_error: number
+  /**
+   * Mean devices whose own NIC reaches nobody.
+   */
+  mean_cut_off: number
+  /**
+   * Share of states in which nothing is missing.
+   */
+  whole: number
+}
+export interface NamedFields {
+  failed: Part[]
+  state: State
+  /**
+   * Step time relative to the whole network; none where the job cannot finish.
+   */
+  slowdown: number | null
+  finishes: boolean
+}
+/**
+ * A part by its class (as `super::Class::part`) and its number.
+ */
+export interface Part {
+  /**
+   * The class.
+   */
+  class: string
+  /**
+   * The number.
+   */
+  number: number
+}
+/**
+ * What is left of a network.
+ */
+export interface State {
+  /**
+   * Devices whose own NIC reaches nobody.
+   */
+  cut_off: Range[]
+  /**
+   * Devices that their domain cannot help either: the step cannot finish.
+   */
+  stranded: Range[]
+  /**
+   * Whether all domains reach each other.
+   */
+  is_connected: boolean
+  /**
+   * Share of bandwidth that the most affected device keeps on its own NIC.
+   */
+  kept_alone: number
+  /**
+   * Share that it keeps when one neighbour carries its traffic beside its own.
+   */
+  kept_neighbour: number
+  /**
+   * Share that the most affected domain keeps over all of its NICs.
+   */
+  kept_spread: number
+}
+/**
+ * Devices from the first to the last, both included.
+ */
+export interface Range {
+  /**
+   * The first.
+   */
+  first: number
+  /**
+   * The last.
+   */
+  last: number
+}

@@ -1,0 +1,219 @@
+// Made from docs/reference/schema/network_simulate.json by scripts/types.mjs.
+
+/**
+ * Who carries the traffic of a device that lost network bandwidth.
+ */
+export type Recovery = 'alone' | 'neighbour' | 'spread'
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface NetworkSimulateAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'network_simulate'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * The topology's name.
+   */
+  topology: string
+  /**
+   * How messages find their way on it.
+   */
+  routing: string
+  /**
+   * What of it is broken.
+   */
+  failed: string[]
+  /**
+   * Who carries the traffic of NICs that lost ports, where parts are broken.
+   */
+  recovery?: Recovery | null
+  /**
+   * The other jobs on it.
+   */
+  background: Background | null
+  /**
+   * Ranks of the run.
+   */
+  ranks: number
+  /**
+   * Devices of the network.
+   */
+  devices: number
+  /**
+   * The step on this network. Unit: s.
+   */
+  step_time: number
+  /**
+   * The step under further seeds of hashed routes, where they were asked for.
+   */
+  over_seeds?: OverSeeds | null
+  /**
+   * The step as `estimate` has it, in closed form. Unit: s.
+   */
+  closed_form: number
+  /**
+   * What led from one to the other, step by step.
+   */
+  changes: Change[]
+  /**
+   * Every dimension that exchanges.
+   */
+  dimensions: DimensionRow[]
+  /**
+   * How busy links were, from the devices outwards.
+   */
+  layers: LayerLoad[]
+  /**
+   * Whether groups of each exchange are alike to the network, so that replicas do march in step.
+   */
+  is_exact: boolean
+  /**
+   * Exchanges that go through third groups of a dragonfly, where its routing chooses.
+   */
+  detours?: string[]
+  /**
+   * Passes and exchanges that were played.
+   */
+  tasks: number
+  /**
+   * Flows that stand for all of them.
+   */
+  flows: number
+  title: string
+  /**
+   * Settings that were not specified.
+   */
+  chosen: string[]
+}
+/**
+ * Devices that send all the time.
+ */
+export interface Background {
+  /**
+   * Share of its network bandwidth that each uses if it can.
+   */
+  load: number
+  /**
+   * Only devices that the run does not use; otherwise all, the run's own too.
+   */
+  spare_only: boolean
+}
+/**
+ * Step times over seeds.
+ */
+export interface OverSeeds {
+  /**
+   * How many.
+   */
+  seeds: number
+  /**
+   * The first.
+   */
+  first: number
+  /**
+   * The fastest step. Unit: s.
+   */
+  least: number
+  /**
+   * As many are faster as are slower. Unit: s.
+   */
+  median: number
+  /**
+   * Nine in ten are no slower. Unit: s.
+   */
+  p90: number
+  /**
+   * The slowest step. Unit: s.
+   */
+  most: number
+}
+/**
+ * One more circumstance, and the step with it.
+ */
+export interface Change {
+  /**
+   * What is added.
+   */
+  what: string
+  /**
+   * The step with it and everything before. Unit: s.
+   */
+  step_time: number
+  /**
+   * How much longer that is. Unit: s.
+   */
+  cost: number
+}
+/**
+ * What one dimension's exchanges take, on the stage whose exchanges take longest.
+ */
+export interface DimensionRow {
+  /**
+   * Its name.
+   */
+  dimension: string
+  /**
+   * The stage.
+   */
+  stage: number
+  /**
+   * Exchanges in the step.
+   */
+  exchanges: number
+  /**
+   * All of them in closed form, hidden or not, on a network without oversubscription. Unit: s.
+   */
+  closed_form: number
+  /**
+   * On the topology, each kind alone. Unit: s.
+   */
+  alone: number
+  /**
+   * In the step, beside the others. Unit: s.
+   */
+  in_step: number
+  /**
+   * `in_step / closed_form`.
+   */
+  slowdown: number
+}
+/**
+ * A layer's links over some time.
+ */
+export interface LayerLoad {
+  /**
+   * Its name.
+   */
+  layer: string
+  /**
+   * Directed links.
+   */
+  links: number
+  /**
+   * Of these, how many carried anything.
+   */
+  used: number
+  /**
+   * Capacity of one. Unit: B/s.
+   */
+  capacity: number
+  /**
+   * Share of its capacity that the average link carried.
+   */
+  mean: number
+  /**
+   * The same of the busiest.
+   */
+  busiest: number
+  /**
+   * Where the busiest is.
+   */
+  link: string
+}

@@ -1,0 +1,696 @@
+// Made from docs/reference/schema/network_traffic.json by scripts/types.mjs.
+
+/**
+ * For which part of the step something runs.
+ */
+export type Phase = 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
+/**
+ * A parallel dimension, for whose sake ranks communicate.
+ */
+export type Dimension = 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface NetworkTrafficAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'network_traffic'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  title: string
+  /**
+   * Settings that were not specified.
+   */
+  chosen: string[]
+  design: Design | null
+  place: Place
+  /**
+   * What all ranks send in a step. Unit: B.
+   */
+  sent: number
+  /**
+   * What one rank sends, on average. Unit: B.
+   */
+  sent_per_rank: number
+  /**
+   * Share of the bytes that stays inside scale-up domains.
+   */
+  inside_share: number
+  /**
+   * Share of the pairs that send each other nothing.
+   */
+  silent_share: number
+  /**
+   * By class of pairs, the nearest first.
+   */
+  pairs: PairRow[]
+  /**
+   * By parallel dimension.
+   */
+  dimensions: DimensionRow[]
+  /**
+   * By exchange, the most bytes first.
+   */
+  exchanges: ExchangeRow[]
+  /**
+   * With `--by domain`.
+   */
+  domains?: DomainRow[] | null
+  /**
+   * With `--by rail`.
+   */
+  rails?: RailRow[] | null
+  /**
+   * All bytes first, then those of each dimension that has any.
+   */
+  squares?: Square[]
+  /**
+   * Ranks of the run.
+   */
+  ranks?: number
+  /**
+   * Ranks along a cell's side; the last cell may have fewer.
+   */
+  per_cell?: number
+  /**
+   * Cells along a square's side.
+   */
+  side?: number
+  links?: LinkFields[]
+  /**
+   * Whether a row stands for several parallel links.
+   */
+  links_pooled?: boolean
+  /**
+   * Bytes between domains that no network joins. Unit: B.
+   */
+  unjoined?: number
+}
+/**
+ * A network.
+ */
+export interface Design {
+  /**
+   * What it is called.
+   */
+  name: string
+  /**
+   * Its family.
+   */
+  kind:
+    | 'clos'
+    | 'rail-optimized'
+    | 'rail-only'
+    | 'trimmed'
+    | 'dual-plane'
+    | 'multi-plane'
+    | 'dragonfly'
+    | 'dragonfly-plus'
+    | 'torus'
+    | 'slim-fly'
+    | 'scale-up'
+  /**
+   * Accelerators.
+   */
+  devices: number
+  domain: Domain
+  /**
+   * Network bandwidth of one device, one direction, over all of its ports. Unit: B/s.
+   */
+  nic_bandwidth: number
+  /**
+   * Ports of a NIC, each in a plane of its own.
+   */
+  planes: number
+  /**
+   * Rails; 1 where they do not matter.
+   */
+  rails: number
+  /**
+   * Ports of a switch, counted at the NIC's bandwidth.
+   */
+  radix: number
+  /**
+   * Bandwidth of the links between switches, one direction. Unit: B/s.
+   */
+  port_bandwidth: number
+  /**
+   * Ports of a switch, counted at `port_bandwidth`.
+   */
+  ports_per_switch: number
+  /**
+   * What joins the NICs.
+   */
+  fabric:
+    | {
+        clos: ClosNetwork
+      }
+    | {
+        dragonfly: Dragonfly
+      }
+    | {
+        dragonfly_plus: DragonflyPlus
+      }
+    | {
+        slim_fly: SlimFly
+      }
+    | {
+        torus: Torus
+      }
+    | 'none'
+  /**
+   * Endpoints beside the devices in one fabric.
+   */
+  extra_endpoints: number
+  /**
+   * Links in one cable.
+   */
+  links_per_cable: number
+  /**
+   * How a message finds its way.
+   */
+  routing: 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
+  connection: Connection
+  /**
+   * Seed of the hash.
+   */
+  seed: number
+  /**
+   * What a message to another rail does.
+   */
+  forwarding: 'none' | 'before' | 'after'
+  /**
+   * Latency of each link with the switch behind it. Unit: s.
+   */
+  link_latency: number
+  /**
+   * Cables between NIC and leaf, leaf and spine, spine and core.
+   *
+   * @minItems 3
+   * @maxItems 3
+   */
+  cabling: [Cabling, Cabling, Cabling]
+}
+/**
+ * The scale-up domains.
+ */
+export interface Domain {
+  /**
+   * Devices in each.
+   */
+  size: number
+  /**
+   * Bandwidth of one device, one direction. Unit: B/s.
+   */
+  bandwidth: number
+  /**
+   * Latency through a domain, one way. Unit: s.
+   */
+  latency: number
+}
+/**
+ * Folded Clos fabrics that are alike, and who is joined to which.
+ */
+export interface ClosNetwork {
+  clos: Clos
+  /**
+   * Fabrics in each plane: one, or one for each rail.
+   */
+  fabrics_per_plane: number
+  /**
+   * Fabrics that share one switch, where one switch is more than one needs.
+   */
+  fabrics_per_switch: number
+  /**
+   * Rails whose leaves are shared: those of one group of the fabric.
+   */
+  rails_per_group: number
+  /**
+   * Tiers that are left; less than the fabric has where layers without traffic were taken away.
+   */
+  kept_tiers: number
+  /**
+   * NIC ports that one switch port serves.
+   */
+  hosts_per_port: number
+}
+/**
+ * One of them.
+ */
+export interface Clos {
+  /**
+   * Tiers of switches, 1 to 3.
+   */
+  tiers: number
+  /**
+   * Groups of endpoints with leaves of their own.
+   */
+  groups: number
+  /**
+   * Endpoints in each group.
+   */
+  endpoints_per_group: number
+  /**
+   * Endpoints that fit under a leaf.
+   */
+  hosts_per_leaf: number
+  /**
+   * Leaves of each group.
+   */
+  leaves_per_group: number
+  /**
+   * Links from a leaf upwards.
+   */
+  leaf_uplinks: number
+  /**
+   * Pods; 1 below three tiers.
+   */
+  pods: number
+  /**
+   * Leaves that a pod has room for; the last may have fewer.
+   */
+  leaves_per_pod: number
+  /**
+   * Spines in each pod.
+   */
+  spines_per_pod: number
+  /**
+   * Links from a spine upwards.
+   */
+  spine_uplinks: number
+  /**
+   * Core groups: spines of the same places in their pods share one.
+   */
+  core_groups: number
+  /**
+   * Cores in each core group.
+   */
+  cores_per_group: number
+  /**
+   * Whether leaves are numbered group by group instead of unit by unit.
+   */
+  by_group: boolean
+}
+/**
+ * A dragonfly: `groups` groups of `routers` fully joined routers, each with so many hosts and global links.
+ *
+ * J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`.
+ */
+export interface Dragonfly {
+  /**
+   * Groups, `g`.
+   */
+  groups: number
+  /**
+   * Routers in each group, `a`.
+   */
+  routers: number
+  /**
+   * Hosts at each router, `p`.
+   */
+  hosts: number
+  /**
+   * Global links of each router, `h`.
+   */
+  globals: number
+}
+/**
+ * A dragonfly+: groups are two-tier trees, global links leave from the spines (A. Shpiner et al., HiPINEB 2017).
+ */
+export interface DragonflyPlus {
+  /**
+   * Groups.
+   */
+  groups: number
+  /**
+   * Leaves in each group.
+   */
+  leaves: number
+  /**
+   * Spines in each group; each is joined to each leaf once.
+   */
+  spines: number
+  /**
+   * Hosts under each leaf.
+   */
+  hosts: number
+  /**
+   * Global links of each spine.
+   */
+  globals: number
+}
+/**
+ * Slim Fly on McKay-Miller-Siran graphs (M. Besta and T. Hoefler, SC 2014): `2 q^2` routers of degree `(3q - d) / 2`, where
+ * `q = 4w + d` and `d` is -1, 0 or 1, with `ceil(degree / 2)` hosts each.
+ */
+export interface SlimFly {
+  /**
+   * The order of the field.
+   */
+  q: number
+  /**
+   * Links of a router to routers.
+   */
+  degree: number
+  /**
+   * Hosts at each router.
+   */
+  hosts: number
+}
+/**
+ * A torus of up to three dimensions.
+ */
+export interface Torus {
+  /**
+   * Devices along each dimension.
+   */
+  dimensions: number[]
+  /**
+   * Edge of a cube within which links are copper; `None` without cubes.
+   */
+  cube: number | null
+}
+/**
+ * Paths of a connection where hashes choose them.
+ */
+export interface Connection {
+  /**
+   * Channels.
+   */
+  channels: number
+  /**
+   * Queue pairs of each channel on a port.
+   */
+  queue_pairs: number
+  /**
+   * Whether bytes are split evenly over all ports; otherwise a hash chooses one for each queue pair, as bonded ports do.
+   */
+  plane_striping: boolean
+}
+/**
+ * Cables of one layer.
+ */
+export interface Cabling {
+  /**
+   * What they are made of.
+   */
+  medium: 'copper' | 'active-optical' | 'fibre'
+  /**
+   * Mean length in metres.
+   */
+  length: number
+}
+/**
+ * Where ranks stand.
+ */
+export interface Place {
+  /**
+   * Ranks of the run.
+   */
+  ranks: number
+  /**
+   * Devices in a scale-up domain.
+   */
+  domain: number
+  /**
+   * Rails: devices of the same place in their domain, modulo this.
+   */
+  rails: number
+}
+/**
+ * Pairs of one class; a pair is ordered.
+ */
+export interface PairRow {
+  /**
+   * Which.
+   */
+  class: 'same_domain' | 'same_rail' | 'other_rail'
+  /**
+   * Pairs of this class.
+   */
+  pairs: number
+  /**
+   * Those of them in which the first sends to the second.
+   */
+  talking: number
+  /**
+   * What all of them send. Unit: B.
+   */
+  bytes: number
+  /**
+   * Its share of all bytes.
+   */
+  share: number
+  /**
+   * What one that talks sends, on average. Unit: B.
+   */
+  mean: number
+  /**
+   * What the one with most sends. Unit: B.
+   */
+  most: number
+}
+/**
+ * Exchanges of one parallel dimension.
+ */
+export interface DimensionRow {
+  /**
+   * Which.
+   */
+  dimension: 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
+  /**
+   * What all ranks send. Unit: B.
+   */
+  bytes: number
+  /**
+   * Its share of all bytes.
+   */
+  share: number
+  by_class: ByClass
+}
+/**
+ * The same by class of pairs.
+ */
+export interface ByClass {
+  /**
+   * Inside scale-up domains.
+   */
+  same_domain: number
+  /**
+   * Between domains, along a rail.
+   */
+  same_rail: number
+  /**
+   * Between domains and rails.
+   */
+  other_rail: number
+}
+/**
+ * Exchanges of one kind: those that differ only in phase, in stages and in how often.
+ */
+export interface ExchangeRow {
+  /**
+   * For which parallel dimension.
+   */
+  dimension: 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
+  /**
+   * What is exchanged.
+   */
+  purpose: string
+  /**
+   * In which parts of the step.
+   */
+  phases: Phase[]
+  /**
+   * What kind.
+   */
+  kind:
+    | 'all_reduce'
+    | 'all_gather'
+    | 'reduce_scatter'
+    | 'all_to_all'
+    | 'broadcast'
+    | 'reduce'
+    | 'send'
+    | 'receive'
+    | 'barrier'
+  /**
+   * How it is carried out.
+   */
+  algorithm:
+    | 'ring'
+    | 'direct'
+    | 'hierarchical'
+    | 'message'
+    | {
+        dispatch: {
+          /**
+           * Experts that each token goes to.
+           */
+          copies: number
+          /**
+           * Domains that a token may visit at most; 0 is no limit.
+           */
+          most_domains: number
+        }
+      }
+  /**
+   * Ranks of a group.
+   */
+  ranks: number
+  /**
+   * Groups that make it.
+   */
+  groups: number
+  /**
+   * Bytes of one call, by nccl-tests' convention. Unit: B.
+   */
+  bytes: number
+  /**
+   * Calls of a group in a step, on average over the groups.
+   */
+  count: number
+  /**
+   * What all ranks send for it. Unit: B.
+   */
+  sent: number
+  /**
+   * Its share of all bytes.
+   */
+  share: number
+  by_class: ByClass1
+}
+/**
+ * The same by class of pairs.
+ */
+export interface ByClass1 {
+  /**
+   * Inside scale-up domains.
+   */
+  same_domain: number
+  /**
+   * Between domains, along a rail.
+   */
+  same_rail: number
+  /**
+   * Between domains and rails.
+   */
+  other_rail: number
+}
+/**
+ * What a scale-up domain's devices exchange.
+ */
+export interface DomainRow {
+  /**
+   * Which; its devices are `domain x size` and on.
+   */
+  domain: number
+  /**
+   * Among each other. Unit: B.
+   */
+  inside: number
+  /**
+   * To other domains. Unit: B.
+   */
+  sent: number
+  /**
+   * From other domains. Unit: B.
+   */
+  received: number
+}
+/**
+ * What a rail's devices exchange with other domains.
+ */
+export interface RailRow {
+  /**
+   * Which.
+   */
+  rail: number
+  /**
+   * Devices on it.
+   */
+  devices: number
+  /**
+   * To devices of this rail. Unit: B.
+   */
+  along: number
+  /**
+   * To devices of other rails. Unit: B.
+   */
+  sent: number
+  /**
+   * From devices of other rails. Unit: B.
+   */
+  received: number
+}
+/**
+ * Who sends how much to whom for one dimension.
+ */
+export interface Square {
+  /**
+   * Which; none is all together.
+   */
+  dimension: Dimension | null
+  /**
+   * What all ranks send. Unit: B.
+   */
+  bytes: number
+  /**
+   * Sending cell, receiving cell, bytes: of `Traffic::squares` from a rank to a rank on average over the pairs of a cell, of
+   * `Traffic::rail_squares` of all pairs together. Cells without bytes are left out.
+   */
+  cells: [unknown, unknown, unknown][]
+}
+/**
+ * Links of one layer and direction.
+ */
+export interface LinkFields {
+  /**
+   * Which layer.
+   */
+  layer: 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
+  /**
+   * Which way.
+   */
+  direction: 'up' | 'down' | 'either'
+  /**
+   * Links.
+   */
+  links: number
+  /**
+   * Those of them that carry anything.
+   */
+  used: number
+  /**
+   * What all of them carry in a step. Unit: B.
+   */
+  bytes: number
+  /**
+   * What one carries, on average over all. Unit: B.
+   */
+  mean: number
+  /**
+   * What the busiest carries. Unit: B.
+   */
+  most: number
+  /**
+   * How long the busiest is busy at its bandwidth: no step is shorter. Unit: s.
+   */
+  busy: number
+  /**
+   * The busiest link.
+   */
+  busiest?: Ends | null
+}
+/**
+ * Names of the ends of a link.
+ */
+export interface Ends {
+  from: string
+  to: string
+}

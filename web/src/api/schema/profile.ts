@@ -1,0 +1,864 @@
+// Made from docs/reference/schema/profile.json by scripts/types.mjs.
+
+/**
+ * What steps were cut by.
+ */
+export type CutBy =
+  | 'launches'
+  | 'device_annotations'
+  | 'host_annotations'
+  | 'modules'
+  | 'optimizer'
+  | 'repetition'
+  | 'collectives'
+  | 'nothing'
+/**
+ * What a cost is.
+ */
+export type Certainty = 'replayed' | 'at_most' | 'unknown'
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface ProfileAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'profile'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * Ranks that were recorded and are shown.
+   */
+  ranks: number
+  /**
+   * Ranks of the job.
+   */
+  world_size: number
+  /**
+   * Whether traces say how many there are. Otherwise there are at least so many.
+   */
+  world_size_known: boolean
+  /**
+   * Whether no rank recorded a device: times are those of operators on the host, and hours are of ranks.
+   */
+  from_host: boolean
+  /**
+   * How many ranks of the job were not recorded.
+   */
+  missing: number
+  /**
+   * The first of them.
+   */
+  missing_ranks: number[]
+  /**
+   * What they ran on, as the traces say.
+   */
+  device: string | null
+  /**
+   * The accelerator's peak, if it is known.
+   */
+  peak: Peak | null
+  /**
+   * The model's operations of one step, if they are known. Unit: FLOP.
+   */
+  flop_per_step: number | null
+  /**
+   * Model FLOPs utilisation, if it is known.
+   */
+  utilisation: number | null
+  /**
+   * What steps were cut by.
+   */
+  cut_by: CutBy | null
+  /**
+   * How far ranks disagree on where steps begin, in nanoseconds.
+   */
+  step_spread_ns: number
+  /**
+   * The mean step, in nanoseconds.
+   */
+  step_time_ns: number
+  /**
+   * The median step, in nanoseconds.
+   */
+  median_step_ns: number
+  /**
+   * Leading steps that were left out because they come before the steady state.
+   */
+  warm_up?: WarmUp | null
+  /**
+   * Where it goes: parts that add up to it.
+   */
+  lines: Line[]
+  /**
+   * Why devices were idle, by cause and frame of the host, the longest time first.
+   */
+  causes: CauseRow[]
+  /**
+   * Operators against the roofline of the accelerator, where shapes were recorded.
+   */
+  roofline?: Roofline | null
+  /**
+   * What of the waiting is an estimate, because ranks were not recorded: of a step, in nanoseconds.
+   */
+  estimated_wait_ns: number
+  /**
+   * By the part of the machine that holds it up.
+   */
+  hardware: Part[]
+  /**
+   * By phase, arithmetic alone.
+   */
+  phases: Part[]
+  /**
+   * Each step.
+   */
+  steps: StepRow[]
+  /**
+   * Each rank, when they are few.
+   */
+  rows: RankRow[]
+  /**
+   * Every rank in every step.
+   */
+  rank_steps: RankSteps | null
+  /**
+   * How labels spread over ranks, when there are several.
+   */
+  spreads: Spread[]
+  /**
+   * Ranks whose kernels take longer than the same ones of others, and by which factor.
+   */
+  slower_chips: [unknown, unknown][]
+  recorded: Recorded
+  /**
+   * Label, phase, family, kernel.
+   */
+  tree: Node[]
+  /**
+   * All kernels, the longest time first.
+   */
+  kernels: KernelRow[]
+  phases_found: FoundBy
+  /**
+   * What was done to clocks and why.
+   */
+  clocks: string
+  /**
+   * What readers repaired or dropped.
+   */
+  repairs: Repair[]
+  /**
+   * Faults that rules found.
+   */
+  findings: Finding[]
+  /**
+   * What those with a known cost come to together; none below two.
+   */
+  joint: Joint | null
+  /**
+   * What is doubtful.
+   */
+  warnings: Warning[]
+  title: string
+}
+/**
+ * An accelerator's peak.
+ */
+export interface Peak {
+  /**
+   * Its name in the catalogue.
+   */
+  accelerator: string
+  /**
+   * In which format.
+   */
+  data_type: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Dense. Unit: FLOP/s.
+   */
+  rate: number
+}
+/**
+ * Steps before the steady state, apart from the means.
+ */
+export interface WarmUp {
+  /**
+   * What they are called.
+   */
+  steps: string[]
+  /**
+   * What they took, in nanoseconds.
+   */
+  time_ns: number
+  /**
+   * What they took beyond as many median steps, in nanoseconds: the cost that comes once.
+   */
+  one_off_ns: number
+  /**
+   * Why devices were idle in them, by cause and frame; means are of a rank and of these steps.
+   */
+  causes: CauseRow[]
+}
+/**
+ * Idle time under one cause and in one place, over all ranks and steps.
+ */
+export interface CauseRow {
+  /**
+   * Why the device was idle.
+   */
+  cause:
+    | 'allocation'
+    | 'data_loading'
+    | 'blocking_copy'
+    | 'synchronisation'
+    | 'compilation'
+    | 'garbage_collection'
+    | 'checkpoint'
+    | 'evaluation'
+    | 'profiler'
+    | 'other_thread'
+    | 'host_work'
+    | 'launch_bound'
+    | 'communication'
+    | 'launch_latency'
+    | 'device'
+    | 'unknown'
+  /**
+   * The innermost frame of the launching thread; none where nothing was recorded, or for the rest of a cause.
+   */
+  frame: string | null
+  /**
+   * The innermost operator that holds it.
+   */
+  operator?: string | null
+  /**
+   * The innermost module.
+   */
+  module?: string | null
+  /**
+   * The innermost function of Python outside of the framework.
+   */
+  python?: string | null
+  /**
+   * The innermost annotation.
+   */
+  annotation?: string | null
+  /**
+   * Whether this is the rest of a cause, frames of little time together.
+   */
+  rest?: boolean
+  /**
+   * Time over all ranks and steps, in nanoseconds.
+   */
+  time_ns: number
+  /**
+   * Time of a rank and step, in nanoseconds.
+   */
+  mean_ns: number
+  /**
+   * As a share of the step.
+   */
+  share_of_step: number
+  /**
+   * How many stretches, over all ranks and steps.
+   */
+  count: number
+  /**
+   * The longest of them, in nanoseconds.
+   */
+  longest_ns: number
+  /**
+   * The rank with most of it, and its share of the row's time.
+   */
+  rank: number
+  /**
+   * What of the time lies on that rank.
+   */
+  rank_share: number
+}
+/**
+ * A line of the first page.
+ */
+export interface Line {
+  /**
+   * Which.
+   */
+  group: 'ideal' | 'compute' | 'communication' | 'copy' | 'bubble' | 'host' | 'other'
+  /**
+   * What.
+   */
+  name: string
+  /**
+   * Its time over all ranks and steps, in nanoseconds.
+   */
+  time_ns: number
+  /**
+   * Its time on the mean rank and step, in nanoseconds.
+   */
+  mean_ns: number
+  /**
+   * Of all time.
+   */
+  share: number
+  /**
+   * What it is worth: hours of accelerators in a day of the whole job.
+   */
+  gpu_hours_per_day: number
+  /**
+   * What it is made of, largest first.
+   */
+  parts: Part[]
+}
+/**
+ * A share of the time.
+ */
+export interface Part {
+  /**
+   * What.
+   */
+  name: string
+  /**
+   * Its time over all ranks and steps, in nanoseconds.
+   */
+  time_ns: number
+  /**
+   * Its time on the mean rank and step, in nanoseconds.
+   */
+  mean_ns: number
+  /**
+   * Of all time.
+   */
+  share: number
+}
+/**
+ * Operators against the roofline.
+ */
+export interface Roofline {
+  /**
+   * The accelerator.
+   */
+  accelerator: string
+  /**
+   * Its memory's bandwidth, in bytes/s.
+   */
+  bytes_per_s: number
+  /**
+   * The share for which savings are told.
+   */
+  target_share: number
+  /**
+   * What of the arithmetic's time belongs to operators with a row.
+   */
+  covered_share: number
+  /**
+   * What all rows would save at the target, of a rank and step, in nanoseconds.
+   */
+  saving_ns: number
+  /**
+   * The rows that would save most.
+   */
+  rows: RooflineRow[]
+}
+/**
+ * Calls of one operator with one shape and format.
+ */
+export interface RooflineRow {
+  /**
+   * The operator.
+   */
+  operator: string
+  /**
+   * What kind of work it is.
+   */
+  kind: 'product' | 'attention' | 'convolution' | 'normalisation' | 'elementwise' | 'reduction' | 'copy' | 'embedding'
+  /**
+   * Shapes of its inputs, as recorded.
+   */
+  shapes: string
+  /**
+   * The format of its kernels.
+   */
+  data_type: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * How many calls, over all ranks and steps.
+   */
+  calls: number
+  /**
+   * Time of its kernels of a rank and step, in nanoseconds.
+   */
+  mean_ns: number
+  /**
+   * Time of one call, in nanoseconds.
+   */
+  call_ns: number
+  /**
+   * Operations of one call.
+   */
+  flop: number
+  /**
+   * Least bytes that one call moves: every input read once, the output written once.
+   */
+  bytes: number
+  /**
+   * What limits it at its best.
+   */
+  bound: 'compute' | 'memory'
+  /**
+   * Reached, in FLOP/s.
+   */
+  flop_per_s: number
+  /**
+   * Reached, in bytes/s.
+   */
+  bytes_per_s: number
+  /**
+   * The least time over the actual one.
+   */
+  share_of_roofline: number
+  /**
+   * What reaching `TARGET` would save of a rank and step, in nanoseconds.
+   */
+  saving_ns: number
+}
+/**
+ * One step.
+ */
+export interface StepRow {
+  /**
+   * Its number.
+   */
+  step: string
+  /**
+   * How long, in nanoseconds.
+   */
+  duration_ns: number
+  /**
+   * On the mean rank, by line of the first page, in the order of `Group::ALL`.
+   */
+  groups_ns: number[]
+  parts: Parts
+}
+/**
+ * Shares of labels.
+ */
+export interface Parts {
+  /**
+   * Unit: ns.
+   */
+  [k: string]: number
+}
+/**
+ * One rank.
+ */
+export interface RankRow {
+  /**
+   * Which.
+   */
+  rank: number
+  /**
+   * Its host, if the trace says it.
+   */
+  host: string | null
+  /**
+   * Shares by line of the first page, in the order of `Group::ALL`.
+   */
+  shares: number[]
+  /**
+   * The part of its exposed communication in which it waits for other ranks.
+   */
+  waiting_ns: number
+  parts: Parts1
+  recorded: Totals
+}
+/**
+ * All steps by label, in nanoseconds.
+ */
+export interface Parts1 {
+  /**
+   * Unit: ns.
+   */
+  [k: string]: number
+}
+/**
+ * The common window without regard to steps.
+ */
+export interface Totals {
+  /**
+   * The window.
+   */
+  window_ns: number
+  /**
+   * With arithmetic under way.
+   */
+  compute_ns: number
+  /**
+   * With communication under way.
+   */
+  communication_ns: number
+  /**
+   * With both.
+   */
+  overlap_ns: number
+  /**
+   * With communication and no arithmetic.
+   */
+  exposed_ns: number
+  /**
+   * With copies and neither.
+   */
+  copies_ns: number
+  /**
+   * With nothing.
+   */
+  idle_ns: number
+}
+/**
+ * Ranks by steps; times in nanoseconds, none where the rank was not recorded in the step.
+ */
+export interface RankSteps {
+  /**
+   * What steps are called.
+   */
+  steps: string[]
+  /**
+   * What they take, the same for all ranks.
+   */
+  step_time_ns: number[]
+  /**
+   * The ranks, of rows.
+   */
+  ranks: number[]
+  /**
+   * By rank and step: the step without waiting for other ranks in communication. Who takes longest here holds the others up.
+   */
+  own_time_ns: (number | null)[][]
+  /**
+   * With arithmetic under way.
+   */
+  compute_ns: (number | null)[][]
+  /**
+   * Waiting for other ranks in communication that nothing hides.
+   */
+  waiting_ns: (number | null)[][]
+  /**
+   * Waits of all ranks, hidden or not, that this rank is the root of, summed over them.
+   */
+  waiting_caused_ns: (number | null)[][]
+}
+/**
+ * How a label's time spreads over ranks, in nanoseconds.
+ */
+export interface Spread {
+  /**
+   * What.
+   */
+  label:
+    | 'ideal_compute'
+    | 'matrix_products'
+    | 'attention'
+    | 'recompute'
+    | 'memory_bound_kernels'
+    | 'optimizer'
+    | 'other_kernels'
+    | 'slower_chip'
+    | 'tensor_communication_transfer'
+    | 'tensor_communication_waiting'
+    | 'tensor_communication_undivided'
+    | 'context_communication_transfer'
+    | 'context_communication_waiting'
+    | 'context_communication_undivided'
+    | 'expert_communication_transfer'
+    | 'expert_communication_waiting'
+    | 'expert_communication_undivided'
+    | 'pipeline_communication_transfer'
+    | 'pipeline_communication_waiting'
+    | 'pipeline_communication_undivided'
+    | 'data_communication_transfer'
+    | 'data_communication_waiting'
+    | 'data_communication_undivided'
+    | 'unknown_communication_transfer'
+    | 'unknown_communication_waiting'
+    | 'unknown_communication_undivided'
+    | 'memory_copies'
+    | 'bubble_of_the_schedule'
+    | 'bubble_of_unequal_stages'
+    | 'bubble_of_messages'
+    | 'bubble_of_stalls'
+    | 'pipeline_bubble'
+    | 'host_bound'
+    | 'synchronisation'
+    | 'data_loading'
+    | 'memory_allocation'
+    | 'device_gaps'
+    | 'unexplained'
+  /**
+   * The least.
+   */
+  least_ns: number
+  /**
+   * The one in the middle.
+   */
+  median_ns: number
+  /**
+   * The most.
+   */
+  most_ns: number
+  /**
+   * Ranks with the most, at most `Spread::WORST`, worst first.
+   */
+  worst: number[]
+}
+/**
+ * The whole recording.
+ */
+export interface Recorded {
+  /**
+   * The common window.
+   */
+  window_ns: number
+  /**
+   * With arithmetic under way.
+   */
+  compute_ns: number
+  /**
+   * With communication under way.
+   */
+  communication_ns: number
+  /**
+   * With both.
+   */
+  overlap_ns: number
+  /**
+   * With communication and no arithmetic.
+   */
+  exposed_ns: number
+  /**
+   * With copies and neither.
+   */
+  copies_ns: number
+  /**
+   * With nothing.
+   */
+  idle_ns: number
+}
+/**
+ * A node of the tree; times in nanoseconds over all ranks and steps.
+ */
+export interface Node {
+  /**
+   * What it is by.
+   */
+  level: 'label' | 'phase' | 'family' | 'kernel' | 'rest'
+  /**
+   * What it is called.
+   */
+  name: string
+  /**
+   * Its time in the waterfall.
+   */
+  time_ns: number
+  /**
+   * How many activities have time in it.
+   */
+  count: number
+  /**
+   * Their mean duration, whatever hid a part of it.
+   */
+  mean_ns: number
+  /**
+   * The longest of them.
+   */
+  longest_ns: number
+  /**
+   * What is below: largest first, phases in the order of a step.
+   */
+  children?: Node[]
+}
+/**
+ * One kernel (or copy) over all ranks.
+ */
+export interface KernelRow {
+  /**
+   * Its name.
+   */
+  name: string
+  /**
+   * For which part of the step.
+   */
+  phase: 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
+  /**
+   * What kind of operator.
+   */
+  family:
+    | 'matrix_product'
+    | 'attention'
+    | 'norm'
+    | 'elementwise'
+    | 'embedding'
+    | 'routing'
+    | 'loss'
+    | 'optimizer'
+    | 'collective'
+    | 'copy'
+    | 'pass'
+    | 'other'
+  /**
+   * How many, over all ranks and steps.
+   */
+  count: number
+  /**
+   * Their time, whatever runs beside them, in nanoseconds.
+   */
+  duration_ns: number
+  /**
+   * The mean, in nanoseconds.
+   */
+  mean_ns: number
+  /**
+   * The longest, in nanoseconds.
+   */
+  longest_ns: number
+  /**
+   * Time on the mean rank and step, in nanoseconds.
+   */
+  per_step_ns: number
+}
+/**
+ * How phases were found, over all ranks.
+ */
+export interface FoundBy {
+  /**
+   * By what stands around their launch.
+   */
+  launch: number
+  /**
+   * By the annotation of the device around them.
+   */
+  annotation: number
+  /**
+   * By their own name.
+   */
+  name: number
+  /**
+   * By what the same kernel does wherever its launch is known.
+   */
+  same_kernel: number
+  /**
+   * By the rows before and after them on their stream, which agree.
+   */
+  neighbours: number
+  /**
+   * Forward or backward, because kernels of the backward pass have names of their own, and these are far from them or among them.
+   */
+  apart: number
+  /**
+   * Not at all.
+   */
+  unknown: number
+}
+/**
+ * Something that a reader repaired or dropped.
+ */
+export interface Repair {
+  /**
+   * In which file.
+   */
+  file: string
+  /**
+   * What.
+   */
+  kind:
+    | 'repaired_name'
+    | 'unreadable_event'
+    | 'bad_time'
+    | 'negative_duration'
+    | 'outlying_time'
+    | 'duplicate_key'
+    | 'truncated'
+    | 'trailing_data'
+    | 'partial_overlap'
+    | 'unmatched_begin'
+  /**
+   * How often.
+   */
+  count: number
+  /**
+   * Where first, and a word about it.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  first: [unknown, unknown] | null
+}
+/**
+ * A fault that a rule found.
+ */
+export interface Finding {
+  /**
+   * What `railwright explain` knows it by.
+   */
+  id: string
+  /**
+   * What is wrong, in one sentence.
+   */
+  message: string
+  /**
+   * What it costs a step, in nanoseconds, if that is known.
+   */
+  cost_ns: number | null
+  /**
+   * What the cost is where it is less than known: a bound.
+   */
+  certainty?: Certainty | null
+  /**
+   * The same over a day and all ranks of the job, in hours of a device; of a rank where no device was recorded (`Report::from_host`).
+   */
+  gpu_hours_per_day: number | null
+  /**
+   * Numbers that show it.
+   */
+  evidence: string[]
+  /**
+   * What to do.
+   */
+  advice: string
+  /**
+   * What of the cost findings with a larger cost count as well, in nanoseconds.
+   */
+  shared_ns: number
+}
+/**
+ * What findings cost together, in nanoseconds per step.
+ */
+export interface Joint {
+  /**
+   * Findings with a known cost.
+   */
+  findings: number
+  /**
+   * Their cost, nothing counted twice: never more than the step.
+   */
+  cost_ns: number
+  /**
+   * What would be counted twice in the sum of their costs.
+   */
+  shared_ns: number
+}
+/**
+ * Something doubtful that did not stop the work.
+ */
+export interface Warning {
+  /**
+   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   */
+  id: string
+  /**
+   * What is doubtful and what to do, in one sentence.
+   */
+  message: string
+}

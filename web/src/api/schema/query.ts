@@ -1,0 +1,33 @@
+// Made from docs/reference/schema/query.json by scripts/types.mjs.
+
+/**
+ * A cell of an answer.
+ */
+export type Cell = null | number | string
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface QueryAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'query'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * The names of the columns, as the question gives them.
+   */
+  columns: string[]
+  /**
+   * The rows, each as long as `Self::columns`.
+   */
+  rows: Cell[][]
+  /**
+   * Whether there are more rows than were asked for.
+   */
+  more: boolean
+}

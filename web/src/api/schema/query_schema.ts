@@ -1,0 +1,55 @@
+// Made from docs/reference/schema/query_schema.json by scripts/types.mjs.
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface QuerySchemaAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'query_schema'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  tables: TableField[]
+}
+/**
+ * A table.
+ */
+export interface TableField {
+  /**
+   * Its name.
+   */
+  name: string
+  /**
+   * What a row is.
+   */
+  about: string
+  /**
+   * Its columns.
+   */
+  columns: ColumnAbout[]
+  /**
+   * Number of its rows; absent without data.
+   */
+  rows?: number | null
+}
+/**
+ * A column.
+ */
+export interface ColumnAbout {
+  /**
+   * Its name.
+   */
+  name: string
+  /**
+   * Its type: `INTEGER`, `REAL` or `TEXT`.
+   */
+  type: string
+  /**
+   * What it says.
+   */
+  about: string
+}

@@ -1,0 +1,340 @@
+// Made from docs/reference/schema/rail_only.json by scripts/types.mjs.
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface RailOnlyAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'rail_only'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * Every claim beside what comes out here.
+   */
+  targets: Target[]
+  /**
+   * Figures 3 to 5.
+   */
+  workloads: WorkloadRow[]
+  /**
+   * Figure 7.
+   */
+  domain_sweep: SweepRow[]
+  /**
+   * Figure 8.
+   */
+  batch_sweep: BatchRow[]
+  /**
+   * Switch port over transceiver, for the savings.
+   */
+  price_ratios: number[]
+  /**
+   * Table 2.
+   */
+  costs: CostRow[]
+  /**
+   * Section on mixture of experts.
+   */
+  forwarding: ForwardingRow[]
+}
+/**
+ * A claim and what comes out here.
+ */
+export interface Target {
+  /**
+   * Its name: the paper's version, the figure, what.
+   */
+  id: string
+  /**
+   * In words.
+   */
+  claim: string
+  /**
+   * What the paper says.
+   */
+  paper: number | null
+  /**
+   * The unit of it.
+   */
+  unit: string
+  /**
+   * How it is to be read.
+   */
+  kind: 'value' | 'construction' | 'above' | 'below' | 'statement' | 'unknown'
+  /**
+   * Largest distance: points of a percentage, else relative.
+   */
+  tolerance: number | null
+  /**
+   * The same for a documented variant.
+   */
+  variant: number | null
+  /**
+   * The configuration.
+   */
+  configuration: string
+  /**
+   * Why it is not met, or how far it is founded.
+   */
+  reason: string
+  /**
+   * The plain model's value, in the claim's unit.
+   */
+  here: number | null
+  /**
+   * What documented variants give, where that is something else.
+   */
+  variants: number[]
+  /**
+   * What each of these changes.
+   */
+  variant_names: string[]
+  /**
+   * Distance of the plain model: points of a percentage, else relative.
+   */
+  error: number | null
+  /**
+   * How it came out.
+   */
+  status: 'reproduced' | 'by_construction' | 'variant' | 'not_reproduced' | 'not_attempted'
+}
+/**
+ * Figure 5: a workload on rail-only with K = 256 and on the ideal network.
+ */
+export interface WorkloadRow {
+  /**
+   * The workload.
+   */
+  workload: string
+  rail_only: Iteration
+  /**
+   * Its sum. Unit: s.
+   */
+  total: number
+  /**
+   * With all devices in one scale-up domain. Unit: s.
+   */
+  ideal: number
+  /**
+   * Rail-only over ideal.
+   */
+  gain: number
+  /**
+   * The optimal model-parallel degree, in closed form.
+   */
+  optimum: number
+  /**
+   * The same by numerical search.
+   */
+  optimum_by_search: number
+  traffic: Traffic
+  /**
+   * Share of pairs that exchange nothing.
+   */
+  silent_pairs: number
+  /**
+   * Share of bytes that stays in domains.
+   */
+  bytes_in_domain: number
+}
+/**
+ * Term by term on rail-only, which is also the time on the full and on the trimmed Clos: model traffic never leaves its rail.
+ */
+export interface Iteration {
+  /**
+   * Accelerators of a model-parallel group, N_M.
+   */
+  model_parallel: number
+  /**
+   * (2) Arithmetic: `6 P tau / (N C)`. Unit: s.
+   */
+  compute: number
+  /**
+   * (3) Model-parallel all-reduces inside the domain. Unit: s.
+   */
+  model_parallel_time: number
+  /**
+   * (4) Gradients inside the domain. Unit: s.
+   */
+  data_in_domain: number
+  /**
+   * (5) Gradients on the rails. Unit: s.
+   */
+  data_on_rails: number
+}
+/**
+ * Figure 3: who talks to whom.
+ */
+export interface Traffic {
+  model_parallel: Class
+  data_in_domain: Class1
+  data_on_rails: Class2
+  /**
+   * Accelerators that it could talk to.
+   */
+  others: number
+}
+/**
+ * With the members of its model-parallel group.
+ */
+export interface Class {
+  /**
+   * Partners of an accelerator.
+   */
+  partners: number
+  /**
+   * Bytes that it sends to each in an iteration. Unit: B.
+   */
+  bytes: number
+}
+/**
+ * With the replicas in its domain.
+ */
+export interface Class1 {
+  /**
+   * Partners of an accelerator.
+   */
+  partners: number
+  /**
+   * Bytes that it sends to each in an iteration. Unit: B.
+   */
+  bytes: number
+}
+/**
+ * With the members of its rail.
+ */
+export interface Class2 {
+  /**
+   * Partners of an accelerator.
+   */
+  partners: number
+  /**
+   * Bytes that it sends to each in an iteration. Unit: B.
+   */
+  bytes: number
+}
+/**
+ * Figure 7: iteration time over the size of the domain.
+ */
+export interface SweepRow {
+  /**
+   * The workload.
+   */
+  workload: string
+  /**
+   * Accelerators.
+   */
+  devices: number
+  /**
+   * Sizes of domains.
+   */
+  domains: number[]
+  /**
+   * Iteration times; none where the optimal group exceeds the domain, so that the model does not hold.
+   */
+  times: (number | null)[]
+  /**
+   * With one domain of all devices. Unit: s.
+   */
+  ideal: number
+}
+/**
+ * Figure 8: performance relative to the ideal over the size of the domain.
+ */
+export interface BatchRow {
+  /**
+   * Sequences of 2,048 tokens.
+   */
+  sequences: number
+  /**
+   * For each domain of the sweep.
+   */
+  relative: number[]
+}
+/**
+ * Table 2: switches, transceivers and the saving.
+ */
+export interface CostRow {
+  /**
+   * Accelerators.
+   */
+  devices: number
+  /**
+   * Ports of a switch.
+   */
+  radix: number
+  clos: Counts
+  rail_only: Counts1
+  /**
+   * Share of the cost that rail-only saves at each price ratio of `RailOnlyReport::price_ratios`.
+   */
+  savings: number[]
+}
+/**
+ * One Clos for all.
+ */
+export interface Counts {
+  /**
+   * Tiers of switches.
+   */
+  tiers: number
+  /**
+   * Switches.
+   */
+  switches: number
+  /**
+   * Ports of switches in use: `2 t - 1` for each device.
+   */
+  ports: number
+  /**
+   * Transceivers, two for each link: `2 t` for each device.
+   */
+  transceivers: number
+}
+/**
+ * One Clos for each rail.
+ */
+export interface Counts1 {
+  /**
+   * Tiers of switches.
+   */
+  tiers: number
+  /**
+   * Switches.
+   */
+  switches: number
+  /**
+   * Ports of switches in use: `2 t - 1` for each device.
+   */
+  ports: number
+  /**
+   * Transceivers, two for each link: `2 t` for each device.
+   */
+  transceivers: number
+}
+/**
+ * An all-to-all that is forwarded.
+ */
+export interface ForwardingRow {
+  /**
+   * Accelerators of a domain.
+   */
+  domain: number
+  /**
+   * Bandwidth of a network interface. Unit: B/s.
+   */
+  network: number
+  /**
+   * Bandwidth inside the domain. Unit: B/s.
+   */
+  scale_up: number
+  /**
+   * What two steps without overlap add.
+   */
+  overhead: number
+}

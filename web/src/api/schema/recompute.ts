@@ -1,0 +1,618 @@
+// Made from docs/reference/schema/recompute.json by scripts/types.mjs.
+
+/**
+ * A number format of tensors or of matrix products.
+ */
+export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+/**
+ * A part of a layer that can be recomputed.
+ */
+export type RecomputeModule =
+  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+/**
+ * What the backward pass computes again instead of keeping.
+ */
+export type Recompute =
+  | {
+      mode: 'none'
+    }
+  | {
+      mode: 'selective'
+      /**
+       * Which.
+       */
+      modules: RecomputeModule[]
+      /**
+       * Layers per stage that do; `None` is all.
+       */
+      layers: number | null
+    }
+  | {
+      mode: 'full'
+      /**
+       * Layers per stage that do; `None` is all.
+       */
+      layers: number | null
+    }
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface RecomputeAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'recompute'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * The run in one line.
+   */
+  title: string
+  recompute: Answer
+  /**
+   * The best as flags of frameworks.
+   */
+  flags: Flags[]
+  /**
+   * The best plan; none where nothing fits.
+   */
+  plan: Plan | null
+}
+/**
+ * The answer.
+ */
+export interface Answer {
+  /**
+   * What each module of a layer keeps and costs.
+   */
+  layers: LayerTable[]
+  /**
+   * What fills the fullest stage when nothing is recomputed.
+   */
+  kinds: KindShare[]
+  /**
+   * The stage.
+   */
+  fullest: number
+  /**
+   * Device memory. Unit: B.
+   */
+  device_memory: number
+  /**
+   * The most that a stage may take for the probability that was asked for. Unit: B.
+   */
+  limit: number
+  /**
+   * That probability.
+   */
+  probability: number
+  none: Variant
+  full: Variant1
+  /**
+   * The plan as it was given, where that is neither.
+   */
+  given: Variant2 | null
+  /**
+   * The best that is the same on every stage and that the framework's flags can say.
+   */
+  uniform: Variant2 | null
+  /**
+   * The best that is the same on every stage, whether the framework's flags can say it or not.
+   */
+  uniform_any: Variant2 | null
+  /**
+   * The best.
+   */
+  best: Variant2 | null
+  /**
+   * Its stages.
+   */
+  stages: StageRow[]
+  /**
+   * What the step could still gain at most over the best, as a share: zero where it is proven to be the best.
+   */
+  gap: number
+  /**
+   * Throughput of the best over that of full recompute, less one.
+   */
+  gain_over_full: number | null
+  /**
+   * What would make it fit, where nothing does.
+   */
+  remedies: Remedy[]
+}
+/**
+ * One kind of layer.
+ */
+export interface LayerTable {
+  /**
+   * The kind, as the model numbers them.
+   */
+  kind: number
+  /**
+   * The first layer of the kind, from 0.
+   */
+  first: number
+  /**
+   * Layers of the kind.
+   */
+  layers: number
+  /**
+   * What one keeps of one micro batch when nothing is recomputed. Unit: B.
+   */
+  kept: number
+  /**
+   * What its forward and backward passes take for one micro batch then. Unit: s.
+   */
+  time: number
+  /**
+   * What recomputing saves and costs, each module alone and the whole layer last.
+   */
+  rows: ModuleRow[]
+}
+/**
+ * One module of it, or the whole layer.
+ */
+export interface ModuleRow {
+  /**
+   * As plans write it.
+   */
+  policy: string
+  /**
+   * Bytes that are not kept, of one micro batch. Unit: B.
+   */
+  saved: number
+  /**
+   * Of what the layer keeps.
+   */
+  share: number
+  /**
+   * Time that is added, of one micro batch. Unit: s.
+   */
+  cost: number
+  /**
+   * Of the layer's time.
+   */
+  cost_share: number
+  /**
+   * Seconds for each GiB: what is worth recomputing first. `None` where nothing is saved.
+   */
+  seconds_per_gib: number | null
+}
+/**
+ * Share of one kind of memory on the fullest stage.
+ */
+export interface KindShare {
+  /**
+   * What for.
+   */
+  kind:
+    | 'parameters'
+    | 'gradients'
+    | 'master_weights'
+    | 'optimizer_moments'
+    | 'narrow_weights'
+    | 'activations'
+    | 'working_set'
+    | 'logits'
+    | 'communication_buffers'
+    | 'optimizer_temporaries'
+    | 'workspace'
+    | 'fragmentation'
+    | 'context'
+  /**
+   * How much. Unit: B.
+   */
+  bytes: number
+  /**
+   * Of what the stage needs.
+   */
+  share: number
+}
+/**
+ * Nothing recomputed.
+ */
+export interface Variant {
+  /**
+   * What is recomputed, in short.
+   */
+  what: string
+  /**
+   * How long a step takes. Unit: s.
+   */
+  step_time: number
+  /**
+   * Tokens per second of the whole cluster.
+   */
+  tokens_per_second: number
+  /**
+   * What the fullest stage takes, as an estimate says it. Unit: B.
+   */
+  memory: number
+  /**
+   * Probability that every stage fits.
+   */
+  probability_of_fitting: number
+  /**
+   * Whether that is enough.
+   */
+  fits: boolean
+}
+/**
+ * Every layer in full.
+ */
+export interface Variant1 {
+  /**
+   * What is recomputed, in short.
+   */
+  what: string
+  /**
+   * How long a step takes. Unit: s.
+   */
+  step_time: number
+  /**
+   * Tokens per second of the whole cluster.
+   */
+  tokens_per_second: number
+  /**
+   * What the fullest stage takes, as an estimate says it. Unit: B.
+   */
+  memory: number
+  /**
+   * Probability that every stage fits.
+   */
+  probability_of_fitting: number
+  /**
+   * Whether that is enough.
+   */
+  fits: boolean
+}
+/**
+ * A way to recompute, priced.
+ */
+export interface Variant2 {
+  /**
+   * What is recomputed, in short.
+   */
+  what: string
+  /**
+   * How long a step takes. Unit: s.
+   */
+  step_time: number
+  /**
+   * Tokens per second of the whole cluster.
+   */
+  tokens_per_second: number
+  /**
+   * What the fullest stage takes, as an estimate says it. Unit: B.
+   */
+  memory: number
+  /**
+   * Probability that every stage fits.
+   */
+  probability_of_fitting: number
+  /**
+   * Whether that is enough.
+   */
+  fits: boolean
+}
+/**
+ * One stage of the answer.
+ */
+export interface StageRow {
+  /**
+   * The stage, from 0.
+   */
+  stage: number
+  /**
+   * Layers on it.
+   */
+  layers: number
+  /**
+   * What it recomputes and offloads, by virtual stage.
+   */
+  choice: string[]
+  /**
+   * Recompute of one micro batch. Unit: s.
+   */
+  recompute: number
+  /**
+   * Time in passes of one micro batch. Unit: s.
+   */
+  time: number
+  /**
+   * What it takes when nothing is recomputed. Unit: B.
+   */
+  memory_none: number
+  /**
+   * When everything is. Unit: B.
+   */
+  memory_full: number
+  /**
+   * As chosen. Unit: B.
+   */
+  memory: number
+  /**
+   * Probability that it fits, as chosen.
+   */
+  probability_of_fitting: number
+}
+/**
+ * A change after which everything fits.
+ */
+export interface Remedy {
+  /**
+   * What to change, in words.
+   */
+  change: string
+}
+/**
+ * How one framework is told.
+ */
+export interface Flags {
+  /**
+   * The framework.
+   */
+  framework: string
+  /**
+   * Flags, or lines of a settings file.
+   */
+  lines: string[]
+  /**
+   * What they cannot say.
+   */
+  cannot: string[]
+}
+/**
+ * Every choice about a run beside the model and the machines.
+ *
+ * World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's
+ * rule: `expert_tensor x expert x expert_data = tensor x context x data`).
+ */
+export interface Plan {
+  /**
+   * Ranks that share each matrix.
+   */
+  tensor_parallel: number
+  /**
+   * Whether norms and dropouts between the cut matrices are cut along the sequence (Korthikanti 2022).
+   */
+  sequence_parallel: boolean
+  /**
+   * Pipeline stages.
+   */
+  pipeline_parallel: number
+  /**
+   * Model chunks per stage (interleaving), 1 for none.
+   */
+  virtual_stages: number
+  /**
+   * Ranks that share each sequence.
+   */
+  context_parallel: number
+  /**
+   * How they share it.
+   */
+  context_kind: 'ring' | 'all_gather' | 'ulysses'
+  /**
+   * Replicas of the model (shards included).
+   */
+  data_parallel: number
+  /**
+   * Ranks among which routed experts are spread.
+   */
+  expert_parallel: number
+  /**
+   * Ranks that share each expert matrix.
+   */
+  expert_tensor_parallel: number
+  sharding: Sharding
+  /**
+   * Devices of each scale-up domain that the job uses; `None` uses all of them.
+   */
+  segment?: number | null
+  /**
+   * Which dimension lies innermost, in Megatron's notation.
+   */
+  rank_order: 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+  /**
+   * Sequences per micro batch and replica.
+   */
+  micro_batch: number
+  /**
+   * Sequences per step.
+   */
+  global_batch: number
+  /**
+   * Tokens per sequence.
+   */
+  sequence_length: number
+  precision: Precision
+  /**
+   * The optimizer.
+   */
+  optimizer: 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
+  /**
+   * What is recomputed in the backward pass.
+   */
+  recompute:
+    | {
+        mode: 'none'
+      }
+    | {
+        mode: 'selective'
+        /**
+         * Which.
+         */
+        modules: RecomputeModule[]
+        /**
+         * Layers per stage that do; `None` is all.
+         */
+        layers: number | null
+      }
+    | {
+        mode: 'full'
+        /**
+         * Layers per stage that do; `None` is all.
+         */
+        layers: number | null
+      }
+  /**
+   * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
+   * `Plan::recompute` on all of them.
+   */
+  stage_recompute?: StageRecompute[] | null
+  offload: Offload
+  /**
+   * The pipeline schedule.
+   */
+  schedule: 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+  /**
+   * Layers per virtual stage in pipeline order; `None` divides evenly.
+   */
+  layers_per_stage: number[] | null
+  overlap: Overlap
+  /**
+   * The attention kernel.
+   */
+  attention_kernel: 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
+  /**
+   * The software generation, an identifier of `catalog/software.toml`.
+   */
+  software: string
+  /**
+   * Whether dropout is on (it adds masks to memory and passes to time).
+   */
+  dropout: boolean
+  /**
+   * Tokens that the busiest expert gets over the mean; 1 is balanced.
+   */
+  expert_imbalance: number
+  /**
+   * Tokens that an expert accepts at most, as a multiple of the mean; `None` is dropless.
+   */
+  expert_capacity: number | null
+  /**
+   * Sequences are packed from documents of this many tokens on average, so attention is cut at document ends; `None` attends
+   * over the whole sequence.
+   */
+  document_length: number | null
+  /**
+   * Multiple to which the vocabulary is padded, times tensor parallel (Megatron: 128); 1 is none.
+   */
+  vocabulary_multiple: number
+}
+/**
+ * What data-parallel ranks shard.
+ */
+export interface Sharding {
+  /**
+   * ZeRO stage: 0 nothing, 1 optimizer states, 2 and gradients, 3 and parameters (FSDP full shard).
+   */
+  zero_stage: number
+  /**
+   * Ranks that share one copy; `None` is all data-parallel ranks. Smaller is hybrid sharding: replicas between the groups.
+   */
+  group: number | null
+  /**
+   * With stage 3: whether parameters are dropped after the forward pass and gathered again.
+   */
+  reshard_after_forward: boolean
+}
+/**
+ * Number formats.
+ */
+export interface Precision {
+  /**
+   * Matrix products.
+   */
+  compute: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Parameters as the forward pass keeps them.
+   */
+  parameters: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Gradient accumulation.
+   */
+  gradients: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Gradients on the wire.
+   */
+  gradient_reduce: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Master weights; `None` keeps none.
+   */
+  master: DataType | null
+  /**
+   * A number format of tensors or of matrix products.
+   */
+  moments: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * A number format of tensors or of matrix products.
+   */
+  activations: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Whether attention's products run in the compute format too (rare).
+   */
+  narrow_attention: boolean
+}
+/**
+ * What one pipeline stage recomputes, and what it keeps in host memory.
+ */
+export interface StageRecompute {
+  /**
+   * Policies along the stage's layers, each for as many as it says; one without a number takes all that are left. Layers
+   * beyond keep everything. `Selective` of no modules keeps everything, too: it passes layers over.
+   */
+  segments: Recompute[]
+  /**
+   * Share of the stage's activations in host memory; `None` is the plan's.
+   */
+  offload: number | null
+}
+/**
+ * What is kept in host memory.
+ */
+export interface Offload {
+  /**
+   * Share of the optimizer states, stepped on the CPU.
+   */
+  optimizer: number
+  /**
+   * Share of the activations of each layer.
+   */
+  activations: number
+  /**
+   * Share of the parameters.
+   */
+  parameters: number
+}
+/**
+ * What communication runs beside compute.
+ */
+export interface Overlap {
+  /**
+   * Gradient reduction with the backward pass.
+   */
+  gradient_reduce: boolean
+  /**
+   * Parameter gathering with the forward pass.
+   */
+  parameter_gather: boolean
+  /**
+   * Tensor-parallel communication with matrix products (async TP, userbuffers).
+   */
+  tensor: boolean
+  /**
+   * Stage-to-stage transfers with compute.
+   */
+  pipeline: boolean
+  /**
+   * Expert all-to-all with compute.
+   */
+  expert: boolean
+}

@@ -1,0 +1,1107 @@
+// Made from docs/reference/schema/search.json by scripts/types.mjs.
+
+/**
+ * A number format of tensors or of matrix products.
+ */
+export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+/**
+ * A part of a layer that can be recomputed.
+ */
+export type RecomputeModule =
+  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+/**
+ * What the backward pass computes again instead of keeping.
+ */
+export type Recompute =
+  | {
+      mode: 'none'
+    }
+  | {
+      mode: 'selective'
+      /**
+       * Which.
+       */
+      modules: RecomputeModule[]
+      /**
+       * Layers per stage that do; `None` is all.
+       */
+      layers: number | null
+    }
+  | {
+      mode: 'full'
+      /**
+       * Layers per stage that do; `None` is all.
+       */
+      layers: number | null
+    }
+/**
+ * What an expert would object to in a layout, the gravest first.
+ */
+export type Oddity =
+  'unequal_chunks' | 'torn_group' | 'short_context' | 'partial_sharding' | 'whole_optimizer' | 'tight_memory'
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface SearchAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'search'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * What is searched, in one line.
+   */
+  title: string
+  /**
+   * What is minimized.
+   */
+  objective: 'time' | 'dollars' | 'devices' | 'headroom'
+  /**
+   * The two objectives of a front, if one was asked for.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  pareto: [unknown, unknown] | null
+  /**
+   * Minimum probability of fitting.
+   */
+  fit_probability: number
+  counters: Counters
+  /**
+   * Whether everything was searched.
+   */
+  complete: boolean
+  /**
+   * Layouts, best first.
+   */
+  candidates: Shown[]
+  /**
+   * The layout of the launch file that was named, in each setting where it is possible.
+   */
+  own: Shown[]
+  /**
+   * What is free and what is kept of the launch file, in words.
+   */
+  freed: string | null
+  /**
+   * Layouts that were found, shown or not; of a front, its length.
+   */
+  found: number
+  /**
+   * The fastest layout, where rows are families and it is not the first.
+   */
+  fastest: Shown | null
+  /**
+   * Whether each row is the simplest tie of a family of layouts.
+   */
+  by_family: boolean
+  /**
+   * Settings on which nothing can be searched.
+   */
+  impossible: Impossible[]
+  /**
+   * What would fit, where nothing does.
+   */
+  nothing_fits: Nothing | null
+  /**
+   * Answers about layouts that were named.
+   */
+  why_not: Answer[]
+  /**
+   * Keys of the best plan that Megatron's launch file cannot say.
+   */
+  not_expressed_in_megatron: string[]
+  /**
+   * What was chosen because it was not specified.
+   */
+  chosen: string[]
+  /**
+   * What is doubtful about the question.
+   */
+  doubts: string[]
+}
+/**
+ * Strategies by what became of them.
+ */
+export interface Counters {
+  /**
+   * Valid strategies.
+   */
+  enumerated: number
+  /**
+   * Combinations that are no strategies (refused degrees, batches, schedules), each counted once however much hangs below it.
+   */
+  invalid: number
+}
+/**
+ * A ranked candidate and the ways to ask for it again.
+ */
+export interface Shown {
+  ranked: Ranked
+  /**
+   * Index of its setting.
+   */
+  setting: number
+  /**
+   * Its cluster as it was named.
+   */
+  cluster: string
+  /**
+   * Its layout as flags.
+   */
+  layout: string
+  /**
+   * The command that estimates it.
+   */
+  command: string
+  /**
+   * Its run file.
+   */
+  run_file: string
+}
+/**
+ * The candidate in its place.
+ */
+export interface Ranked {
+  /**
+   * From 1.
+   */
+  rank: number
+  candidate: Candidate
+  /**
+   * The layout in one line.
+   */
+  plan_summary: string
+  /**
+   * Time per token over that of the first, less 1; negative where a slower one is first for another reason.
+   */
+  behind: number
+  /**
+   * The same of rent per token.
+   */
+  dearer: number | null
+  step_time_interval: Interval
+  /**
+   * Model FLOPs utilisation, attention counted in full, against the compute format's peak.
+   */
+  mfu: number | null
+  /**
+   * Rent for a trillion tokens. Unit: USD.
+   */
+  dollars_per_trillion_tokens: number | null
+  /**
+   * What the whole training costs; absent without a token budget.
+   */
+  bill: Bill | null
+  /**
+   * Where the time goes.
+   */
+  spent: Spent[]
+  /**
+   * What is doubtful about it.
+   */
+  warnings: Warning[]
+  /**
+   * The step on the timeline; absent where it was not asked for or is too long to draw.
+   */
+  retimed: Retimed | null
+}
+/**
+ * The candidate.
+ */
+export interface Candidate {
+  /**
+   * The cluster's name.
+   */
+  cluster: string
+  /**
+   * Its devices.
+   */
+  devices: number
+  plan: Plan
+  /**
+   * Time of a step as the calculator predicts it. Unit: s.
+   */
+  step_time: number
+  /**
+   * The same, slowed down where memory is so tight that the allocator retries: what candidates are ranked by. Unit: s.
+   */
+  expected_time: number
+  time: TimeBreakdown
+  memory: Peak
+  /**
+   * What a device has. Unit: B.
+   */
+  device_memory: number
+  /**
+   * What is left of it at the peak. Unit: B.
+   */
+  headroom: number
+  /**
+   * Probability that it fits.
+   */
+  probability_of_fitting: number
+  /**
+   * Tokens per second over all devices.
+   */
+  tokens_per_second: number
+  /**
+   * Rent of the devices for a billion tokens; `None` without a price. Unit: USD.
+   */
+  dollars_per_billion_tokens: number | null
+  /**
+   * What an expert would object to, the gravest first.
+   */
+  oddities: Oddity[]
+  /**
+   * Whether its lead or lag on the best is within what the model may be wrong about two layouts.
+   */
+  tied_with_best: boolean
+}
+/**
+ * The plan.
+ */
+export interface Plan {
+  /**
+   * Ranks that share each matrix.
+   */
+  tensor_parallel: number
+  /**
+   * Whether norms and dropouts between the cut matrices are cut along the sequence (Korthikanti 2022).
+   */
+  sequence_parallel: boolean
+  /**
+   * Pipeline stages.
+   */
+  pipeline_parallel: number
+  /**
+   * Model chunks per stage (interleaving), 1 for none.
+   */
+  virtual_stages: number
+  /**
+   * Ranks that share each sequence.
+   */
+  context_parallel: number
+  /**
+   * How they share it.
+   */
+  context_kind: 'ring' | 'all_gather' | 'ulysses'
+  /**
+   * Replicas of the model (shards included).
+   */
+  data_parallel: number
+  /**
+   * Ranks among which routed experts are spread.
+   */
+  expert_parallel: number
+  /**
+   * Ranks that share each expert matrix.
+   */
+  expert_tensor_parallel: number
+  sharding: Sharding
+  /**
+   * Devices of each scale-up domain that the job uses; `None` uses all of them.
+   */
+  segment?: number | null
+  /**
+   * Which dimension lies innermost, in Megatron's notation.
+   */
+  rank_order: 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+  /**
+   * Sequences per micro batch and replica.
+   */
+  micro_batch: number
+  /**
+   * Sequences per step.
+   */
+  global_batch: number
+  /**
+   * Tokens per sequence.
+   */
+  sequence_length: number
+  precision: Precision
+  /**
+   * The optimizer.
+   */
+  optimizer: 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
+  /**
+   * What is recomputed in the backward pass.
+   */
+  recompute:
+    | {
+        mode: 'none'
+      }
+    | {
+        mode: 'selective'
+        /**
+         * Which.
+         */
+        modules: RecomputeModule[]
+        /**
+         * Layers per stage that do; `None` is all.
+         */
+        layers: number | null
+      }
+    | {
+        mode: 'full'
+        /**
+         * Layers per stage that do; `None` is all.
+         */
+        layers: number | null
+      }
+  /**
+   * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
+   * `Plan::recompute` on all of them.
+   */
+  stage_recompute?: StageRecompute[] | null
+  offload: Offload
+  /**
+   * The pipeline schedule.
+   */
+  schedule: 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+  /**
+   * Layers per virtual stage in pipeline order; `None` divides evenly.
+   */
+  layers_per_stage: number[] | null
+  overlap: Overlap
+  /**
+   * The attention kernel.
+   */
+  attention_kernel: 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
+  /**
+   * The software generation, an identifier of `catalog/software.toml`.
+   */
+  software: string
+  /**
+   * Whether dropout is on (it adds masks to memory and passes to time).
+   */
+  dropout: boolean
+  /**
+   * Tokens that the busiest expert gets over the mean; 1 is balanced.
+   */
+  expert_imbalance: number
+  /**
+   * Tokens that an expert accepts at most, as a multiple of the mean; `None` is dropless.
+   */
+  expert_capacity: number | null
+  /**
+   * Sequences are packed from documents of this many tokens on average, so attention is cut at document ends; `None` attends
+   * over the whole sequence.
+   */
+  document_length: number | null
+  /**
+   * Multiple to which the vocabulary is padded, times tensor parallel (Megatron: 128); 1 is none.
+   */
+  vocabulary_multiple: number
+}
+/**
+ * What data-parallel ranks shard.
+ */
+export interface Sharding {
+  /**
+   * ZeRO stage: 0 nothing, 1 optimizer states, 2 and gradients, 3 and parameters (FSDP full shard).
+   */
+  zero_stage: number
+  /**
+   * Ranks that share one copy; `None` is all data-parallel ranks. Smaller is hybrid sharding: replicas between the groups.
+   */
+  group: number | null
+  /**
+   * With stage 3: whether parameters are dropped after the forward pass and gathered again.
+   */
+  reshard_after_forward: boolean
+}
+/**
+ * Number formats.
+ */
+export interface Precision {
+  /**
+   * Matrix products.
+   */
+  compute: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Parameters as the forward pass keeps them.
+   */
+  parameters: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Gradient accumulation.
+   */
+  gradients: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Gradients on the wire.
+   */
+  gradient_reduce: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Master weights; `None` keeps none.
+   */
+  master: DataType | null
+  /**
+   * A number format of tensors or of matrix products.
+   */
+  moments: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * A number format of tensors or of matrix products.
+   */
+  activations: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  /**
+   * Whether attention's products run in the compute format too (rare).
+   */
+  narrow_attention: boolean
+}
+/**
+ * What one pipeline stage recomputes, and what it keeps in host memory.
+ */
+export interface StageRecompute {
+  /**
+   * Policies along the stage's layers, each for as many as it says; one without a number takes all that are left. Layers
+   * beyond keep everything. `Selective` of no modules keeps everything, too: it passes layers over.
+   */
+  segments: Recompute[]
+  /**
+   * Share of the stage's activations in host memory; `None` is the plan's.
+   */
+  offload: number | null
+}
+/**
+ * What is kept in host memory.
+ */
+export interface Offload {
+  /**
+   * Share of the optimizer states, stepped on the CPU.
+   */
+  optimizer: number
+  /**
+   * Share of the activations of each layer.
+   */
+  activations: number
+  /**
+   * Share of the parameters.
+   */
+  parameters: number
+}
+/**
+ * What communication runs beside compute.
+ */
+export interface Overlap {
+  /**
+   * Gradient reduction with the backward pass.
+   */
+  gradient_reduce: boolean
+  /**
+   * Parameter gathering with the forward pass.
+   */
+  parameter_gather: boolean
+  /**
+   * Tensor-parallel communication with matrix products (async TP, userbuffers).
+   */
+  tensor: boolean
+  /**
+   * Stage-to-stage transfers with compute.
+   */
+  pipeline: boolean
+  /**
+   * Expert all-to-all with compute.
+   */
+  expert: boolean
+}
+/**
+ * Where the time goes.
+ */
+export interface TimeBreakdown {
+  /**
+   * The whole step. Unit: s.
+   */
+  total: number
+  /**
+   * Device compute by operator family, forward, backward and recompute together.
+   */
+  compute: [unknown, unknown][]
+  /**
+   * Of the compute, what is recomputed. Unit: s.
+   */
+  recompute: number
+  /**
+   * Exposed communication inside the passes by dimension.
+   */
+  exposed: [unknown, unknown][]
+  /**
+   * Waiting for the host to launch. Unit: s.
+   */
+  host: number
+  /**
+   * Idle in the pipeline, transfers between stages included. Unit: s.
+   */
+  bubble: number
+  /**
+   * Exposed reduction of gradients and gathering of parameters. Unit: s.
+   */
+  data_parallel: number
+  /**
+   * The optimizer step. Unit: s.
+   */
+  optimizer: number
+  /**
+   * Fixed per step: data, logging, synchronisation. Unit: s.
+   */
+  fixed: number
+  /**
+   * Unequal chips and network noise, growing with the number of devices. Unit: s.
+   */
+  jitter: number
+}
+/**
+ * The fullest stage's memory.
+ */
+export interface Peak {
+  /**
+   * The stage, from 0.
+   */
+  stage: number
+  /**
+   * When.
+   */
+  moment: 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
+  /**
+   * What tensors occupy (torch's `max_memory_allocated`). Unit: B.
+   */
+  allocated: number
+  /**
+   * What the allocator holds (torch's `max_memory_reserved`). Unit: B.
+   */
+  reserved: number
+  /**
+   * What the device shows: reserved, the driver's context and the communicators. Unit: B.
+   */
+  device: number
+}
+/**
+ * Between what bounds a measurement of its step time is expected.
+ */
+export interface Interval {
+  /**
+   * Lower bound. Unit: s.
+   */
+  low: number
+  /**
+   * Upper bound. Unit: s.
+   */
+  high: number
+  /**
+   * Share of measurements that lie between them.
+   */
+  coverage: number
+  /**
+   * Measured runs that the width rests on.
+   */
+  runs: number
+  /**
+   * Whether they are of the same software generation.
+   */
+  calibrated: boolean
+  /**
+   * Where the width comes from.
+   */
+  source: string
+}
+/**
+ * What a training takes and costs.
+ */
+export interface Bill {
+  /**
+   * Tokens trained on.
+   */
+  tokens: number
+  /**
+   * Optimizer steps.
+   */
+  steps: number
+  /**
+   * Time in which steps make progress. Unit: s.
+   */
+  productive: number
+  /**
+   * Time on the calendar, failures and restarts included. Unit: s.
+   */
+  calendar: number
+  /**
+   * Devices, for as long as they are taken.
+   */
+  device_hours: number
+  /**
+   * Rent of the devices; `None` without a price. Unit: USD.
+   */
+  rent: number | null
+  /**
+   * The price of a device-hour that was used.
+   */
+  device_price: DatedPrice | null
+  /**
+   * Mean power of the whole job at the facility's meter. Unit: W.
+   */
+  power: number
+  /**
+   * Energy at the facility's meter. Unit: kWh.
+   */
+  energy: number
+  /**
+   * What that energy costs. It is part of most rents, so it is not added to them. Unit: USD.
+   */
+  electricity: number
+  electricity_price: DatedPrice1
+  /**
+   * What is doubtful.
+   */
+  warnings: Warning[]
+}
+/**
+ * A price and where it was read.
+ */
+export interface DatedPrice {
+  /**
+   * The price. Unit: USD.
+   */
+  amount: number
+  /**
+   * Lowest and highest that were seen, where a range is known.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  range: [unknown, unknown] | null
+  /**
+   * Date and source, or that the user gave it.
+   */
+  source: string
+}
+/**
+ * A price and where it was read.
+ */
+export interface DatedPrice1 {
+  /**
+   * The price. Unit: USD.
+   */
+  amount: number
+  /**
+   * Lowest and highest that were seen, where a range is known.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  range: [unknown, unknown] | null
+  /**
+   * Date and source, or that the user gave it.
+   */
+  source: string
+}
+/**
+ * Something doubtful that did not stop the work.
+ */
+export interface Warning {
+  /**
+   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   */
+  id: string
+  /**
+   * What is doubtful and what to do, in one sentence.
+   */
+  message: string
+}
+/**
+ * What a part takes.
+ */
+export interface Spent {
+  /**
+   * On what.
+   */
+  on: 'compute' | 'recompute' | 'tensor' | 'context' | 'expert' | 'data' | 'bubble' | 'host' | 'optimizer' | 'other'
+  /**
+   * How long. Unit: s.
+   */
+  time: number
+  /**
+   * Of the step.
+   */
+  share: number
+}
+/**
+ * A step on the timeline against the fast path.
+ */
+export interface Retimed {
+  /**
+   * Length of the timeline. Unit: s.
+   */
+  timeline: number
+  /**
+   * Over the fast path's step time, less 1.
+   */
+  difference: number
+  /**
+   * Whether the schedule runs steps into each other, so that one step alone is longer than the cycle at which they follow.
+   */
+  steps_overlap: boolean
+}
+/**
+ * A combination of cluster and devices on which nothing can be searched.
+ */
+export interface Impossible {
+  /**
+   * Its name.
+   */
+  cluster: string
+  /**
+   * Number of devices.
+   */
+  devices: number
+  /**
+   * Why.
+   */
+  reason: string
+}
+/**
+ * Nothing fits.
+ */
+export interface Nothing {
+  /**
+   * What comes closest.
+   */
+  nearest_misses: Missed[]
+  /**
+   * What would make it fit, with the step time that it leads to.
+   */
+  remedies: Remedied[]
+  /**
+   * Remedies that were tried.
+   */
+  remedies_tried: number
+  /**
+   * Whether all were tried.
+   */
+  complete: boolean
+}
+/**
+ * A layout that almost fits.
+ */
+export interface Missed {
+  miss: Miss
+  /**
+   * The layout as flags.
+   */
+  layout: string
+}
+/**
+ * By how much it misses.
+ */
+export interface Miss {
+  /**
+   * The cluster's name.
+   */
+  cluster: string
+  /**
+   * Its devices.
+   */
+  devices: number
+  plan: Plan1
+  memory: Peak1
+  /**
+   * What a device has. Unit: B.
+   */
+  device_memory: number
+  /**
+   * Probability that it fits all the same.
+   */
+  probability_of_fitting: number
+  /**
+   * By how much a device would have to be larger. Unit: B.
+   */
+  missing: number
+}
+/**
+ * The plan.
+ */
+export interface Plan1 {
+  /**
+   * Ranks that share each matrix.
+   */
+  tensor_parallel: number
+  /**
+   * Whether norms and dropouts between the cut matrices are cut along the sequence (Korthikanti 2022).
+   */
+  sequence_parallel: boolean
+  /**
+   * Pipeline stages.
+   */
+  pipeline_parallel: number
+  /**
+   * Model chunks per stage (interleaving), 1 for none.
+   */
+  virtual_stages: number
+  /**
+   * Ranks that share each sequence.
+   */
+  context_parallel: number
+  /**
+   * How they share it.
+   */
+  context_kind: 'ring' | 'all_gather' | 'ulysses'
+  /**
+   * Replicas of the model (shards included).
+   */
+  data_parallel: number
+  /**
+   * Ranks among which routed experts are spread.
+   */
+  expert_parallel: number
+  /**
+   * Ranks that share each expert matrix.
+   */
+  expert_tensor_parallel: number
+  sharding: Sharding
+  /**
+   * Devices of each scale-up domain that the job uses; `None` uses all of them.
+   */
+  segment?: number | null
+  /**
+   * Which dimension lies innermost, in Megatron's notation.
+   */
+  rank_order: 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+  /**
+   * Sequences per micro batch and replica.
+   */
+  micro_batch: number
+  /**
+   * Sequences per step.
+   */
+  global_batch: number
+  /**
+   * Tokens per sequence.
+   */
+  sequence_length: number
+  precision: Precision
+  /**
+   * The optimizer.
+   */
+  optimizer: 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
+  /**
+   * What is recomputed in the backward pass.
+   */
+  recompute:
+    | {
+        mode: 'none'
+      }
+    | {
+        mode: 'selective'
+        /**
+         * Which.
+         */
+        modules: RecomputeModule[]
+        /**
+         * Layers per stage that do; `None` is all.
+         */
+        layers: number | null
+      }
+    | {
+        mode: 'full'
+        /**
+         * Layers per stage that do; `None` is all.
+         */
+        layers: number | null
+      }
+  /**
+   * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
+   * `Plan::recompute` on all of them.
+   */
+  stage_recompute?: StageRecompute[] | null
+  offload: Offload
+  /**
+   * The pipeline schedule.
+   */
+  schedule: 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+  /**
+   * Layers per virtual stage in pipeline order; `None` divides evenly.
+   */
+  layers_per_stage: number[] | null
+  overlap: Overlap
+  /**
+   * The attention kernel.
+   */
+  attention_kernel: 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
+  /**
+   * The software generation, an identifier of `catalog/software.toml`.
+   */
+  software: string
+  /**
+   * Whether dropout is on (it adds masks to memory and passes to time).
+   */
+  dropout: boolean
+  /**
+   * Tokens that the busiest expert gets over the mean; 1 is balanced.
+   */
+  expert_imbalance: number
+  /**
+   * Tokens that an expert accepts at most, as a multiple of the mean; `None` is dropless.
+   */
+  expert_capacity: number | null
+  /**
+   * Sequences are packed from documents of this many tokens on average, so attention is cut at document ends; `None` attends
+   * over the whole sequence.
+   */
+  document_length: number | null
+  /**
+   * Multiple to which the vocabulary is padded, times tensor parallel (Megatron: 128); 1 is none.
+   */
+  vocabulary_multiple: number
+}
+/**
+ * What it needs.
+ */
+export interface Peak1 {
+  /**
+   * The stage, from 0.
+   */
+  stage: number
+  /**
+   * When.
+   */
+  moment: 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
+  /**
+   * What tensors occupy (torch's `max_memory_allocated`). Unit: B.
+   */
+  allocated: number
+  /**
+   * What the allocator holds (torch's `max_memory_reserved`). Unit: B.
+   */
+  reserved: number
+  /**
+   * What the device shows: reserved, the driver's context and the communicators. Unit: B.
+   */
+  device: number
+}
+/**
+ * A remedy that works.
+ */
+export interface Remedied {
+  /**
+   * The change.
+   */
+  change:
+    | 'free_degrees'
+    | 'free_micro_batch'
+    | 'free_recompute'
+    | 'shard_everything'
+    | 'offload_optimizer'
+    | 'offload_activations'
+    | 'offload_both'
+    | 'more_devices'
+  /**
+   * Number of devices.
+   */
+  devices: number
+  /**
+   * Step time of the best layout with it. Unit: s.
+   */
+  step_time: number
+  /**
+   * That layout as flags.
+   */
+  layout: string
+}
+/**
+ * What was named, and why it is not the answer.
+ */
+export interface Answer {
+  /**
+   * What was named.
+   */
+  named: string
+  /**
+   * Why it is not first.
+   */
+  why_not:
+    | {
+        verdict: 'unanswered'
+      }
+    | {
+        verdict: 'impossible'
+        /**
+         * What is wrong with it.
+         */
+        problems: Problem[]
+      }
+    | TooLarge
+    | Slower
+    | Candidate1
+  /**
+   * The layout that was judged, as flags.
+   */
+  layout: string
+  /**
+   * Why the search for the best did not come across it, where it lies outside the space.
+   */
+  outside: string | null
+}
+/**
+ * Something wrong with an input.
+ */
+export interface Problem {
+  /**
+   * What is wrong, and why, in a lowercase fragment.
+   */
+  message: string
+  /**
+   * Where.
+   */
+  place: Place | null
+  /**
+   * What to do about it, or the nearest valid name.
+   */
+  hint: string | null
+}
+/**
+ * A place in an input.
+ */
+export interface Place {
+  /**
+   * The file, or what stands for it (`--set`, `--tp`).
+   */
+  file: string
+  /**
+   * The line, from 1, if known.
+   */
+  line: number | null
+  /**
+   * The column, from 1, if known.
+   */
+  column: number | null
+  /**
+   * The dotted key, if known.
+   */
+  key: string | null
+  /**
+   * The offending line of text, if known.
+   */
+  text: string | null
+}
+/**
+ * It does not fit.
+ */
+export interface TooLarge {
+  verdict: 'too_large'
+}
+/**
+ * It fits, but another is better.
+ */
+export interface Slower {
+  verdict: 'slower'
+}
+/**
+ * It is the answer, or nothing else was found.
+ */
+export interface Candidate1 {
+  verdict: 'best'
+}

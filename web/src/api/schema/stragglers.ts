@@ -1,0 +1,565 @@
+// Made from docs/reference/schema/stragglers.json by scripts/types.mjs.
+
+export type StragglersAnswer =
+  | {
+      /**
+       * Grows when a field changes or goes; new fields may come at any time.
+       */
+      schema_version: 1
+      kind: 'stragglers'
+      /**
+       * Version of the program.
+       */
+      railwright: string
+      verdict: Verdict
+      reasons: string[]
+      culprits: Named[]
+      /**
+       * Nothing is replayed.
+       */
+      replay_error: number | null
+      has_straggler: boolean
+      /**
+       * Records of NCCL Inspector.
+       */
+      nccl_inspector: Inspected | null
+      /**
+       * Metrics of xpu_timer.
+       */
+      xpu_timer: Metrics | null
+    }
+  | {
+      /**
+       * Grows when a field changes or goes; new fields may come at any time.
+       */
+      schema_version: 1
+      kind: 'stragglers'
+      /**
+       * Version of the program.
+       */
+      railwright: string
+      /**
+       * What holds the job up.
+       */
+      verdict: 'straggler' | 'slow_link' | 'imbalance' | 'none' | 'cannot_tell'
+      /**
+       * Why it cannot be told.
+       */
+      reasons: string[]
+      /**
+       * What holds the job up, the largest cost first; none where it cannot be told.
+       */
+      culprits: Named2[]
+      /**
+       * Ranks that were traced.
+       */
+      ranks_traced: number
+      /**
+       * Ranks of the job.
+       */
+      world_size: number
+      /**
+       * Whether traces say how many there are. Otherwise there are at least so many.
+       */
+      world_size_known: boolean
+      /**
+       * Steps that were looked at; 1 when nothing marks them.
+       */
+      steps: number
+      /**
+       * The mean step, in nanoseconds.
+       */
+      step_time_ns: number
+      /**
+       * What a step would take had every rank run like the median of its peers.
+       */
+      step_time_without_ns: number
+      /**
+       * Below this a rank's cost is noise, or less than the replay is off by, in nanoseconds.
+       */
+      noise_ns: number
+      /**
+       * How far the replay of the measured times is from them, as a share of the steps.
+       */
+      replay_error: number
+      /**
+       * Why costs are told as "at most": ranks that were not traced may have absorbed them. None when all were traced.
+       */
+      bounds_only: string | null
+      /**
+       * Waits of all ranks for a step, in nanoseconds, summed over ranks.
+       */
+      waits_ns: number
+      /**
+       * The mean share of its window that a device is idle.
+       */
+      idle: number
+      /**
+       * Whether no rank has a device: what hosts compute stands for it, and what lies outside of their operators for idle time.
+       */
+      from_host: boolean
+      /**
+       * Whether hosts, not ranks, hold the job up: every device is idle for longer than it computes, waits for others left out.
+       */
+      host_bound: boolean
+      /**
+       * Ranks by cost; those that the verdict names are stragglers, and there may be none.
+       */
+      ranks: Culprit[]
+      /**
+       * Groups with slow transfers.
+       */
+      slow_groups: SlowGroup[]
+      clocks: Clocks
+      /**
+       * What is doubtful.
+       */
+      warnings: Warning[]
+      has_straggler: boolean
+    }
+/**
+ * What holds the job up.
+ */
+export type Verdict = 'straggler' | 'slow_link' | 'imbalance' | 'none' | 'cannot_tell'
+/**
+ * What a communication does, as its name or its recorder says.
+ */
+export type Operation =
+  | 'all_reduce'
+  | 'all_gather'
+  | 'reduce_scatter'
+  | 'all_to_all'
+  | 'dispatch'
+  | 'combine'
+  | 'notify'
+  | 'broadcast'
+  | 'reduce'
+  | 'gather'
+  | 'scatter'
+  | 'send_receive'
+  | 'send'
+  | 'receive'
+  | 'copy'
+  | 'barrier'
+
+/**
+ * A culprit. These records have no steps, so a cost for a step is unknown.
+ */
+export interface Named {
+  kind: string
+  ranks: number[]
+  stage: number | null
+  cause: string
+  cost_s: number | null
+  certainty: number | null
+  communicator: string | null
+}
+/**
+ * What the records say.
+ */
+export interface Inspected {
+  /**
+   * Records that were read.
+   */
+  records: number
+  /**
+   * By communicator, kind and size; those with most time first.
+   */
+  rows: Row[]
+  /**
+   * Who comes late, those who cost most first.
+   */
+  late: Late[]
+  /**
+   * What is doubtful.
+   */
+  warnings: Warning[]
+}
+/**
+ * Collectives of one communicator, kind and size.
+ */
+export interface Row {
+  /**
+   * The communicator.
+   */
+  communicator: string
+  /**
+   * Its ranks.
+   */
+  ranks: number
+  /**
+   * Their nodes.
+   */
+  nodes: number
+  /**
+   * What it is.
+   */
+  kind: string
+  /**
+   * Its size in bytes.
+   */
+  bytes: number
+  /**
+   * How many there were.
+   */
+  count: number
+  /**
+   * Microseconds of the shortest rank of one, the median: the transfer. Unit: us.
+   */
+  transfer: number
+  /**
+   * Microseconds that ranks were in one beyond the transfer, the mean: waiting. Unit: us.
+   */
+  wait: number
+  /**
+   * Bus bandwidth of the transfer in GB/s, the median over collectives of the best rank. Unit: GB/s.
+   */
+  bus_bandwidth: number
+  /**
+   * The median of that over communicators alike (as many ranks on as many nodes, same kind and size), where there are three.
+   */
+  of_peers: number | null
+}
+/**
+ * Whom a communicator's ranks wait for.
+ */
+export interface Late {
+  /**
+   * The communicator.
+   */
+  communicator: string
+  /**
+   * The rank within it.
+   */
+  rank: number
+  /**
+   * Its host.
+   */
+  host: string
+  /**
+   * Microseconds that the other ranks waited, on average, over all collectives in which this rank came last. Unit: us.
+   */
+  waited: number
+  /**
+   * In how many it came last.
+   */
+  last: number
+  /**
+   * Of how many that all ranks of the communicator recorded.
+   */
+  of: number
+  /**
+   * What the others waited for it, as a share of their time in the communicator's collectives.
+   */
+  share: number
+  /**
+   * Whether it holds the others up: half of all waits of the communicator and a twentieth of the time in it.
+   */
+  is_straggler: boolean
+}
+/**
+ * Something doubtful that did not stop the work.
+ */
+export interface Warning {
+  /**
+   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   */
+  id: string
+  /**
+   * What is doubtful and what to do, in one sentence.
+   */
+  message: string
+}
+/**
+ * What the metrics say.
+ */
+export interface Metrics {
+  /**
+   * The ranks in order.
+   */
+  ranks: RankSpeed[]
+  /**
+   * Whether all ranks are flagged: then the job hangs, else some wait.
+   */
+  all_hang: boolean
+  /**
+   * Gauges that could not be read.
+   */
+  damaged: number
+}
+/**
+ * A rank beside its peers.
+ */
+export interface RankSpeed {
+  /**
+   * Which rank.
+   */
+  rank: number
+  /**
+   * Its matrix products' rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
+   */
+  matrix_product_speed: number | null
+  /**
+   * Its communication's rate in the same way.
+   */
+  communication_speed: number | null
+  /**
+   * Whether it is flagged as hanging.
+   */
+  hangs: boolean
+  /**
+   * Work that it has queued.
+   */
+  queued: number | null
+}
+/**
+ * What holds the job up, with what a step would be shorter by without it.
+ */
+export interface Named2 {
+  /**
+   * What it is.
+   */
+  kind: 'rank' | 'group' | 'stage'
+  /**
+   * Its ranks.
+   */
+  ranks: number[]
+  /**
+   * Its stage, from 0.
+   */
+  stage: number | null
+  /**
+   * Why.
+   */
+  cause: string
+  /**
+   * What a step would be shorter by, in seconds, once those named before it are mended.
+   */
+  cost_s: number
+  /**
+   * What the cost is.
+   */
+  certainty: 'replayed' | 'at_most' | 'unknown'
+}
+/**
+ * A rank that others wait for.
+ */
+export interface Culprit {
+  /**
+   * The rank.
+   */
+  rank: number
+  /**
+   * Its host, if the trace says.
+   */
+  host: string | null
+  /**
+   * What a step would be shorter by had it run like the median of its peers, in nanoseconds. Where ranks were not traced the most that it can be: `at_most`.
+   */
+  cost_ns: number
+  /**
+   * What the cost is.
+   */
+  certainty: 'replayed' | 'at_most' | 'unknown'
+  /**
+   * The same as a share of the step.
+   */
+  share: number
+  /**
+   * The most that it can be, in nanoseconds: what its stretches took beyond its peers', summed over a step. It holds whatever ranks that were not traced did.
+   */
+  at_most_ns: number
+  /**
+   * Whether that is above the noise.
+   */
+  is_straggler: boolean
+  /**
+   * Waits of all ranks of which it is the root, for a step, in nanoseconds.
+   */
+  waits_ns: number
+  /**
+   * The share of all waits.
+   */
+  waits_share: number
+  /**
+   * By how much it entered collectives after the last but one, for a step, in nanoseconds.
+   */
+  lateness_ns: number
+  /**
+   * In how many collectives it was the last: for comparison; it says little.
+   */
+  last: number
+  /**
+   * The class of the cause.
+   */
+  cause: 'slow_chip' | 'more_work' | 'slow_host' | 'slow_link' | 'copies' | 'schedule' | 'unknown'
+  /**
+   * What to call it: a rank without a device has a slow processor, not a slow chip.
+   */
+  cause_name: string
+  /**
+   * Three numbers.
+   */
+  evidence: Evidence[]
+  /**
+   * When, the worst first.
+   */
+  moments: Moment[]
+}
+/**
+ * One number of a rank beside that of its peers.
+ */
+export interface Evidence {
+  /**
+   * What it is.
+   */
+  name: string
+  /**
+   * The rank's.
+   */
+  own: number
+  /**
+   * The median of its peers'.
+   */
+  peers: number
+  /**
+   * Its unit: `ns` for a step, or nothing for counts and ratios.
+   */
+  unit: string
+}
+/**
+ * A stretch of a rank that others waited for.
+ */
+export interface Moment {
+  /**
+   * In which step, if steps have numbers.
+   */
+  step: number | null
+  /**
+   * From when, in nanoseconds since the steps began.
+   */
+  start_ns: number
+  /**
+   * How long the rank took, in nanoseconds.
+   */
+  own_ns: number
+  /**
+   * How much longer than its peers.
+   */
+  excess_ns: number
+  /**
+   * Waits charged to it.
+   */
+  waits_ns: number
+  /**
+   * The operation that came late.
+   */
+  before: Operation | null
+  /**
+   * The innermost annotation of the host around its middle.
+   */
+  annotation: string | null
+}
+/**
+ * A group whose transfers take longer than those of its peers.
+ */
+export interface SlowGroup {
+  /**
+   * Its dimension.
+   */
+  label: string
+  /**
+   * Its ranks, as they are written.
+   */
+  ranks: string
+  /**
+   * The operation.
+   */
+  operation: Operation | null
+  /**
+   * Bytes of one collective.
+   */
+  bytes: number
+  /**
+   * The median transfer of its collectives, in nanoseconds.
+   */
+  transfer_ns: number
+  /**
+   * The median of the other groups.
+   */
+  peers_ns: number
+  /**
+   * What a step would be shorter by were they as fast, by replay, in nanoseconds; of all its sizes together.
+   */
+  cost_ns: number
+}
+/**
+ * How the clocks were treated.
+ */
+export interface Clocks {
+  /**
+   * One for each member, in order.
+   */
+  clocks: RankClock[]
+  /**
+   * Whether times were moved.
+   */
+  applied: boolean
+  /**
+   * Why, in a sentence.
+   */
+  reason: string
+  /**
+   * The greatest offset between any two ranks that share a time, in nanoseconds.
+   */
+  spread_ns: number
+}
+/**
+ * One rank's clock.
+ */
+export interface RankClock {
+  /**
+   * The rank.
+   */
+  rank: number
+  /**
+   * What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at `Self::about`.
+   */
+  offset_ns: number
+  /**
+   * How that grows, in parts per million; 0 when the collectives do not tell.
+   */
+  drift_ppm: number
+  /**
+   * How far that may be off, in parts per million.
+   */
+  drift_error_ppm: number
+  /**
+   * For how long its collectives were seen, in nanoseconds.
+   */
+  span_ns: number
+  /**
+   * When, by its own clock, in nanoseconds.
+   */
+  about_ns: number
+  /**
+   * The median distance of its ends from the common ends, in nanoseconds.
+   */
+  residual_ns: number
+  /**
+   * How many collectives say so.
+   */
+  collectives: number
+  /**
+   * The least offset that causality allows, in nanoseconds, where it bounds it.
+   */
+  least_ns: number | null
+  /**
+   * The greatest.
+   */
+  greatest_ns: number | null
+  /**
+   * The rank that stands for the time of this one: ranks that share none are on separate times.
+   */
+  against: number
+}

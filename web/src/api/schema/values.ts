@@ -1,0 +1,31 @@
+// Made from docs/reference/schema/values.json by scripts/types.mjs.
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface ValuesAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'values'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  values: ValidField[]
+}
+export interface ValidField {
+  /**
+   * Key of a run file.
+   */
+  key: string
+  /**
+   * The same as a flag.
+   */
+  flag: string | null
+  /**
+   * Values that are valid where the others stay as they are.
+   */
+  values: string[]
+}

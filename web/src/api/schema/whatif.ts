@@ -1,0 +1,326 @@
+// Made from docs/reference/schema/whatif.json by scripts/types.mjs.
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface WhatifAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 1
+  kind: 'whatif'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * The model's name.
+   */
+  model: string
+  before: Summary
+  /**
+   * What is doubtful about it.
+   */
+  warnings: Warning[]
+  /**
+   * Each change alone, in the order in which they were asked.
+   */
+  alone: Rehearsal[]
+  /**
+   * All that are possible together, when there are several.
+   */
+  together: Rehearsal | null
+  /**
+   * The key that two changes set to different values, so that there is no run with all of them.
+   */
+  rivals: string | null
+  /**
+   * Whether the gains add up.
+   */
+  interaction: Interaction | null
+  /**
+   * What was chosen, in words.
+   */
+  chosen: string[]
+}
+/**
+ * The run as it is.
+ */
+export interface Summary {
+  /**
+   * The plan in one line.
+   */
+  plan: string
+  /**
+   * The accelerator's name.
+   */
+  accelerator: string
+  /**
+   * Accelerators used.
+   */
+  devices: number
+  /**
+   * Pipeline stages.
+   */
+  stages: number
+  /**
+   * How long one step takes. Unit: s.
+   */
+  step_time: number
+  interval: Interval
+  /**
+   * Tokens per step.
+   */
+  tokens_per_step: number
+  /**
+   * Tokens per second.
+   */
+  tokens_per_second: number
+  /**
+   * Tokens per second and device.
+   */
+  tokens_per_second_per_device: number
+  /**
+   * Model FLOP utilisation, full attention, of the peak in the activations' format: formats of products compare.
+   */
+  model_flop_utilisation: number
+  /**
+   * Memory on the stage that needs most. Unit: B.
+   */
+  memory: number
+  /**
+   * That stage.
+   */
+  worst_stage: number
+  /**
+   * What a device has. Unit: B.
+   */
+  device_memory: number
+  /**
+   * Whether it fits.
+   */
+  fit: 'fits' | 'at_risk' | 'does_not_fit'
+  /**
+   * Rent per million tokens; absent without a price. Unit: USD.
+   */
+  dollars_per_million_tokens: number | null
+  /**
+   * Rent of the whole token budget; absent without budget or price. Unit: USD.
+   */
+  rent: number | null
+  /**
+   * Time on the calendar for the token budget; absent without one. Unit: s.
+   */
+  calendar: number | null
+  /**
+   * Where the step's time goes; the parts sum to it.
+   */
+  parts: TimePart[]
+}
+/**
+ * Between what bounds a measurement of it is expected.
+ */
+export interface Interval {
+  /**
+   * Lower bound. Unit: s.
+   */
+  low: number
+  /**
+   * Upper bound. Unit: s.
+   */
+  high: number
+  /**
+   * Share of measurements that lie between them.
+   */
+  coverage: number
+  /**
+   * Measured runs that the width rests on.
+   */
+  runs: number
+  /**
+   * Whether they are of the same software generation.
+   */
+  calibrated: boolean
+  /**
+   * Where the width comes from.
+   */
+  source: string
+}
+/**
+ * A part of a step.
+ */
+export interface TimePart {
+  /**
+   * The identifier that `railwright explain` knows, such as `compute.mlp`.
+   */
+  id: string
+  /**
+   * For people.
+   */
+  title: string
+  /**
+   * How long. Unit: s.
+   */
+  time: number
+}
+/**
+ * Something doubtful that did not stop the work.
+ */
+export interface Warning {
+  /**
+   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   */
+  id: string
+  /**
+   * What is doubtful and what to do, in one sentence.
+   */
+  message: string
+}
+/**
+ * What one change makes of the run.
+ */
+export interface Rehearsal {
+  /**
+   * The change as it was typed.
+   */
+  name: string
+  /**
+   * Keys whose values differ, those that follow from others included.
+   */
+  moved: Moved[]
+  /**
+   * How well changes of this one kind were predicted, where pairs of measured runs tell.
+   */
+  evidence: Evidence | null
+  /**
+   * What is to be said about it: where slow members are, why nothing changed.
+   */
+  notes: string[]
+  /**
+   * The result.
+   */
+  outcome:
+    | Possible
+    | {
+        outcome: 'impossible'
+        /**
+         * The reasons.
+         */
+        problems: Problem[]
+      }
+}
+/**
+ * A key whose value differs between two runs.
+ */
+export interface Moved {
+  /**
+   * The key of the run file.
+   */
+  key: string
+  /**
+   * Its value before, in words; nothing where it had none.
+   */
+  before: string | null
+  /**
+   * Its value after.
+   */
+  after: string | null
+}
+/**
+ * The errors of predicted ratios of step times over measured ones.
+ */
+export interface Evidence {
+  /**
+   * What the runs of a pair differ in.
+   */
+  what: string
+  /**
+   * Pairs of measured runs.
+   */
+  pairs: number
+  /**
+   * Median of the ratios' errors.
+   */
+  median: number
+  /**
+   * Nine of ten errors are at most so large.
+   */
+  ninth: number
+}
+/**
+ * The changed run can be priced; it fits or not, see `Summary::fit`.
+ */
+export interface Possible {
+  outcome: 'possible'
+}
+/**
+ * Something wrong with an input.
+ */
+export interface Problem {
+  /**
+   * What is wrong, and why, in a lowercase fragment.
+   */
+  message: string
+  /**
+   * Where.
+   */
+  place: Place | null
+  /**
+   * What to do about it, or the nearest valid name.
+   */
+  hint: string | null
+}
+/**
+ * A place in an input.
+ */
+export interface Place {
+  /**
+   * The file, or what stands for it (`--set`, `--tp`).
+   */
+  file: string
+  /**
+   * The line, from 1, if known.
+   */
+  line: number | null
+  /**
+   * The column, from 1, if known.
+   */
+  column: number | null
+  /**
+   * The dotted key, if known.
+   */
+  key: string | null
+  /**
+   * The offending line of text, if known.
+   */
+  text: string | null
+}
+/**
+ * What changes gain together against what they gain alone.
+ */
+export interface Interaction {
+  /**
+   * Product of the speed-ups alone: what independent gains would come to, each shortening what the others left.
+   */
+  product_alone: number
+  /**
+   * Speed-up together.
+   */
+  together: number
+  /**
+   * Together over the product, less 1: below 0 the changes compete for the same part of the step, above 0 they help each other.
+   */
+  beyond: number
+  /**
+   * Time saved alone, summed. Unit: s.
+   */
+  saved_alone: number
+  /**
+   * Time saved together. Unit: s.
+   */
+  saved_together: number
+  /**
+   * In words.
+   */
+  verdict: string
+}
