@@ -1,6 +1,6 @@
 // What the calculator reads out of answers: offers in hints, flags of keys, sums of the treemap, trees of two scenarios.
 import { describe, expect, it } from 'vitest'
-import type { TimeNode } from '../src/api/answers'
+import type { MemoryItem, TimeNode } from '../src/api/answers'
 import { applyOverrides } from '../src/state/run'
 import { merged } from '../src/views/calculator/time-tree'
 import { branches } from '../src/views/calculator/branches'
@@ -43,7 +43,7 @@ it('names the flag of a key', () => {
 })
 
 it('sums a stage into groups that add up', () => {
-  const items = [
+  const items: MemoryItem[] = [
     { kind: 'parameters', module: 'mlp', layer: 0, bytes: 3 },
     { kind: 'parameters', module: 'mlp', layer: 1, bytes: 4 },
     { kind: 'context', module: null, layer: null, bytes: 5 },
@@ -59,7 +59,7 @@ it('sums a stage into groups that add up', () => {
 })
 
 it('lists parts of either scenario', () => {
-  const node = (id: string, children: readonly TimeNode[] = []): TimeNode => ({ id, title: id, time: 1, share: 1, children })
+  const node = (id: string, children: TimeNode[] = []): TimeNode => ({ id, title: id, time: 1, share: 1, children })
   const both = merged(node('step', [node('compute')]), node('step', [node('compute', [node('compute.recompute')]), node('bubble')]))
   expect(both.children.map((child) => child.id)).toEqual(['compute', 'bubble'])
   expect(both.children[0]?.children.map((child) => child.id)).toEqual(['compute.recompute'])

@@ -8,11 +8,12 @@ const stuck = (name: string, ranks: number[], waiting: number[], missing: number
   sequence: 3,
   operation,
   state: 'not_entered',
+  listed: true,
   waiting,
   missing,
   unknown: [],
   calls: [],
-  since: 0,
+  since_ns: 0,
   timeout_ms: null,
 })
 const root = (ranks: number[], at: number, cause: Root['cause'] = 'outside_of_collectives'): Root => ({
@@ -23,7 +24,7 @@ const root = (ranks: number[], at: number, cause: Root['cause'] = 'outside_of_co
   victims: [],
   last_operation: null,
   last_group: null,
-  last_time: null,
+  last_time_ns: null,
   last_frames: [],
 })
 const verdict = (all: Stuck[], roots: Root[]): Verdict => ({
@@ -76,7 +77,7 @@ describe('how much is known', () => {
     expect(extent({ ranks: [0, 1], world_size: 2, world_size_listed: true })).toBe('all 2 ranks')
   })
   it('says why a verdict is no verdict', () => {
-    const damaged = [{ rank: 3, entries: 12, unreadable: 0, cut_at: 4096 }]
+    const damaged = [{ label: 'rank3', rank: 3, entries: 12, unreadable: 0, cut_at: 4096 }]
     expect(doubts({ without_dump: [1], incomplete_groups: [{ name: 'tp', ranks: [2] }], damaged, world_size_listed: false })).toBe(
       'a dump is missing (rank 1), a dump is damaged (rank 3), the dumps do not record the number of ranks, tp was used only by rank 2: other ranks of it may have no dump',
     )

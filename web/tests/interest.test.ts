@@ -4,18 +4,18 @@ import { grid, interesting, ofRanks, width } from '../src/views/traces/interest'
 
 const heat = {
   ranks: [0, 1, 2, 3, 4],
-  steps: [1, 2, 3],
-  step_time: [10, 10, 10],
-  own_time: [
+  steps: ['1', '2', '3'],
+  step_time_ns: [10, 10, 10],
+  own_time_ns: [
     [5, 5, 6],
     [7, 7, 7],
     [9, 9, 1],
     [6, 6, null],
     [null, null, null],
   ],
-  compute: [[1], [1], [1], [1], [1]],
-  waiting: [[0], [0], [0], [0], [0]],
-  waiting_caused: [
+  compute_ns: [[1], [1], [1], [1], [1]],
+  waiting_ns: [[0], [0], [0], [0], [0]],
+  waiting_caused_ns: [
     [0, 0, 0],
     [4, 4, 4],
     [2, 2, 2],
@@ -26,7 +26,7 @@ const heat = {
 
 describe('ranks of interest', () => {
   it('are by the median over steps, each rank once', () => {
-    expect(ofRanks(heat, 'own_time').get(4)).toBeNull()
+    expect(ofRanks(heat, 'own_time_ns').get(4)).toBeNull()
     expect(interesting(heat)).toEqual([
       { title: 'slowest', rank: 2 },
       { title: 'most waited for', rank: 1 },
@@ -41,8 +41,18 @@ describe('ranks of interest', () => {
   })
 })
 
+const recorded = {
+  window_ns: 0,
+  compute_ns: 0,
+  communication_ns: 0,
+  overlap_ns: 0,
+  exposed_ns: 0,
+  copies_ns: 0,
+  idle_ns: 0,
+}
+
 describe('the grid', () => {
-  const row = (rank: number, host: string | null) => ({ rank, host, shares: [], waiting: 0, parts: {} })
+  const row = (rank: number, host: string | null) => ({ rank, host, shares: [], waiting_share: 0, parts: {}, recorded })
   it('is by host where all ranks have one', () => {
     const found = grid({ rows: [row(0, 'a'), row(1, 'a'), row(2, 'b')] }, [0, 1, 2], 8)
     expect(found.of).toBe('host')

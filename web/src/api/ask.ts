@@ -23,11 +23,13 @@ export interface Answer<T> {
 }
 
 export interface Place {
-  readonly file?: string
-  readonly line?: number
-  readonly column?: number
-  readonly key?: string
-  readonly [other: string]: unknown
+  readonly file?: string | null
+  readonly line?: number | null
+  readonly column?: number | null
+  readonly key?: string | null
+  /** Of an argument of the page itself. */
+  readonly flag?: string
+  readonly origin?: string
 }
 
 /** A problem as the command line would print it behind `error:`. */

@@ -102,7 +102,9 @@ export function count(value: number): string {
 }
 
 /** $66.6 M, $2.99. */
-export function dollars(value: number): string {
+/** Dollars; a dash where the price is not known. */
+export function dollars(value: number | null | undefined): string {
+  if (value == null) return '–'
   const size = Math.abs(value)
   const sign = value < 0 ? '−' : ''
   if (size === 0) return '$0'
@@ -122,8 +124,9 @@ export function energy(kilowattHours: number): string {
   ])
 }
 
-/** 1.54 MW. */
-export function power(watts: number): string {
+/** 1.54 MW; a dash where nobody published it. */
+export function power(watts: number | null | undefined): string {
+  if (watts == null) return '–'
   return prefixed(watts, [
     [1e9, 'GW'],
     [1e6, 'MW'],
@@ -133,7 +136,9 @@ export function power(watts: number): string {
 }
 
 /** 51.6%; tiny shares keep two digits. */
-export function percent(share: number): string {
+/** A share; a dash where it is not known. */
+export function percent(share: number | null | undefined): string {
+  if (share == null) return '–'
   const value = share * 100
   if (value === 0) return '0%'
   if (Math.abs(value) < 1e-9) return '0%'

@@ -17,8 +17,8 @@ export function valuesQuestion(values: Arguments | null): Arguments | null {
   return known ? Object.fromEntries(Object.entries(values).filter(([key]) => !NO_SAY.includes(key))) : null
 }
 
-export function validOf(answer: ValidValues | null): Valid {
-  return answer ? new Map(answer.values.map((one) => [one.flag, one.values])) : NONE
+export function validOf(answer: Pick<ValidValues, 'values'> | null): Valid {
+  return answer ? new Map(answer.values.flatMap((one) => (one.flag === null ? [] : [[one.flag, one.values] as const]))) : NONE
 }
 
 /** The numbers of a setting, ascending; empty where the program lists none. */

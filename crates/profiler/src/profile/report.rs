@@ -89,8 +89,8 @@ pub struct RankRow {
     pub host: Option<String>,
     /// Shares by line of the first page, in the order of [`Group::ALL`].
     pub shares: Vec<f64>,
-    /// The part of its exposed communication in which it waits for other ranks.
-    #[serde(rename = "waiting_ns")]
+    /// Share of its steps in which it waits for other ranks in exposed communication.
+    #[serde(rename = "waiting_share")]
     pub waiting: f64,
     /// All steps by label, in nanoseconds.
     pub parts: Parts,

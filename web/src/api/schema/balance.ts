@@ -1,14 +1,21 @@
 // Made from docs/reference/schema/balance.json by scripts/types.mjs.
 
 /**
+ * How ranks share a sequence.
+ */
+export type ContextKind = 'ring' | 'all_gather' | 'ulysses'
+/**
+ * Which parallel dimension takes neighbouring ranks, innermost first.
+ */
+export type RankOrder = 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+/**
  * A number format of tensors or of matrix products.
  */
 export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
 /**
- * A part of a layer that can be recomputed.
+ * An optimizer.
  */
-export type RecomputeModule =
-  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+export type Optimizer = 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
 /**
  * What the backward pass computes again instead of keeping.
  */
@@ -34,6 +41,19 @@ export type Recompute =
        */
       layers: number | null
     }
+/**
+ * A part of a layer that can be recomputed.
+ */
+export type RecomputeModule =
+  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+/**
+ * A pipeline schedule.
+ */
+export type Schedule = 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+/**
+ * The kernel that runs softmax attention.
+ */
+export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
 
 /**
  * What stands around the fields of every answer.
@@ -70,7 +90,7 @@ export interface Answer {
   /**
    * The best; `None` where none fits.
    */
-  best: Division1 | null
+  best: Division | null
   /**
    * Share of the step before that the best saves; below zero where the division before is faster but does not fit.
    */
@@ -98,7 +118,7 @@ export interface Answer {
   limit: number
 }
 /**
- * As the plan divides.
+ * A division of the layers.
  */
 export interface Division {
   /**
@@ -184,47 +204,6 @@ export interface StageRow {
   memory: number
 }
 /**
- * A division of the layers.
- */
-export interface Division1 {
-  /**
-   * Layers by virtual stage, in pipeline order.
-   */
-  layers: number[]
-  /**
-   * How long a step takes. Unit: s.
-   */
-  step_time: number
-  /**
-   * Tokens per second of the whole cluster.
-   */
-  tokens_per_second: number
-  /**
-   * Mean over stages of the share of the pipeline's duration in which they run no pass.
-   */
-  idle: number
-  /**
-   * Longest time in passes of a stage over the mean, less one.
-   */
-  imbalance: number
-  /**
-   * Memory that the fullest stage takes, as an estimate says it. Unit: B.
-   */
-  memory: number
-  /**
-   * Probability that every stage fits.
-   */
-  probability_of_fitting: number
-  /**
-   * Whether that is enough.
-   */
-  fits: boolean
-  /**
-   * Its stages.
-   */
-  stages: StageRow[]
-}
-/**
  * How one framework is told.
  */
 export interface Flags {
@@ -268,10 +247,7 @@ export interface Plan {
    * Ranks that share each sequence.
    */
   context_parallel: number
-  /**
-   * How they share it.
-   */
-  context_kind: 'ring' | 'all_gather' | 'ulysses'
+  context_kind: ContextKind
   /**
    * Replicas of the model (shards included).
    */
@@ -289,10 +265,7 @@ export interface Plan {
    * Devices of each scale-up domain that the job uses; `None` uses all of them.
    */
   segment?: number | null
-  /**
-   * Which dimension lies innermost, in Megatron's notation.
-   */
-  rank_order: 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+  rank_order: RankOrder
   /**
    * Sequences per micro batch and replica.
    */
@@ -306,54 +279,21 @@ export interface Plan {
    */
   sequence_length: number
   precision: Precision
-  /**
-   * The optimizer.
-   */
-  optimizer: 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
-  /**
-   * What is recomputed in the backward pass.
-   */
-  recompute:
-    | {
-        mode: 'none'
-      }
-    | {
-        mode: 'selective'
-        /**
-         * Which.
-         */
-        modules: RecomputeModule[]
-        /**
-         * Layers per stage that do; `None` is all.
-         */
-        layers: number | null
-      }
-    | {
-        mode: 'full'
-        /**
-         * Layers per stage that do; `None` is all.
-         */
-        layers: number | null
-      }
+  optimizer: Optimizer
+  recompute: Recompute
   /**
    * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
    * `Plan::recompute` on all of them.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
-  /**
-   * The pipeline schedule.
-   */
-  schedule: 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+  schedule: Schedule
   /**
    * Layers per virtual stage in pipeline order; `None` divides evenly.
    */
   layers_per_stage: number[] | null
   overlap: Overlap
-  /**
-   * The attention kernel.
-   */
-  attention_kernel: 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
+  attention_kernel: AttentionKernel
   /**
    * The software generation, an identifier of `catalog/software.toml`.
    */
@@ -398,37 +338,19 @@ export interface Sharding {
   reshard_after_forward: boolean
 }
 /**
- * Number formats.
+ * Number formats of a run.
  */
 export interface Precision {
-  /**
-   * Matrix products.
-   */
-  compute: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Parameters as the forward pass keeps them.
-   */
-  parameters: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Gradient accumulation.
-   */
-  gradients: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Gradients on the wire.
-   */
-  gradient_reduce: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  compute: DataType
+  parameters: DataType
+  gradients: DataType
+  gradient_reduce: DataType
   /**
    * Master weights; `None` keeps none.
    */
   master: DataType | null
-  /**
-   * A number format of tensors or of matrix products.
-   */
-  moments: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * A number format of tensors or of matrix products.
-   */
-  activations: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  moments: DataType
+  activations: DataType
   /**
    * Whether attention's products run in the compute format too (rare).
    */

@@ -1,6 +1,20 @@
 // Made from docs/reference/schema/calibration.json by scripts/types.mjs.
 
 /**
+ * Operators that have rates.
+ */
+export type Operators = string
+/**
+ * Alone or within a run.
+ */
+export type Regime = 'burst' | 'sustained'
+/**
+ * What a group does together.
+ */
+export type CollectiveKind =
+  'all_reduce' | 'all_gather' | 'reduce_scatter' | 'all_to_all' | 'broadcast' | 'send_receive'
+
+/**
  * What stands around the fields of every answer.
  */
 export interface CalibrationAnswer {
@@ -90,7 +104,7 @@ export interface CollectiveRate {
   evidence: Evidence
 }
 /**
- * What it stands on.
+ * What a figure stands on.
  */
 export interface Evidence {
   /**
@@ -159,37 +173,7 @@ export interface NetworkLaw {
    * The largest.
    */
   to_bytes: number
-  evidence: Evidence1
-}
-/**
- * What it stands on.
- */
-export interface Evidence1 {
-  /**
-   * The files that it was measured in, in words.
-   */
-  from: string
-  /**
-   * How many measurements there were.
-   */
-  samples: number
-  /**
-   * How far measurements of one thing scatter: the median over things of (p90 - p10) / median; 0 for one measurement.
-   */
-  spread: number
-  /**
-   * The mean absolute error of the calculator without this figure, weighted by time.
-   */
-  error_before: number
-  /**
-   * The same with it, in sample.
-   */
-  error_after: number
-  /**
-   * How surely the figure is known: half of the 95 % interval of the median of measured over said times, as a share; 0 where it is not
-   * worked out.
-   */
-  uncertainty?: number
+  evidence: Evidence
 }
 /**
  * What the host costs; holds for the calibration's software generation alone.
@@ -207,104 +191,32 @@ export interface HostCosts {
    * Milliseconds per step beside passes and update.
    */
   ms_per_step: number
-  evidence: Evidence2
-}
-/**
- * What it stands on.
- */
-export interface Evidence2 {
-  /**
-   * The files that it was measured in, in words.
-   */
-  from: string
-  /**
-   * How many measurements there were.
-   */
-  samples: number
-  /**
-   * How far measurements of one thing scatter: the median over things of (p90 - p10) / median; 0 for one measurement.
-   */
-  spread: number
-  /**
-   * The mean absolute error of the calculator without this figure, weighted by time.
-   */
-  error_before: number
-  /**
-   * The same with it, in sample.
-   */
-  error_after: number
-  /**
-   * How surely the figure is known: half of the 95 % interval of the median of measured over said times, as a share; 0 where it is not
-   * worked out.
-   */
-  uncertainty?: number
+  evidence: Evidence
 }
 /**
  * The rate of a kind of operators over the calculator's law of them, as a function of work.
  */
 export interface Rate {
-  /**
-   * Of what.
-   */
-  operators: string
-  /**
-   * Alone or within a run.
-   */
-  regime: 'burst' | 'sustained'
+  operators: Operators
+  regime: Regime
   /**
    * Work of one operator and the rate there, by growing work: the law's time over the measured time. Between two points the rate
    * is linear in the logarithm of work, beyond them it stays.
    */
-  points: [unknown, unknown][]
-  evidence: Evidence3
-}
-/**
- * What it stands on.
- */
-export interface Evidence3 {
-  /**
-   * The files that it was measured in, in words.
-   */
-  from: string
-  /**
-   * How many measurements there were.
-   */
-  samples: number
-  /**
-   * How far measurements of one thing scatter: the median over things of (p90 - p10) / median; 0 for one measurement.
-   */
-  spread: number
-  /**
-   * The mean absolute error of the calculator without this figure, weighted by time.
-   */
-  error_before: number
-  /**
-   * The same with it, in sample.
-   */
-  error_after: number
-  /**
-   * How surely the figure is known: half of the 95 % interval of the median of measured over said times, as a share; 0 where it is not
-   * worked out.
-   */
-  uncertainty?: number
+  points: [number, number][]
+  evidence: Evidence
 }
 /**
  * A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law is
  * what the collective takes within the run once all ranks are there: nothing of the generation's comes on top.
  */
 export interface CollectiveLaw {
-  /**
-   * What it does.
-   */
-  operation: 'all_reduce' | 'all_gather' | 'reduce_scatter' | 'all_to_all' | 'broadcast' | 'send_receive'
+  operation: CollectiveKind
   /**
    * Among how many ranks.
    */
   ranks: number
-  /**
-   * Alone or within a run.
-   */
-  regime: 'burst' | 'sustained'
+  regime: Regime
   /**
    * Microseconds that the smallest message takes.
    */
@@ -325,37 +237,7 @@ export interface CollectiveLaw {
    * The largest.
    */
   to_bytes: number
-  evidence: Evidence4
-}
-/**
- * What it stands on.
- */
-export interface Evidence4 {
-  /**
-   * The files that it was measured in, in words.
-   */
-  from: string
-  /**
-   * How many measurements there were.
-   */
-  samples: number
-  /**
-   * How far measurements of one thing scatter: the median over things of (p90 - p10) / median; 0 for one measurement.
-   */
-  spread: number
-  /**
-   * The mean absolute error of the calculator without this figure, weighted by time.
-   */
-  error_before: number
-  /**
-   * The same with it, in sample.
-   */
-  error_after: number
-  /**
-   * How surely the figure is known: half of the 95 % interval of the median of measured over said times, as a share; 0 where it is not
-   * worked out.
-   */
-  uncertainty?: number
+  evidence: Evidence
 }
 /**
  * One figure, or one kind of operators, against measurements.
@@ -365,10 +247,7 @@ export interface Line {
    * What: `products.bf16`, `all_reduce x8`, ...
    */
   name: string
-  /**
-   * Measured alone or within a run.
-   */
-  regime: 'burst' | 'sustained'
+  regime: Regime
   /**
    * How many different shapes or sizes.
    */

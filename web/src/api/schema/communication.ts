@@ -66,6 +66,14 @@ export type CommunicationAnswer =
       xpu_timer: Metrics | null
     }
 /**
+ * A parallel dimension, for whose sake ranks communicate.
+ */
+export type Dimension = 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
+/**
+ * Why a group is taken for a dimension.
+ */
+export type Evidence = 'sizes' | 'description' | 'tiling' | 'operations' | 'nothing'
+/**
  * What a communication does, as its name or its recorder says.
  */
 export type Operation =
@@ -85,9 +93,13 @@ export type Operation =
   | 'receive'
   | 'copy'
   | 'barrier'
+/**
+ * Which kind of link bounds a group.
+ */
+export type LinkKind = 'scale_up' | 'network'
 
 /**
- * How the clocks were treated.
+ * The clocks of a job.
  */
 export interface Clocks {
   /**
@@ -229,18 +241,12 @@ export interface RankCommunication {
  * One operation in one dimension, over all communicators that serve it.
  */
 export interface GroupCommunication {
-  /**
-   * The dimension.
-   */
-  dimension: 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
+  dimension: Dimension
   /**
    * What to call it.
    */
   label: string
-  /**
-   * Why.
-   */
-  evidence: 'sizes' | 'description' | 'tiling' | 'operations' | 'nothing'
+  evidence: Evidence
   /**
    * What is assumed of who takes part, and why, where the traces record no group.
    */
@@ -322,10 +328,7 @@ export interface GroupCommunication {
  * A link and its ceiling.
  */
 export interface Link {
-  /**
-   * Which kind.
-   */
-  kind: 'scale_up' | 'network'
+  kind: LinkKind
   /**
    * What it is called.
    */

@@ -15,15 +15,15 @@ export type CompareAnswer =
       /**
        * The whole recordings, on the mean rank: not per step.
        */
-      recorded: Difference1[]
+      recorded: Difference[]
       /**
        * Labels of the waterfall, the largest change first.
        */
-      labels: Difference1[]
+      labels: Difference[]
       /**
        * Families of operators by phase, the largest change first.
        */
-      families: Difference1[]
+      families: Difference[]
       /**
        * Kernels, the largest change first.
        */
@@ -35,7 +35,7 @@ export type CompareAnswer =
       /**
        * Figures by the names that conditions use.
        */
-      figures: Difference1[]
+      figures: Difference[]
       /**
        * What is doubtful about comparing the two.
        */
@@ -82,7 +82,7 @@ export type CompareAnswer =
        * @minItems 2
        * @maxItems 2
        */
-      interval: [unknown, unknown] | null
+      interval: [number, number] | null
       /**
        * Whether the change is larger than the noise; none where that is unknown.
        */
@@ -101,19 +101,19 @@ export type CompareAnswer =
        * Version of the program.
        */
       railwright: string
-      step_time_ns: Difference3
+      step_time_ns: Difference
       /**
        * The whole recordings, on the mean rank: not per step.
        */
-      recorded: Difference1[]
+      recorded: Difference[]
       /**
        * Labels of the waterfall, the largest change first.
        */
-      labels: Difference1[]
+      labels: Difference[]
       /**
        * Families of operators by phase, the largest change first.
        */
-      families: Difference1[]
+      families: Difference[]
       /**
        * Kernels, the largest change first.
        */
@@ -125,7 +125,7 @@ export type CompareAnswer =
       /**
        * Figures by the names that conditions use.
        */
-      figures: Difference1[]
+      figures: Difference[]
       /**
        * What is doubtful about comparing the two.
        */
@@ -144,6 +144,36 @@ export type CompareAnswer =
        */
       titles: [string, string]
       verdicts: Verdict[]
+    }
+/**
+ * For which part of the step something runs.
+ */
+export type Phase = 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
+/**
+ * What kind of operator a span is.
+ */
+export type OperatorFamily =
+  | 'matrix_product'
+  | 'attention'
+  | 'norm'
+  | 'elementwise'
+  | 'embedding'
+  | 'routing'
+  | 'loss'
+  | 'optimizer'
+  | 'collective'
+  | 'copy'
+  | 'pass'
+  | 'other'
+/**
+ * What a change is held against.
+ */
+export type Limit =
+  | {
+      relative: number
+    }
+  | {
+      time: number
     }
 /**
  * One side.
@@ -172,14 +202,14 @@ export type Side =
        * @minItems 2
        * @maxItems 2
        */
-      interval: [unknown, unknown] | null
+      interval: [number, number] | null
       /**
        * What the middle 80% of the reports lie between.
        *
        * @minItems 2
        * @maxItems 2
        */
-      spread: [unknown, unknown]
+      spread: [number, number]
     }
   | {
       kind: 'predicted'
@@ -191,7 +221,7 @@ export type Side =
        * @minItems 2
        * @maxItems 2
        */
-      interval: [unknown, unknown]
+      interval: [number, number]
       coverage: number
     }
 /**
@@ -205,34 +235,9 @@ export type TimesFrom =
   'reports' | 'samples_per_second' | 'timers' | 'tokens_per_second' | 'progress_bar' | 'whole_run' | 'nothing'
 
 /**
- * What a step takes.
- */
-export interface Difference {
-  /**
-   * What.
-   */
-  name: string
-  /**
-   * In the first.
-   */
-  first: number
-  /**
-   * In the second.
-   */
-  second: number
-  /**
-   * How much more the second has.
-   */
-  change: number
-  /**
-   * The same over the first; none where the first has nothing.
-   */
-  relative: number | null
-}
-/**
  * Something that both have, per rank and step unless said otherwise, in nanoseconds.
  */
-export interface Difference1 {
+export interface Difference {
   /**
    * What.
    */
@@ -278,26 +283,8 @@ export interface KernelDifference {
    * The same over the first; none where the first has nothing.
    */
   relative: number | null
-  /**
-   * For which part of the step.
-   */
-  phase: 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
-  /**
-   * What kind of operator.
-   */
-  family:
-    | 'matrix_product'
-    | 'attention'
-    | 'norm'
-    | 'elementwise'
-    | 'embedding'
-    | 'routing'
-    | 'loss'
-    | 'optimizer'
-    | 'collective'
-    | 'copy'
-    | 'pass'
-    | 'other'
+  phase: Phase
+  family: OperatorFamily
   /**
    * How often it runs in a step of a rank in the first.
    */
@@ -375,7 +362,7 @@ export interface Warning {
  */
 export interface Verdict {
   condition: Condition
-  difference: Difference2
+  difference: Difference
   /**
    * Whether it is met.
    */
@@ -386,7 +373,7 @@ export interface Verdict {
   significant: boolean | null
 }
 /**
- * The condition.
+ * A condition on a change from the first to the second.
  */
 export interface Condition {
   /**
@@ -401,48 +388,14 @@ export interface Condition {
    * Whether the change must be above the limit, else below.
    */
   above: boolean
-  /**
-   * The limit.
-   */
-  limit:
-    | {
-        relative: number
-      }
-    | {
-        time: number
-      }
-}
-/**
- * Something that both have, per rank and step unless said otherwise, in nanoseconds.
- */
-export interface Difference2 {
-  /**
-   * What.
-   */
-  name: string
-  /**
-   * In the first.
-   */
-  first: number
-  /**
-   * In the second.
-   */
-  second: number
-  /**
-   * How much more the second has.
-   */
-  change: number
-  /**
-   * The same over the first; none where the first has nothing.
-   */
-  relative: number | null
+  limit: Limit
 }
 /**
  * The shift from one set of steps to another.
  */
 export interface Shift {
   first: Spread
-  second: Spread1
+  second: Spread
   /**
    * The estimate of Hodges and Lehmann: the median of all differences between a step of the second and one of the first.
    */
@@ -453,10 +406,10 @@ export interface Shift {
    * @minItems 2
    * @maxItems 2
    */
-  interval: [unknown, unknown] | null
+  interval: [number, number] | null
 }
 /**
- * The first set.
+ * Steps of one side.
  */
 export interface Spread {
   /**
@@ -473,52 +426,7 @@ export interface Spread {
    * @minItems 2
    * @maxItems 2
    */
-  range: [unknown, unknown]
-}
-/**
- * The second.
- */
-export interface Spread1 {
-  /**
-   * Steps.
-   */
-  steps: number
-  /**
-   * The median step, in the unit of the steps.
-   */
-  median: number
-  /**
-   * The fastest and the slowest.
-   *
-   * @minItems 2
-   * @maxItems 2
-   */
-  range: [unknown, unknown]
-}
-/**
- * Something that both have, per rank and step unless said otherwise, in nanoseconds.
- */
-export interface Difference3 {
-  /**
-   * What.
-   */
-  name: string
-  /**
-   * In the first.
-   */
-  first: number
-  /**
-   * In the second.
-   */
-  second: number
-  /**
-   * How much more the second has.
-   */
-  change: number
-  /**
-   * The same over the first; none where the first has nothing.
-   */
-  relative: number | null
+  range: [number, number]
 }
 /**
  * A rank that holds others up.

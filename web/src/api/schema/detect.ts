@@ -1,6 +1,40 @@
 // Made from docs/reference/schema/detect.json by scripts/types.mjs.
 
 /**
+ * A kind of file, told by its content.
+ */
+export type Format =
+  | 'megatron-log'
+  | 'megatron-script'
+  | 'megatron-command'
+  | 'megatron-yaml'
+  | 'megatron-args-yaml'
+  | 'torchtitan'
+  | 'deepspeed'
+  | 'nanotron'
+  | 'megatron-bridge'
+  | 'nemo'
+  | 'accelerate'
+  | 'hf-trainer'
+  | 'rl'
+  | 'gpt-neox'
+  | 'primus'
+  | 'hugging-face'
+  | 'run-file'
+  | 'trace'
+  | 'max-text'
+  | 'nccl-tests'
+  | 'topology'
+/**
+ * How strong evidence is.
+ */
+export type Strength = 'weak' | 'likely' | 'certain'
+/**
+ * Kinds of remarks.
+ */
+export type RemarkKind = 'conflict' | 'unresolved' | 'invalid' | 'unknown' | 'not_modelled' | 'assumed' | 'ignored'
+
+/**
  * What stands around the fields of every answer.
  */
 export interface DetectAnswer {
@@ -49,35 +83,8 @@ export interface DetectAnswer {
  * A kind of file that a text looks like.
  */
 export interface Sighting {
-  /**
-   * The kind.
-   */
-  format:
-    | 'megatron-log'
-    | 'megatron-script'
-    | 'megatron-command'
-    | 'megatron-yaml'
-    | 'megatron-args-yaml'
-    | 'torchtitan'
-    | 'deepspeed'
-    | 'nanotron'
-    | 'megatron-bridge'
-    | 'nemo'
-    | 'accelerate'
-    | 'hf-trainer'
-    | 'rl'
-    | 'gpt-neox'
-    | 'primus'
-    | 'hugging-face'
-    | 'run-file'
-    | 'trace'
-    | 'max-text'
-    | 'nccl-tests'
-    | 'topology'
-  /**
-   * How strong the evidence is.
-   */
-  strength: 'weak' | 'likely' | 'certain'
+  format: Format
+  strength: Strength
   /**
    * What was seen, such as "the keys `parallelism` and `tokens`".
    */
@@ -112,10 +119,7 @@ export interface Origin {
  * Something to be said about the reading of a launch file.
  */
 export interface Remark {
-  /**
-   * Of what kind.
-   */
-  kind: 'conflict' | 'unresolved' | 'invalid' | 'unknown' | 'not_modelled' | 'assumed' | 'ignored'
+  kind: RemarkKind
   /**
    * What the file says: a flag, a key, a variable.
    */
@@ -188,7 +192,7 @@ export interface Measured {
    * @minItems 2
    * @maxItems 2
    */
-  step_time_range: [unknown, unknown]
+  step_time_range: [number, number]
   /**
    * Tokens of a step, if the log says batch and sequence length.
    */

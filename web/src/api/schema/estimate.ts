@@ -1,14 +1,21 @@
 // Made from docs/reference/schema/estimate.json by scripts/types.mjs.
 
 /**
+ * How ranks share a sequence.
+ */
+export type ContextKind = 'ring' | 'all_gather' | 'ulysses'
+/**
+ * Which parallel dimension takes neighbouring ranks, innermost first.
+ */
+export type RankOrder = 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+/**
  * A number format of tensors or of matrix products.
  */
 export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
 /**
- * A part of a layer that can be recomputed.
+ * An optimizer.
  */
-export type RecomputeModule =
-  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+export type Optimizer = 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
 /**
  * What the backward pass computes again instead of keeping.
  */
@@ -35,6 +42,52 @@ export type Recompute =
       layers: number | null
     }
 /**
+ * A part of a layer that can be recomputed.
+ */
+export type RecomputeModule =
+  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+/**
+ * A pipeline schedule.
+ */
+export type Schedule = 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+/**
+ * The kernel that runs softmax attention.
+ */
+export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
+/**
+ * How attention is counted.
+ */
+export type Convention = 'causal_attention' | 'full_attention'
+/**
+ * How well founded a cost is.
+ */
+export type Source = 'nothing' | 'calibrated' | 'measured' | 'interpolated' | 'derived'
+/**
+ * Whether a plan fits its devices, as far as the prediction can tell.
+ */
+export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
+/**
+ * When the peak occurs.
+ */
+export type Moment = 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
+/**
+ * What memory is used for.
+ */
+export type Kind =
+  | 'parameters'
+  | 'gradients'
+  | 'master_weights'
+  | 'optimizer_moments'
+  | 'narrow_weights'
+  | 'activations'
+  | 'working_set'
+  | 'logits'
+  | 'communication_buffers'
+  | 'optimizer_temporaries'
+  | 'workspace'
+  | 'fragmentation'
+  | 'context'
+/**
  * The module of a layer that a weight belongs to; the unit of recompute and of memory reports.
  */
 export type Module =
@@ -49,6 +102,10 @@ export type Module =
   | 'shared_expert'
   | 'head'
   | 'multi_token_prediction'
+/**
+ * Hours that devices are taken, summed over devices.
+ */
+export type DeviceHours = number
 
 /**
  * What stands around the fields of every answer.
@@ -120,7 +177,7 @@ export interface EstimateAnswer {
   explained?: Item[] | null
 }
 /**
- * What is trained.
+ * The model.
  */
 export interface ModelIdentity {
   /**
@@ -146,7 +203,7 @@ export interface ModelIdentity {
   parameters: ParameterCount
 }
 /**
- * Parameters in every convention.
+ * Parameter counts of a model. Cards differ in what they count, so all conventions stand side by side.
  */
 export interface ParameterCount {
   /**
@@ -183,7 +240,7 @@ export interface ParameterCount {
   multi_token_prediction: number
 }
 /**
- * On what.
+ * The cluster.
  */
 export interface ClusterIdentity {
   /**
@@ -220,7 +277,10 @@ export interface ClusterIdentity {
   calibration?: string | null
 }
 /**
- * How, in full.
+ * Every choice about a run beside the model and the machines.
+ *
+ * World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's
+ * rule: `expert_tensor x expert x expert_data = tensor x context x data`).
  */
 export interface Plan {
   /**
@@ -243,10 +303,7 @@ export interface Plan {
    * Ranks that share each sequence.
    */
   context_parallel: number
-  /**
-   * How they share it.
-   */
-  context_kind: 'ring' | 'all_gather' | 'ulysses'
+  context_kind: ContextKind
   /**
    * Replicas of the model (shards included).
    */
@@ -264,10 +321,7 @@ export interface Plan {
    * Devices of each scale-up domain that the job uses; `None` uses all of them.
    */
   segment?: number | null
-  /**
-   * Which dimension lies innermost, in Megatron's notation.
-   */
-  rank_order: 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+  rank_order: RankOrder
   /**
    * Sequences per micro batch and replica.
    */
@@ -281,54 +335,21 @@ export interface Plan {
    */
   sequence_length: number
   precision: Precision
-  /**
-   * The optimizer.
-   */
-  optimizer: 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
-  /**
-   * What is recomputed in the backward pass.
-   */
-  recompute:
-    | {
-        mode: 'none'
-      }
-    | {
-        mode: 'selective'
-        /**
-         * Which.
-         */
-        modules: RecomputeModule[]
-        /**
-         * Layers per stage that do; `None` is all.
-         */
-        layers: number | null
-      }
-    | {
-        mode: 'full'
-        /**
-         * Layers per stage that do; `None` is all.
-         */
-        layers: number | null
-      }
+  optimizer: Optimizer
+  recompute: Recompute
   /**
    * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
    * `Plan::recompute` on all of them.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
-  /**
-   * The pipeline schedule.
-   */
-  schedule: 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+  schedule: Schedule
   /**
    * Layers per virtual stage in pipeline order; `None` divides evenly.
    */
   layers_per_stage: number[] | null
   overlap: Overlap
-  /**
-   * The attention kernel.
-   */
-  attention_kernel: 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
+  attention_kernel: AttentionKernel
   /**
    * The software generation, an identifier of `catalog/software.toml`.
    */
@@ -373,37 +394,19 @@ export interface Sharding {
   reshard_after_forward: boolean
 }
 /**
- * Number formats.
+ * Number formats of a run.
  */
 export interface Precision {
-  /**
-   * Matrix products.
-   */
-  compute: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Parameters as the forward pass keeps them.
-   */
-  parameters: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Gradient accumulation.
-   */
-  gradients: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Gradients on the wire.
-   */
-  gradient_reduce: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  compute: DataType
+  parameters: DataType
+  gradients: DataType
+  gradient_reduce: DataType
   /**
    * Master weights; `None` keeps none.
    */
   master: DataType | null
-  /**
-   * A number format of tensors or of matrix products.
-   */
-  moments: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * A number format of tensors or of matrix products.
-   */
-  activations: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  moments: DataType
+  activations: DataType
   /**
    * Whether attention's products run in the compute format too (rare).
    */
@@ -466,7 +469,7 @@ export interface Overlap {
   expert: boolean
 }
 /**
- * With which software generation.
+ * The software generation.
  */
 export interface SoftwareIdentity {
   /**
@@ -483,7 +486,7 @@ export interface SoftwareIdentity {
   source: string
 }
 /**
- * Between what bounds a measurement of it is expected.
+ * Bounds between which a measurement is expected.
  */
 export interface Interval {
   /**
@@ -541,7 +544,7 @@ export interface Throughput {
   steps_per_day: number
 }
 /**
- * How well the arithmetic units are used, in every convention.
+ * How well the arithmetic units are used.
  */
 export interface Efficiency {
   /**
@@ -565,10 +568,7 @@ export interface Efficiency {
  * The arithmetic of one step in one convention.
  */
 export interface ModelFlop {
-  /**
-   * How attention is counted.
-   */
-  convention: 'causal_attention' | 'full_attention'
+  convention: Convention
   /**
    * Forward and backward for one token. Unit: FLOP.
    */
@@ -590,10 +590,7 @@ export interface ModelFlop {
  * A share of a peak.
  */
 export interface Utilisation {
-  /**
-   * A number format of tensors or of matrix products.
-   */
-  peak_format: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  peak_format: DataType
   /**
    * That peak per accelerator, dense. Unit: FLOP/s.
    */
@@ -604,7 +601,7 @@ export interface Utilisation {
   share: number
 }
 /**
- * Where the step's time goes, on the stage that the others wait for. The children of every part sum to it.
+ * A part of the step.
  */
 export interface Part {
   /**
@@ -626,32 +623,7 @@ export interface Part {
   /**
    * What it consists of; they sum to it.
    */
-  children: Part1[]
-}
-/**
- * A part of the step.
- */
-export interface Part1 {
-  /**
-   * A stable identifier that `railwright explain` knows: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`.
-   */
-  id: string
-  /**
-   * For people.
-   */
-  title: string
-  /**
-   * How long. Unit: s.
-   */
-  time: number
-  /**
-   * Its share of the step.
-   */
-  share: number
-  /**
-   * What it consists of; they sum to it.
-   */
-  children: Part1[]
+  children: Part[]
 }
 /**
  * One stage.
@@ -762,13 +734,10 @@ export interface CommunicationRow {
    * What the library is taken to run.
    */
   algorithm: string
-  /**
-   * How well founded the time is.
-   */
-  source: 'nothing' | 'calibrated' | 'measured' | 'interpolated' | 'derived'
+  source: Source
 }
 /**
- * Memory per stage and kind against the device's.
+ * Memory against the device's.
  */
 export interface MemoryEstimate {
   /**
@@ -787,10 +756,7 @@ export interface MemoryEstimate {
    * The least that the worst stage runs with, once the allocator has given back. Unit: B.
    */
   least: number
-  /**
-   * Whether it fits, by the probability.
-   */
-  fit: 'fits' | 'at_risk' | 'does_not_fit'
+  fit: Fit
   /**
    * Probability that the real peak fits.
    */
@@ -820,10 +786,7 @@ export interface StageMemory {
    * The stage, from 0.
    */
   stage: number
-  /**
-   * When its peak occurs.
-   */
-  moment: 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
+  moment: Moment
   /**
    * Micro batches alive, chunk by chunk.
    */
@@ -849,23 +812,7 @@ export interface StageMemory {
  * Memory of one kind.
  */
 export interface KindBytes {
-  /**
-   * What for.
-   */
-  kind:
-    | 'parameters'
-    | 'gradients'
-    | 'master_weights'
-    | 'optimizer_moments'
-    | 'narrow_weights'
-    | 'activations'
-    | 'working_set'
-    | 'logits'
-    | 'communication_buffers'
-    | 'optimizer_temporaries'
-    | 'workspace'
-    | 'fragmentation'
-    | 'context'
+  kind: Kind
   /**
    * How much. Unit: B.
    */
@@ -875,23 +822,7 @@ export interface KindBytes {
  * Memory of one kind and module, over all layers of the stage.
  */
 export interface TopItem {
-  /**
-   * What for.
-   */
-  kind:
-    | 'parameters'
-    | 'gradients'
-    | 'master_weights'
-    | 'optimizer_moments'
-    | 'narrow_weights'
-    | 'activations'
-    | 'working_set'
-    | 'logits'
-    | 'communication_buffers'
-    | 'optimizer_temporaries'
-    | 'workspace'
-    | 'fragmentation'
-    | 'context'
+  kind: Kind
   /**
    * Of which module, if of one.
    */
@@ -921,10 +852,7 @@ export interface Bill {
    * Time on the calendar, failures and restarts included. Unit: s.
    */
   calendar: number
-  /**
-   * Devices, for as long as they are taken.
-   */
-  device_hours: number
+  device_hours: DeviceHours
   /**
    * Rent of the devices; `None` without a price. Unit: USD.
    */
@@ -945,7 +873,7 @@ export interface Bill {
    * What that energy costs. It is part of most rents, so it is not added to them. Unit: USD.
    */
   electricity: number
-  electricity_price: DatedPrice1
+  electricity_price: DatedPrice
   /**
    * What is doubtful.
    */
@@ -965,27 +893,7 @@ export interface DatedPrice {
    * @minItems 2
    * @maxItems 2
    */
-  range: [unknown, unknown] | null
-  /**
-   * Date and source, or that the user gave it.
-   */
-  source: string
-}
-/**
- * A price and where it was read.
- */
-export interface DatedPrice1 {
-  /**
-   * The price. Unit: USD.
-   */
-  amount: number
-  /**
-   * Lowest and highest that were seen, where a range is known.
-   *
-   * @minItems 2
-   * @maxItems 2
-   */
-  range: [unknown, unknown] | null
+  range: [number, number] | null
   /**
    * Date and source, or that the user gave it.
    */
@@ -1114,7 +1022,7 @@ export interface Measured {
    * @minItems 2
    * @maxItems 2
    */
-  step_time_range: [unknown, unknown]
+  step_time_range: [number, number]
   /**
    * Tokens of a step, if the log says batch and sequence length.
    */
@@ -1180,7 +1088,7 @@ export interface Item {
   /**
    * What went into it here: name, value, source.
    */
-  inputs: [unknown, unknown, unknown][]
+  inputs: [string, string, string][]
   /**
    * What the equation rests on.
    */

@@ -1,6 +1,16 @@
 // Made from docs/reference/schema/hang.json by scripts/types.mjs.
 
 /**
+ * In which way a collective is stuck.
+ */
+export type State = 'not_entered' | 'mismatched' | 'partly_finished' | 'none_finished'
+/**
+ * Why the search ends at a rank.
+ */
+export type RootCause =
+  'outside_of_collectives' | 'different_call' | 'no_dump' | 'members_unknown' | 'circle' | 'transfer'
+
+/**
  * What stands around the fields of every answer.
  */
 export interface HangAnswer {
@@ -109,7 +119,7 @@ export interface DamagedDump {
  * A collective or message that some rank entered and has not left.
  */
 export interface Stuck {
-  group: Group1
+  group: Group
   /**
    * Its number in the group.
    */
@@ -118,10 +128,7 @@ export interface Stuck {
    * What the ranks that entered it called.
    */
   operation: string
-  /**
-   * In which way.
-   */
-  state: 'not_entered' | 'mismatched' | 'partly_finished' | 'none_finished'
+  state: State
   /**
    * The ranks that entered it and have not left it.
    */
@@ -142,7 +149,7 @@ export interface Stuck {
   /**
    * What each rank called, where they differ.
    */
-  calls: [unknown, unknown][]
+  calls: [number, string][]
   /**
    * When the first rank entered it, in nanoseconds since the epoch.
    */
@@ -153,19 +160,6 @@ export interface Stuck {
   timeout_ms: number | null
 }
 /**
- * A group of ranks across dumps.
- */
-export interface Group1 {
-  /**
-   * What the group is for, else its name.
-   */
-  name: string
-  /**
-   * Its ranks: those that the dumps list, else those that used it.
-   */
-  ranks: number[]
-}
-/**
  * A rank at which the search ends.
  */
 export interface Root {
@@ -173,10 +167,7 @@ export interface Root {
    * The rank, or the first one of a circle or of a group whose transfer is stuck.
    */
   rank: number
-  /**
-   * Why.
-   */
-  cause: 'outside_of_collectives' | 'different_call' | 'no_dump' | 'members_unknown' | 'circle' | 'transfer'
+  cause: RootCause
   /**
    * All ranks that share it: of a circle, of a stuck transfer.
    */

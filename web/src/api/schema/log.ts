@@ -4,6 +4,11 @@
  * Who wrote the reports.
  */
 export type Framework = 'megatron' | 'deepspeed' | 'torchtitan' | 'nanotron' | 'nemo' | 'maxtext' | 'trainer'
+/**
+ * Where the times of a log's reports come from.
+ */
+export type TimesFrom =
+  'reports' | 'samples_per_second' | 'timers' | 'tokens_per_second' | 'progress_bar' | 'whole_run' | 'nothing'
 
 /**
  * What stands around the fields of every answer.
@@ -23,11 +28,7 @@ export interface LogAnswer {
    * Who wrote the reports.
    */
   framework: Framework | null
-  /**
-   * Where the times of its steps come from.
-   */
-  times_from:
-    'reports' | 'samples_per_second' | 'timers' | 'tokens_per_second' | 'progress_bar' | 'whole_run' | 'nothing'
+  times_from: TimesFrom
   log: Judged
   /**
    * The last line of straggler detectors for each measure.
@@ -36,7 +37,7 @@ export interface LogAnswer {
   /**
    * Every report, or the extremes of stretches of them: iteration, seconds of an iteration, MFU (0 to 1) if it can be known.
    */
-  curve: [unknown, unknown, unknown][]
+  curve: [number, number, number | null][]
 }
 /**
  * What a log says.
@@ -101,7 +102,7 @@ export interface Judged {
   /**
    * Where the typical step goes by the log's own timers, in seconds: the median of the slowest rank and of the fastest.
    */
-  timers: [unknown, unknown, unknown][]
+  timers: [string, number, number][]
   /**
    * Bytes that the allocator held at most. Unit: B.
    */
@@ -234,12 +235,12 @@ export interface Straggler {
    * @minItems 2
    * @maxItems 2
    */
-  lowest: [unknown, unknown]
+  lowest: [number, number]
   /**
    * The highest value and its rank.
    *
    * @minItems 2
    * @maxItems 2
    */
-  highest: [unknown, unknown]
+  highest: [number, number]
 }

@@ -1,6 +1,27 @@
 // Made from docs/reference/schema/memory.json by scripts/types.mjs.
 
 /**
+ * When the peak occurs.
+ */
+export type Moment = 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
+/**
+ * What memory is used for.
+ */
+export type Kind =
+  | 'parameters'
+  | 'gradients'
+  | 'master_weights'
+  | 'optimizer_moments'
+  | 'narrow_weights'
+  | 'activations'
+  | 'working_set'
+  | 'logits'
+  | 'communication_buffers'
+  | 'optimizer_temporaries'
+  | 'workspace'
+  | 'fragmentation'
+  | 'context'
+/**
  * The module of a layer that a weight belongs to; the unit of recompute and of memory reports.
  */
 export type Module =
@@ -15,6 +36,27 @@ export type Module =
   | 'shared_expert'
   | 'head'
   | 'multi_token_prediction'
+/**
+ * Whether a plan fits its devices, as far as the prediction can tell.
+ */
+export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
+/**
+ * What memory is taken for.
+ */
+export type MemoryKind =
+  | 'parameters'
+  | 'gradients'
+  | 'optimizer'
+  | 'activations'
+  | 'logits'
+  | 'communication'
+  | 'workspace'
+  | 'overhead'
+  | 'other'
+/**
+ * A moment on the step's clock, or a stretch of it, in picoseconds.
+ */
+export type Time = number
 
 /**
  * What stands around the fields of every answer.
@@ -41,7 +83,7 @@ export interface MemoryAnswer {
   over_time: OverTime
 }
 /**
- * Every stage, item by item.
+ * Memory of all stages against the device's.
  */
 export interface MemoryReport {
   /**
@@ -65,10 +107,7 @@ export interface MemoryReport {
    * can be used. Unit: B.
    */
   least: number
-  /**
-   * Whether that fits, by the probability.
-   */
-  fit: 'fits' | 'at_risk' | 'does_not_fit'
+  fit: Fit
   /**
    * Probability that it fits, from the spread of past errors.
    */
@@ -89,15 +128,12 @@ export interface StageReport {
   /**
    * Its layers, chunk by chunk: first and count.
    */
-  layers: [unknown, unknown][]
+  layers: [number, number][]
   /**
    * Micro batches alive, chunk by chunk.
    */
   in_flight: number[]
-  /**
-   * When the peak occurs.
-   */
-  moment: 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
+  moment: Moment
   /**
    * What is in memory then; adds up to `device`.
    */
@@ -119,23 +155,7 @@ export interface StageReport {
  * One line of a report.
  */
 export interface Item {
-  /**
-   * What for.
-   */
-  kind:
-    | 'parameters'
-    | 'gradients'
-    | 'master_weights'
-    | 'optimizer_moments'
-    | 'narrow_weights'
-    | 'activations'
-    | 'working_set'
-    | 'logits'
-    | 'communication_buffers'
-    | 'optimizer_temporaries'
-    | 'workspace'
-    | 'fragmentation'
-    | 'context'
+  kind: Kind
   /**
    * Of which module, if of one.
    */
@@ -150,7 +170,7 @@ export interface Item {
   bytes: number
 }
 /**
- * That stage over the step; empty where a step has too many passes to draw.
+ * Memory of one stage over a step.
  */
 export interface OverTime {
   /**
@@ -174,19 +194,7 @@ export interface OverTime {
  * One kind of memory over the step.
  */
 export interface KindOverTime {
-  /**
-   * The kind.
-   */
-  kind:
-    | 'parameters'
-    | 'gradients'
-    | 'optimizer'
-    | 'activations'
-    | 'logits'
-    | 'communication'
-    | 'workspace'
-    | 'overhead'
-    | 'other'
+  kind: MemoryKind
   /**
    * Most that it holds in each piece of the step.
    */
@@ -200,10 +208,7 @@ export interface Peak {
    * Which rank.
    */
   rank: number
-  /**
-   * When it is first this full.
-   */
-  time: number
+  time: Time
   /**
    * How many bytes.
    */
@@ -211,5 +216,5 @@ export interface Peak {
   /**
    * Of what, most first; what is nothing is left out.
    */
-  parts: [unknown, unknown][]
+  parts: [MemoryKind, number][]
 }

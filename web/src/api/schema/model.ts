@@ -1,15 +1,31 @@
 // Made from docs/reference/schema/model.json by scripts/types.mjs.
 
 /**
+ * How positions enter the model.
+ */
+export type Position = 'learned' | 'rotary' | 'alibi' | 'none'
+/**
  * What mixes tokens along the sequence.
  */
 export type Mixer =
-  | Attention
-  | LatentAttention
-  | LinearAttention
-  | StateSpace
-  | SelectiveScan
-  | Convolution
+  | (Attention & {
+      kind: 'attention'
+    })
+  | (LatentAttention & {
+      kind: 'latent'
+    })
+  | (LinearAttention & {
+      kind: 'linear'
+    })
+  | (StateSpace & {
+      kind: 'state_space'
+    })
+  | (SelectiveScan & {
+      kind: 'selective'
+    })
+  | (Convolution & {
+      kind: 'convolution'
+    })
   | {
       kind: 'several'
       /**
@@ -27,6 +43,82 @@ export type Mixer =
   | {
       kind: 'none'
     }
+/**
+ * Which keys a query may attend to, beside causality.
+ */
+export type Span =
+  | 'causal'
+  | 'bidirectional'
+  | {
+      window: number
+    }
+  | {
+      chunk: number
+    }
+  | {
+      memory: number
+    }
+/**
+ * What transforms each token.
+ */
+export type FeedForward =
+  | (Mlp & {
+      kind: 'dense'
+    })
+  | (MixtureOfExperts & {
+      kind: 'mixture_of_experts'
+    })
+  | {
+      kind: 'none'
+    }
+/**
+ * An activation function.
+ */
+export type Activation = 'gelu' | 'silu' | 'relu' | 'squared_relu'
+/**
+ * A normalisation.
+ */
+export type Norm = 'layer_norm' | 'rms_norm'
+/**
+ * The module of a layer that a weight belongs to; the unit of recompute and of memory reports.
+ */
+export type Module =
+  | 'embedding'
+  | 'norm'
+  | 'attention_input'
+  | 'attention_core'
+  | 'attention_output'
+  | 'mlp'
+  | 'router'
+  | 'experts'
+  | 'shared_expert'
+  | 'head'
+  | 'multi_token_prediction'
+/**
+ * How tensor parallelism cuts a weight among its ranks.
+ */
+export type Cut =
+  | 'replicated'
+  | 'column'
+  | 'row'
+  | {
+      heads: number
+    }
+  | 'vocabulary'
+/**
+ * What a weight does in the forward pass.
+ */
+export type Usage =
+  | {
+      matmul: {
+        /**
+         * The label of the fused product.
+         */
+        fused: string
+      }
+    }
+  | 'vector'
+  | 'table'
 
 /**
  * What stands around the fields of every answer.
@@ -111,9 +203,6 @@ export interface ParameterCount {
    */
   multi_token_prediction: number
 }
-/**
- * Model FLOP of forward and backward pass.
- */
 export interface FlopFields {
   sequence_length: number
   /**
@@ -155,10 +244,7 @@ export interface Model {
    * Whether the head reuses the word embedding.
    */
   tied_embeddings: boolean
-  /**
-   * How positions enter the model.
-   */
-  position: 'learned' | 'rotary' | 'alibi' | 'none'
+  position: Position
   /**
    * The distinct layers.
    */
@@ -204,50 +290,13 @@ export interface Layer {
    * A short name for people: `decoder`, `dense`, `moe`, `sliding`, `mamba`, ...
    */
   name: string
-  /**
-   * What mixes tokens along the sequence.
-   */
-  mixer:
-    | Attention
-    | LatentAttention
-    | LinearAttention
-    | StateSpace
-    | SelectiveScan
-    | Convolution
-    | {
-        kind: 'several'
-        /**
-         * Each of them.
-         */
-        mixers: Mixer[]
-      }
-    | {
-        kind: 'unpriced'
-        /**
-         * What it is.
-         */
-        name: string
-      }
-    | {
-        kind: 'none'
-      }
-  /**
-   * What transforms each token.
-   */
-  feed_forward:
-    | Mlp
-    | MixtureOfExperts
-    | {
-        kind: 'none'
-      }
+  mixer: Mixer
+  feed_forward: FeedForward
   /**
    * Normalisations over the hidden width that one pass executes (2 for pre-norm layers, 4 for gemma 2).
    */
   norms: number
-  /**
-   * The kind of norm.
-   */
-  norm: 'layer_norm' | 'rms_norm'
+  norm: Norm
   /**
    * Whether attention and feed-forward read the same input and add to the residual once (GPT-NeoX, Falcon, Phi).
    */
@@ -258,53 +307,187 @@ export interface Layer {
   weights: Weight[]
 }
 /**
- * Multi-head, grouped-query or multi-query attention.
+ * Softmax attention.
  */
 export interface Attention {
-  kind: 'attention'
+  /**
+   * Query heads.
+   */
+  heads: number
+  /**
+   * Key-value heads (1 for multi-query).
+   */
+  kv_heads: number
+  /**
+   * Width of a query or key head.
+   */
+  head_dim: number
+  /**
+   * Width of a value head.
+   */
+  value_dim: number
+  span: Span
+  /**
+   * Norms on queries and keys.
+   */
+  qk_norm: boolean
+  /**
+   * Keys kept per query by a learned index (DeepSeek sparse attention), if any.
+   */
+  sparse_top_k: number | null
 }
 /**
- * Multi-head latent attention (DeepSeek-V2): keys and values from a low-rank latent. In training it runs as
- * attention with `heads` key-value heads.
+ * Multi-head latent attention.
  */
 export interface LatentAttention {
-  kind: 'latent'
+  /**
+   * Query heads.
+   */
+  heads: number
+  /**
+   * Rank of the query latent; `None` when queries are projected directly.
+   */
+  q_lora_rank: number | null
+  /**
+   * Rank of the key-value latent.
+   */
+  kv_lora_rank: number
+  /**
+   * Width of a head's part without rotation.
+   */
+  qk_nope_head_dim: number
+  /**
+   * Width of a head's rotated part.
+   */
+  qk_rope_head_dim: number
+  /**
+   * Width of a value head.
+   */
+  v_head_dim: number
+  /**
+   * Keys kept per query by a learned index (DeepSeek sparse attention), if any.
+   */
+  sparse_top_k: number | null
 }
 /**
- * Linear attention with a recurrent state (gated delta net, KDA).
+ * Linear attention: a state of `key_dim x value_dim` per value head.
  */
 export interface LinearAttention {
-  kind: 'linear'
+  /**
+   * Key heads.
+   */
+  key_heads: number
+  /**
+   * Value heads.
+   */
+  value_heads: number
+  /**
+   * Width of a key head.
+   */
+  key_head_dim: number
+  /**
+   * Width of a value head.
+   */
+  value_head_dim: number
+  /**
+   * Taps of the short convolution.
+   */
+  conv_kernel: number
 }
 /**
- * A selective state space (Mamba 2).
+ * A Mamba 2 mixer.
  */
 export interface StateSpace {
-  kind: 'state_space'
+  /**
+   * Heads.
+   */
+  heads: number
+  /**
+   * Width of a head.
+   */
+  head_dim: number
+  /**
+   * State size per head and channel.
+   */
+  state_size: number
+  /**
+   * Groups that share B and C.
+   */
+  groups: number
+  /**
+   * Taps of the short convolution.
+   */
+  conv_kernel: number
 }
 /**
- * A selective scan without heads (Mamba 1), or a gated linear recurrence (state of 1).
+ * A selective scan without heads: every channel has a state of its own.
  */
 export interface SelectiveScan {
-  kind: 'selective'
+  /**
+   * Channels.
+   */
+  inner: number
+  /**
+   * State size per channel.
+   */
+  state_size: number
+  /**
+   * Taps of the short convolution; 0 without.
+   */
+  conv_kernel: number
 }
 /**
- * A gated short convolution (LFM2).
+ * A gated short convolution along the sequence.
  */
 export interface Convolution {
-  kind: 'convolution'
+  /**
+   * Channels.
+   */
+  width: number
+  /**
+   * Taps.
+   */
+  taps: number
 }
 /**
- * One MLP for all tokens.
+ * A two- or three-matrix MLP.
  */
 export interface Mlp {
-  kind: 'dense'
+  /**
+   * Inner width.
+   */
+  intermediate_size: number
+  /**
+   * Whether a gate matrix multiplies the up projection (SwiGLU and kin).
+   */
+  gated: boolean
+  activation: Activation
 }
 /**
- * Routed experts, possibly beside a shared one or a dense MLP.
+ * Routed experts.
  */
 export interface MixtureOfExperts {
-  kind: 'mixture_of_experts'
+  /**
+   * Routed experts in all.
+   */
+  experts: number
+  /**
+   * Experts that one token visits.
+   */
+  top_k: number
+  expert: Mlp
+  /**
+   * The width of all shared experts together (or of a dense MLP that runs beside), 0 without.
+   */
+  shared_intermediate_size: number
+  /**
+   * Groups of experts for group-limited routing, 1 without.
+   */
+  routing_groups: number
+  /**
+   * Groups that one token may visit.
+   */
+  top_k_groups: number
 }
 /**
  * One trainable tensor, or `copies` equal ones.
@@ -314,21 +497,7 @@ export interface Weight {
    * Its name inside the layer, as Hugging Face names it without prefix (`q_proj`, `down_proj`, `input_layernorm`).
    */
   name: string
-  /**
-   * The module that it belongs to.
-   */
-  module:
-    | 'embedding'
-    | 'norm'
-    | 'attention_input'
-    | 'attention_core'
-    | 'attention_output'
-    | 'mlp'
-    | 'router'
-    | 'experts'
-    | 'shared_expert'
-    | 'head'
-    | 'multi_token_prediction'
+  module: Module
   /**
    * Rows: the output width of a matrix, the length of a vector.
    */
@@ -341,31 +510,8 @@ export interface Weight {
    * How many of it (routed experts); 0 where an earlier layer holds it and this one executes it again; 1 elsewhere.
    */
   copies: number
-  /**
-   * How tensor parallelism cuts it.
-   */
-  cut:
-    | 'replicated'
-    | 'column'
-    | 'row'
-    | {
-        heads: number
-      }
-    | 'vocabulary'
-  /**
-   * What it is for.
-   */
-  usage:
-    | {
-        matmul: {
-          /**
-           * The label of the fused product.
-           */
-          fused: string
-        }
-      }
-    | 'vector'
-    | 'table'
+  cut: Cut
+  usage: Usage
 }
 /**
  * Modules that predict further tokens (DeepSeek-V3, section 2.2): each is one more layer plus a projection of 2h to h.
@@ -400,74 +546,5 @@ export interface Tower {
    * Positions that it hands to the main stack, fewer where patches are merged.
    */
   handed_on: number | null
-  stack: Model1
-}
-/**
- * The stack; its head is what connects it to the main one.
- */
-export interface Model1 {
-  /**
-   * The catalogue name, or what the user called it.
-   */
-  name: string
-  /**
-   * The family as Hugging Face's `model_type` names it (`llama`, `deepseek_v3`, ...); `custom` for dimensions typed in.
-   */
-  family: string
-  /**
-   * Width of the residual stream.
-   */
-  hidden_size: number
-  /**
-   * Rows of the word embedding before any padding that a framework adds.
-   */
-  vocabulary: number
-  /**
-   * Longest sequence that the configuration declares, in tokens; 0 when it does not say.
-   */
-  max_positions: number
-  /**
-   * Whether the head reuses the word embedding.
-   */
-  tied_embeddings: boolean
-  /**
-   * How positions enter the model.
-   */
-  position: 'learned' | 'rotary' | 'alibi' | 'none'
-  /**
-   * The distinct layers.
-   */
-  layer_kinds: Layer[]
-  /**
-   * For each layer in order, its kind.
-   */
-  layers: number[]
-  /**
-   * Weights in front of the first layer: word embedding, learned positions, embedding norm.
-   */
-  embedding: Weight[]
-  /**
-   * Weights between the last layer and the head: the final norm.
-   */
-  final_norm: Weight[]
-  /**
-   * The head's own weights; empty when tied (its matrix product still runs).
-   */
-  head: Weight[]
-  /**
-   * Multi-token-prediction modules trained beside the head, if the model has them.
-   */
-  multi_token_prediction: MultiTokenPrediction | null
-  /**
-   * Further stacks with tokens of their own: an encoder, a vision or audio tower.
-   */
-  towers?: Tower[]
-  /**
-   * Parts of the file that are neither counted nor priced, by their keys.
-   */
-  left_out?: string[]
-  /**
-   * What the reader wants the user to know (a vision tower skipped, a field that was assumed).
-   */
-  notes: string[]
+  stack: Model
 }

@@ -1,6 +1,58 @@
 // Made from docs/reference/schema/network.json by scripts/types.mjs.
 
 /**
+ * A family of topologies.
+ */
+export type Kind =
+  | 'clos'
+  | 'rail-optimized'
+  | 'rail-only'
+  | 'trimmed'
+  | 'dual-plane'
+  | 'multi-plane'
+  | 'dragonfly'
+  | 'dragonfly-plus'
+  | 'torus'
+  | 'slim-fly'
+  | 'scale-up'
+/**
+ * What joins NICs.
+ */
+export type Fabric =
+  | {
+      clos: ClosNetwork
+    }
+  | {
+      dragonfly: Dragonfly
+    }
+  | {
+      dragonfly_plus: DragonflyPlus
+    }
+  | {
+      slim_fly: SlimFly
+    }
+  | {
+      torus: Torus
+    }
+  | 'none'
+/**
+ * How a message finds its way among equally long ones.
+ */
+export type Routing = 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
+/**
+ * What a message to another rail does.
+ */
+export type Forwarding = 'none' | 'before' | 'after'
+/**
+ * What a cable is made of.
+ */
+export type Medium = 'copper' | 'active-optical' | 'fibre'
+/**
+ * Where in a network a link is.
+ */
+export type Layer = 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
+
+/**
  * What stands around the fields of every answer.
  */
 export interface NetworkAnswer {
@@ -36,21 +88,7 @@ export interface Design {
    * What it is called.
    */
   name: string
-  /**
-   * Its family.
-   */
-  kind:
-    | 'clos'
-    | 'rail-optimized'
-    | 'rail-only'
-    | 'trimmed'
-    | 'dual-plane'
-    | 'multi-plane'
-    | 'dragonfly'
-    | 'dragonfly-plus'
-    | 'torus'
-    | 'slim-fly'
-    | 'scale-up'
+  kind: Kind
   /**
    * Accelerators.
    */
@@ -80,26 +118,7 @@ export interface Design {
    * Ports of a switch, counted at `port_bandwidth`.
    */
   ports_per_switch: number
-  /**
-   * What joins the NICs.
-   */
-  fabric:
-    | {
-        clos: ClosNetwork
-      }
-    | {
-        dragonfly: Dragonfly
-      }
-    | {
-        dragonfly_plus: DragonflyPlus
-      }
-    | {
-        slim_fly: SlimFly
-      }
-    | {
-        torus: Torus
-      }
-    | 'none'
+  fabric: Fabric
   /**
    * Endpoints beside the devices in one fabric.
    */
@@ -108,19 +127,13 @@ export interface Design {
    * Links in one cable.
    */
   links_per_cable: number
-  /**
-   * How a message finds its way.
-   */
-  routing: 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
+  routing: Routing
   connection: Connection
   /**
    * Seed of the hash.
    */
   seed: number
-  /**
-   * What a message to another rail does.
-   */
-  forwarding: 'none' | 'before' | 'after'
+  forwarding: Forwarding
   /**
    * Latency of each link with the switch behind it. Unit: s.
    */
@@ -134,7 +147,7 @@ export interface Design {
   cabling: [Cabling, Cabling, Cabling]
 }
 /**
- * The scale-up domains.
+ * Scale-up domains, each taken as one switch that does not block.
  */
 export interface Domain {
   /**
@@ -177,7 +190,7 @@ export interface ClosNetwork {
   hosts_per_port: number
 }
 /**
- * One of them.
+ * A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
  */
 export interface Clos {
   /**
@@ -313,7 +326,11 @@ export interface Torus {
   cube: number | null
 }
 /**
- * Paths of a connection where hashes choose them.
+ * How a connection between two devices divides over routes that hashes choose: `channels x queue pairs` on each port, with equal bytes.
+ *
+ * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8
+ * NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the
+ * merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
  */
 export interface Connection {
   /**
@@ -333,10 +350,7 @@ export interface Connection {
  * Cables of one layer.
  */
 export interface Cabling {
-  /**
-   * What they are made of.
-   */
-  medium: 'copper' | 'active-optical' | 'fibre'
+  medium: Medium
   /**
    * Mean length in metres.
    */
@@ -393,10 +407,7 @@ export interface TierCount {
  * Links of one layer.
  */
 export interface LayerCount {
-  /**
-   * Where.
-   */
-  layer: 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
+  layer: Layer
   /**
    * Links, both directions counted once.
    */
@@ -405,7 +416,7 @@ export interface LayerCount {
    * Cables.
    */
   cables: number
-  cabling: Cabling1
+  cabling: Cabling
   /**
    * Transceivers.
    */
@@ -414,19 +425,6 @@ export interface LayerCount {
    * Bandwidth of a link, one direction. Unit: B/s.
    */
   bandwidth: number
-}
-/**
- * Cables of one layer.
- */
-export interface Cabling1 {
-  /**
-   * What they are made of.
-   */
-  medium: 'copper' | 'active-optical' | 'fibre'
-  /**
-   * Mean length in metres.
-   */
-  length: number
 }
 /**
  * Devices that the first device reaches in the same manner.

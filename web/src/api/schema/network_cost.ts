@@ -1,6 +1,71 @@
 // Made from docs/reference/schema/network_cost.json by scripts/types.mjs.
 
 /**
+ * A family of topologies.
+ */
+export type Kind =
+  | 'clos'
+  | 'rail-optimized'
+  | 'rail-only'
+  | 'trimmed'
+  | 'dual-plane'
+  | 'multi-plane'
+  | 'dragonfly'
+  | 'dragonfly-plus'
+  | 'torus'
+  | 'slim-fly'
+  | 'scale-up'
+/**
+ * What joins NICs.
+ */
+export type Fabric =
+  | {
+      clos: ClosNetwork
+    }
+  | {
+      dragonfly: Dragonfly
+    }
+  | {
+      dragonfly_plus: DragonflyPlus
+    }
+  | {
+      slim_fly: SlimFly
+    }
+  | {
+      torus: Torus
+    }
+  | 'none'
+/**
+ * How a message finds its way among equally long ones.
+ */
+export type Routing = 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
+/**
+ * What a message to another rail does.
+ */
+export type Forwarding = 'none' | 'before' | 'after'
+/**
+ * What a cable is made of.
+ */
+export type Medium = 'copper' | 'active-optical' | 'fibre'
+/**
+ * Where in a network a link is.
+ */
+export type Layer = 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
+/**
+ * What can be bought.
+ */
+export type Item =
+  | 'switch-port'
+  | 'transceiver'
+  | 'nic'
+  | 'copper'
+  | 'active-optical'
+  | 'fibre'
+  | 'circuit-switch-port'
+  | 'patch-panel-port'
+  | 'device'
+
+/**
  * What stands around the fields of every answer.
  */
 export interface NetworkCostAnswer {
@@ -80,28 +145,14 @@ export interface Entry {
   step: OnRun | null
 }
 /**
- * Every figure of it.
+ * A network.
  */
 export interface Design {
   /**
    * What it is called.
    */
   name: string
-  /**
-   * Its family.
-   */
-  kind:
-    | 'clos'
-    | 'rail-optimized'
-    | 'rail-only'
-    | 'trimmed'
-    | 'dual-plane'
-    | 'multi-plane'
-    | 'dragonfly'
-    | 'dragonfly-plus'
-    | 'torus'
-    | 'slim-fly'
-    | 'scale-up'
+  kind: Kind
   /**
    * Accelerators.
    */
@@ -131,26 +182,7 @@ export interface Design {
    * Ports of a switch, counted at `port_bandwidth`.
    */
   ports_per_switch: number
-  /**
-   * What joins the NICs.
-   */
-  fabric:
-    | {
-        clos: ClosNetwork
-      }
-    | {
-        dragonfly: Dragonfly
-      }
-    | {
-        dragonfly_plus: DragonflyPlus
-      }
-    | {
-        slim_fly: SlimFly
-      }
-    | {
-        torus: Torus
-      }
-    | 'none'
+  fabric: Fabric
   /**
    * Endpoints beside the devices in one fabric.
    */
@@ -159,19 +191,13 @@ export interface Design {
    * Links in one cable.
    */
   links_per_cable: number
-  /**
-   * How a message finds its way.
-   */
-  routing: 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
+  routing: Routing
   connection: Connection
   /**
    * Seed of the hash.
    */
   seed: number
-  /**
-   * What a message to another rail does.
-   */
-  forwarding: 'none' | 'before' | 'after'
+  forwarding: Forwarding
   /**
    * Latency of each link with the switch behind it. Unit: s.
    */
@@ -185,7 +211,7 @@ export interface Design {
   cabling: [Cabling, Cabling, Cabling]
 }
 /**
- * The scale-up domains.
+ * Scale-up domains, each taken as one switch that does not block.
  */
 export interface Domain {
   /**
@@ -228,7 +254,7 @@ export interface ClosNetwork {
   hosts_per_port: number
 }
 /**
- * One of them.
+ * A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
  */
 export interface Clos {
   /**
@@ -364,7 +390,11 @@ export interface Torus {
   cube: number | null
 }
 /**
- * Paths of a connection where hashes choose them.
+ * How a connection between two devices divides over routes that hashes choose: `channels x queue pairs` on each port, with equal bytes.
+ *
+ * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8
+ * NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the
+ * merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
  */
 export interface Connection {
   /**
@@ -384,17 +414,14 @@ export interface Connection {
  * Cables of one layer.
  */
 export interface Cabling {
-  /**
-   * What they are made of.
-   */
-  medium: 'copper' | 'active-optical' | 'fibre'
+  medium: Medium
   /**
    * Mean length in metres.
    */
   length: number
 }
 /**
- * What it costs.
+ * The bill of a network.
  */
 export interface Bill {
   /**
@@ -452,7 +479,7 @@ export interface Bill {
   warnings: Warning[]
 }
 /**
- * What there is.
+ * What a network is made of.
  */
 export interface Counts {
   /**
@@ -497,10 +524,7 @@ export interface TierCount {
  * Links of one layer.
  */
 export interface LayerCount {
-  /**
-   * Where.
-   */
-  layer: 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
+  layer: Layer
   /**
    * Links, both directions counted once.
    */
@@ -509,7 +533,7 @@ export interface LayerCount {
    * Cables.
    */
   cables: number
-  cabling: Cabling1
+  cabling: Cabling
   /**
    * Transceivers.
    */
@@ -520,35 +544,10 @@ export interface LayerCount {
   bandwidth: number
 }
 /**
- * Cables of one layer.
- */
-export interface Cabling1 {
-  /**
-   * What they are made of.
-   */
-  medium: 'copper' | 'active-optical' | 'fibre'
-  /**
-   * Mean length in metres.
-   */
-  length: number
-}
-/**
  * One line of a bill.
  */
 export interface Line {
-  /**
-   * What is bought.
-   */
-  item:
-    | 'switch-port'
-    | 'transceiver'
-    | 'nic'
-    | 'copper'
-    | 'active-optical'
-    | 'fibre'
-    | 'circuit-switch-port'
-    | 'patch-panel-port'
-    | 'device'
+  item: Item
   /**
    * Where it goes: a tier of switches or a layer of cables.
    */
@@ -580,7 +579,7 @@ export interface Line {
   watts: number | null
 }
 /**
- * The price of one, dated and with its source.
+ * A line of the table.
  */
 export interface Price {
   /**
@@ -634,7 +633,7 @@ export interface Warning {
   message: string
 }
 /**
- * Its share of the cluster.
+ * The network's share.
  */
 export interface Share {
   /**
@@ -719,7 +718,7 @@ export interface Refused {
   problem: Problem
 }
 /**
- * Why.
+ * Something wrong with an input.
  */
 export interface Problem {
   /**

@@ -1,6 +1,22 @@
 // Made from docs/reference/schema/network_design.json by scripts/types.mjs.
 
 /**
+ * A family of topologies.
+ */
+export type Kind =
+  | 'clos'
+  | 'rail-optimized'
+  | 'rail-only'
+  | 'trimmed'
+  | 'dual-plane'
+  | 'multi-plane'
+  | 'dragonfly'
+  | 'dragonfly-plus'
+  | 'torus'
+  | 'slim-fly'
+  | 'scale-up'
+
+/**
  * What stands around the fields of every answer.
  */
 export interface NetworkDesignAnswer {
@@ -62,21 +78,7 @@ export interface NetworkDesignAnswer {
  * One design with its step.
  */
 export interface Row {
-  /**
-   * Its kind.
-   */
-  topology:
-    | 'clos'
-    | 'rail-optimized'
-    | 'rail-only'
-    | 'trimmed'
-    | 'dual-plane'
-    | 'multi-plane'
-    | 'dragonfly'
-    | 'dragonfly-plus'
-    | 'torus'
-    | 'slim-fly'
-    | 'scale-up'
+  topology: Kind
   /**
    * Devices of a scale-up domain.
    */
@@ -148,7 +150,7 @@ export interface Row {
   simulated: Simulated | null
 }
 /**
- * What network and devices cost for a token, a day, a run.
+ * The network's share.
  */
 export interface Share {
   /**
@@ -255,21 +257,7 @@ export interface Class {
  * A combination that cannot be built.
  */
 export interface Refused {
-  /**
-   * Its kind.
-   */
-  kind:
-    | 'clos'
-    | 'rail-optimized'
-    | 'rail-only'
-    | 'trimmed'
-    | 'dual-plane'
-    | 'multi-plane'
-    | 'dragonfly'
-    | 'dragonfly-plus'
-    | 'torus'
-    | 'slim-fly'
-    | 'scale-up'
+  kind: Kind
   /**
    * Devices of a domain.
    */
@@ -281,7 +269,7 @@ export interface Refused {
   problem: Problem
 }
 /**
- * Why.
+ * Something wrong with an input.
  */
 export interface Problem {
   /**

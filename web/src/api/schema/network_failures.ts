@@ -1,6 +1,70 @@
 // Made from docs/reference/schema/network_failures.json by scripts/types.mjs.
 
 /**
+ * Who carries the traffic of a device that lost network bandwidth.
+ */
+export type Recovery = 'alone' | 'neighbour' | 'spread'
+/**
+ * A family of topologies.
+ */
+export type Kind =
+  | 'clos'
+  | 'rail-optimized'
+  | 'rail-only'
+  | 'trimmed'
+  | 'dual-plane'
+  | 'multi-plane'
+  | 'dragonfly'
+  | 'dragonfly-plus'
+  | 'torus'
+  | 'slim-fly'
+  | 'scale-up'
+/**
+ * What joins NICs.
+ */
+export type Fabric =
+  | {
+      clos: ClosNetwork
+    }
+  | {
+      dragonfly: Dragonfly
+    }
+  | {
+      dragonfly_plus: DragonflyPlus
+    }
+  | {
+      slim_fly: SlimFly
+    }
+  | {
+      torus: Torus
+    }
+  | 'none'
+/**
+ * How a message finds its way among equally long ones.
+ */
+export type Routing = 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
+/**
+ * What a message to another rail does.
+ */
+export type Forwarding = 'none' | 'before' | 'after'
+/**
+ * What a cable is made of.
+ */
+export type Medium = 'copper' | 'active-optical' | 'fibre'
+/**
+ * How a job goes on after a failure.
+ */
+export type Response = 'run-on' | 'go-without' | 'wait'
+/**
+ * What is drawn.
+ */
+export type Draw =
+  | 'moments'
+  | {
+      together: [string, number][]
+    }
+
+/**
  * What stands around the fields of every answer.
  */
 export interface NetworkFailuresAnswer {
@@ -32,10 +96,7 @@ export interface Job {
    * Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint.
    */
   interruption_hours: number
-  /**
-   * Who carries the traffic of devices that lost bandwidth.
-   */
-  recovery: 'alone' | 'neighbour' | 'spread'
+  recovery: Recovery
 }
 export interface FailingFields {
   design: Design
@@ -57,21 +118,7 @@ export interface Design {
    * What it is called.
    */
   name: string
-  /**
-   * Its family.
-   */
-  kind:
-    | 'clos'
-    | 'rail-optimized'
-    | 'rail-only'
-    | 'trimmed'
-    | 'dual-plane'
-    | 'multi-plane'
-    | 'dragonfly'
-    | 'dragonfly-plus'
-    | 'torus'
-    | 'slim-fly'
-    | 'scale-up'
+  kind: Kind
   /**
    * Accelerators.
    */
@@ -101,26 +148,7 @@ export interface Design {
    * Ports of a switch, counted at `port_bandwidth`.
    */
   ports_per_switch: number
-  /**
-   * What joins the NICs.
-   */
-  fabric:
-    | {
-        clos: ClosNetwork
-      }
-    | {
-        dragonfly: Dragonfly
-      }
-    | {
-        dragonfly_plus: DragonflyPlus
-      }
-    | {
-        slim_fly: SlimFly
-      }
-    | {
-        torus: Torus
-      }
-    | 'none'
+  fabric: Fabric
   /**
    * Endpoints beside the devices in one fabric.
    */
@@ -129,19 +157,13 @@ export interface Design {
    * Links in one cable.
    */
   links_per_cable: number
-  /**
-   * How a message finds its way.
-   */
-  routing: 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
+  routing: Routing
   connection: Connection
   /**
    * Seed of the hash.
    */
   seed: number
-  /**
-   * What a message to another rail does.
-   */
-  forwarding: 'none' | 'before' | 'after'
+  forwarding: Forwarding
   /**
    * Latency of each link with the switch behind it. Unit: s.
    */
@@ -155,7 +177,7 @@ export interface Design {
   cabling: [Cabling, Cabling, Cabling]
 }
 /**
- * The scale-up domains.
+ * Scale-up domains, each taken as one switch that does not block.
  */
 export interface Domain {
   /**
@@ -198,7 +220,7 @@ export interface ClosNetwork {
   hosts_per_port: number
 }
 /**
- * One of them.
+ * A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
  */
 export interface Clos {
   /**
@@ -334,7 +356,11 @@ export interface Torus {
   cube: number | null
 }
 /**
- * Paths of a connection where hashes choose them.
+ * How a connection between two devices divides over routes that hashes choose: `channels x queue pairs` on each port, with equal bytes.
+ *
+ * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8
+ * NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the
+ * merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
  */
 export interface Connection {
   /**
@@ -354,17 +380,14 @@ export interface Connection {
  * Cables of one layer.
  */
 export interface Cabling {
-  /**
-   * What they are made of.
-   */
-  medium: 'copper' | 'active-optical' | 'fibre'
+  medium: Medium
   /**
    * Mean length in metres.
    */
   length: number
 }
 /**
- * One part fails, for each class of parts.
+ * What failures of one design cost.
  */
 export interface Expectation {
   /**
@@ -461,10 +484,7 @@ export interface ClassLoss {
    * How much longer a step takes until the repair; `None` if it cannot be finished.
    */
   slowdown: number | null
-  /**
-   * How the job goes on.
-   */
-  response: 'run-on' | 'go-without' | 'wait'
+  response: Response
   /**
    * Device-hours that one failure costs.
    */
@@ -479,7 +499,7 @@ export interface ClassLoss {
   lost_hours_per_month: number
 }
 /**
- * How often they fail.
+ * One line: how often a part fails, and for how long.
  */
 export interface Rate {
   /**
@@ -511,14 +531,7 @@ export interface Rate {
  * What was found, with standard errors.
  */
 export interface Sampled {
-  /**
-   * What was drawn.
-   */
-  draw:
-    | 'moments'
-    | {
-        together: [unknown, unknown][]
-      }
+  draw: Draw
   /**
    * States drawn.
    */

@@ -1,13 +1,105 @@
 // Made from docs/reference/schema/network_traffic.json by scripts/types.mjs.
 
 /**
- * For which part of the step something runs.
+ * A family of topologies.
  */
-export type Phase = 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
+export type Kind =
+  | 'clos'
+  | 'rail-optimized'
+  | 'rail-only'
+  | 'trimmed'
+  | 'dual-plane'
+  | 'multi-plane'
+  | 'dragonfly'
+  | 'dragonfly-plus'
+  | 'torus'
+  | 'slim-fly'
+  | 'scale-up'
+/**
+ * What joins NICs.
+ */
+export type Fabric =
+  | {
+      clos: ClosNetwork
+    }
+  | {
+      dragonfly: Dragonfly
+    }
+  | {
+      dragonfly_plus: DragonflyPlus
+    }
+  | {
+      slim_fly: SlimFly
+    }
+  | {
+      torus: Torus
+    }
+  | 'none'
+/**
+ * How a message finds its way among equally long ones.
+ */
+export type Routing = 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
+/**
+ * What a message to another rail does.
+ */
+export type Forwarding = 'none' | 'before' | 'after'
+/**
+ * What a cable is made of.
+ */
+export type Medium = 'copper' | 'active-optical' | 'fibre'
+/**
+ * What kind of pair two ranks are.
+ */
+export type PairClass = 'same_domain' | 'same_rail' | 'other_rail'
 /**
  * A parallel dimension, for whose sake ranks communicate.
  */
 export type Dimension = 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
+/**
+ * For which part of the step something runs.
+ */
+export type Phase = 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
+/**
+ * A kind of communication among ranks.
+ */
+export type CollectiveKind =
+  | 'all_reduce'
+  | 'all_gather'
+  | 'reduce_scatter'
+  | 'all_to_all'
+  | 'broadcast'
+  | 'reduce'
+  | 'send'
+  | 'receive'
+  | 'barrier'
+/**
+ * How a collective is made of messages.
+ */
+export type Algorithm =
+  | 'ring'
+  | 'direct'
+  | 'hierarchical'
+  | 'message'
+  | {
+      dispatch: {
+        /**
+         * Experts that each token goes to.
+         */
+        copies: number
+        /**
+         * Domains that a token may visit at most; 0 is no limit.
+         */
+        most_domains: number
+      }
+    }
+/**
+ * Where in a network a link is.
+ */
+export type Layer = 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
+/**
+ * Which way links of a layer lead.
+ */
+export type Direction = 'up' | 'down' | 'either'
 
 /**
  * What stands around the fields of every answer.
@@ -99,21 +191,7 @@ export interface Design {
    * What it is called.
    */
   name: string
-  /**
-   * Its family.
-   */
-  kind:
-    | 'clos'
-    | 'rail-optimized'
-    | 'rail-only'
-    | 'trimmed'
-    | 'dual-plane'
-    | 'multi-plane'
-    | 'dragonfly'
-    | 'dragonfly-plus'
-    | 'torus'
-    | 'slim-fly'
-    | 'scale-up'
+  kind: Kind
   /**
    * Accelerators.
    */
@@ -143,26 +221,7 @@ export interface Design {
    * Ports of a switch, counted at `port_bandwidth`.
    */
   ports_per_switch: number
-  /**
-   * What joins the NICs.
-   */
-  fabric:
-    | {
-        clos: ClosNetwork
-      }
-    | {
-        dragonfly: Dragonfly
-      }
-    | {
-        dragonfly_plus: DragonflyPlus
-      }
-    | {
-        slim_fly: SlimFly
-      }
-    | {
-        torus: Torus
-      }
-    | 'none'
+  fabric: Fabric
   /**
    * Endpoints beside the devices in one fabric.
    */
@@ -171,19 +230,13 @@ export interface Design {
    * Links in one cable.
    */
   links_per_cable: number
-  /**
-   * How a message finds its way.
-   */
-  routing: 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
+  routing: Routing
   connection: Connection
   /**
    * Seed of the hash.
    */
   seed: number
-  /**
-   * What a message to another rail does.
-   */
-  forwarding: 'none' | 'before' | 'after'
+  forwarding: Forwarding
   /**
    * Latency of each link with the switch behind it. Unit: s.
    */
@@ -197,7 +250,7 @@ export interface Design {
   cabling: [Cabling, Cabling, Cabling]
 }
 /**
- * The scale-up domains.
+ * Scale-up domains, each taken as one switch that does not block.
  */
 export interface Domain {
   /**
@@ -240,7 +293,7 @@ export interface ClosNetwork {
   hosts_per_port: number
 }
 /**
- * One of them.
+ * A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
  */
 export interface Clos {
   /**
@@ -376,7 +429,11 @@ export interface Torus {
   cube: number | null
 }
 /**
- * Paths of a connection where hashes choose them.
+ * How a connection between two devices divides over routes that hashes choose: `channels x queue pairs` on each port, with equal bytes.
+ *
+ * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8
+ * NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the
+ * merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
  */
 export interface Connection {
   /**
@@ -396,17 +453,14 @@ export interface Connection {
  * Cables of one layer.
  */
 export interface Cabling {
-  /**
-   * What they are made of.
-   */
-  medium: 'copper' | 'active-optical' | 'fibre'
+  medium: Medium
   /**
    * Mean length in metres.
    */
   length: number
 }
 /**
- * Where ranks stand.
+ * Domains and rails of a run. Rank `n` runs on device `n`.
  */
 export interface Place {
   /**
@@ -426,10 +480,7 @@ export interface Place {
  * Pairs of one class; a pair is ordered.
  */
 export interface PairRow {
-  /**
-   * Which.
-   */
-  class: 'same_domain' | 'same_rail' | 'other_rail'
+  class: PairClass
   /**
    * Pairs of this class.
    */
@@ -459,10 +510,7 @@ export interface PairRow {
  * Exchanges of one parallel dimension.
  */
 export interface DimensionRow {
-  /**
-   * Which.
-   */
-  dimension: 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
+  dimension: Dimension
   /**
    * What all ranks send. Unit: B.
    */
@@ -474,7 +522,7 @@ export interface DimensionRow {
   by_class: ByClass
 }
 /**
- * The same by class of pairs.
+ * Bytes by class of pairs.
  */
 export interface ByClass {
   /**
@@ -494,10 +542,7 @@ export interface ByClass {
  * Exchanges of one kind: those that differ only in phase, in stages and in how often.
  */
 export interface ExchangeRow {
-  /**
-   * For which parallel dimension.
-   */
-  dimension: 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
+  dimension: Dimension
   /**
    * What is exchanged.
    */
@@ -506,39 +551,8 @@ export interface ExchangeRow {
    * In which parts of the step.
    */
   phases: Phase[]
-  /**
-   * What kind.
-   */
-  kind:
-    | 'all_reduce'
-    | 'all_gather'
-    | 'reduce_scatter'
-    | 'all_to_all'
-    | 'broadcast'
-    | 'reduce'
-    | 'send'
-    | 'receive'
-    | 'barrier'
-  /**
-   * How it is carried out.
-   */
-  algorithm:
-    | 'ring'
-    | 'direct'
-    | 'hierarchical'
-    | 'message'
-    | {
-        dispatch: {
-          /**
-           * Experts that each token goes to.
-           */
-          copies: number
-          /**
-           * Domains that a token may visit at most; 0 is no limit.
-           */
-          most_domains: number
-        }
-      }
+  kind: CollectiveKind
+  algorithm: Algorithm
   /**
    * Ranks of a group.
    */
@@ -563,24 +577,7 @@ export interface ExchangeRow {
    * Its share of all bytes.
    */
   share: number
-  by_class: ByClass1
-}
-/**
- * The same by class of pairs.
- */
-export interface ByClass1 {
-  /**
-   * Inside scale-up domains.
-   */
-  same_domain: number
-  /**
-   * Between domains, along a rail.
-   */
-  same_rail: number
-  /**
-   * Between domains and rails.
-   */
-  other_rail: number
+  by_class: ByClass
 }
 /**
  * What a scale-up domain's devices exchange.
@@ -644,20 +641,14 @@ export interface Square {
    * Sending cell, receiving cell, bytes: of `Traffic::squares` from a rank to a rank on average over the pairs of a cell, of
    * `Traffic::rail_squares` of all pairs together. Cells without bytes are left out.
    */
-  cells: [unknown, unknown, unknown][]
+  cells: [number, number, number][]
 }
 /**
  * Links of one layer and direction.
  */
 export interface LinkFields {
-  /**
-   * Which layer.
-   */
-  layer: 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
-  /**
-   * Which way.
-   */
-  direction: 'up' | 'down' | 'either'
+  layer: Layer
+  direction: Direction
   /**
    * Links.
    */

@@ -1,6 +1,10 @@
 // Made from docs/reference/schema/profile.json by scripts/types.mjs.
 
 /**
+ * A number format of tensors or of matrix products.
+ */
+export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+/**
  * What steps were cut by.
  */
 export type CutBy =
@@ -12,6 +16,116 @@ export type CutBy =
   | 'repetition'
   | 'collectives'
   | 'nothing'
+/**
+ * Why a device had nothing to do.
+ */
+export type Cause =
+  | 'allocation'
+  | 'data_loading'
+  | 'blocking_copy'
+  | 'synchronisation'
+  | 'compilation'
+  | 'garbage_collection'
+  | 'checkpoint'
+  | 'evaluation'
+  | 'profiler'
+  | 'other_thread'
+  | 'host_work'
+  | 'launch_bound'
+  | 'communication'
+  | 'launch_latency'
+  | 'device'
+  | 'unknown'
+/**
+ * A line of the first page.
+ */
+export type Group = 'ideal' | 'compute' | 'communication' | 'copy' | 'bubble' | 'host' | 'other'
+/**
+ * What kind of work an operator does.
+ */
+export type Kind =
+  'product' | 'attention' | 'convolution' | 'normalisation' | 'elementwise' | 'reduction' | 'copy' | 'embedding'
+/**
+ * What limits an operator at its best.
+ */
+export type Bound = 'compute' | 'memory'
+export type Label =
+  | 'ideal_compute'
+  | 'matrix_products'
+  | 'attention'
+  | 'recompute'
+  | 'memory_bound_kernels'
+  | 'optimizer'
+  | 'other_kernels'
+  | 'slower_chip'
+  | 'tensor_communication_transfer'
+  | 'tensor_communication_waiting'
+  | 'tensor_communication_undivided'
+  | 'context_communication_transfer'
+  | 'context_communication_waiting'
+  | 'context_communication_undivided'
+  | 'expert_communication_transfer'
+  | 'expert_communication_waiting'
+  | 'expert_communication_undivided'
+  | 'pipeline_communication_transfer'
+  | 'pipeline_communication_waiting'
+  | 'pipeline_communication_undivided'
+  | 'data_communication_transfer'
+  | 'data_communication_waiting'
+  | 'data_communication_undivided'
+  | 'unknown_communication_transfer'
+  | 'unknown_communication_waiting'
+  | 'unknown_communication_undivided'
+  | 'memory_copies'
+  | 'bubble_of_the_schedule'
+  | 'bubble_of_unequal_stages'
+  | 'bubble_of_messages'
+  | 'bubble_of_stalls'
+  | 'pipeline_bubble'
+  | 'host_bound'
+  | 'synchronisation'
+  | 'data_loading'
+  | 'memory_allocation'
+  | 'device_gaps'
+  | 'unexplained'
+/**
+ * What a level of the tree is by.
+ */
+export type Level = 'label' | 'phase' | 'family' | 'kernel' | 'rest'
+/**
+ * For which part of the step something runs.
+ */
+export type Phase = 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
+/**
+ * What kind of operator a span is.
+ */
+export type OperatorFamily =
+  | 'matrix_product'
+  | 'attention'
+  | 'norm'
+  | 'elementwise'
+  | 'embedding'
+  | 'routing'
+  | 'loss'
+  | 'optimizer'
+  | 'collective'
+  | 'copy'
+  | 'pass'
+  | 'other'
+/**
+ * A kind of damage.
+ */
+export type DamageKind =
+  | 'repaired_name'
+  | 'unreadable_event'
+  | 'bad_time'
+  | 'negative_duration'
+  | 'outlying_time'
+  | 'duplicate_key'
+  | 'truncated'
+  | 'trailing_data'
+  | 'partial_overlap'
+  | 'unmatched_begin'
 /**
  * What a cost is.
  */
@@ -133,7 +247,7 @@ export interface ProfileAnswer {
   /**
    * Ranks whose kernels take longer than the same ones of others, and by which factor.
    */
-  slower_chips: [unknown, unknown][]
+  slower_chips: [number, number][]
   recorded: Recorded
   /**
    * Label, phase, family, kernel.
@@ -174,10 +288,7 @@ export interface Peak {
    * Its name in the catalogue.
    */
   accelerator: string
-  /**
-   * In which format.
-   */
-  data_type: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  data_type: DataType
   /**
    * Dense. Unit: FLOP/s.
    */
@@ -208,26 +319,7 @@ export interface WarmUp {
  * Idle time under one cause and in one place, over all ranks and steps.
  */
 export interface CauseRow {
-  /**
-   * Why the device was idle.
-   */
-  cause:
-    | 'allocation'
-    | 'data_loading'
-    | 'blocking_copy'
-    | 'synchronisation'
-    | 'compilation'
-    | 'garbage_collection'
-    | 'checkpoint'
-    | 'evaluation'
-    | 'profiler'
-    | 'other_thread'
-    | 'host_work'
-    | 'launch_bound'
-    | 'communication'
-    | 'launch_latency'
-    | 'device'
-    | 'unknown'
+  cause: Cause
   /**
    * The innermost frame of the launching thread; none where nothing was recorded, or for the rest of a cause.
    */
@@ -285,10 +377,7 @@ export interface CauseRow {
  * A line of the first page.
  */
 export interface Line {
-  /**
-   * Which.
-   */
-  group: 'ideal' | 'compute' | 'communication' | 'copy' | 'bubble' | 'host' | 'other'
+  group: Group
   /**
    * What.
    */
@@ -372,18 +461,12 @@ export interface RooflineRow {
    * The operator.
    */
   operator: string
-  /**
-   * What kind of work it is.
-   */
-  kind: 'product' | 'attention' | 'convolution' | 'normalisation' | 'elementwise' | 'reduction' | 'copy' | 'embedding'
+  kind: Kind
   /**
    * Shapes of its inputs, as recorded.
    */
   shapes: string
-  /**
-   * The format of its kernels.
-   */
-  data_type: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  data_type: DataType
   /**
    * How many calls, over all ranks and steps.
    */
@@ -404,10 +487,7 @@ export interface RooflineRow {
    * Least bytes that one call moves: every input read once, the output written once.
    */
   bytes: number
-  /**
-   * What limits it at its best.
-   */
-  bound: 'compute' | 'memory'
+  bound: Bound
   /**
    * Reached, in FLOP/s.
    */
@@ -444,7 +524,7 @@ export interface StepRow {
   parts: Parts
 }
 /**
- * Shares of labels.
+ * Time of each label that has any, in nanoseconds.
  */
 export interface Parts {
   /**
@@ -469,23 +549,14 @@ export interface RankRow {
    */
   shares: number[]
   /**
-   * The part of its exposed communication in which it waits for other ranks.
+   * Share of its steps in which it waits for other ranks in exposed communication.
    */
-  waiting_ns: number
-  parts: Parts1
+  waiting_share: number
+  parts: Parts
   recorded: Totals
 }
 /**
- * All steps by label, in nanoseconds.
- */
-export interface Parts1 {
-  /**
-   * Unit: ns.
-   */
-  [k: string]: number
-}
-/**
- * The common window without regard to steps.
+ * The common window of a rank without regard to steps, in nanoseconds.
  */
 export interface Totals {
   /**
@@ -554,48 +625,7 @@ export interface RankSteps {
  * How a label's time spreads over ranks, in nanoseconds.
  */
 export interface Spread {
-  /**
-   * What.
-   */
-  label:
-    | 'ideal_compute'
-    | 'matrix_products'
-    | 'attention'
-    | 'recompute'
-    | 'memory_bound_kernels'
-    | 'optimizer'
-    | 'other_kernels'
-    | 'slower_chip'
-    | 'tensor_communication_transfer'
-    | 'tensor_communication_waiting'
-    | 'tensor_communication_undivided'
-    | 'context_communication_transfer'
-    | 'context_communication_waiting'
-    | 'context_communication_undivided'
-    | 'expert_communication_transfer'
-    | 'expert_communication_waiting'
-    | 'expert_communication_undivided'
-    | 'pipeline_communication_transfer'
-    | 'pipeline_communication_waiting'
-    | 'pipeline_communication_undivided'
-    | 'data_communication_transfer'
-    | 'data_communication_waiting'
-    | 'data_communication_undivided'
-    | 'unknown_communication_transfer'
-    | 'unknown_communication_waiting'
-    | 'unknown_communication_undivided'
-    | 'memory_copies'
-    | 'bubble_of_the_schedule'
-    | 'bubble_of_unequal_stages'
-    | 'bubble_of_messages'
-    | 'bubble_of_stalls'
-    | 'pipeline_bubble'
-    | 'host_bound'
-    | 'synchronisation'
-    | 'data_loading'
-    | 'memory_allocation'
-    | 'device_gaps'
-    | 'unexplained'
+  label: Label
   /**
    * The least.
    */
@@ -614,7 +644,7 @@ export interface Spread {
   worst: number[]
 }
 /**
- * The whole recording.
+ * The whole recording, without regard to steps: means over ranks, in nanoseconds.
  */
 export interface Recorded {
   /**
@@ -650,10 +680,7 @@ export interface Recorded {
  * A node of the tree; times in nanoseconds over all ranks and steps.
  */
 export interface Node {
-  /**
-   * What it is by.
-   */
-  level: 'label' | 'phase' | 'family' | 'kernel' | 'rest'
+  level: Level
   /**
    * What it is called.
    */
@@ -687,26 +714,8 @@ export interface KernelRow {
    * Its name.
    */
   name: string
-  /**
-   * For which part of the step.
-   */
-  phase: 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
-  /**
-   * What kind of operator.
-   */
-  family:
-    | 'matrix_product'
-    | 'attention'
-    | 'norm'
-    | 'elementwise'
-    | 'embedding'
-    | 'routing'
-    | 'loss'
-    | 'optimizer'
-    | 'collective'
-    | 'copy'
-    | 'pass'
-    | 'other'
+  phase: Phase
+  family: OperatorFamily
   /**
    * How many, over all ranks and steps.
    */
@@ -729,7 +738,7 @@ export interface KernelRow {
   per_step_ns: number
 }
 /**
- * How phases were found, over all ranks.
+ * How the phases of a rank's rows were found.
  */
 export interface FoundBy {
   /**
@@ -769,20 +778,7 @@ export interface Repair {
    * In which file.
    */
   file: string
-  /**
-   * What.
-   */
-  kind:
-    | 'repaired_name'
-    | 'unreadable_event'
-    | 'bad_time'
-    | 'negative_duration'
-    | 'outlying_time'
-    | 'duplicate_key'
-    | 'truncated'
-    | 'trailing_data'
-    | 'partial_overlap'
-    | 'unmatched_begin'
+  kind: DamageKind
   /**
    * How often.
    */
@@ -793,7 +789,7 @@ export interface Repair {
    * @minItems 2
    * @maxItems 2
    */
-  first: [unknown, unknown] | null
+  first: [number, string] | null
 }
 /**
  * A fault that a rule found.

@@ -1,6 +1,15 @@
 // Made from docs/reference/schema/rail_only.json by scripts/types.mjs.
 
 /**
+ * How a claim is to be read.
+ */
+export type Kind = 'value' | 'construction' | 'above' | 'below' | 'statement' | 'unknown'
+/**
+ * How a claim came out.
+ */
+export type Status = 'reproduced' | 'by_construction' | 'variant' | 'not_reproduced' | 'not_attempted'
+
+/**
  * What stands around the fields of every answer.
  */
 export interface RailOnlyAnswer {
@@ -62,10 +71,7 @@ export interface Target {
    * The unit of it.
    */
   unit: string
-  /**
-   * How it is to be read.
-   */
-  kind: 'value' | 'construction' | 'above' | 'below' | 'statement' | 'unknown'
+  kind: Kind
   /**
    * Largest distance: points of a percentage, else relative.
    */
@@ -98,10 +104,7 @@ export interface Target {
    * Distance of the plain model: points of a percentage, else relative.
    */
   error: number | null
-  /**
-   * How it came out.
-   */
-  status: 'reproduced' | 'by_construction' | 'variant' | 'not_reproduced' | 'not_attempted'
+  status: Status
 }
 /**
  * Figure 5: a workload on rail-only with K = 256 and on the ideal network.
@@ -143,7 +146,7 @@ export interface WorkloadRow {
   bytes_in_domain: number
 }
 /**
- * Term by term on rail-only, which is also the time on the full and on the trimmed Clos: model traffic never leaves its rail.
+ * An iteration, term by term.
  */
 export interface Iteration {
   /**
@@ -168,47 +171,21 @@ export interface Iteration {
   data_on_rails: number
 }
 /**
- * Figure 3: who talks to whom.
+ * The traffic of one accelerator; all accelerators are alike.
  */
 export interface Traffic {
   model_parallel: Class
-  data_in_domain: Class1
-  data_on_rails: Class2
+  data_in_domain: Class
+  data_on_rails: Class
   /**
    * Accelerators that it could talk to.
    */
   others: number
 }
 /**
- * With the members of its model-parallel group.
+ * A class of pairs, seen from one accelerator.
  */
 export interface Class {
-  /**
-   * Partners of an accelerator.
-   */
-  partners: number
-  /**
-   * Bytes that it sends to each in an iteration. Unit: B.
-   */
-  bytes: number
-}
-/**
- * With the replicas in its domain.
- */
-export interface Class1 {
-  /**
-   * Partners of an accelerator.
-   */
-  partners: number
-  /**
-   * Bytes that it sends to each in an iteration. Unit: B.
-   */
-  bytes: number
-}
-/**
- * With the members of its rail.
- */
-export interface Class2 {
   /**
    * Partners of an accelerator.
    */
@@ -269,37 +246,16 @@ export interface CostRow {
    */
   radix: number
   clos: Counts
-  rail_only: Counts1
+  rail_only: Counts
   /**
    * Share of the cost that rail-only saves at each price ratio of `RailOnlyReport::price_ratios`.
    */
   savings: number[]
 }
 /**
- * One Clos for all.
+ * Counts of a folded Clos, or of several beside each other.
  */
 export interface Counts {
-  /**
-   * Tiers of switches.
-   */
-  tiers: number
-  /**
-   * Switches.
-   */
-  switches: number
-  /**
-   * Ports of switches in use: `2 t - 1` for each device.
-   */
-  ports: number
-  /**
-   * Transceivers, two for each link: `2 t` for each device.
-   */
-  transceivers: number
-}
-/**
- * One Clos for each rail.
- */
-export interface Counts1 {
   /**
    * Tiers of switches.
    */

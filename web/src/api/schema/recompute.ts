@@ -1,14 +1,38 @@
 // Made from docs/reference/schema/recompute.json by scripts/types.mjs.
 
 /**
+ * What memory is used for.
+ */
+export type Kind =
+  | 'parameters'
+  | 'gradients'
+  | 'master_weights'
+  | 'optimizer_moments'
+  | 'narrow_weights'
+  | 'activations'
+  | 'working_set'
+  | 'logits'
+  | 'communication_buffers'
+  | 'optimizer_temporaries'
+  | 'workspace'
+  | 'fragmentation'
+  | 'context'
+/**
+ * How ranks share a sequence.
+ */
+export type ContextKind = 'ring' | 'all_gather' | 'ulysses'
+/**
+ * Which parallel dimension takes neighbouring ranks, innermost first.
+ */
+export type RankOrder = 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+/**
  * A number format of tensors or of matrix products.
  */
 export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
 /**
- * A part of a layer that can be recomputed.
+ * An optimizer.
  */
-export type RecomputeModule =
-  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+export type Optimizer = 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
 /**
  * What the backward pass computes again instead of keeping.
  */
@@ -34,6 +58,19 @@ export type Recompute =
        */
       layers: number | null
     }
+/**
+ * A part of a layer that can be recomputed.
+ */
+export type RecomputeModule =
+  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+/**
+ * A pipeline schedule.
+ */
+export type Schedule = 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+/**
+ * The kernel that runs softmax attention.
+ */
+export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
 
 /**
  * What stands around the fields of every answer.
@@ -91,23 +128,23 @@ export interface Answer {
    */
   probability: number
   none: Variant
-  full: Variant1
+  full: Variant
   /**
    * The plan as it was given, where that is neither.
    */
-  given: Variant2 | null
+  given: Variant | null
   /**
    * The best that is the same on every stage and that the framework's flags can say.
    */
-  uniform: Variant2 | null
+  uniform: Variant | null
   /**
    * The best that is the same on every stage, whether the framework's flags can say it or not.
    */
-  uniform_any: Variant2 | null
+  uniform_any: Variant | null
   /**
    * The best.
    */
-  best: Variant2 | null
+  best: Variant | null
   /**
    * Its stages.
    */
@@ -187,23 +224,7 @@ export interface ModuleRow {
  * Share of one kind of memory on the fullest stage.
  */
 export interface KindShare {
-  /**
-   * What for.
-   */
-  kind:
-    | 'parameters'
-    | 'gradients'
-    | 'master_weights'
-    | 'optimizer_moments'
-    | 'narrow_weights'
-    | 'activations'
-    | 'working_set'
-    | 'logits'
-    | 'communication_buffers'
-    | 'optimizer_temporaries'
-    | 'workspace'
-    | 'fragmentation'
-    | 'context'
+  kind: Kind
   /**
    * How much. Unit: B.
    */
@@ -214,67 +235,9 @@ export interface KindShare {
   share: number
 }
 /**
- * Nothing recomputed.
- */
-export interface Variant {
-  /**
-   * What is recomputed, in short.
-   */
-  what: string
-  /**
-   * How long a step takes. Unit: s.
-   */
-  step_time: number
-  /**
-   * Tokens per second of the whole cluster.
-   */
-  tokens_per_second: number
-  /**
-   * What the fullest stage takes, as an estimate says it. Unit: B.
-   */
-  memory: number
-  /**
-   * Probability that every stage fits.
-   */
-  probability_of_fitting: number
-  /**
-   * Whether that is enough.
-   */
-  fits: boolean
-}
-/**
- * Every layer in full.
- */
-export interface Variant1 {
-  /**
-   * What is recomputed, in short.
-   */
-  what: string
-  /**
-   * How long a step takes. Unit: s.
-   */
-  step_time: number
-  /**
-   * Tokens per second of the whole cluster.
-   */
-  tokens_per_second: number
-  /**
-   * What the fullest stage takes, as an estimate says it. Unit: B.
-   */
-  memory: number
-  /**
-   * Probability that every stage fits.
-   */
-  probability_of_fitting: number
-  /**
-   * Whether that is enough.
-   */
-  fits: boolean
-}
-/**
  * A way to recompute, priced.
  */
-export interface Variant2 {
+export interface Variant {
   /**
    * What is recomputed, in short.
    */
@@ -394,10 +357,7 @@ export interface Plan {
    * Ranks that share each sequence.
    */
   context_parallel: number
-  /**
-   * How they share it.
-   */
-  context_kind: 'ring' | 'all_gather' | 'ulysses'
+  context_kind: ContextKind
   /**
    * Replicas of the model (shards included).
    */
@@ -415,10 +375,7 @@ export interface Plan {
    * Devices of each scale-up domain that the job uses; `None` uses all of them.
    */
   segment?: number | null
-  /**
-   * Which dimension lies innermost, in Megatron's notation.
-   */
-  rank_order: 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+  rank_order: RankOrder
   /**
    * Sequences per micro batch and replica.
    */
@@ -432,54 +389,21 @@ export interface Plan {
    */
   sequence_length: number
   precision: Precision
-  /**
-   * The optimizer.
-   */
-  optimizer: 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
-  /**
-   * What is recomputed in the backward pass.
-   */
-  recompute:
-    | {
-        mode: 'none'
-      }
-    | {
-        mode: 'selective'
-        /**
-         * Which.
-         */
-        modules: RecomputeModule[]
-        /**
-         * Layers per stage that do; `None` is all.
-         */
-        layers: number | null
-      }
-    | {
-        mode: 'full'
-        /**
-         * Layers per stage that do; `None` is all.
-         */
-        layers: number | null
-      }
+  optimizer: Optimizer
+  recompute: Recompute
   /**
    * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
    * `Plan::recompute` on all of them.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
-  /**
-   * The pipeline schedule.
-   */
-  schedule: 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+  schedule: Schedule
   /**
    * Layers per virtual stage in pipeline order; `None` divides evenly.
    */
   layers_per_stage: number[] | null
   overlap: Overlap
-  /**
-   * The attention kernel.
-   */
-  attention_kernel: 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
+  attention_kernel: AttentionKernel
   /**
    * The software generation, an identifier of `catalog/software.toml`.
    */
@@ -524,37 +448,19 @@ export interface Sharding {
   reshard_after_forward: boolean
 }
 /**
- * Number formats.
+ * Number formats of a run.
  */
 export interface Precision {
-  /**
-   * Matrix products.
-   */
-  compute: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Parameters as the forward pass keeps them.
-   */
-  parameters: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Gradient accumulation.
-   */
-  gradients: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Gradients on the wire.
-   */
-  gradient_reduce: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  compute: DataType
+  parameters: DataType
+  gradients: DataType
+  gradient_reduce: DataType
   /**
    * Master weights; `None` keeps none.
    */
   master: DataType | null
-  /**
-   * A number format of tensors or of matrix products.
-   */
-  moments: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * A number format of tensors or of matrix products.
-   */
-  activations: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  moments: DataType
+  activations: DataType
   /**
    * Whether attention's products run in the compute format too (rare).
    */

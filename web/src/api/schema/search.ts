@@ -1,14 +1,25 @@
 // Made from docs/reference/schema/search.json by scripts/types.mjs.
 
 /**
+ * What is to be as small, or as large, as possible.
+ */
+export type Objective = 'time' | 'dollars' | 'devices' | 'headroom'
+/**
+ * How ranks share a sequence.
+ */
+export type ContextKind = 'ring' | 'all_gather' | 'ulysses'
+/**
+ * Which parallel dimension takes neighbouring ranks, innermost first.
+ */
+export type RankOrder = 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+/**
  * A number format of tensors or of matrix products.
  */
 export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
 /**
- * A part of a layer that can be recomputed.
+ * An optimizer.
  */
-export type RecomputeModule =
-  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+export type Optimizer = 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
 /**
  * What the backward pass computes again instead of keeping.
  */
@@ -35,10 +46,91 @@ export type Recompute =
       layers: number | null
     }
 /**
+ * A part of a layer that can be recomputed.
+ */
+export type RecomputeModule =
+  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+/**
+ * A pipeline schedule.
+ */
+export type Schedule = 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+/**
+ * The kernel that runs softmax attention.
+ */
+export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
+/**
+ * A family of operators: the finest line of a time breakdown.
+ */
+export type Family =
+  | 'embedding'
+  | 'norm'
+  | 'attention_input'
+  | 'attention_core'
+  | 'attention_output'
+  | 'mlp'
+  | 'activation'
+  | 'router'
+  | 'experts'
+  | 'residual'
+  | 'head'
+  | 'loss'
+/**
+ * A dimension of parallelism that communicates.
+ */
+export type Dimension = 'tensor' | 'context' | 'expert' | 'shard' | 'host'
+/**
+ * When the peak occurs.
+ */
+export type Moment = 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
+/**
  * What an expert would object to in a layout, the gravest first.
  */
 export type Oddity =
   'unequal_chunks' | 'torn_group' | 'short_context' | 'partial_sharding' | 'whole_optimizer' | 'tight_memory'
+/**
+ * Hours that devices are taken, summed over devices.
+ */
+export type DeviceHours = number
+/**
+ * A part of a step on the stage that the others wait for. The parts of a step add up to it.
+ */
+export type Share =
+  'compute' | 'recompute' | 'tensor' | 'context' | 'expert' | 'data' | 'bubble' | 'host' | 'optimizer' | 'other'
+/**
+ * What is changed.
+ */
+export type Change =
+  | 'free_degrees'
+  | 'free_micro_batch'
+  | 'free_recompute'
+  | 'shard_everything'
+  | 'offload_optimizer'
+  | 'offload_activations'
+  | 'offload_both'
+  | 'more_devices'
+/**
+ * Why not.
+ */
+export type WhyNot =
+  | {
+      verdict: 'unanswered'
+    }
+  | {
+      verdict: 'impossible'
+      /**
+       * What is wrong with it.
+       */
+      problems: Problem[]
+    }
+  | (TooLarge & {
+      verdict: 'too_large'
+    })
+  | (Slower & {
+      verdict: 'slower'
+    })
+  | (Candidate & {
+      verdict: 'best'
+    })
 
 /**
  * What stands around the fields of every answer.
@@ -57,17 +149,14 @@ export interface SearchAnswer {
    * What is searched, in one line.
    */
   title: string
-  /**
-   * What is minimized.
-   */
-  objective: 'time' | 'dollars' | 'devices' | 'headroom'
+  objective: Objective
   /**
    * The two objectives of a front, if one was asked for.
    *
    * @minItems 2
    * @maxItems 2
    */
-  pareto: [unknown, unknown] | null
+  pareto: [Objective, Objective] | null
   /**
    * Minimum probability of fitting.
    */
@@ -127,7 +216,9 @@ export interface SearchAnswer {
   doubts: string[]
 }
 /**
- * Strategies by what became of them.
+ * What became of the strategies of a search. Every valid strategy is counted once as enumerated and once below.
+ *
+ * What pruning left out depends on which thread was first. It is not serialized: the same question has the same answer.
  */
 export interface Counters {
   /**
@@ -166,7 +257,7 @@ export interface Shown {
   run_file: string
 }
 /**
- * The candidate in its place.
+ * A candidate in its place.
  */
 export interface Ranked {
   /**
@@ -213,7 +304,7 @@ export interface Ranked {
   retimed: Retimed | null
 }
 /**
- * The candidate.
+ * A plan with its time, memory and price.
  */
 export interface Candidate {
   /**
@@ -265,7 +356,10 @@ export interface Candidate {
   tied_with_best: boolean
 }
 /**
- * The plan.
+ * Every choice about a run beside the model and the machines.
+ *
+ * World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's
+ * rule: `expert_tensor x expert x expert_data = tensor x context x data`).
  */
 export interface Plan {
   /**
@@ -288,10 +382,7 @@ export interface Plan {
    * Ranks that share each sequence.
    */
   context_parallel: number
-  /**
-   * How they share it.
-   */
-  context_kind: 'ring' | 'all_gather' | 'ulysses'
+  context_kind: ContextKind
   /**
    * Replicas of the model (shards included).
    */
@@ -309,10 +400,7 @@ export interface Plan {
    * Devices of each scale-up domain that the job uses; `None` uses all of them.
    */
   segment?: number | null
-  /**
-   * Which dimension lies innermost, in Megatron's notation.
-   */
-  rank_order: 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+  rank_order: RankOrder
   /**
    * Sequences per micro batch and replica.
    */
@@ -326,54 +414,21 @@ export interface Plan {
    */
   sequence_length: number
   precision: Precision
-  /**
-   * The optimizer.
-   */
-  optimizer: 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
-  /**
-   * What is recomputed in the backward pass.
-   */
-  recompute:
-    | {
-        mode: 'none'
-      }
-    | {
-        mode: 'selective'
-        /**
-         * Which.
-         */
-        modules: RecomputeModule[]
-        /**
-         * Layers per stage that do; `None` is all.
-         */
-        layers: number | null
-      }
-    | {
-        mode: 'full'
-        /**
-         * Layers per stage that do; `None` is all.
-         */
-        layers: number | null
-      }
+  optimizer: Optimizer
+  recompute: Recompute
   /**
    * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
    * `Plan::recompute` on all of them.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
-  /**
-   * The pipeline schedule.
-   */
-  schedule: 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+  schedule: Schedule
   /**
    * Layers per virtual stage in pipeline order; `None` divides evenly.
    */
   layers_per_stage: number[] | null
   overlap: Overlap
-  /**
-   * The attention kernel.
-   */
-  attention_kernel: 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
+  attention_kernel: AttentionKernel
   /**
    * The software generation, an identifier of `catalog/software.toml`.
    */
@@ -418,37 +473,19 @@ export interface Sharding {
   reshard_after_forward: boolean
 }
 /**
- * Number formats.
+ * Number formats of a run.
  */
 export interface Precision {
-  /**
-   * Matrix products.
-   */
-  compute: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Parameters as the forward pass keeps them.
-   */
-  parameters: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Gradient accumulation.
-   */
-  gradients: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Gradients on the wire.
-   */
-  gradient_reduce: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  compute: DataType
+  parameters: DataType
+  gradients: DataType
+  gradient_reduce: DataType
   /**
    * Master weights; `None` keeps none.
    */
   master: DataType | null
-  /**
-   * A number format of tensors or of matrix products.
-   */
-  moments: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * A number format of tensors or of matrix products.
-   */
-  activations: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  moments: DataType
+  activations: DataType
   /**
    * Whether attention's products run in the compute format too (rare).
    */
@@ -511,7 +548,7 @@ export interface Overlap {
   expert: boolean
 }
 /**
- * Where the time goes.
+ * Where a step's time goes on the rank that everyone waits for. The parts sum to `total`.
  */
 export interface TimeBreakdown {
   /**
@@ -521,7 +558,7 @@ export interface TimeBreakdown {
   /**
    * Device compute by operator family, forward, backward and recompute together.
    */
-  compute: [unknown, unknown][]
+  compute: [Family, number][]
   /**
    * Of the compute, what is recomputed. Unit: s.
    */
@@ -529,7 +566,7 @@ export interface TimeBreakdown {
   /**
    * Exposed communication inside the passes by dimension.
    */
-  exposed: [unknown, unknown][]
+  exposed: [Dimension, number][]
   /**
    * Waiting for the host to launch. Unit: s.
    */
@@ -556,17 +593,14 @@ export interface TimeBreakdown {
   jitter: number
 }
 /**
- * The fullest stage's memory.
+ * The worst stage's peak.
  */
 export interface Peak {
   /**
    * The stage, from 0.
    */
   stage: number
-  /**
-   * When.
-   */
-  moment: 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
+  moment: Moment
   /**
    * What tensors occupy (torch's `max_memory_allocated`). Unit: B.
    */
@@ -581,7 +615,7 @@ export interface Peak {
   device: number
 }
 /**
- * Between what bounds a measurement of its step time is expected.
+ * Bounds between which a measurement is expected.
  */
 export interface Interval {
   /**
@@ -629,10 +663,7 @@ export interface Bill {
    * Time on the calendar, failures and restarts included. Unit: s.
    */
   calendar: number
-  /**
-   * Devices, for as long as they are taken.
-   */
-  device_hours: number
+  device_hours: DeviceHours
   /**
    * Rent of the devices; `None` without a price. Unit: USD.
    */
@@ -653,7 +684,7 @@ export interface Bill {
    * What that energy costs. It is part of most rents, so it is not added to them. Unit: USD.
    */
   electricity: number
-  electricity_price: DatedPrice1
+  electricity_price: DatedPrice
   /**
    * What is doubtful.
    */
@@ -673,27 +704,7 @@ export interface DatedPrice {
    * @minItems 2
    * @maxItems 2
    */
-  range: [unknown, unknown] | null
-  /**
-   * Date and source, or that the user gave it.
-   */
-  source: string
-}
-/**
- * A price and where it was read.
- */
-export interface DatedPrice1 {
-  /**
-   * The price. Unit: USD.
-   */
-  amount: number
-  /**
-   * Lowest and highest that were seen, where a range is known.
-   *
-   * @minItems 2
-   * @maxItems 2
-   */
-  range: [unknown, unknown] | null
+  range: [number, number] | null
   /**
    * Date and source, or that the user gave it.
    */
@@ -716,10 +727,7 @@ export interface Warning {
  * What a part takes.
  */
 export interface Spent {
-  /**
-   * On what.
-   */
-  on: 'compute' | 'recompute' | 'tensor' | 'context' | 'expert' | 'data' | 'bubble' | 'host' | 'optimizer' | 'other'
+  on: Share
   /**
    * How long. Unit: s.
    */
@@ -795,7 +803,7 @@ export interface Missed {
   layout: string
 }
 /**
- * By how much it misses.
+ * A strategy that does not fit, but nearly.
  */
 export interface Miss {
   /**
@@ -806,8 +814,8 @@ export interface Miss {
    * Its devices.
    */
   devices: number
-  plan: Plan1
-  memory: Peak1
+  plan: Plan
+  memory: Peak
   /**
    * What a device has. Unit: B.
    */
@@ -822,182 +830,10 @@ export interface Miss {
   missing: number
 }
 /**
- * The plan.
- */
-export interface Plan1 {
-  /**
-   * Ranks that share each matrix.
-   */
-  tensor_parallel: number
-  /**
-   * Whether norms and dropouts between the cut matrices are cut along the sequence (Korthikanti 2022).
-   */
-  sequence_parallel: boolean
-  /**
-   * Pipeline stages.
-   */
-  pipeline_parallel: number
-  /**
-   * Model chunks per stage (interleaving), 1 for none.
-   */
-  virtual_stages: number
-  /**
-   * Ranks that share each sequence.
-   */
-  context_parallel: number
-  /**
-   * How they share it.
-   */
-  context_kind: 'ring' | 'all_gather' | 'ulysses'
-  /**
-   * Replicas of the model (shards included).
-   */
-  data_parallel: number
-  /**
-   * Ranks among which routed experts are spread.
-   */
-  expert_parallel: number
-  /**
-   * Ranks that share each expert matrix.
-   */
-  expert_tensor_parallel: number
-  sharding: Sharding
-  /**
-   * Devices of each scale-up domain that the job uses; `None` uses all of them.
-   */
-  segment?: number | null
-  /**
-   * Which dimension lies innermost, in Megatron's notation.
-   */
-  rank_order: 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
-  /**
-   * Sequences per micro batch and replica.
-   */
-  micro_batch: number
-  /**
-   * Sequences per step.
-   */
-  global_batch: number
-  /**
-   * Tokens per sequence.
-   */
-  sequence_length: number
-  precision: Precision
-  /**
-   * The optimizer.
-   */
-  optimizer: 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
-  /**
-   * What is recomputed in the backward pass.
-   */
-  recompute:
-    | {
-        mode: 'none'
-      }
-    | {
-        mode: 'selective'
-        /**
-         * Which.
-         */
-        modules: RecomputeModule[]
-        /**
-         * Layers per stage that do; `None` is all.
-         */
-        layers: number | null
-      }
-    | {
-        mode: 'full'
-        /**
-         * Layers per stage that do; `None` is all.
-         */
-        layers: number | null
-      }
-  /**
-   * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
-   * `Plan::recompute` on all of them.
-   */
-  stage_recompute?: StageRecompute[] | null
-  offload: Offload
-  /**
-   * The pipeline schedule.
-   */
-  schedule: 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
-  /**
-   * Layers per virtual stage in pipeline order; `None` divides evenly.
-   */
-  layers_per_stage: number[] | null
-  overlap: Overlap
-  /**
-   * The attention kernel.
-   */
-  attention_kernel: 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
-  /**
-   * The software generation, an identifier of `catalog/software.toml`.
-   */
-  software: string
-  /**
-   * Whether dropout is on (it adds masks to memory and passes to time).
-   */
-  dropout: boolean
-  /**
-   * Tokens that the busiest expert gets over the mean; 1 is balanced.
-   */
-  expert_imbalance: number
-  /**
-   * Tokens that an expert accepts at most, as a multiple of the mean; `None` is dropless.
-   */
-  expert_capacity: number | null
-  /**
-   * Sequences are packed from documents of this many tokens on average, so attention is cut at document ends; `None` attends
-   * over the whole sequence.
-   */
-  document_length: number | null
-  /**
-   * Multiple to which the vocabulary is padded, times tensor parallel (Megatron: 128); 1 is none.
-   */
-  vocabulary_multiple: number
-}
-/**
- * What it needs.
- */
-export interface Peak1 {
-  /**
-   * The stage, from 0.
-   */
-  stage: number
-  /**
-   * When.
-   */
-  moment: 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
-  /**
-   * What tensors occupy (torch's `max_memory_allocated`). Unit: B.
-   */
-  allocated: number
-  /**
-   * What the allocator holds (torch's `max_memory_reserved`). Unit: B.
-   */
-  reserved: number
-  /**
-   * What the device shows: reserved, the driver's context and the communicators. Unit: B.
-   */
-  device: number
-}
-/**
  * A remedy that works.
  */
 export interface Remedied {
-  /**
-   * The change.
-   */
-  change:
-    | 'free_degrees'
-    | 'free_micro_batch'
-    | 'free_recompute'
-    | 'shard_everything'
-    | 'offload_optimizer'
-    | 'offload_activations'
-    | 'offload_both'
-    | 'more_devices'
+  change: Change
   /**
    * Number of devices.
    */
@@ -1019,23 +855,7 @@ export interface Answer {
    * What was named.
    */
   named: string
-  /**
-   * Why it is not first.
-   */
-  why_not:
-    | {
-        verdict: 'unanswered'
-      }
-    | {
-        verdict: 'impossible'
-        /**
-         * What is wrong with it.
-         */
-        problems: Problem[]
-      }
-    | TooLarge
-    | Slower
-    | Candidate1
+  why_not: WhyNot
   /**
    * The layout that was judged, as flags.
    */
@@ -1088,20 +908,44 @@ export interface Place {
   text: string | null
 }
 /**
- * It does not fit.
+ * How much too large.
  */
 export interface TooLarge {
-  verdict: 'too_large'
+  miss: Miss
+  /**
+   * The stage that needs most.
+   */
+  stage: number
+  /**
+   * By how much a device would have to be larger for the wanted probability of fitting. Unit: B.
+   */
+  lacks: number
 }
 /**
- * It fits, but another is better.
+ * How much slower.
  */
 export interface Slower {
-  verdict: 'slower'
+  candidate: Candidate
+  /**
+   * Its time per token over the winner's, less 1.
+   */
+  behind: number
+  /**
+   * Whether that is within what the model may be wrong about two layouts.
+   */
+  is_tie: boolean
+  /**
+   * Where the time is lost and won, the largest first.
+   */
+  differences: Difference[]
 }
 /**
- * It is the answer, or nothing else was found.
+ * What one step spends more than another on a part; negative is less.
  */
-export interface Candidate1 {
-  verdict: 'best'
+export interface Difference {
+  on: Share
+  /**
+   * How much more. Unit: s.
+   */
+  more: number
 }

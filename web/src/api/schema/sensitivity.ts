@@ -1,6 +1,15 @@
 // Made from docs/reference/schema/sensitivity.json by scripts/types.mjs.
 
 /**
+ * What a figure belongs to.
+ */
+export type Kind = 'hardware' | 'host' | 'software'
+/**
+ * Whether a plan fits its devices, as far as the prediction can tell.
+ */
+export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
+
+/**
  * What stands around the fields of every answer.
  */
 export interface SensitivityAnswer {
@@ -64,10 +73,7 @@ export interface Figure {
    * For people.
    */
   title: string
-  /**
-   * What it belongs to.
-   */
-  kind: 'hardware' | 'host' | 'software'
+  kind: Kind
   /**
    * Its value, in words.
    */
@@ -98,7 +104,7 @@ export interface Figure {
   through: string | null
 }
 /**
- * What the elasticities of rates and times sum to.
+ * The elasticities of everything that takes time, summed.
  */
 export interface SumRule {
   /**
@@ -115,7 +121,7 @@ export interface SumRule {
   rest: number
 }
 /**
- * Memory, which has no elasticity.
+ * Memory against what the run needs.
  */
 export interface Capacity {
   /**
@@ -130,8 +136,5 @@ export interface Capacity {
    * The least that the run can do with: below, it does not fit; above, capacity changes nothing. Unit: B.
    */
   least: number
-  /**
-   * Whether it fits.
-   */
-  fit: 'fits' | 'at_risk' | 'does_not_fit'
+  fit: Fit
 }

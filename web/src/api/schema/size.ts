@@ -1,14 +1,21 @@
 // Made from docs/reference/schema/size.json by scripts/types.mjs.
 
 /**
+ * How ranks share a sequence.
+ */
+export type ContextKind = 'ring' | 'all_gather' | 'ulysses'
+/**
+ * Which parallel dimension takes neighbouring ranks, innermost first.
+ */
+export type RankOrder = 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+/**
  * A number format of tensors or of matrix products.
  */
 export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
 /**
- * A part of a layer that can be recomputed.
+ * An optimizer.
  */
-export type RecomputeModule =
-  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+export type Optimizer = 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
 /**
  * What the backward pass computes again instead of keeping.
  */
@@ -34,6 +41,23 @@ export type Recompute =
        */
       layers: number | null
     }
+/**
+ * A part of a layer that can be recomputed.
+ */
+export type RecomputeModule =
+  'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
+/**
+ * A pipeline schedule.
+ */
+export type Schedule = 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+/**
+ * The kernel that runs softmax attention.
+ */
+export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
+/**
+ * Hours that devices are taken, summed over devices.
+ */
+export type DeviceHours = number
 
 /**
  * What stands around the fields of every answer.
@@ -87,7 +111,7 @@ export interface SizeAnswer {
   complete: boolean
 }
 /**
- * Numbers of devices, and the verdict.
+ * The whole answer.
  */
 export interface Sized {
   goal: Goal
@@ -106,7 +130,7 @@ export interface Sized {
   verdict: Verdict
 }
 /**
- * What had to be met.
+ * What the training has to keep to.
  */
 export interface Goal {
   /**
@@ -221,7 +245,10 @@ export interface Row {
   in_budget: boolean
 }
 /**
- * The layout.
+ * Every choice about a run beside the model and the machines.
+ *
+ * World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's
+ * rule: `expert_tensor x expert x expert_data = tensor x context x data`).
  */
 export interface Plan {
   /**
@@ -244,10 +271,7 @@ export interface Plan {
    * Ranks that share each sequence.
    */
   context_parallel: number
-  /**
-   * How they share it.
-   */
-  context_kind: 'ring' | 'all_gather' | 'ulysses'
+  context_kind: ContextKind
   /**
    * Replicas of the model (shards included).
    */
@@ -265,10 +289,7 @@ export interface Plan {
    * Devices of each scale-up domain that the job uses; `None` uses all of them.
    */
   segment?: number | null
-  /**
-   * Which dimension lies innermost, in Megatron's notation.
-   */
-  rank_order: 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
+  rank_order: RankOrder
   /**
    * Sequences per micro batch and replica.
    */
@@ -282,54 +303,21 @@ export interface Plan {
    */
   sequence_length: number
   precision: Precision
-  /**
-   * The optimizer.
-   */
-  optimizer: 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
-  /**
-   * What is recomputed in the backward pass.
-   */
-  recompute:
-    | {
-        mode: 'none'
-      }
-    | {
-        mode: 'selective'
-        /**
-         * Which.
-         */
-        modules: RecomputeModule[]
-        /**
-         * Layers per stage that do; `None` is all.
-         */
-        layers: number | null
-      }
-    | {
-        mode: 'full'
-        /**
-         * Layers per stage that do; `None` is all.
-         */
-        layers: number | null
-      }
+  optimizer: Optimizer
+  recompute: Recompute
   /**
    * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
    * `Plan::recompute` on all of them.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
-  /**
-   * The pipeline schedule.
-   */
-  schedule: 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
+  schedule: Schedule
   /**
    * Layers per virtual stage in pipeline order; `None` divides evenly.
    */
   layers_per_stage: number[] | null
   overlap: Overlap
-  /**
-   * The attention kernel.
-   */
-  attention_kernel: 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
+  attention_kernel: AttentionKernel
   /**
    * The software generation, an identifier of `catalog/software.toml`.
    */
@@ -374,37 +362,19 @@ export interface Sharding {
   reshard_after_forward: boolean
 }
 /**
- * Number formats.
+ * Number formats of a run.
  */
 export interface Precision {
-  /**
-   * Matrix products.
-   */
-  compute: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Parameters as the forward pass keeps them.
-   */
-  parameters: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Gradient accumulation.
-   */
-  gradients: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * Gradients on the wire.
-   */
-  gradient_reduce: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  compute: DataType
+  parameters: DataType
+  gradients: DataType
+  gradient_reduce: DataType
   /**
    * Master weights; `None` keeps none.
    */
   master: DataType | null
-  /**
-   * A number format of tensors or of matrix products.
-   */
-  moments: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
-  /**
-   * A number format of tensors or of matrix products.
-   */
-  activations: 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+  moments: DataType
+  activations: DataType
   /**
    * Whether attention's products run in the compute format too (rare).
    */
@@ -467,7 +437,7 @@ export interface Overlap {
   expert: boolean
 }
 /**
- * Between what bounds.
+ * Bounds between which a measurement is expected.
  */
 export interface Interval {
   /**
@@ -496,7 +466,7 @@ export interface Interval {
   source: string
 }
 /**
- * What the whole training takes.
+ * What a training takes and costs.
  */
 export interface Bill {
   /**
@@ -515,10 +485,7 @@ export interface Bill {
    * Time on the calendar, failures and restarts included. Unit: s.
    */
   calendar: number
-  /**
-   * Devices, for as long as they are taken.
-   */
-  device_hours: number
+  device_hours: DeviceHours
   /**
    * Rent of the devices; `None` without a price. Unit: USD.
    */
@@ -539,7 +506,7 @@ export interface Bill {
    * What that energy costs. It is part of most rents, so it is not added to them. Unit: USD.
    */
   electricity: number
-  electricity_price: DatedPrice1
+  electricity_price: DatedPrice
   /**
    * What is doubtful.
    */
@@ -559,27 +526,7 @@ export interface DatedPrice {
    * @minItems 2
    * @maxItems 2
    */
-  range: [unknown, unknown] | null
-  /**
-   * Date and source, or that the user gave it.
-   */
-  source: string
-}
-/**
- * A price and where it was read.
- */
-export interface DatedPrice1 {
-  /**
-   * The price. Unit: USD.
-   */
-  amount: number
-  /**
-   * Lowest and highest that were seen, where a range is known.
-   *
-   * @minItems 2
-   * @maxItems 2
-   */
-  range: [unknown, unknown] | null
+  range: [number, number] | null
   /**
    * Date and source, or that the user gave it.
    */

@@ -38,10 +38,7 @@ export type StragglersAnswer =
        * Version of the program.
        */
       railwright: string
-      /**
-       * What holds the job up.
-       */
-      verdict: 'straggler' | 'slow_link' | 'imbalance' | 'none' | 'cannot_tell'
+      verdict: Verdict
       /**
        * Why it cannot be told.
        */
@@ -121,6 +118,18 @@ export type StragglersAnswer =
  * What holds the job up.
  */
 export type Verdict = 'straggler' | 'slow_link' | 'imbalance' | 'none' | 'cannot_tell'
+/**
+ * What kind of a culprit.
+ */
+export type Kind = 'rank' | 'group' | 'stage'
+/**
+ * What a cost is.
+ */
+export type Certainty = 'replayed' | 'at_most' | 'unknown'
+/**
+ * A class of causes.
+ */
+export type CauseClass = 'slow_chip' | 'more_work' | 'slow_host' | 'slow_link' | 'copies' | 'schedule' | 'unknown'
 /**
  * What a communication does, as its name or its recorder says.
  */
@@ -316,10 +325,7 @@ export interface RankSpeed {
  * What holds the job up, with what a step would be shorter by without it.
  */
 export interface Named2 {
-  /**
-   * What it is.
-   */
-  kind: 'rank' | 'group' | 'stage'
+  kind: Kind
   /**
    * Its ranks.
    */
@@ -336,10 +342,7 @@ export interface Named2 {
    * What a step would be shorter by, in seconds, once those named before it are mended.
    */
   cost_s: number
-  /**
-   * What the cost is.
-   */
-  certainty: 'replayed' | 'at_most' | 'unknown'
+  certainty: Certainty
 }
 /**
  * A rank that others wait for.
@@ -357,10 +360,7 @@ export interface Culprit {
    * What a step would be shorter by had it run like the median of its peers, in nanoseconds. Where ranks were not traced the most that it can be: `at_most`.
    */
   cost_ns: number
-  /**
-   * What the cost is.
-   */
-  certainty: 'replayed' | 'at_most' | 'unknown'
+  certainty: Certainty
   /**
    * The same as a share of the step.
    */
@@ -389,10 +389,7 @@ export interface Culprit {
    * In how many collectives it was the last: for comparison; it says little.
    */
   last: number
-  /**
-   * The class of the cause.
-   */
-  cause: 'slow_chip' | 'more_work' | 'slow_host' | 'slow_link' | 'copies' | 'schedule' | 'unknown'
+  cause: CauseClass
   /**
    * What to call it: a rank without a device has a slow processor, not a slow chip.
    */
@@ -494,7 +491,7 @@ export interface SlowGroup {
   cost_ns: number
 }
 /**
- * How the clocks were treated.
+ * The clocks of a job.
  */
 export interface Clocks {
   /**

@@ -105,7 +105,7 @@ export interface RowResult {
   expected_step_time_s: number | null
 }
 /**
- * What they come to.
+ * Errors over all rows, by source and by group.
  */
 export interface Summary {
   overall: Errors
@@ -113,13 +113,13 @@ export interface Summary {
    * By source, in alphabetical order.
    */
   sources: {
-    [k: string]: Errors1
+    [k: string]: Errors
   }
   /**
    * By group of sources (`catalog/evidence/groups.toml`).
    */
   groups: {
-    [k: string]: Errors1
+    [k: string]: Errors
   }
   /**
    * Out-of-memory verdicts, when the table has any such rows.
@@ -133,7 +133,7 @@ export interface Summary {
   }
 }
 /**
- * All rows.
+ * Errors over a set of rows.
  */
 export interface Errors {
   /**
@@ -200,48 +200,6 @@ export interface ErrorSummary {
   bias: number
 }
 /**
- * Errors over a set of rows.
- */
-export interface Errors1 {
-  /**
-   * Rows in the set.
-   */
-  rows: number
-  /**
-   * Rows predicted.
-   */
-  predicted: number
-  /**
-   * Rows without a prediction; `Summary::skipped` lists the reasons.
-   */
-  skipped: number
-  /**
-   * Rows that publish every input of a prediction.
-   */
-  complete: number
-  /**
-   * Of these, predicted.
-   */
-  complete_predicted: number
-  /**
-   * Step time.
-   */
-  step_time: ErrorSummary | null
-  /**
-   * Peak memory.
-   */
-  peak_memory: ErrorSummary | null
-  /**
-   * Share of measured step times inside the predicted 90% interval.
-   */
-  interval_coverage: number | null
-  /**
-   * Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and
-   * format) of at least five rows, weighted by their rows.
-   */
-  rank_correlation: number | null
-}
-/**
  * How verdicts on memory compare with what happened.
  */
 export interface Verdicts {
@@ -290,90 +248,6 @@ export interface Used {
    * Rows on its accelerator of another software generation than its own, for which what it says of the host and of streams does not hold.
    */
   other_software: number
-  with: Errors2
-  without: Errors3
-}
-/**
- * Errors over a set of rows.
- */
-export interface Errors2 {
-  /**
-   * Rows in the set.
-   */
-  rows: number
-  /**
-   * Rows predicted.
-   */
-  predicted: number
-  /**
-   * Rows without a prediction; `Summary::skipped` lists the reasons.
-   */
-  skipped: number
-  /**
-   * Rows that publish every input of a prediction.
-   */
-  complete: number
-  /**
-   * Of these, predicted.
-   */
-  complete_predicted: number
-  /**
-   * Step time.
-   */
-  step_time: ErrorSummary | null
-  /**
-   * Peak memory.
-   */
-  peak_memory: ErrorSummary | null
-  /**
-   * Share of measured step times inside the predicted 90% interval.
-   */
-  interval_coverage: number | null
-  /**
-   * Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and
-   * format) of at least five rows, weighted by their rows.
-   */
-  rank_correlation: number | null
-}
-/**
- * Errors over a set of rows.
- */
-export interface Errors3 {
-  /**
-   * Rows in the set.
-   */
-  rows: number
-  /**
-   * Rows predicted.
-   */
-  predicted: number
-  /**
-   * Rows without a prediction; `Summary::skipped` lists the reasons.
-   */
-  skipped: number
-  /**
-   * Rows that publish every input of a prediction.
-   */
-  complete: number
-  /**
-   * Of these, predicted.
-   */
-  complete_predicted: number
-  /**
-   * Step time.
-   */
-  step_time: ErrorSummary | null
-  /**
-   * Peak memory.
-   */
-  peak_memory: ErrorSummary | null
-  /**
-   * Share of measured step times inside the predicted 90% interval.
-   */
-  interval_coverage: number | null
-  /**
-   * Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and
-   * format) of at least five rows, weighted by their rows.
-   */
-  rank_correlation: number | null
+  with: Errors
+  without: Errors
 }

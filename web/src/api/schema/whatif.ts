@@ -1,6 +1,25 @@
 // Made from docs/reference/schema/whatif.json by scripts/types.mjs.
 
 /**
+ * Whether a plan fits its devices, as far as the prediction can tell.
+ */
+export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
+/**
+ * How a rehearsal ended.
+ */
+export type Outcome =
+  | (Possible & {
+      outcome: 'possible'
+    })
+  | {
+      outcome: 'impossible'
+      /**
+       * The reasons.
+       */
+      problems: Problem[]
+    }
+
+/**
  * What stands around the fields of every answer.
  */
 export interface WhatifAnswer {
@@ -44,7 +63,7 @@ export interface WhatifAnswer {
   chosen: string[]
 }
 /**
- * The run as it is.
+ * One run in a few figures.
  */
 export interface Summary {
   /**
@@ -96,10 +115,7 @@ export interface Summary {
    * What a device has. Unit: B.
    */
   device_memory: number
-  /**
-   * Whether it fits.
-   */
-  fit: 'fits' | 'at_risk' | 'does_not_fit'
+  fit: Fit
   /**
    * Rent per million tokens; absent without a price. Unit: USD.
    */
@@ -118,7 +134,7 @@ export interface Summary {
   parts: TimePart[]
 }
 /**
- * Between what bounds a measurement of it is expected.
+ * Bounds between which a measurement is expected.
  */
 export interface Interval {
   /**
@@ -196,18 +212,7 @@ export interface Rehearsal {
    * What is to be said about it: where slow members are, why nothing changed.
    */
   notes: string[]
-  /**
-   * The result.
-   */
-  outcome:
-    | Possible
-    | {
-        outcome: 'impossible'
-        /**
-         * The reasons.
-         */
-        problems: Problem[]
-      }
+  outcome: Outcome
 }
 /**
  * A key whose value differs between two runs.
@@ -248,10 +253,89 @@ export interface Evidence {
   ninth: number
 }
 /**
- * The changed run can be priced; it fits or not, see `Summary::fit`.
+ * A changed run that can be priced.
  */
 export interface Possible {
-  outcome: 'possible'
+  after: Summary
+  difference: Difference
+  /**
+   * What is doubtful about it and was not about the run before.
+   */
+  warnings: Warning[]
+  /**
+   * Identifiers of warnings that the change ends.
+   */
+  resolved: string[]
+}
+/**
+ * How two runs differ.
+ */
+export interface Difference {
+  /**
+   * Whether the step trains on another number of tokens, so that times are for as many tokens as before.
+   */
+  rescaled: boolean
+  /**
+   * Time for as many tokens as before, less the step before. Unit: s.
+   */
+  step_time: number
+  /**
+   * The same as a share of the step before; below 0 is faster.
+   */
+  share: number
+  /**
+   * Tokens per second over those before.
+   */
+  speedup: number
+  /**
+   * Change of utilisation, in shares of the peak.
+   */
+  model_flop_utilisation: number
+  /**
+   * Change of the memory on the stage that needs most. Unit: B.
+   */
+  memory: number
+  /**
+   * Change of the price of a token, as a share.
+   */
+  price_of_tokens: number | null
+  /**
+   * The stage on which both steps are taken apart; each on its own slowest if nothing.
+   */
+  stage: number | null
+  /**
+   * What each part of the step lost or won; they sum to the change of the step.
+   */
+  parts: PartChange[]
+}
+/**
+ * What a part of the step lost or won.
+ */
+export interface PartChange {
+  /**
+   * The identifier that `railwright explain` knows.
+   */
+  id: string
+  /**
+   * For people.
+   */
+  title: string
+  /**
+   * Its time before. Unit: s.
+   */
+  before: number
+  /**
+   * Its time after, for as many tokens as before. Unit: s.
+   */
+  after: number
+  /**
+   * After less before. Unit: s.
+   */
+  change: number
+  /**
+   * The change as a share of the whole step before.
+   */
+  share: number
 }
 /**
  * Something wrong with an input.

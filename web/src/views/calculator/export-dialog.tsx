@@ -1,4 +1,5 @@
 // The run as a launch file of a framework: the files, and what that framework cannot say.
+import type { ExportAnswer } from '../../api/schema/export'
 import { useState } from 'preact/hooks'
 import type { Arguments } from '../../api/ask'
 import { useAnswer } from '../../api/live'
@@ -6,11 +7,6 @@ import { copy, download } from '../../ui/clipboard'
 import { Dialog } from '../../ui/dialog'
 import { Segments } from '../../ui/fields'
 import { Problems, Ticked } from '../../ui/states'
-
-interface Exported {
-  readonly files: readonly { readonly name: string; readonly text: string }[]
-  readonly not_expressed: readonly { readonly key: string; readonly message: string }[]
-}
 
 const FRAMEWORKS = [
   ['megatron', 'Megatron'],
@@ -24,7 +20,7 @@ const LEFT_OUT = ['price-per-device-hour', 'electricity-price', 'power-share']
 export function ExportDialog(props: { arguments: Arguments; close: () => void }) {
   const [to, setTo] = useState<string>('megatron')
   const run = Object.fromEntries(Object.entries(props.arguments).filter(([key]) => !LEFT_OUT.includes(key)))
-  const live = useAnswer<Exported>('export', { ...run, to })
+  const live = useAnswer<ExportAnswer>('export', { ...run, to })
   return (
     <Dialog title="Export as a launch file" close={props.close} wide>
       <div class="export">

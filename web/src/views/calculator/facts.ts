@@ -16,15 +16,29 @@ export interface Degrees {
   readonly 'sequence-length': number
 }
 
-/** What the controls show before the program could complete a plan: what it does by default. */
-export const ASSUMED: Plan = {
+/** What the controls show before the program completed a plan. */
+export const ASSUMED: Pick<
+  Plan,
+  | 'tensor_parallel'
+  | 'sequence_parallel'
+  | 'pipeline_parallel'
+  | 'virtual_stages'
+  | 'context_parallel'
+  | 'expert_parallel'
+  | 'expert_tensor_parallel'
+  | 'sharding'
+  | 'micro_batch'
+  | 'global_batch'
+  | 'sequence_length'
+  | 'recompute'
+  | 'schedule'
+  | 'overlap'
+> & { precision: Pick<Plan['precision'], 'compute'> } = {
   tensor_parallel: 1,
   sequence_parallel: true,
   pipeline_parallel: 1,
   virtual_stages: 1,
   context_parallel: 1,
-  context_kind: 'ring',
-  data_parallel: 1,
   expert_parallel: 1,
   expert_tensor_parallel: 1,
   sharding: { zero_stage: 1, group: null, reshard_after_forward: false },
@@ -32,12 +46,9 @@ export const ASSUMED: Plan = {
   global_batch: 512,
   sequence_length: 8192,
   precision: { compute: 'bf16' },
-  optimizer: 'adam',
   recompute: { mode: 'none' },
-  offload: { optimizer: 0, activations: 0, parameters: 0 },
   schedule: '1f1b',
   overlap: { gradient_reduce: true, parameter_gather: true, tensor: false, pipeline: false, expert: false },
-  software: '',
 }
 
 /** A run's numbers: as specified, else as the program completed them. */

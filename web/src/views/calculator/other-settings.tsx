@@ -63,7 +63,7 @@ export function OtherSettings() {
             about={key?.doc}
             own
             value={text[flag] ?? ''}
-            placeholder={key?.choices?.join(' | ') ?? key?.default ?? ''}
+            placeholder={(key && 'choices' in key ? key.choices.join(' | ') : undefined) ?? key?.default ?? ''}
             onChange={(value) => set({ [flag]: value || undefined })}
             after={
               <button

@@ -141,7 +141,7 @@ function Damages({ hang }: { hang: Verdict }) {
 
 function Blamed({ root, hang, chosen }: { root: Root; hang: Verdict; chosen: boolean }) {
   const missed = hang.stuck[root.stuck]
-  const since = missed && root.last_time !== null ? (missed.since - root.last_time) / 1e9 : null
+  const since = missed && root.last_time_ns !== null ? (missed.since_ns - root.last_time_ns) / 1e9 : null
   const facts: (readonly [string, string])[] = [
     ...(root.victims.length > 0 ? [['blocked ranks', who(root.victims)] as const] : []),
     ...(missed ? [['missed at', `${missed.operation} #${missed.sequence} of ${missed.group.name}`] as const] : []),
@@ -183,7 +183,7 @@ function Blamed({ root, hang, chosen }: { root: Root; hang: Verdict; chosen: boo
 }
 
 function StuckTable({ hang, chosen, choose }: { hang: Verdict; chosen: string | undefined; choose: (id: string | undefined) => void }) {
-  const first = Math.min(...hang.stuck.map((one) => one.since))
+  const first = Math.min(...hang.stuck.map((one) => one.since_ns))
   const place = chosen?.startsWith('stuck ') ? Number(chosen.slice(6)) : null
   return (
     <section class="panel hang-panel hang-wide" aria-label="What is stuck">
@@ -209,8 +209,8 @@ function StuckTable({ hang, chosen, choose }: { hang: Verdict; chosen: string | 
             key: 'since',
             title: 'Entered',
             about: 'after the first that is stuck',
-            value: (row) => row.since,
-            cell: (row) => (row.since === first ? 'first' : `+${seconds((row.since - first) / 1e9)}`),
+            value: (row) => row.since_ns,
+            cell: (row) => (row.since_ns === first ? 'first' : `+${seconds((row.since_ns - first) / 1e9)}`),
             align: 'right',
           },
           {

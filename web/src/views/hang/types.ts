@@ -1,74 +1,7 @@
-// The answer of `hang`, as far as the view reads it, and its words.
+// The answer of `hang` by the names that the view has for it, and its words.
+import type { DamagedDump as Damaged, Root, Stuck, Hang as Verdict } from '../../api/schema/hang'
 
-export interface Frame {
-  readonly name: string
-  readonly file: string
-  readonly line: number
-}
-
-export interface Stuck {
-  readonly group: { readonly name: string; readonly ranks: readonly number[] }
-  readonly sequence: number
-  readonly operation: string
-  readonly state: 'not_entered' | 'mismatched' | 'partly_finished' | 'none_finished'
-  readonly waiting: readonly number[]
-  readonly missing: readonly number[]
-  readonly unknown: readonly number[]
-  readonly calls: readonly (readonly [number, string])[]
-  /** Nanoseconds since the epoch. */
-  readonly since: number
-  readonly timeout_ms: number | null
-}
-
-export interface Root {
-  readonly rank: number
-  readonly cause: 'outside_of_collectives' | 'different_call' | 'no_dump' | 'members_unknown' | 'circle' | 'transfer'
-  readonly ranks: readonly number[]
-  readonly stuck: number
-  readonly victims: readonly number[]
-  readonly last_operation: string | null
-  readonly last_group: string | null
-  readonly last_time: number | null
-  readonly last_frames: readonly Frame[]
-}
-
-export interface Damaged {
-  readonly rank: number
-  readonly entries: number
-  readonly unreadable: number
-  /** The byte from which on the rest is lost. */
-  readonly cut_at: number | null
-}
-
-export interface Verdict {
-  readonly ranks: readonly number[]
-  readonly world_size: number
-  /** Whether a dump says how many ranks there are; otherwise there are at least so many. */
-  readonly world_size_listed: boolean
-  readonly without_dump: readonly number[]
-  /** Groups that hint at ranks without a dump. */
-  readonly incomplete_groups: readonly { readonly name: string; readonly ranks: readonly number[] }[]
-  /** Dumps that were read in part: what is said of their ranks is a bound. */
-  readonly damaged: readonly Damaged[]
-  readonly stuck: readonly Stuck[]
-  readonly roots: readonly Root[]
-  readonly warnings: readonly { readonly id: string; readonly message: string }[]
-}
-
-export interface RankSpeed {
-  readonly rank: number
-  readonly matrix_product_speed: number | null
-  readonly communication_speed: number | null
-  readonly hangs: boolean
-  readonly queued: number | null
-}
-
-export interface Hang {
-  /** `null`: nothing in the dumps hangs, and dumps are missing, damaged, or may be missing. */
-  readonly hangs: boolean | null
-  readonly hang: Verdict | null
-  readonly metrics: { readonly ranks: readonly RankSpeed[]; readonly all_hang: boolean; readonly damaged: number } | null
-}
+export type { DamagedDump as Damaged, Frame, HangAnswer as Hang, Hang as Verdict, RankSpeed, Root, Stuck } from '../../api/schema/hang'
 
 export const STATES: Readonly<Record<Stuck['state'], string>> = {
   not_entered: 'not all entered',

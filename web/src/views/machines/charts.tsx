@@ -81,7 +81,7 @@ export function Charts({ answer, line, onPick }: Props) {
     rows: rows.map((row) => [row.cluster, row.devices, row.bill.calendar / DAY, row.bill.rent, row.efficiency]),
   })
   const days = seriesOf(answer, (row) => row.bill.calendar / DAY, said)
-  const rents = seriesOf(answer, (row) => row.bill.rent, said)
+  const rents = seriesOf(answer, (row) => row.bill.rent ?? 0, said)
   return (
     <>
       <ChartFrame title="Days" about="hollow points miss the goal" name="machines-days" menu={commandItem(line)} rows={csv}>
@@ -121,7 +121,7 @@ export function Charts({ answer, line, onPick }: Props) {
               (row): Point => ({
                 id: `${row.machine} ${row.devices}`,
                 x: row.bill.calendar / DAY,
-                y: row.bill.rent,
+                y: row.bill.rent ?? 0,
                 label: said.get(row) ? `${count(row.devices)} ${said.get(row)}` : count(row.devices),
                 weight: said.has(row) ? 2 : 1 / (1 + row.machine),
                 mark: said.has(row) ? 'front' : 'plain',

@@ -159,8 +159,8 @@ function lines(answer: DesignAnswer, row: DesignRow): { name: string; value: str
     { name: 'step', value: row.step_time === null ? '–' : seconds(row.step_time) },
     { name: 'network', value: `${dollars(row.dollars)}, ${dollars(row.dollars_per_device)} a device` },
     { name: 'power', value: power(row.watts) },
-    ...(row.share?.cluster.dollars_per_million_tokens
-      ? [{ name: 'a million tokens', value: `$${row.share.cluster.dollars_per_million_tokens.toPrecision(3)}` }]
+    ...(row.share?.cluster?.dollars_per_million_tokens
+      ? [{ name: 'a million tokens', value: `$${row.share.cluster?.dollars_per_million_tokens.toPrecision(3)}` }]
       : []),
     { name: 'strategy', value: answer.classes[row.class]?.layout.split(' --').slice(0, 4).join(' ').replaceAll('--', '') ?? '' },
   ]
@@ -292,8 +292,9 @@ function Rows({ answer }: { answer: DesignAnswer }) {
     {
       key: 'tokens',
       title: '$/M tokens',
-      value: (row) => row.share?.cluster.dollars_per_million_tokens,
-      cell: (row) => (row.share?.cluster.dollars_per_million_tokens ? `$${row.share.cluster.dollars_per_million_tokens.toFixed(3)}` : '–'),
+      value: (row) => row.share?.cluster?.dollars_per_million_tokens,
+      cell: (row) =>
+        row.share?.cluster?.dollars_per_million_tokens ? `$${row.share.cluster?.dollars_per_million_tokens.toFixed(3)}` : '–',
       align: 'right',
     },
     {

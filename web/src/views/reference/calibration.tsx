@@ -1,5 +1,6 @@
 // What measurements of one's own machine say of the laws that price a run: how far off they were, and would be once fitted.
 // Responsible for: the question and its tables. Refuses to write the file: the command that does is there to copy.
+import type { CalibrationAnswer, Line } from '../../api/schema/calibration'
 import { useAnswer } from '../../api/live'
 import { bytes, percent, seconds } from '../../charts/format'
 import { change, own } from '../../state/location'
@@ -8,27 +9,6 @@ import { copy } from '../../ui/clipboard'
 import { Empty, Loading, Problems, Ticked } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { FileField } from './file-field'
-
-interface Line {
-  readonly name: string
-  readonly regime: string
-  readonly shapes: number
-  readonly samples: number
-  readonly from: number
-  readonly to: number
-  readonly measured: number
-  readonly before: number
-  readonly after: number
-  readonly error_before: number
-  readonly error_after: number
-}
-
-interface Answer {
-  readonly cluster: string
-  readonly lines: readonly Line[]
-  readonly remarks: readonly string[]
-  readonly warnings: readonly { readonly id: string; readonly message: string }[]
-}
 
 const split = (text: string | undefined) =>
   (text ?? '')
@@ -40,7 +20,7 @@ export function Calibration() {
   const { nccl, measured } = own('r')
   const { cluster } = runText.value
   const asked = nccl || measured
-  const live = useAnswer<Answer>(
+  const live = useAnswer<CalibrationAnswer>(
     'calibrate',
     asked
       ? {

@@ -85,32 +85,12 @@ export function Models() {
   )
 }
 
-interface Chip extends Accelerator {
-  readonly compute_units: number | null
-  readonly memory_bandwidth: number
-  readonly measured_matmul: number | null
-  readonly scale_up_link: string | null
-  readonly scale_up_bandwidth: number | null
-  readonly scale_up_domain: number | null
-  readonly network_bandwidth: number | null
-  readonly host_bandwidth: number | null
-  readonly power: number | null
-  readonly price: {
-    readonly low: number | null
-    readonly typical: number | null
-    readonly high: number | null
-    readonly source: string
-  } | null
-  readonly source: string
-  readonly notes: string
-}
-
 const or = (value: number | null | undefined, text: (value: number) => string) => (value == null ? '–' : text(value))
 
 export function Accelerators() {
-  const live = useAnswer<{ accelerators: readonly Chip[] }>('gpus/list', {})
-  const peak = (row: Chip) => row.peak.bf16 ?? row.peak.fp16 ?? null
-  const columns: Column<Chip>[] = [
+  const live = useAnswer<{ accelerators: readonly Accelerator[] }>('gpus/list', {})
+  const peak = (row: Accelerator) => row.peak.bf16 ?? row.peak.fp16 ?? null
+  const columns: Column<Accelerator>[] = [
     { key: 'name', title: 'Accelerator', value: (row) => `${row.name} ${row.id}`, cell: (row) => row.name },
     { key: 'vendor', title: 'Vendor', value: (row) => row.vendor },
     { key: 'year', title: 'Year', value: (row) => row.year, align: 'right' },
@@ -200,31 +180,9 @@ export function Accelerators() {
   )
 }
 
-interface System extends ClusterEntry {
-  readonly source: string
-  readonly scale_up: {
-    readonly domain_size: number
-    readonly bandwidth: number
-    readonly link: string
-    readonly in_network_reduction: boolean
-  }
-  readonly network: {
-    readonly bandwidth: number
-    readonly kind: string
-    readonly latency: number
-    readonly tiers: readonly { readonly name: string; readonly devices: number; readonly oversubscription: number }[]
-  }
-  readonly host: {
-    readonly memory_per_device: number | null
-    readonly memory_bandwidth_per_device: number | null
-    readonly power_per_device: number | null
-    readonly power_usage_effectiveness: number | null
-  } | null
-}
-
 export function Clusters() {
-  const live = useAnswer<{ clusters: readonly System[] }>('clusters/list', {})
-  const columns: Column<System>[] = [
+  const live = useAnswer<{ clusters: readonly ClusterEntry[] }>('clusters/list', {})
+  const columns: Column<ClusterEntry>[] = [
     { key: 'name', title: 'Cluster', value: (row) => row.name },
     { key: 'accelerator', title: 'Accelerator', value: (row) => row.accelerator.name },
     { key: 'node', title: 'A node has', value: (row) => row.devices_per_node, align: 'right' },

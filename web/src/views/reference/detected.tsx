@@ -1,4 +1,5 @@
 // What a launch file or a log says about a run, line by line: each setting with the words that said it.
+import type { DetectAnswer, Origin as Said } from '../../api/schema/detect'
 import { useAnswer } from '../../api/live'
 import { change, own, replaceRun } from '../../state/location'
 import { runText } from '../../state/run'
@@ -6,28 +7,13 @@ import { Empty, Loading, Problems, Ticked } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { FileField } from './file-field'
 
-interface Said {
-  readonly key: string
-  readonly value: string
-  readonly said: string
-  readonly line: number | null
-}
-
-interface Answer {
-  readonly file: string
-  readonly format?: string
-  readonly seen: readonly { readonly format: string; readonly strength: string; readonly why: string }[]
-  readonly values?: readonly Said[]
-  readonly warnings?: readonly { readonly id: string; readonly message: string }[]
-}
-
 export function Detected() {
   const { file, filter = '' } = own('r')
   // What the run was opened from is what one wants to know of.
   const { model, launch } = runText.value
   const opened = [launch, model].find((path) => path?.startsWith('upload:') || path?.includes('/'))
   const path = file ?? opened
-  const live = useAnswer<Answer>('detect', path ? { file: path } : null)
+  const live = useAnswer<DetectAnswer>('detect', path ? { file: path } : null)
   const { answer } = live
   return (
     <div class="reference-stack">
@@ -90,9 +76,10 @@ export function Detected() {
               { key: 'line', title: 'Line', value: (row) => row.line, align: 'right' },
             ]}
           />
-          {(answer.warnings ?? []).map((one) => (
-            <p key={one.message} class="muted reference-note">
-              <Ticked text={one.message} />
+          {(answer.remarks ?? []).map((one) => (
+            <p key={`${one.said} ${one.message}`} class="muted reference-note">
+              {one.line !== null && `line ${one.line}: `}
+              <code>{one.said}</code> <Ticked text={one.message} />
             </p>
           ))}
         </section>

@@ -1,5 +1,6 @@
 // Predictions beside measured runs: how far off, by source, and run by run as a plot of one against the other.
 // Responsible for: the question and the summary's words. Refuses to leave out a run: what is skipped says why.
+import type { RowResult as Run, ValidationAnswer as Answer } from '../../api/schema/validation'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type Answer as Asked, type Arguments, type Problem, Refusal, identity } from '../../api/ask'
 import { startJob } from '../../api/jobs'
@@ -11,38 +12,6 @@ import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { Accuracy } from './accuracy'
 import { FileField } from './file-field'
-
-interface Errors {
-  readonly n: number
-  readonly median_absolute: number
-  readonly p90_absolute: number
-  readonly bias: number
-}
-
-interface Summary {
-  readonly rows: number
-  readonly predicted: number
-  readonly step_time: Errors | null
-  readonly peak_memory: Errors | null
-  readonly interval_coverage: number | null
-  readonly rank_correlation: number | null
-}
-
-interface Run {
-  readonly id: string
-  readonly source: string
-  readonly predicted_step_time_s: number | null
-  readonly measured_step_time_s: number | null
-  readonly step_time_error: number | null
-  readonly predicted_peak_memory_bytes: number | null
-  readonly peak_memory_error: number | null
-  readonly skipped: string | null
-}
-
-interface Answer {
-  readonly rows: readonly Run[]
-  readonly summary: { readonly overall: Summary; readonly sources: Readonly<Record<string, Summary>> }
-}
 
 /** A table of thousands of runs takes seconds: it is asked as a job. */
 function useJob(values: Arguments | null): { answer: Answer | null; problems: readonly Problem[]; loading: boolean } {

@@ -1,15 +1,10 @@
 // What numbers, warnings, findings and conventions mean, and every key of a run file.
+import type { Key } from '../../api/schema/keys'
+import type { Topic } from '../../api/schema/topics'
 import { useAnswer } from '../../api/live'
 import { Ticked } from '../../ui/states'
 import type { Column } from '../../ui/table'
 import { Listed } from './listed'
-
-interface Topic {
-  readonly id: string
-  readonly group: string
-  readonly title: string
-  readonly text: string
-}
 
 export function Words() {
   const live = useAnswer<{ topics: readonly Topic[] }>('explain', {})
@@ -47,14 +42,6 @@ export function Words() {
       )}
     />
   )
-}
-
-interface Key {
-  readonly section: string
-  readonly name: string
-  readonly kind: string
-  readonly doc: string
-  readonly default: string
 }
 
 export function Keys() {

@@ -83,9 +83,9 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
               {warning.message}
             </li>
           ))}
-          {answer.doubts.map((warning) => (
-            <li key={warning.id} class="warn">
-              {warning.message}
+          {answer.doubts.map((doubt) => (
+            <li key={doubt} class="warn">
+              {doubt}
             </li>
           ))}
           {answer.chosen.length > 0 && <li>Defaults: {answer.chosen.join(', ')}</li>}

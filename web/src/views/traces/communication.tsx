@@ -1,5 +1,6 @@
 // What communication took: waits apart from transfers, by group and by rank, with bandwidths.
 // Responsible for: the tables of `comm`. Refuses to call a wait a transfer: what could not be told apart is marked as an estimate.
+import type { CommunicationAnswer, GroupCommunication as Group, RankCommunication as Rank } from '../../api/schema/communication'
 import { useAnswer } from '../../api/live'
 import { bandwidth, volume } from '../../charts/format'
 import { percent, span } from '../../timeline/time'
@@ -8,46 +9,11 @@ import { Table } from '../../ui/table'
 import type { TabProps } from '.'
 import { readingOf } from './job'
 
-interface Group {
-  readonly label: string
-  readonly size: number | null
-  readonly groups: number
-  readonly ranks: string | null
-  readonly operation: string | null
-  readonly count: number
-  readonly bytes: number | null
-  readonly time: number
-  readonly wait: number
-  readonly transfer: number
-  readonly exposed_transfer: number
-  readonly exposed_wait: number
-  readonly bus_bandwidth: number | null
-  readonly best_bus_bandwidth: number | null
-  readonly link: number | string | null
-  readonly estimate: boolean
-}
-
-interface Rank {
-  readonly rank: number
-  readonly window: number
-  readonly compute: number
-  readonly communication: number
-  readonly exposed: number
-  readonly wait: number
-  readonly transfer: number
-  readonly last: number
-  readonly collectives: number
-}
-
-interface Report {
-  readonly ranks: readonly Rank[]
-  readonly groups: readonly Group[]
-}
-
 export function Communication({ paths, job }: TabProps) {
-  const { answer, problems, loading } = useAnswer<Report>('comm', { paths, ...readingOf(job) })
+  const { answer, problems, loading } = useAnswer<CommunicationAnswer>('comm', { paths, ...readingOf(job) })
   if (problems.length > 0) return <Problems problems={problems} />
   if (!answer) return loading ? <Loading heights={[220, 160]} /> : null
+  if (!('groups' in answer)) return <p class="muted">These records have no collectives of ranks to compare.</p>
   return (
     <div class="traces-grid">
       <section class="panel traces-panel traces-wide traces-half" aria-label="Groups">
@@ -76,26 +42,26 @@ export function Communication({ paths, job }: TabProps) {
               cell: (row) => (row.bytes ? volume(row.bytes) : '–'),
               align: 'right',
             },
-            { key: 'wait', title: 'Waiting', value: (row) => row.wait, cell: (row) => span(row.wait), align: 'right' },
+            { key: 'wait', title: 'Waiting', value: (row) => row.wait_ns, cell: (row) => span(row.wait_ns), align: 'right' },
             {
               key: 'transfer',
               title: 'Transfer',
-              value: (row) => row.transfer,
-              cell: (row) => `${span(row.transfer)}${row.estimate ? ' ≈' : ''}`,
+              value: (row) => row.transfer_ns,
+              cell: (row) => `${span(row.transfer_ns)}${row.estimate ? ' ≈' : ''}`,
               align: 'right',
             },
             {
               key: 'split',
               title: 'Split',
-              value: (row) => row.wait / Math.max(1, row.wait + row.transfer),
-              cell: (row) => <Split wait={row.wait} transfer={row.transfer} />,
+              value: (row) => row.wait_ns / Math.max(1, row.wait_ns + row.transfer_ns),
+              cell: (row) => <Split wait={row.wait_ns} transfer={row.transfer_ns} />,
               about: 'hatched: waiting; solid: transfer',
             },
             {
               key: 'exposed',
               title: 'Exposed transfer',
-              value: (row) => row.exposed_transfer,
-              cell: (row) => span(row.exposed_transfer),
+              value: (row) => row.exposed_transfer_ns,
+              cell: (row) => span(row.exposed_transfer_ns),
               align: 'right',
             },
             {
@@ -128,24 +94,24 @@ export function Communication({ paths, job }: TabProps) {
             {
               key: 'communication',
               title: 'Communication',
-              value: (row) => row.communication / row.window,
-              cell: (row) => percent(row.communication / row.window),
+              value: (row) => row.communication_ns / row.window_ns,
+              cell: (row) => percent(row.communication_ns / row.window_ns),
               align: 'right',
             },
             {
               key: 'exposed',
               title: 'Exposed',
-              value: (row) => row.exposed / row.window,
-              cell: (row) => percent(row.exposed / row.window),
+              value: (row) => row.exposed_ns / row.window_ns,
+              cell: (row) => percent(row.exposed_ns / row.window_ns),
               align: 'right',
             },
-            { key: 'wait', title: 'Waiting', value: (row) => row.wait, cell: (row) => span(row.wait), align: 'right' },
-            { key: 'transfer', title: 'Transfer', value: (row) => row.transfer, cell: (row) => span(row.transfer), align: 'right' },
+            { key: 'wait', title: 'Waiting', value: (row) => row.wait_ns, cell: (row) => span(row.wait_ns), align: 'right' },
+            { key: 'transfer', title: 'Transfer', value: (row) => row.transfer_ns, cell: (row) => span(row.transfer_ns), align: 'right' },
             {
               key: 'split',
               title: 'Split',
-              value: (row) => row.wait / Math.max(1, row.wait + row.transfer),
-              cell: (row) => <Split wait={row.wait} transfer={row.transfer} />,
+              value: (row) => row.wait_ns / Math.max(1, row.wait_ns + row.transfer_ns),
+              cell: (row) => <Split wait={row.wait_ns} transfer={row.transfer_ns} />,
             },
             { key: 'last', title: 'Came last', value: (row) => row.last, align: 'right' },
           ]}

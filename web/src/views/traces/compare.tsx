@@ -1,5 +1,6 @@
 // These traces against others, or against what the calculator predicts of a run file.
 // Responsible for: the answer of `compare` as tables of differences. Refuses to say better or worse than by time.
+import type { CompareAnswer, Difference } from '../../api/schema/compare'
 import { useState } from 'preact/hooks'
 import { useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
 import { useAnswer } from '../../api/live'
@@ -13,21 +14,6 @@ import { runText } from '../../state/run'
 import { besideOf, calculatorsRun, canBeWritten, isCalculators, readingOf } from './job'
 import { words } from './types'
 
-interface Difference {
-  readonly name: string
-  readonly first: number
-  readonly second: number
-  readonly change: number
-  readonly relative: number | null
-}
-
-interface Comparison {
-  readonly step_time?: Difference
-  readonly labels?: readonly Difference[]
-  readonly families?: readonly Difference[]
-  readonly titles?: readonly string[]
-}
-
 export function Compare({ paths, job }: TabProps) {
   const { other } = own('t')
   const [text, setText] = useState(other ?? '')
@@ -39,7 +25,7 @@ export function Compare({ paths, job }: TabProps) {
     setText(path ?? '')
     change({ 't.other': path })
   }
-  const { answer, problems, loading } = useAnswer<Comparison>(
+  const { answer, problems, loading } = useAnswer<Extract<CompareAnswer, { labels: unknown }>>(
     'compare',
     other ? { first: other, second: paths[0]!, ...readingOf(job), ...(isCalculators(other) ? besideOf(job) : {}) } : null,
   )
@@ -87,11 +73,11 @@ export function Compare({ paths, job }: TabProps) {
       {loading && !answer && <Loading heights={[60, 300]} />}
       {answer && (
         <>
-          {answer.step_time && (
+          {answer.step_time_ns && (
             <p class="traces-verdict">
-              A step takes <b>{span(answer.step_time.second)}</b> instead of {span(answer.step_time.first)}
-              {answer.step_time.relative !== null &&
-                ` (${answer.step_time.change >= 0 ? '+' : '−'}${percent(Math.abs(answer.step_time.relative))})`}
+              A step takes <b>{span(answer.step_time_ns.second)}</b> instead of {span(answer.step_time_ns.first)}
+              {answer.step_time_ns.relative !== null &&
+                ` (${answer.step_time_ns.change >= 0 ? '+' : '−'}${percent(Math.abs(answer.step_time_ns.relative))})`}
               .
             </p>
           )}

@@ -14,7 +14,7 @@ const median = (values: readonly (number | null)[]): number | null => {
 /** A value of every rank: its median over steps. */
 export function ofRanks(
   heat: RankSteps,
-  measure: 'own_time' | 'compute' | 'waiting' | 'waiting_caused',
+  measure: 'own_time_ns' | 'compute_ns' | 'waiting_ns' | 'waiting_caused_ns',
 ): ReadonlyMap<number, number | null> {
   return new Map(heat.ranks.map((rank, at) => [rank, median(heat[measure][at] ?? [])]))
 }
@@ -22,10 +22,10 @@ export function ofRanks(
 /** The slowest rank, a typical one and the one that others wait for most; without a rank twice. */
 export function interesting(heat: RankSteps | null | undefined): readonly Interest[] {
   if (!heat || heat.ranks.length < 2) return []
-  const sorted = (measure: 'own_time' | 'waiting_caused') =>
+  const sorted = (measure: 'own_time_ns' | 'waiting_caused_ns') =>
     [...ofRanks(heat, measure)].filter((one): one is [number, number] => one[1] !== null).sort((a, b) => b[1] - a[1] || a[0] - b[0])
-  const own = sorted('own_time')
-  const caused = sorted('waiting_caused')
+  const own = sorted('own_time_ns')
+  const caused = sorted('waiting_caused_ns')
   const all = [
     ['slowest', own[0]?.[0]],
     ['most waited for', caused[0] && caused[0][1] > 0 ? caused[0][0] : undefined],

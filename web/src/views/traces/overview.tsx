@@ -49,7 +49,7 @@ export function Overview({ profile }: TabProps) {
 
 function Head({ profile }: { profile: Profile }) {
   const facts: (readonly [string, string])[] = [
-    ['a step takes', span(profile.step_time)],
+    ['a step takes', span(profile.step_time_ns)],
     [
       'ranks',
       profile.missing === 0
@@ -77,7 +77,7 @@ function rowsOf(profile: Profile) {
   return {
     columns: ['group', 'part', 'time_ns', 'mean_ns', 'share'],
     rows: profile.lines.flatMap((line) =>
-      (line.parts.length > 0 ? line.parts : [line]).map((part) => [line.name, part.name, part.time, part.mean, part.share]),
+      (line.parts.length > 0 ? line.parts : [line]).map((part) => [line.name, part.name, part.time_ns, part.mean_ns, part.share]),
     ),
   }
 }
@@ -90,10 +90,10 @@ function Waterfall({ profile, width }: { profile: Profile; width: number }) {
   const lines: { line: Line; name: string; mean: number; share: number; from: number; depth: number }[] = []
   let from = 0
   for (const line of profile.lines) {
-    lines.push({ line, name: line.name, mean: line.mean, share: line.share, from, depth: 0 })
+    lines.push({ line, name: line.name, mean: line.mean_ns, share: line.share, from, depth: 0 })
     let at = from
     for (const part of line.parts) {
-      if (part.share >= 0.0005) lines.push({ line, name: part.name, mean: part.mean, share: part.share, from: at, depth: 1 })
+      if (part.share >= 0.0005) lines.push({ line, name: part.name, mean: part.mean_ns, share: part.share, from: at, depth: 1 })
       at += part.share
     }
     from += line.share
@@ -104,7 +104,7 @@ function Waterfall({ profile, width }: { profile: Profile; width: number }) {
       width={width}
       height={height}
       role="img"
-      aria-label={`A step of ${span(profile.step_time)}: ${profile.lines.map((line) => `${line.name} ${percent(line.share)}`).join(', ')}`}
+      aria-label={`A step of ${span(profile.step_time_ns)}: ${profile.lines.map((line) => `${line.name} ${percent(line.share)}`).join(', ')}`}
       font-size="12"
     >
       <defs>
@@ -178,9 +178,9 @@ function FindingItem({ finding, hours }: { finding: Finding; hours: string }) {
         <b>{finding.message}</b> <code>{finding.id}</code>
       </p>
       <p class="traces-cost">
-        {finding.cost !== null && (
+        {finding.cost_ns !== null && (
           <span>
-            costs <b>{signed(finding.certainty, span(finding.cost))}</b> a step
+            costs <b>{signed(finding.certainty, span(finding.cost_ns))}</b> a step
           </span>
         )}
         {finding.gpu_hours_per_day !== null && (
@@ -223,12 +223,12 @@ function Kernels({ profile }: { profile: Profile }) {
           ),
           wrap: true,
         },
-        { key: 'per_step', title: 'A step', value: (row) => row.per_step, cell: (row) => span(row.per_step), align: 'right' },
+        { key: 'per_step_ns', title: 'A step', value: (row) => row.per_step_ns, cell: (row) => span(row.per_step_ns), align: 'right' },
         {
           key: 'share',
           title: 'Share',
-          value: (row) => row.per_step / profile.step_time,
-          cell: (row) => percent(row.per_step / profile.step_time),
+          value: (row) => row.per_step_ns / profile.step_time_ns,
+          cell: (row) => percent(row.per_step_ns / profile.step_time_ns),
           align: 'right',
         },
         {
@@ -239,8 +239,8 @@ function Kernels({ profile }: { profile: Profile }) {
           align: 'right',
           about: 'over all ranks and steps',
         },
-        { key: 'mean', title: 'Mean', value: (row) => row.mean, cell: (row) => span(row.mean), align: 'right' },
-        { key: 'longest', title: 'Longest', value: (row) => row.longest, cell: (row) => span(row.longest), align: 'right' },
+        { key: 'mean', title: 'Mean', value: (row) => row.mean_ns, cell: (row) => span(row.mean_ns), align: 'right' },
+        { key: 'longest', title: 'Longest', value: (row) => row.longest_ns, cell: (row) => span(row.longest_ns), align: 'right' },
         { key: 'phase', title: 'Phase', value: (row) => row.phase.replaceAll('_', ' ') },
         { key: 'family', title: 'Family', value: (row) => row.family.replaceAll('_', ' ') },
       ]}

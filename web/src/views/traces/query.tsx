@@ -1,5 +1,7 @@
 // SQL over the columns of the traces: a box, examples, the tables that there are, and the rows of the answer.
 // Responsible for: one SELECT at a time, asked by Ctrl+Enter. Refuses to write: so does the program.
+import type { QueryAnswer } from '../../api/schema/query'
+import type { QuerySchemaAnswer } from '../../api/schema/query_schema'
 import { useState } from 'preact/hooks'
 import { useAnswer } from '../../api/live'
 import { change, own } from '../../state/location'
@@ -8,20 +10,6 @@ import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { csvText } from '../../charts/export'
 import type { TabProps } from '.'
-
-interface Rows {
-  readonly columns: readonly string[]
-  readonly rows: readonly (readonly (string | number | null)[])[]
-  readonly more: boolean
-}
-
-interface Schema {
-  readonly tables: readonly {
-    readonly name: string
-    readonly about: string
-    readonly columns: readonly { readonly name: string; readonly type: string; readonly about: string }[]
-  }[]
-}
 
 const EXAMPLES: readonly (readonly [string, string])[] = [
   [
@@ -38,8 +26,8 @@ const EXAMPLES: readonly (readonly [string, string])[] = [
 export function Query({ paths }: TabProps) {
   const { sql } = own('t')
   const [text, setText] = useState(sql ?? EXAMPLES[0]![1])
-  const schema = useAnswer<Schema>('query', { schema: true })
-  const { answer, problems, loading } = useAnswer<Rows>('query', sql ? { sql, paths, limit: 1000 } : null)
+  const schema = useAnswer<QuerySchemaAnswer>('query', { schema: true })
+  const { answer, problems, loading } = useAnswer<QueryAnswer>('query', sql ? { sql, paths, limit: 1000 } : null)
   const run = () => change({ 't.sql': text })
   return (
     <div class="traces-query">

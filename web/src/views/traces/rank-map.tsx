@@ -12,7 +12,7 @@ const FROM = 5
 export function RankMap({ profile, about }: { profile: Profile; about?: string }) {
   const heat = profile.rank_steps
   if (!heat || heat.ranks.length < FROM) return null
-  const values = ofRanks(heat, 'own_time')
+  const values = ofRanks(heat, 'own_time_ns')
   const { rows, columns, of } = grid(profile, heat.ranks, ranksOfRow(heat.ranks.length))
   const rank = (row: number, column: number) => rows[row]?.ranks[column] ?? null
   return (

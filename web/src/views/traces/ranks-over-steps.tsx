@@ -21,7 +21,7 @@ export function RanksOverSteps({ profile }: { profile: Profile }) {
   if (!heat || heat.ranks.length === 0 || heat.steps.length === 0) return null
   const wanted = own('t').heat
   const [measure, title, about] = MEASURES.find(([id]) => id === wanted) ?? MEASURES[0]!
-  const values = heat[measure]
+  const values = heat[`${measure}_ns`]
   return (
     <ChartFrame
       title="Ranks over steps"
@@ -62,11 +62,11 @@ export function RanksOverSteps({ profile }: { profile: Profile }) {
 }
 
 function tip(heat: RankSteps, row: number, column: number) {
-  const value = (measure: Measure) => heat[measure][row]?.[column] ?? null
+  const value = (measure: Measure) => heat[`${measure}_ns`][row]?.[column] ?? null
   return {
     title: `rank ${heat.ranks[row]}, step ${heat.steps[column]}`,
     lines: [
-      { name: 'the step', value: span(heat.step_time[column] ?? 0) },
+      { name: 'the step', value: span(heat.step_time_ns[column] ?? 0) },
       ...MEASURES.map(([id, name]) => ({ name: name.toLowerCase(), value: value(id) === null ? 'not recorded' : span(value(id)!) })),
     ],
     hint: 'Click or Enter shows it on the timeline.',

@@ -30,8 +30,8 @@ export function Ranks({ profile }: TabProps) {
       key: 'waiting',
       title: 'waiting',
       about: 'for other ranks, within communication',
-      value: (row) => row.waiting,
-      cell: (row) => percent(row.waiting),
+      value: (row) => row.waiting_share,
+      cell: (row) => percent(row.waiting_share),
       align: 'right',
     },
   ]
@@ -71,7 +71,7 @@ export function Ranks({ profile }: TabProps) {
         rows={labels}
         columns={profile.rows.map((row) => `rank ${row.rank}`)}
         value={(label, at) => (profile.rows[at]?.parts[label] ?? 0) / steps}
-        whole={profile.step_time}
+        whole={profile.step_time_ns}
         choose={(at) => change({ 't.tab': 'timeline', 't.rank': String(profile.rows[at]!.rank) })}
       />
       <Heat
@@ -81,7 +81,7 @@ export function Ranks({ profile }: TabProps) {
         rows={stepLabels}
         columns={profile.steps.map((row) => `step ${row.step}`)}
         value={(label, at) => (profile.steps[at]?.parts[label] ?? 0) / Math.max(1, profile.ranks)}
-        whole={profile.step_time}
+        whole={profile.step_time_ns}
         choose={(at) => change({ 't.tab': 'timeline', 't.step': profile.steps[at]!.step })}
       />
     </div>

@@ -1,5 +1,6 @@
 // Who the others wait for: ranks by what they cost the step, why, and when.
 // Responsible for: the answer of `stragglers` as cards and a table. Refuses to name a rank below the noise.
+import type { Culprit, StragglersAnswer } from '../../api/schema/stragglers'
 import { useAnswer } from '../../api/live'
 import { change } from '../../state/location'
 import { percent, span } from '../../timeline/time'
@@ -7,56 +8,13 @@ import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
 import type { TabProps } from '.'
 import { readingOf } from './job'
-import { type Certainty, signed, words } from './types'
-
-interface Culprit {
-  readonly rank: number
-  readonly host: string | null
-  readonly cost: number
-  readonly certainty: Certainty
-  readonly share: number
-  readonly is_straggler: boolean
-  readonly waits: number
-  readonly waits_share: number
-  readonly lateness: number
-  readonly last: number
-  readonly cause_name: string
-  readonly evidence: readonly { readonly name: string; readonly own: number; readonly peers: number; readonly unit: string }[]
-  readonly moments: readonly {
-    readonly step: number | null
-    readonly start: number
-    readonly own: number
-    readonly excess: number
-    readonly before: string | null
-    readonly annotation: string | null
-  }[]
-}
-
-interface Report {
-  readonly step_time: number
-  readonly step_time_without: number
-  readonly noise: number
-  readonly host_bound: boolean
-  /** Why costs are bounds: what was not traced. */
-  readonly bounds_only: string | null
-  readonly verdict: 'straggler' | 'slow_link' | 'imbalance' | 'none' | 'cannot_tell'
-  /** Why it cannot be told. */
-  readonly reasons: readonly string[]
-  /** What delays the job: ranks, groups with slow links, stages. */
-  readonly culprits: readonly {
-    readonly kind: string
-    readonly ranks: readonly number[]
-    readonly stage: number | null
-    readonly cause: string
-    readonly cost_s: number
-  }[]
-  readonly ranks: readonly Culprit[]
-}
+import { signed, words } from './types'
 
 export function Stragglers({ paths, job }: TabProps) {
-  const { answer, problems, loading } = useAnswer<Report>('stragglers', { paths, ...readingOf(job) })
+  const { answer, problems, loading } = useAnswer<StragglersAnswer>('stragglers', { paths, ...readingOf(job) })
   if (problems.length > 0) return <Problems problems={problems} />
   if (!answer) return loading ? <Loading heights={[120, 220]} /> : null
+  if (!('ranks' in answer)) return <p class="muted">These records have no steps, so a cost per step is not known.</p>
   const found = answer.ranks.filter((one) => one.is_straggler)
   return (
     <div class="traces-grid">
@@ -67,7 +25,7 @@ export function Stragglers({ paths, job }: TabProps) {
           </>
         ) : answer.verdict === 'none' ? (
           <>
-            <b>No straggler</b>: no delay costs more than the noise of {span(answer.noise)}.
+            <b>No straggler</b>: no delay costs more than the noise of {span(answer.noise_ns)}.
           </>
         ) : found.length === 0 ? (
           answer.culprits.map((one) => (
@@ -77,7 +35,7 @@ export function Stragglers({ paths, job }: TabProps) {
                   ? `The link of the group of ranks ${one.ranks.join(', ')} is slow`
                   : `Stage ${one.stage} computes longer than the other stages`}
               </b>
-              : {span(one.cost_s * 1e9)} per step.{' '}
+              : {one.cost_s === null ? 'cost unknown' : span(one.cost_s * 1e9)} per step.{' '}
             </span>
           ))
         ) : (
@@ -87,7 +45,7 @@ export function Stragglers({ paths, job }: TabProps) {
               `: what a step would take without is not known, since ${answer.bounds_only}.`
             ) : (
               <>
-                : a step would take {span(answer.step_time_without)} instead of {span(answer.step_time)}.
+                : a step would take {span(answer.step_time_without_ns)} instead of {span(answer.step_time_ns)}.
               </>
             )}
           </>
@@ -101,7 +59,7 @@ export function Stragglers({ paths, job }: TabProps) {
           </h2>
           <p class="traces-cost">
             <span>
-              costs <b>{signed(one.certainty, span(one.cost))}</b> a step ({signed(one.certainty, percent(one.share))})
+              costs <b>{signed(one.certainty, span(one.cost_ns))}</b> a step ({signed(one.certainty, percent(one.share))})
             </span>
             <span>cause: {one.cause_name}</span>
             <button
@@ -125,10 +83,10 @@ export function Stragglers({ paths, job }: TabProps) {
           <h3>When</h3>
           <ul class="traces-evidence">
             {one.moments.map((moment) => (
-              <li key={moment.start}>
+              <li key={moment.start_ns}>
                 {moment.step !== null && `step ${moment.step}, `}
-                {moment.annotation ? <code>{moment.annotation}</code> : 'work'} took {span(moment.own)}, {span(moment.excess)} longer than
-                elsewhere
+                {moment.annotation ? <code>{moment.annotation}</code> : 'work'} took {span(moment.own_ns)}, {span(moment.excess_ns)} longer
+                than elsewhere
                 {moment.before && `, before ${words(moment.before)}`}
               </li>
             ))}
@@ -152,8 +110,8 @@ export function Stragglers({ paths, job }: TabProps) {
             {
               key: 'cost',
               title: 'Cost of a step',
-              value: (row) => row.cost,
-              cell: (row) => signed(row.certainty, span(row.cost)),
+              value: (row) => row.cost_ns,
+              cell: (row) => signed(row.certainty, span(row.cost_ns)),
               align: 'right',
             },
             {
@@ -170,7 +128,7 @@ export function Stragglers({ paths, job }: TabProps) {
               cell: (row) => percent(row.waits_share),
               align: 'right',
             },
-            { key: 'lateness', title: 'Late by', value: (row) => row.lateness, cell: (row) => span(row.lateness), align: 'right' },
+            { key: 'lateness', title: 'Late by', value: (row) => row.lateness_ns, cell: (row) => span(row.lateness_ns), align: 'right' },
             { key: 'last', title: 'Came last', value: (row) => row.last, align: 'right' },
             { key: 'cause', title: 'Cause', value: (row) => (row.is_straggler ? row.cause_name : 'within the noise') },
           ]}

@@ -50,7 +50,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
             <option value="">a typical one</option>
             {profile.steps.map((one) => (
               <option key={one.step} value={one.step}>
-                {one.step} ({span(one.duration)})
+                {one.step} ({span(one.duration_ns)})
               </option>
             ))}
           </select>

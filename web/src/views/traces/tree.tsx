@@ -23,7 +23,7 @@ export function Tree({ profile }: { profile: Profile }) {
     const out: Shown[] = []
     const walk = (nodes: readonly Node[], depth: number, path: string, colour: string) => {
       for (const node of nodes) {
-        if (node.time / samples / profile.step_time < LEAST) continue
+        if (node.time_ns / samples / profile.step_time_ns < LEAST) continue
         const key = `${path}/${node.name}`
         const own = depth === 0 ? classOf(node.name) : colour
         out.push({ key, node, depth, colour: own })
@@ -69,8 +69,8 @@ export function Tree({ profile }: { profile: Profile }) {
   return (
     <div class="traces-tree" role="tree" aria-label="Time of a step, top down" ref={host}>
       {rows.map((row, at) => {
-        const mean = row.node.time / samples
-        const share = mean / profile.step_time
+        const mean = row.node.time_ns / samples
+        const share = mean / profile.step_time_ns
         const children = (row.node.children?.length ?? 0) > 0
         return (
           <div

@@ -8,7 +8,7 @@ import { Problems } from '../../ui/states'
 import { Explained } from '../../ui/why'
 import { BUBBLE_WORDS } from '../parts/bubble'
 import { loadStrategy } from '../parts/load'
-import type { Balance, Choice, Division, Recompute } from './answer'
+import type { Balance, Division, Recompute, Variant } from './answer'
 import { Scroll } from '../parts/scroll'
 
 interface Solved<T> {
@@ -89,7 +89,7 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
   const [solved, solve] = useSolver<Recompute>('recompute', { ...run, uniform, 'allow-offload': offload })
   const answer = solved.answer?.answer.recompute
   const chosen = uniform ? (answer?.uniform ?? answer?.best) : answer?.best
-  const ways: readonly (readonly [string, Choice | null])[] = answer
+  const ways: readonly (readonly [string, Variant | null])[] = answer
     ? [
         ['As specified', answer.given],
         ['Nothing', answer.none],
