@@ -354,19 +354,19 @@ mod tests {
         plan.sequence_parallel = false;
         plan.sharding.zero_stage = 1;
         let machine = Machine::new(&cluster);
-        let mut software = crate::software::by_id("flash-attention-2023").expect("bundled").clone();
-        let mut time = |group: Option<u64>, broadcasts: bool| {
+        let mut time = |group: Option<u64>, software: &str| {
             plan.sharding.group = group;
-            software.broadcasts_parameters = broadcasts;
-            let costing = Costing::with_software(&model, &cluster, &plan, &machine, &software);
+            let software = crate::software::by_id(software).expect("bundled");
+            let costing = Costing::with_software(&model, &cluster, &plan, &machine, software);
             evaluate(&costing).expect("possible").time.total.get()
         };
-        let (all, node) = (time(None, true), time(Some(8), true));
+        let owners = "flash-attention-2023+owner-broadcast";
+        let (all, node) = (time(None, owners), time(Some(8), owners));
         assert!((4.52 * 0.75..4.52 * 1.25).contains(&node), "{node}");
         let more = (7.21 - 4.52) / (all - node);
         assert!((0.75..1.25).contains(&more), "{all} {node}");
         // One gather of all shards has no such latency.
-        assert!(time(None, false) < node * 1.2);
+        assert!(time(None, "flash-attention-2023") < node * 1.2);
     }
 
     #[test]
