@@ -120,7 +120,18 @@ pub(crate) fn log_errors(list: &[&Case], machines: &mut Machines, software: &Sof
         .collect()
 }
 
-fn loss(list: &[&Case], machines: &mut Machines, software: &Software, keys: &[(String, f64)]) -> f64 {
+/// A constant that is fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Key {
+    /// Its name, as [`get`] takes it.
+    pub(crate) name: String,
+    /// Where it starts.
+    pub(crate) start: f64,
+    /// Weight of the penalty on log(constant / start) squared.
+    pub(crate) pull: f64,
+}
+
+fn loss(list: &[&Case], machines: &mut Machines, software: &Software, keys: &[Key]) -> f64 {
     let errors = log_errors(list, machines, software);
     let mut by_source: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for (case, error) in list.iter().zip(errors) {
@@ -135,12 +146,12 @@ fn loss(list: &[&Case], machines: &mut Machines, software: &Software, keys: &[(S
         by_source.values().fold((0.0, 0.0), |(s, w), (e, n)| (s + e / n * n.sqrt(), w + n.sqrt()));
     let pull: f64 = keys
         .iter()
-        .map(|(key, start)| {
-            let now = get(software, key).unwrap_or(*start);
-            (now.max(1e-9) / start.max(1e-9)).ln().powi(2)
+        .map(|key| {
+            let now = get(software, &key.name).unwrap_or(key.start);
+            key.pull * (now.max(1e-9) / key.start.max(1e-9)).ln().powi(2)
         })
         .sum();
-    sum / weight + PULL * pull
+    sum / weight + pull
 }
 
 /// Moves the constants by turns, in steps that halve when none helps until they are `finest`. Returns the loss.
@@ -148,14 +159,14 @@ pub(crate) fn search(
     list: &[&Case],
     machines: &mut Machines,
     software: &mut Software,
-    keys: &[(String, f64)],
+    keys: &[Key],
     finest: f64,
 ) -> f64 {
     let mut best = loss(list, machines, software, keys);
     let mut step = 0.3_f64;
     while step > finest {
         let mut improved = false;
-        for (key, _) in keys {
+        for Key { name: key, .. } in keys {
             let now = get(software, key).unwrap_or(0.0);
             for factor in [1.0 + step, 1.0 / (1.0 + step)] {
                 let mut candidate = software.clone();
@@ -194,13 +205,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         let start =
             start.or_else(|| get(&software, &key)).ok_or_else(|| format!("unknown constant {key}"))?;
         set(&mut software, &key, start);
-        keys.push((key, start));
+        keys.push(Key { name: key, start, pull: PULL });
     }
     let mut machines = Machines::default();
     println!("{} rows, loss {:.4}", list.len(), loss(&list, &mut machines, &software, &keys));
     let best = search(&list, &mut machines, &mut software, &keys, 0.004);
     println!("loss {best:.4}");
-    for (key, start) in &keys {
+    for Key { name: key, start, .. } in &keys {
         println!("{key} = {:.4}   (from {start})", get(&software, key).unwrap_or(f64::NAN));
     }
     report(&list, &mut machines, &software);

@@ -4,9 +4,9 @@
 //! table of the resulting predictions (`catalog/evidence/left_out.csv`) with its reader. Refuses to judge them: `residuals` and the
 //! generated pages do.
 
-use crate::fit;
+use crate::fit::{self, Key};
+use crate::pooling::{self, Known};
 use railwright_calculator::software::{self, Software};
-use railwright_calculator::validation::statistics::quantile;
 use railwright_calculator::validation::{Case, Machines};
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<LeftOut>, String> {
 }
 
 /// A source without its edition: releases, commits and sections of one publication belong together.
-fn publication(source: &str) -> &str {
+pub(crate) fn publication(source: &str) -> &str {
     let cut = [" [", ", 2", " commit", " @", " MICRO", "/README", " ("];
     let release = source.match_indices(['v', 'V']).find(|(at, _)| {
         source[..*at].ends_with([' ', '_', '-']) && source[at + 1..].starts_with(|c: char| c.is_ascii_digit())
@@ -91,30 +91,6 @@ fn names(rows: &[&Case]) -> Vec<String> {
     names
 }
 
-/// A generation and the publications of its runs.
-struct Known<'c> {
-    generation: &'c Software,
-    publications: Vec<&'c str>,
-}
-
-/// What the other generations are like that never saw a publication: of each constant the median of their logarithms, the neutral value
-/// counted as one of them. This is the centre of a hierarchical fit (a random effect for each generation).
-fn centre(name: &str, held_out: &str, own: &str, known: &[Known<'_>], neutral: f64) -> f64 {
-    let has_own = |known: &&Known<'_>| {
-        known.generation.id != own
-            && !known.publications.is_empty()
-            && !known.publications.contains(&held_out)
-    };
-    let logs: Vec<f64> = known
-        .iter()
-        .filter(has_own)
-        .filter_map(|known| fit::get(known.generation, name))
-        .chain([neutral])
-        .map(|value| value.max(1e-9).ln())
-        .collect();
-    quantile(&logs, 0.5).exp()
-}
-
 /// What a generation starts from when its constants are fitted anew: what the framework does (attention kernel, overlap, sharding) stays,
 /// every rate and cost is that of the other generations.
 fn unfitted(
@@ -123,17 +99,19 @@ fn unfitted(
     known: &[Known<'_>],
     neutral: &Software,
     rows: &[&Case],
-) -> (Software, Vec<(String, f64)>) {
+    rest: &[&Case],
+) -> (Software, Vec<Key>) {
     let mut start = generation.clone();
     start.matmul = neutral.matmul.clone();
     start.attention_rate = neutral.attention_rate.clone();
-    let keys: Vec<(String, f64)> = names(rows)
+    let fitted_to = pooling::publications(rest).len();
+    let keys: Vec<Key> = names(rows)
         .into_iter()
         .map(|name| {
             let plain = fit::get(neutral, &name).unwrap_or(1.0);
-            let value = centre(&name, held_out, &generation.id, known, plain);
-            fit::set(&mut start, &name, value);
-            (name, value)
+            let key = pooling::key(name, (generation, held_out), known, plain, fitted_to);
+            fit::set(&mut start, &key.name, key.start);
+            key
         })
         .collect();
     (start, keys)
@@ -154,14 +132,11 @@ fn of_generation(
     neutral: &Software,
     machines: &mut Machines,
 ) -> Vec<LeftOut> {
-    let mut publications: Vec<&str> = rows.iter().map(|c| publication(&c.source)).collect();
-    publications.sort_unstable();
-    publications.dedup();
     let mut found = Vec::new();
-    for held_out in publications {
+    for held_out in pooling::publications(rows) {
         let (held, rest): (Vec<&Case>, Vec<&Case>) =
             rows.iter().partition(|c| publication(&c.source) == held_out);
-        let (mut constants, keys) = unfitted(generation, held_out, known, neutral, rows);
+        let (mut constants, keys) = unfitted(generation, held_out, known, neutral, rows, &rest);
         if !rest.is_empty() {
             // Steps of 2% are finer than what a publication more or less moves.
             fit::search(&rest, machines, &mut constants, &keys, 0.02);
@@ -193,14 +168,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let neutral = neutral()?;
     // Generations do not share constants that are fitted here, so they can be fitted side by side.
     let generations = software::generations();
+    let mut machines = Machines::default();
+    let every: Vec<&Case> = all.iter().collect();
+    let constants = names(&every);
     let known: Vec<Known<'_>> = generations
         .iter()
         .map(|generation| {
-            let rows = all.iter().filter(|case| fit::is_of(case, &generation.id));
-            let mut publications: Vec<&str> = rows.map(|case| publication(&case.source)).collect();
-            publications.sort_unstable();
-            publications.dedup();
-            Known { generation, publications }
+            let rows: Vec<&Case> = all.iter().filter(|c| fit::is_of(c, &generation.id)).collect();
+            Known::new(generation, &rows, &constants, &mut machines)
         })
         .collect();
     let parts: Vec<Vec<LeftOut>> = std::thread::scope(|scope| {

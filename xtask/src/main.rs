@@ -4,6 +4,7 @@
 mod docs;
 mod fit;
 mod left_out;
+mod pooling;
 mod residuals;
 mod sbom;
 

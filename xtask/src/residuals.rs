@@ -8,13 +8,13 @@ use crate::left_out::{LeftOut, TABLE, read};
 use railwright_calculator::validation::regret::differences;
 use std::collections::BTreeMap;
 
-/// What all publications together weigh beside those of one class, in publications: a class of one publication is mostly pooled, one of
-/// ten is nearly its own.
-const POOLED: f64 = 3.0;
+/// What all publications together weigh beside those of one class, in publications, divided by the publications of the class: a class of
+/// one publication is mostly pooled, one of six is nearly its own.
+const POOLED: f64 = 6.0;
 
-/// A left-out prediction speaks for the shipped constants of a generation when at least this many runs of other publications fixed the
-/// constants behind it; with fewer it speaks for the centre of all generations, that is, for a framework without measurements.
-const KNOWN: usize = 10;
+/// Quantiles of a 90% range. Tails of a few publications are heavier than they show: with these, nine of ten runs of a publication that is
+/// left out lie inside.
+const TAILS: (f64, f64) = (0.03, 0.97);
 
 /// The class of a framework that nobody has measured.
 const ANY: &str = "any";
@@ -46,26 +46,24 @@ fn weighted_quantile(values: &mut [(f64, f64)], share: f64) -> Option<f64> {
 }
 
 /// The 90% range of measured over predicted for a class, from all publications but one. Each publication of the class weighs 1, however
-/// many runs it has; all others of its kind (dense or experts) weigh [`POOLED`] together. Predictions by the centre alone count for
-/// [`ANY`] alone.
+/// many runs it has; all others of its kind (dense or experts) weigh [`POOLED`] over the number of these together.
 pub(crate) fn range(rows: &[LeftOut], class: Class<'_>, without: Option<&str>) -> Option<Range> {
     let mut publications: BTreeMap<(bool, &str), Vec<f64>> = BTreeMap::new();
-    let speaks = |r: &&LeftOut| {
-        r.mixture_of_experts == class.1
-            && Some(r.publication.as_str()) != without
-            && (class.0 == ANY || r.fitted_to >= KNOWN)
-    };
-    for row in rows.iter().filter(speaks) {
+    let counts =
+        |r: &&LeftOut| r.mixture_of_experts == class.1 && Some(r.publication.as_str()) != without;
+    for row in rows.iter().filter(counts) {
         let own = row.generation == class.0;
         publications.entry((own, &row.publication)).or_default().push(row.measured_s / row.left_out_s);
     }
-    let others = publications.keys().filter(|key| !key.0).count().max(1) as f64;
+    let own = publications.keys().filter(|key| key.0).count();
+    let others = (publications.len() - own).max(1) as f64;
+    let pooled = POOLED / own.max(1) as f64 / others;
     let mut values: Vec<(f64, f64)> = Vec::new();
     for ((own, _), ratios) in &publications {
-        let weight = if *own { 1.0 } else { POOLED / others } / ratios.len() as f64;
+        let weight = if *own { 1.0 } else { pooled } / ratios.len() as f64;
         values.extend(ratios.iter().map(|ratio| (*ratio, weight)));
     }
-    Some(Range { low: weighted_quantile(&mut values, 0.05)?, high: weighted_quantile(&mut values, 0.95)? })
+    Some(Range { low: weighted_quantile(&mut values, TAILS.0)?, high: weighted_quantile(&mut values, TAILS.1)? })
 }
 
 /// Share of measured times inside the interval of their left-out prediction, the interval made without their publication as well.
@@ -141,9 +139,9 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
         *classes.entry((ANY, row.mixture_of_experts)).or_default() += 1;
     }
     println!(
-        "# 5th and 95th percentile of measured over predicted step time, each run predicted by constants that never saw its publication."
+        "# 3rd and 97th percentile of measured over predicted step time, each run predicted by constants that never saw its publication."
     );
-    println!("# A publication of the class weighs 1; all others of its kind weigh {POOLED} together.");
+    println!("# A publication of the class weighs 1; all others of its kind weigh {POOLED} over the number of these.");
     println!("# Made by `cargo run --release -p xtask -- intervals > catalog/intervals.toml` from {TABLE}.");
     for (class, runs) in classes {
         let Some(range) = range(&rows, class, None) else { continue };
@@ -187,7 +185,7 @@ mod tests {
             publication: publication.to_owned(),
             generation: generation.to_owned(),
             mixture_of_experts: false,
-            fitted_to: KNOWN,
+            fitted_to: 10,
             measured_s: ratio,
             fitted_s: 1.0,
             left_out_s: 1.0,

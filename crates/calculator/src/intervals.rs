@@ -1,6 +1,6 @@
 //! How far predictions of a class of runs are from measurements: the interval that goes with every predicted time.
 //!
-//! Responsible for: the residuals of each software generation, as the 5th and 95th percentile of measured over predicted, and the
+//! Responsible for: the residuals of each software generation, as low and high quantiles of measured over predicted, and the
 //! interval that they give a prediction. Refuses to predict. The table is made by `cargo run --release -p xtask -- intervals` from the
 //! measured runs; a generation without enough of them takes the pooled, wider one.
 
@@ -24,9 +24,9 @@ pub struct Residuals {
     pub mixture_of_experts: bool,
     /// Measured runs behind it.
     pub runs: usize,
-    /// 5th percentile of measured over predicted.
+    /// 3rd percentile of measured over predicted.
     pub low: f64,
-    /// 95th percentile of measured over predicted.
+    /// 97th percentile of measured over predicted.
     pub high: f64,
 }
 

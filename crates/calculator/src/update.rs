@@ -141,11 +141,15 @@ pub fn around_optimizer(
                     UpdateCollective::whole(&layout, (purpose, weights), operation, among, elements * size);
                 whole.map(|whole| UpdateCollective { buckets, count, ..whole })
             };
-            let part = held / shard.group(&layout).ranks as f64;
+            let ranks = shard.group(&layout).ranks as f64;
+            let part = held / ranks;
+            let owners = if costing.software.broadcasts_parameters { ranks } else { 1.0 };
             if sharded {
+                let gather = one(Purpose::Parameters, Collective::AllGather, shard, held, element, 1.0);
+                let gather = gather.map(|g| UpdateCollective { buckets: g.buckets.max(owners), ..g });
                 [
                     one(Purpose::Gradients, Collective::ReduceScatter, shard, held, wire, times),
-                    one(Purpose::Parameters, Collective::AllGather, shard, held, element, 1.0),
+                    gather,
                     one(Purpose::Gradients, Collective::AllReduce, copies, part, wire, times),
                 ]
             } else {

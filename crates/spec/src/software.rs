@@ -22,6 +22,18 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+/// How the code of a framework reaches the device: what decides how many kernels it launches and what a launch costs the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Execution {
+    /// PyTorch modules, operation by operation.
+    Eager,
+    /// Modules whose kernels are fused by hand (Transformer Engine, C++ and CUDA).
+    Fused,
+    /// Graphs of a compiler (`torch.compile`, XLA).
+    Compiled,
+}
+
 /// A software generation.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -96,6 +108,11 @@ pub struct Software {
     pub gradient_bucket_elements: f64,
     /// The bucket grows to this many elements per data-parallel rank, if that is more.
     pub gradient_bucket_elements_per_rank: f64,
+    /// Whether each rank of a ZeRO-1 or ZeRO-2 group broadcasts the tensors that it has stepped, one rank after another, where others gather
+    /// all shards at once.
+    pub broadcasts_parameters: bool,
+    /// How its code reaches the device.
+    pub execution: Execution,
     /// Whether replicas that shard nothing (ZeRO-0) reduce gradients in hooks of the backward pass (PyTorch's DDP), whatever is done with
     /// sharded ones: in the last micro batch's pass, or with pipeline stages, whose passes interleave, in every micro batch's.
     pub replicas_reduce_in_hooks: bool,

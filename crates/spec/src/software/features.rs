@@ -35,6 +35,7 @@ pub struct Feature {
 struct Changes {
     fused_expert_dispatch: Option<bool>,
     overlap: Option<Overlap>,
+    broadcasts_parameters: Option<bool>,
     /// Multiple of the host's rate: all its costs are divided by it.
     host_rate: Option<f64>,
 }
@@ -55,6 +56,7 @@ impl Changes {
         Software {
             fused_expert_dispatch: self.fused_expert_dispatch.unwrap_or(software.fused_expert_dispatch),
             overlap: self.overlap.unwrap_or(software.overlap),
+            broadcasts_parameters: self.broadcasts_parameters.unwrap_or(software.broadcasts_parameters),
             ..software
         }
     }
