@@ -3,6 +3,7 @@
 mod beside;
 pub(crate) mod calibrate;
 pub(crate) mod check;
+pub(crate) mod collective;
 pub(crate) mod design;
 pub(crate) mod frameworks;
 pub(crate) mod joining;

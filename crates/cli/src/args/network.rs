@@ -49,6 +49,9 @@ pub(crate) enum Network {
     /// Simulate the collectives of a step as flows, with congestion, failures and background load
     #[command(after_long_help = super::simulate::EXAMPLES)]
     Simulate(Box<super::simulate::Simulate>),
+    /// Compute time and bus bandwidth of a collective over message size
+    #[command(after_long_help = super::collective::EXAMPLES)]
+    Collective(Box<super::collective::CollectiveOn>),
     /// Reproduce the claims and figures of the rail-only paper
     #[command(
         name = "rail-only",

@@ -1,8 +1,10 @@
 //! `network`: questions about networks, a file each; designs are read here.
 
+mod collective;
 mod cost;
 mod design;
 mod failures;
+mod layers;
 mod on_network;
 mod on_run;
 mod rail_only;
@@ -31,6 +33,7 @@ pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failu
         Network::Failures(arguments) => failures::run(arguments, printer),
         Network::Design(arguments) => design::run(arguments, printer),
         Network::Traffic(arguments) => traffic::run(arguments, printer),
+        Network::Collective(arguments) => collective::run(arguments, printer),
         Network::Simulate(arguments) => simulate::run(arguments, printer),
         Network::RailOnly(arguments) => rail_only::run(arguments, printer),
     }

@@ -70,15 +70,23 @@ impl Class {
 
     /// One call of an exchange by all of its groups; of some of its stages if these are said.
     pub fn of(exchange: &Exchange, numbering: &Numbering, stage: Option<u32>, design: &Design) -> Self {
-        let mut ranks = Vec::new();
         let per_stage = exchange.groups.per_stage();
         let is_meant = |group: u64| {
             let at = exchange.groups.stages.get((group / per_stage.max(1)) as usize);
             stage.is_none_or(|stage| at == Some(&stage))
         };
-        let (mut members, mut blocks) = (Vec::new(), Vec::new());
-        for group in (0..exchange.groups.count()).filter(|group| is_meant(*group)) {
+        let groups = (0..exchange.groups.count()).filter(|group| is_meant(*group)).map(|group| {
+            let mut ranks = Vec::new();
             exchange.groups.members(numbering, group, &mut ranks);
+            ranks
+        });
+        Self::among(exchange, groups, design)
+    }
+
+    /// One call of an exchange by groups of any devices, whatever the groups of the exchange itself are; all groups have equal size.
+    pub fn among(exchange: &Exchange, groups: impl IntoIterator<Item = Vec<u32>>, design: &Design) -> Self {
+        let (mut members, mut blocks) = (Vec::new(), Vec::new());
+        for ranks in groups {
             if ranks.len() >= MANY {
                 let mut own = Vec::new();
                 let is_blocks = exchange.blocks(&ranks, design.domain.size, |members, bytes| {
