@@ -13,7 +13,7 @@ fn main() -> Result<(), Failure> {
     let path = std::env::args().nth(1).ok_or("usage: flow_case FILE")?;
     let case = Case::read(&std::fs::read_to_string(path)?)?;
     let began = std::time::Instant::now();
-    let (intervals, outcome) = play(&case, &case.flows).map_err(|problem| problem.message)?;
+    let (intervals, outcome) = play(&case, &case.flows, 0).map_err(|problem| problem.message)?;
     let took = began.elapsed().as_secs_f64();
     let worst = case.worst(intervals.iter().map(|interval| interval.end.get()));
     let (name, flows, end) = (&case.name, case.flows.len(), outcome.duration.get());

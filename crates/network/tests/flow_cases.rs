@@ -30,7 +30,7 @@ fn flows_end_when_simgrid_ends_them() {
         let mut text = String::new();
         GzDecoder::new(std::fs::File::open(&path).expect("opens")).read_to_string(&mut text).expect("text");
         let case = Case::read(&text).expect("a case");
-        let (intervals, outcome) = play(&case, &case.flows).expect("it ends");
+        let (intervals, outcome) = play(&case, &case.flows, 0).expect("it ends");
         let worst = case.worst(intervals.iter().map(|interval| interval.end.get()));
         assert!(worst < 1e-6, "{}: {worst}", case.name);
         if let Some(makespan) = makespans.get(name.as_str()) {

@@ -9,11 +9,13 @@
 //! all-to-all, and the message of a broadcast or a send.
 
 mod curve;
+mod network;
 mod placement;
 mod sizes;
 #[cfg(test)]
 mod tests;
 
 pub use curve::{Curve, Point, Question, Spread, curve};
+pub use network::Network;
 pub use placement::{nodes, ranks};
 pub use sizes::{bytes, range};

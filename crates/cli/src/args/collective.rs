@@ -1,6 +1,7 @@
 //! Arguments of `network collective`.
 
 use super::Output;
+use super::flows::OwnFabric;
 use super::traffic::OnNetwork;
 use clap::{Args, ValueEnum, ValueHint};
 use railwright_calculator::collectives::Collective;
@@ -10,6 +11,8 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     railwright network collective all-to-all --gpus 512 --topology clos --network leaf_oversubscription=2 --routing ecmp\n  \
     railwright network collective all-gather --topology examples/networks/hpn-pod.toml --ranks 0-63 --ranks 1024-1087\n  \
     railwright network collective all-reduce --nodelist 'gpu[001-004,065-068]' --first-node 1 --topology rail-optimized --network gpus=1024\n  \
+    railwright network collective all-to-all --fabric examples/networks/two-leaves.dot --routing ecmp
+  \
     railwright network collective all-reduce --gpus 256 --svg -o all-reduce.svg\n\n\
     Sizes and bus bandwidth are those of nccl-tests: K, M and G are powers of 1,024.\n\
     Devices, domains and speed are those of the cluster unless a design file or --network sets them.\n\
@@ -44,6 +47,8 @@ pub(crate) struct CollectiveOn {
     pub(crate) first_node: u32,
     #[command(flatten)]
     pub(crate) on: OnNetwork,
+    #[command(flatten)]
+    pub(crate) fabric: OwnFabric,
     /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
     pub(crate) routing: Option<String>,
@@ -51,7 +56,7 @@ pub(crate) struct CollectiveOn {
     #[arg(long, value_name = "N", help_heading = "Network")]
     pub(crate) seeds: Option<u32>,
     /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
-    #[arg(long, value_name = "PART", help_heading = "Network")]
+    #[arg(long, value_name = "PART", conflicts_with = "fabric", help_heading = "Network")]
     pub(crate) fail: Vec<String>,
     /// Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain
     #[arg(long, value_name = "HOW", default_value = "spread", help_heading = "Network")]

@@ -4,7 +4,9 @@ mod collective;
 mod cost;
 mod design;
 mod failures;
+mod flows;
 mod layers;
+mod on_fabric;
 mod on_network;
 mod on_run;
 mod rail_only;
@@ -34,6 +36,7 @@ pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failu
         Network::Design(arguments) => design::run(arguments, printer),
         Network::Traffic(arguments) => traffic::run(arguments, printer),
         Network::Collective(arguments) => collective::run(arguments, printer),
+        Network::Flows(arguments) => flows::run(arguments, printer),
         Network::Simulate(arguments) => simulate::run(arguments, printer),
         Network::RailOnly(arguments) => rail_only::run(arguments, printer),
     }

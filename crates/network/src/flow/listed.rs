@@ -52,8 +52,8 @@ pub trait Routes {
     fn way(&self, from: u32, to: u32, label: u64) -> Option<Way>;
 }
 
-/// Plays a program, every flow with a hash of its own. Fails if a flow has no route.
-pub fn play(routes: &impl Routes, flows: &[Listed]) -> Result<(Vec<Interval>, Outcome), Problem> {
+/// Plays a program, every flow with a hash of its own, which `draw` changes. Fails if a flow has no route.
+pub fn play(routes: &impl Routes, flows: &[Listed], draw: u32) -> Result<(Vec<Interval>, Outcome), Problem> {
     let capacities = routes.capacities();
     let mut followers = vec![Vec::new(); flows.len()];
     for (number, flow) in flows.iter().enumerate() {
@@ -66,7 +66,7 @@ pub fn play(routes: &impl Routes, flows: &[Listed]) -> Result<(Vec<Interval>, Ou
     let waits = flows.iter().map(|flow| flow.after.len() as u32).collect();
     let intervals = vec![Interval::default(); flows.len()];
     let mut program = Program { flows, followers, waits, intervals, now: 0.0 };
-    let outcome = simulate(&Delayed { routes, flows, capacities }, &mut program)?;
+    let outcome = simulate(&Delayed { routes, flows, capacities, draw }, &mut program)?;
     Ok((program.intervals, outcome))
 }
 
@@ -74,6 +74,7 @@ struct Delayed<'a, R> {
     routes: &'a R,
     flows: &'a [Listed],
     capacities: Vec<f64>,
+    draw: u32,
 }
 
 impl<R: Routes> Wires for Delayed<'_, R> {
@@ -87,7 +88,7 @@ impl<R: Routes> Wires for Delayed<'_, R> {
         if flow.from == flow.to {
             return delay;
         }
-        let Some(way) = self.routes.way(flow.from, flow.to, flow.tag) else {
+        let Some(way) = self.routes.way(flow.from, flow.to, u64::from(self.draw) << 32 | flow.tag) else {
             route.push((self.capacities.len() as u32, 1.0));
             return delay;
         };
@@ -117,7 +118,9 @@ impl Traffic for Program<'_> {
     fn begin(&mut self, start: &mut Start) {
         let first: Vec<usize> =
             self.waits.iter().enumerate().filter(|(_, n)| **n == 0).map(|(n, _)| n).collect();
-        first.into_iter().for_each(|number| self.start(number, start));
+        for number in first {
+            self.start(number, start);
+        }
     }
 
     fn clock(&mut self, now: f64) {

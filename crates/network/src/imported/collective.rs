@@ -38,8 +38,8 @@ impl Wires for Groups {
     }
 }
 
-/// Time of groups of pairs that start together. Fails if nothing joins a pair.
-pub fn shared_time(fabric: &Imported, groups: &[Vec<Edge>]) -> Result<Shared, Problem> {
+/// Time of groups of pairs that start together, with the hashes of a draw. Fails if nothing joins a pair.
+pub fn shared_time(fabric: &Imported, groups: &[Vec<Edge>], draw: u32) -> Result<Shared, Problem> {
     let ports = Ports {
         domain: u32::try_from(fabric.domain).unwrap_or(u32::MAX),
         inside: fabric.domain_bandwidth.get(),
@@ -57,7 +57,9 @@ pub fn shared_time(fabric: &Imported, groups: &[Vec<Edge>]) -> Result<Shared, Pr
         let mut edges = edges.clone();
         edges.sort_by_key(|edge| (edge.to, edge.from));
         for edge in edges {
-            let way = fabric.way(edge.from, edge.to, 0).ok_or_else(|| fabric.apart(edge.from, edge.to))?;
+            let way = fabric
+                .way(edge.from, edge.to, u64::from(draw))
+                .ok_or_else(|| fabric.apart(edge.from, edge.to))?;
             for (link, share) in way.links {
                 if let Some(sum) = sums.get_mut(link as usize) {
                     *sum += edge.bytes / least * share;

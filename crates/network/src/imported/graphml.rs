@@ -68,8 +68,8 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn of(&mut self, offset: usize) -> usize {
-        if let Some(between) = self.text.as_bytes().get(self.offset..offset) {
-            self.line += between.iter().filter(|byte| **byte == b'\n').count();
+        if let Some(between) = self.text.get(self.offset..offset) {
+            self.line += between.matches('\n').count();
             self.offset = offset;
         }
         self.line

@@ -43,19 +43,18 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
                 drawing.set_node(node, key, value).map_err(told)
             };
             set(&mut drawing, "type", if what == "Ca" { "device" } else { "switch" })?;
-            if what == "Ca"
-                && let Some(description) = description
-            {
-                let host = description.split_whitespace().next().unwrap_or_default();
-                set(&mut drawing, "host", host)?;
+            if let Some(description) = description {
+                if what == "Ca" {
+                    set(&mut drawing, "host", description.split_whitespace().next().unwrap_or_default())?;
+                }
                 drawing.describe(node, description);
             }
             own = Some(node);
-        } else if trimmed.starts_with('[') {
+        } else if let Some(port) = trimmed.strip_prefix('[') {
             let Some(own) = own else {
                 return Err(told(Problem::new("a port before the first switch or channel adapter")));
             };
-            let (port, rest) = trimmed[1..]
+            let (port, rest) = port
                 .split_once(']')
                 .ok_or_else(|| told(Problem::new(format!("`{}` is not a port", shorten(trimmed)))))?;
             let name = quoted(rest).ok_or_else(|| told(Problem::new("a port without a node in quotes")))?;

@@ -22,19 +22,20 @@ fn fabric(text: &str, routing: Routing) -> Imported {
 fn tree(spines: usize, hosts: bool) -> String {
     let mut text = "graph net {\n  edge [bandwidth=\"400 Gbit/s\"]\n  node [type=switch]\n".to_owned();
     for spine in 0..spines {
-        text += &format!("  leaf0 -- spine{spine} -- leaf1;\n");
+        text.push_str(&["  leaf0 -- spine", &spine.to_string(), " -- leaf1;\n"].concat());
     }
     text += "  node [type=device]\n";
     for device in 0..8 {
         let host = if hosts { format!(" [host=h{}]", device / 2) } else { String::new() };
-        text += &format!("  gpu{device}{host}\n  gpu{device} -- leaf{} // access\n", device / 4);
+        let lines = format!("  gpu{device}{host}\n  gpu{device} -- leaf{} // access\n", device / 4);
+        text.push_str(&lines);
     }
     text + "}\n"
 }
 
 fn slowdown(fabric: &Imported, pairs: &[(u32, u32)]) -> f64 {
     let edges = pairs.iter().map(|&(from, to)| Edge { from, to, bytes: 1e9 }).collect();
-    shared_time(fabric, &[edges]).expect("joined").slowdown
+    shared_time(fabric, &[edges], 0).expect("joined").slowdown
 }
 
 /// Four messages from leaf to leaf over one, two and four spines: 4, 2 and 1 times the time of their ports.

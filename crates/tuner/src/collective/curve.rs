@@ -1,9 +1,10 @@
 //! From a collective, sizes and groups to times on a network.
 
-use crate::flows::{self, exchange, is_torus_law, shape, torus_ratio};
+use super::network::Network;
+use crate::flows::{exchange, shape};
 use crate::simulate::{MOST_SEEDS, quantile};
 use railwright_calculator::collectives::{Collective, Fabric, bus_factor};
-use railwright_network::simulate::{Class, LayerLoad, Together, Wiring, class_time};
+use railwright_network::simulate::LayerLoad;
 use railwright_network::topology::Routing;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::plan::Group;
@@ -84,26 +85,22 @@ pub struct Point {
     pub bus_bandwidth: BytesPerSecond,
 }
 
-/// Times of a collective. Fails for ranks that the network does not have, and for groups that failed parts divide.
-pub fn curve(cluster: &Cluster, wiring: &Wiring, question: &Question<'_>) -> Result<Curve, Problem> {
-    let ranks = check(question, wiring)?;
-    let design = &wiring.topology.design;
-    let group = lay(question.groups.first().map_or(&[][..], Vec::as_slice), design.domain.size);
-    let plain = Fabric::new(&flows::unblocked(cluster, wiring));
+/// Times of a collective. Fails for ranks that the network does not have, and for groups that nothing joins.
+pub fn curve(cluster: &Cluster, network: Network<'_>, question: &Question<'_>) -> Result<Curve, Problem> {
+    let ranks = check(question, network)?;
+    let domain = network.domain();
+    let first = question.groups.first().map_or(&[][..], Vec::as_slice);
+    let group = lay(first, domain);
+    let plain = Fabric::new(&network.unblocked(cluster)?);
     let shape = shape(question.operation);
     let (_, exchange) = exchange(shape, &Group { stride: 1, ..group }, ranks);
-    let class = Class::among(&exchange, question.groups.iter().cloned(), design);
-    let beyond = if is_torus_law(cluster, wiring) {
-        torus_ratio(&plain, shape, &group, (exchange.bytes, class.ideal))
-    } else {
-        1.0
-    };
     let (mut slowdowns, mut layers) = (Vec::new(), None);
-    for n in 0..question.seeds {
-        let drawn = if n == 0 { None } else { Some(redrawn(wiring, n)?) };
-        let together = class_time(drawn.as_ref().unwrap_or(wiring), std::slice::from_ref(&class))?;
-        slowdowns.push(slowdown(&together) * beyond);
-        layers.get_or_insert(together.layers);
+    for draw in 0..question.seeds {
+        let (slowdown, loads) = network.slowdown(&exchange, question.groups, draw)?;
+        slowdowns.push(
+            slowdown * network.beyond_ports(cluster, &plain, (shape, &exchange), (&group, question.groups)),
+        );
+        layers.get_or_insert(loads);
     }
     slowdowns.sort_by(f64::total_cmp);
     let of_share = |share| {
@@ -131,13 +128,13 @@ pub fn curve(cluster: &Cluster, wiring: &Wiring, question: &Question<'_>) -> Res
         }
     });
     Ok(Curve {
-        topology: design.name.clone(),
-        routing: design.routing.name(),
-        failed: wiring.failed.iter().map(|part| part.name()).collect(),
+        topology: network.name(),
+        routing: network.routing().name(),
+        failed: network.failed(),
         operation: question.operation,
         groups: question.groups.len(),
         ranks,
-        domains: domains(question.groups.first().map_or(&[][..], Vec::as_slice), design.domain.size),
+        domains: in_domains(first, domain).len() as u64,
         per_domain: group.per_domain,
         slowdown,
         points: points.collect(),
@@ -145,24 +142,13 @@ pub fn curve(cluster: &Cluster, wiring: &Wiring, question: &Question<'_>) -> Res
     })
 }
 
-fn slowdown(together: &Together) -> f64 {
-    together.exchanges.first().map_or(1.0, |exchange| exchange.slowdown)
-}
-
-/// The same network with another hash seed.
-fn redrawn(wiring: &Wiring, n: u32) -> Result<Wiring, Problem> {
-    let mut design = wiring.topology.design.clone();
-    design.seed = design.seed.wrapping_add(u64::from(n));
-    Ok(Wiring::new(&design, &wiring.failed)?.recovering(wiring.recovery()))
-}
-
 /// Ranks of each group, after checking all of them.
-fn check(question: &Question<'_>, wiring: &Wiring) -> Result<u64, Problem> {
+fn check(question: &Question<'_>, network: Network<'_>) -> Result<u64, Problem> {
     let told = |message: String, place: &str| Err(Problem::new(message).in_file(place));
     if !(1..=MOST_SEEDS).contains(&question.seeds) {
         return told(format!("{} is not between 1 and {MOST_SEEDS}", question.seeds), "--seeds");
     }
-    let routing = wiring.topology.design.routing;
+    let routing = network.routing();
     if question.seeds > 1 && routing != Routing::Ecmp {
         return told(format!("{} routing has no hash seed", routing.name()), "--seeds")
             .map_err(|problem| problem.hint("add `--routing ecmp`, or omit --seeds"));
@@ -172,8 +158,8 @@ fn check(question: &Question<'_>, wiring: &Wiring) -> Result<u64, Problem> {
         return told("a collective has at least 2 ranks".to_owned(), "--ranks");
     }
     let mut seen = BTreeSet::new();
-    let devices = wiring.devices();
-    let stranded: BTreeSet<u32> = wiring.stranded().into_iter().collect();
+    let devices = network.devices();
+    let stranded: BTreeSet<u32> = network.stranded().into_iter().collect();
     for (number, group) in question.groups.iter().enumerate() {
         if group.len() != size {
             let message = format!(
@@ -204,10 +190,6 @@ fn in_domains(group: &[u32], domain: u64) -> Vec<u64> {
     let mut domains: Vec<u64> = group.iter().map(|rank| u64::from(*rank) / domain.max(1)).collect();
     domains.sort_unstable();
     domains.chunk_by(|a, b| a == b).map(|members| members.len() as u64).collect()
-}
-
-fn domains(group: &[u32], domain: u64) -> u64 {
-    in_domains(group, domain).len() as u64
 }
 
 /// A group for the closed form: members by domain, and the mean distance between neighbours.

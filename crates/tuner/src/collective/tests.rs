@@ -24,7 +24,7 @@ fn network(
 fn of(network: &(Cluster, Wiring), operation: Collective, groups: &[Vec<u32>], seeds: u32) -> Curve {
     let sizes = range("1M..1G", 4.0).expect("sizes");
     let question = Question { operation, sizes: &sizes, groups, seeds };
-    curve(&network.0, &network.1, &question).expect("a curve")
+    curve(&network.0, Network::Design(&network.1), &question).expect("a curve")
 }
 
 const OPERATIONS: [Collective; 6] = [
@@ -84,7 +84,7 @@ fn questions_without_an_answer_are_errors() {
     let sizes = [Bytes::new(1e6)];
     let problem = |groups: &[Vec<u32>], seeds| {
         let question = Question { operation: Collective::AllReduce, sizes: &sizes, groups, seeds };
-        curve(&free.0, &free.1, &question).expect_err("no answer").message
+        curve(&free.0, Network::Design(&free.1), &question).expect_err("no answer").message
     };
     assert_eq!(problem(&[vec![0]], 1), "a collective has at least 2 ranks");
     assert_eq!(problem(&[vec![0, 64]], 1), "rank 64 does not exist: the network has 64 devices, from 0");
@@ -138,7 +138,7 @@ fn errors_against_published_measurements_are_those_of_the_guide() {
             groups: &[(0..gpus).collect()],
             seeds: 1,
         };
-        let found = curve(&cluster, &wiring, &question).expect("a curve").points[0];
+        let found = curve(&cluster, Network::Design(&wiring), &question).expect("a curve").points[0];
         let error = found.bus_bandwidth.gb() / bus - 1.0;
         let (low, high): &mut (f64, f64) = worst.entry((cells[0], gpus)).or_insert((error, error));
         (*low, *high) = (low.min(error), high.max(error));
@@ -151,4 +151,51 @@ fn errors_against_published_measurements_are_those_of_the_guide() {
     within("gb200-nvl72", 72, 0.076, 0.337);
     within("gb200-nvl72", 144, 0.153, 0.433);
     within("gb200-nvl72", 1440, 1.291, 3.143);
+}
+
+/// Two leaves of 32 devices in hosts of 8: with as many cables to the spine as below, and with a quarter of them.
+#[test]
+fn a_drawn_fabric_agrees_with_the_generated_one() {
+    let drawn = |uplinks: u32| {
+        let mut text = "graph { edge [bandwidth=400G]; node [type=switch]; s; a; b\n".to_owned();
+        let cables = format!("a -- s [count={uplinks}]; b -- s [count={uplinks}]; node [type=device]\n");
+        text.push_str(&cables);
+        for device in 0..64 {
+            let leaf = if device < 32 { "a" } else { "b" };
+            let lines = format!("g{device} [host=n{}]; g{device} -- {leaf}\n", device / 8);
+            text.push_str(&lines);
+        }
+        let drawing = railwright_network::imported::parse(&(text + "}"), "drawn").expect("a drawing");
+        let surroundings = railwright_network::imported::Surroundings {
+            domain: 1,
+            domain_bandwidth: railwright_spec::quantity::BytesPerSecond::from_gb(450.0),
+            latency: railwright_spec::quantity::Seconds::ZERO,
+        };
+        let setting =
+            railwright_network::imported::RouteSetting { routing: Routing::Spray, seed: 0, paths: 2 };
+        railwright_network::imported::Imported::new(&drawing, "drawn", &surroundings, setting)
+            .expect("a fabric")
+    };
+    let cluster = by_name("dgx-h100", 64).expect("a preset");
+    let sizes = [Bytes::new(1e9)];
+    for (uplinks, operation, expected) in [
+        (32, Collective::AllToAll, 1.0),
+        (8, Collective::AllReduce, 1.0),
+        // 32 of 56 remote parts leave the leaf, over a quarter of its NICs.
+        (8, Collective::AllToAll, 4.0 * 32.0 / 56.0),
+    ] {
+        let fabric = drawn(uplinks);
+        let question = Question { operation, sizes: &sizes, groups: &[(0..64).collect()], seeds: 1 };
+        let found = curve(&cluster, Network::Imported(&fabric), &question).expect("a curve");
+        assert!(
+            (found.slowdown.median / expected - 1.0).abs() < 1e-9,
+            "{uplinks} {operation:?} {:?}",
+            found.slowdown
+        );
+    }
+    let other = by_name("gb200-nvl72", 72).expect("a preset");
+    let question =
+        Question { operation: Collective::AllReduce, sizes: &sizes, groups: &[(0..64).collect()], seeds: 1 };
+    let problem = curve(&other, Network::Imported(&drawn(32)), &question).expect_err("other domains");
+    assert!(problem.message.contains("have 8 devices"), "{}", problem.message);
 }

@@ -4,6 +4,7 @@
 
 mod report;
 
+use super::on_fabric;
 use super::simulate::{Wired, in_words, wired};
 use crate::args::collective::CollectiveOn;
 use crate::args::traffic::OnNetwork;
@@ -15,8 +16,9 @@ use railwright_network::simulate::Part;
 use railwright_network::topology::{DesignSpec, Routing};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Bytes;
 use railwright_spec::run::{Field as _, Value};
-use railwright_tuner::collective::{Question, curve, nodes, range, ranks};
+use railwright_tuner::collective::{Network, Question, curve, nodes, range, ranks};
 use report::Answered;
 use std::path::Path;
 
@@ -33,6 +35,9 @@ pub(crate) fn run(arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome
         .iter()
         .map(|text| Part::parse(text).map_err(|problem| problem.in_file("--fail")))
         .collect::<Result<Vec<Part>, Problem>>()?;
+    if let Some(file) = &arguments.fabric.fabric {
+        return on_file(arguments, file, &sizes, printer);
+    }
     let mut on = OnNetwork { topology: arguments.on.topology.clone(), keys: arguments.on.keys.clone() };
     on.keys.extend(arguments.routing.iter().map(|routing| format!("routing={routing}")));
     let said = super::on_network::said(&on)?.spec;
@@ -51,13 +56,43 @@ pub(crate) fn run(arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome
     let seeds = arguments.seeds.unwrap_or(if is_hashed { SEEDS } else { 1 });
     let operation = arguments.operation.collective();
     let question = Question { operation, sizes: &sizes, groups: &groups, seeds };
-    let curve = curve(&cluster, &wiring, &question).map_err(|problem| in_words(problem, &sheet))?;
+    let curve =
+        curve(&cluster, Network::Design(&wiring), &question).map_err(|problem| in_words(problem, &sheet))?;
     let answered = Answered { machine: cluster.accelerator.name.clone(), chosen, curve };
+    print(&answered, arguments, printer)
+}
+
+/// On a fabric from a file.
+fn on_file(
+    arguments: &CollectiveOn,
+    file: &str,
+    sizes: &[Bytes],
+    printer: &Printer,
+) -> Result<Outcome, Failure> {
+    let word = arguments.cluster.as_deref().unwrap_or(USUAL);
+    let mut chosen = Vec::new();
+    if arguments.cluster.is_none() {
+        chosen.push(format!("cluster {USUAL}"));
+    }
+    let (mut cluster, fabric, laid) = on_fabric::read(file, word, arguments.routing.as_deref())?;
+    chosen.extend(laid);
+    let devices = fabric.devices.len() as u64;
+    let said = DesignSpec { devices: Some(devices), ..DesignSpec::default() };
+    let (_, groups) = placed(arguments, word, &said)?;
+    cluster.devices = devices.next_multiple_of(cluster.scale_up.domain_size.max(1));
+    let is_hashed = fabric.setting.routing == Routing::Ecmp;
+    let seeds = arguments.seeds.unwrap_or(if is_hashed { SEEDS } else { 1 });
+    let question = Question { operation: arguments.operation.collective(), sizes, groups: &groups, seeds };
+    let curve = curve(&cluster, Network::Imported(&fabric), &question)?;
+    print(&Answered { machine: cluster.accelerator.name.clone(), chosen, curve }, arguments, printer)
+}
+
+fn print(answered: &Answered, arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome, Failure> {
     let path = arguments.output.output.as_deref();
     if arguments.svg || path.is_some_and(|path| Path::new(path).extension().is_some_and(|e| e == "svg")) {
         printer.data(&answered.svg(), path)?;
     } else {
-        printer.answer(&answered, &arguments.output)?;
+        printer.answer(answered, &arguments.output)?;
     }
     Ok(Outcome::Yes)
 }

@@ -27,7 +27,7 @@ fn flows_begin_after_others_and_share_links() {
     )
     .expect("flows");
     assert_eq!(flows[2].after, [0, 1]);
-    let (intervals, outcome) = play(&Star(8), &flows).expect("it ends");
+    let (intervals, outcome) = play(&Star(8), &flows, 0).expect("it ends");
     let near = |a: Seconds, b: f64| assert!((a.get() / b - 1.0).abs() < 1e-12, "{a:?} {b}");
     near(intervals[0].end, 2.001e-3);
     near(intervals[1].end, 2.001e-3);
@@ -36,9 +36,9 @@ fn flows_begin_after_others_and_share_links() {
     near(outcome.duration, 5.002e-3);
     // A device sends to itself without links.
     let own = read("source,destination,bytes,start\n3,3,1e9,2 us\n").expect("flows");
-    assert_eq!(play(&Star(8), &own).expect("it ends").0[0].end, Seconds::new(2e-6));
+    assert_eq!(play(&Star(8), &own, 0).expect("it ends").0[0].end, Seconds::new(2e-6));
     let apart = read("source,destination,bytes\n0,7,1\n").expect("flows");
-    assert!(play(&Star(4), &apart).expect_err("no route").message.contains("from device 0 to device 7"));
+    assert!(play(&Star(4), &apart, 0).expect_err("no route").message.contains("from device 0 to device 7"));
 }
 
 #[test]
