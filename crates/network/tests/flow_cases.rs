@@ -24,7 +24,7 @@ fn flows_end_when_simgrid_ends_them() {
     for entry in std::fs::read_dir(&folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        if !name.ends_with(".gz") {
+        if path.extension().is_none_or(|suffix| suffix != "gz") {
             continue;
         }
         let mut text = String::new();
