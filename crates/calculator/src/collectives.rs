@@ -19,7 +19,7 @@ mod torus;
 
 pub(crate) use calibrated::collective;
 pub use fabric::Fabric;
-pub(crate) use law::bus_factor;
+pub use law::bus_factor;
 pub(crate) use network::ring_share;
 pub use torus::TORUS_SHARE;
 

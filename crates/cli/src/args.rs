@@ -3,7 +3,9 @@
 mod beside;
 pub(crate) mod calibrate;
 pub(crate) mod check;
+pub(crate) mod collective;
 pub(crate) mod design;
+pub(crate) mod flows;
 pub(crate) mod frameworks;
 pub(crate) mod joining;
 pub(crate) mod launch;

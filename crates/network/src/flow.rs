@@ -9,6 +9,7 @@ mod allocator;
 mod ends;
 mod engine;
 mod fat_tree;
+pub mod listed;
 pub mod program;
 mod recurrence;
 #[cfg(test)]

@@ -7,6 +7,7 @@
 pub mod bill;
 pub mod failures;
 pub mod flow;
+pub mod imported;
 pub mod picture;
 pub mod rail_only;
 pub mod simulate;

@@ -294,10 +294,8 @@ impl FlowTimer {
         exchange: &Exchange,
         numbering: &Numbering,
     ) -> f64 {
-        let cost = self.plain.time(operation, exchange.bytes, group, 1.0);
-        let growing = (cost.time - cost.latency).get() * TORUS_SHARE;
         let ports = Class::of(exchange, numbering, None, &self.wiring.topology.design).ideal;
-        if growing > 0.0 { ports / growing } else { 1.0 }
+        torus_ratio(&self.plain, operation, group, (exchange.bytes, ports))
     }
 
     /// What is known so far; a lock that a panic poisoned holds finished values all the same.
@@ -341,8 +339,21 @@ impl CollectiveTimer for FlowTimer {
     }
 }
 
+/// `ports`, the bandwidth time of a call of so many bytes at a device's own links on a torus, over the time that the closed form has in
+/// its place.
+pub(crate) fn torus_ratio(
+    plain: &Fabric,
+    operation: Collective,
+    group: &Group,
+    (bytes, ports): (Bytes, f64),
+) -> f64 {
+    let cost = plain.time(operation, bytes, group, 1.0);
+    let growing = (cost.time - cost.latency).get() * TORUS_SHARE;
+    if growing > 0.0 { ports / growing } else { 1.0 }
+}
+
 /// Operations that put the same shares on the same pairs.
-fn shape(operation: Collective) -> Collective {
+pub(crate) fn shape(operation: Collective) -> Collective {
     match operation {
         Collective::AllReduce | Collective::ReduceScatter => Collective::AllGather,
         other => other,
@@ -350,7 +361,7 @@ fn shape(operation: Collective) -> Collective {
 }
 
 /// The exchange of all groups like this one, of which the ranks are full; bytes do not matter for a quotient.
-fn exchange(operation: Collective, group: &Group, ranks: u64) -> (Numbering, Exchange) {
+pub(crate) fn exchange(operation: Collective, group: &Group, ranks: u64) -> (Numbering, Exchange) {
     let block = group.ranks * group.stride;
     let numbering = Numbering::pipeline_outermost(1, (ranks / block.max(1)).max(1) * block);
     let (kind, algorithm) = match operation {

@@ -6,6 +6,7 @@
 
 pub mod balance;
 pub mod codesign;
+pub mod collective;
 pub mod exchanges;
 pub mod flows;
 pub mod ranking;

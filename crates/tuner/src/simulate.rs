@@ -17,6 +17,7 @@ mod tests;
 mod update;
 
 pub use background::Background;
+pub(crate) use seeds::quantile;
 pub use seeds::{MOST_SEEDS, OverSeeds, over_seeds};
 
 use crate::exchanges::numbering;

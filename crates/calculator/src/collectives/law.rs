@@ -30,8 +30,10 @@ impl Law {
     }
 }
 
-/// Bytes that each rank sends over bytes of the buffer: the busbw convention of nccl-tests (its PERFORMANCE.md).
-pub(crate) fn bus_factor(op: Collective, ranks: f64) -> f64 {
+/// Bytes that each rank sends over bytes of the buffer, the factor of the bus bandwidth of nccl-tests
+/// (<https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md>): `busbw = S / t x factor`, with `2 (n - 1)/n` for an all-reduce,
+/// `(n - 1)/n` for all-gather, reduce-scatter and all-to-all, and 1 for broadcast and send-receive.
+pub fn bus_factor(op: Collective, ranks: f64) -> f64 {
     let others = (ranks - 1.0) / ranks;
     match op {
         Collective::AllReduce => 2.0 * others,

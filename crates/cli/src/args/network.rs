@@ -49,6 +49,12 @@ pub(crate) enum Network {
     /// Simulate the collectives of a step as flows, with congestion, failures and background load
     #[command(after_long_help = super::simulate::EXAMPLES)]
     Simulate(Box<super::simulate::Simulate>),
+    /// Compute time and bus bandwidth of a collective over message size
+    #[command(after_long_help = super::collective::EXAMPLES)]
+    Collective(Box<super::collective::CollectiveOn>),
+    /// Simulate a table of flows on a topology or on a fabric from a file
+    #[command(after_long_help = super::flows::EXAMPLES)]
+    Flows(Box<super::flows::FlowsOn>),
     /// Reproduce the claims and figures of the rail-only paper
     #[command(
         name = "rail-only",

@@ -1,8 +1,12 @@
 //! `network`: questions about networks, a file each; designs are read here.
 
+pub(crate) mod collective;
 pub(crate) mod cost;
 pub(crate) mod design;
 pub(crate) mod failures;
+pub(crate) mod flows;
+mod layers;
+mod on_fabric;
 mod on_network;
 mod on_run;
 pub(crate) mod rail_only;
@@ -31,6 +35,8 @@ pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failu
         Network::Failures(arguments) => failures::run(arguments, printer),
         Network::Design(arguments) => design::run(arguments, printer),
         Network::Traffic(arguments) => traffic::run(arguments, printer),
+        Network::Collective(arguments) => collective::run(arguments, printer),
+        Network::Flows(arguments) => flows::run(arguments, printer),
         Network::Simulate(arguments) => simulate::run(arguments, printer),
         Network::RailOnly(arguments) => rail_only::run(arguments, printer),
     }

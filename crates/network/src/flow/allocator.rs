@@ -7,9 +7,15 @@
 //! (the same section). A change leaves most bottlenecks in place. Flows that have none any more are chosen; the chosen fill what the
 //! others leave; then the bottlenecks of all flows on the links of the chosen are looked at again, and whoever lost one, or is faster
 //! than a chosen flow at the bottleneck of that flow, is chosen as well, until all have one. So the result is that of solving for all.
+//!
+//! **Changes that reach far.** Filling is a process in time, with the rate as its clock. Up to the lowest rate at which a change can have an
+//! effect, the *level*, it runs as before the change: a flow that left did not limit links that were full at lower rates than its own,
+//! and a link with new flows cannot be full before `sum of min(rate, x) x share = capacity`. Flows slower than the level keep
+//! their rates, and filling starts from there ([`Allocator::level`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 /// A flow under way; its number is used again after it is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,10 +23,16 @@ pub struct Slot(pub u32);
 
 /// Rates and capacities that differ by less are equal: sums are rounded.
 const EQUAL: f64 = 1e-11;
+/// Rates below a level by less are chosen with it.
+const LEVEL: f64 = 1e-9;
+/// Steps of the iteration for the level of a link.
+const STEPS: u32 = 8;
 /// After so many rounds of choosing, all flows that a change can reach are chosen.
 const ROUNDS: u32 = 12;
 /// And where one in so many flows is chosen: choosing costs more than solving for all then.
 const MANY: usize = 6;
+/// Solutions without choosing after one that reached far.
+const FAR: u32 = 255;
 /// No link.
 const NONE: u32 = u32::MAX;
 
@@ -33,22 +45,18 @@ struct Passage {
     at: Vec<u32>,
 }
 
-/// What a solution knows of a flow.
+/// What a solution knows of a flow, beside its rate.
 #[derive(Clone, Copy, Debug)]
 struct State {
-    /// Bytes a second.
-    rate: f64,
-    /// The same before the solution.
+    /// Bytes a second before the solution.
     before: f64,
     /// The link at which it is frozen.
     bottleneck: u32,
     /// The solution that last chose it.
     chosen: u32,
-    /// The filling that last fixed its rate.
-    fixed: u32,
 }
 
-const FRESH: State = State { rate: 0.0, before: 0.0, bottleneck: NONE, chosen: 0, fixed: 0 };
+const FRESH: State = State { before: 0.0, bottleneck: NONE, chosen: 0 };
 
 /// A flow on a link: the flow, the hop of its route that this link is, and its share.
 #[derive(Clone, Copy, Debug)]
@@ -65,23 +73,37 @@ struct Link {
     capacity: f64,
     /// Flows that pass.
     passes: Vec<Pass>,
-    /// Capacity that is not given away yet, while filling.
-    left: f64,
-    /// Flows without a rate yet, while filling, and the sum of their shares.
-    open: u32,
-    shares: f64,
     /// The solution that last visited it.
     seen: u32,
     /// Whether flows came or went since the last solution.
     dirty: bool,
 }
 
+/// A link while filling.
+#[derive(Clone, Copy, Debug, Default)]
+struct Level {
+    /// Capacity that is not given away yet.
+    left: f64,
+    /// Sum of the shares of flows without a rate yet.
+    shares: f64,
+    /// Number of these flows.
+    open: u32,
+    /// The filling that these are of.
+    filling: u32,
+}
+
 /// Rates of all flows under way.
 #[derive(Clone, Debug)]
 pub struct Allocator {
     links: Vec<Link>,
+    /// By link.
+    levels: Vec<Level>,
     passages: Vec<Passage>,
     states: Vec<State>,
+    /// Bytes a second by flow. Filling reads these and `open` at random, so they are apart from the rest.
+    rates: Vec<f64>,
+    /// The filling in which a flow has no rate yet.
+    open: Vec<u32>,
     free: Vec<u32>,
     dirty: Vec<u32>,
     solution: u32,
@@ -89,6 +111,10 @@ pub struct Allocator {
     /// Flows that this solution gives rates, and the links that they pass.
     chosen: Vec<u32>,
     touched: Vec<u32>,
+    /// The lowest rate of the flows that left since the last solution.
+    left_at: f64,
+    /// Solutions to come that fill from the level without choosing, as the last changes reached far.
+    far: u32,
     heap: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
@@ -100,9 +126,13 @@ fn key(rate: f64) -> u64 {
 impl Allocator {
     /// A network without flows; capacities in bytes a second.
     pub fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
-        let links = capacities.into_iter().map(|capacity| Link { capacity, ..Link::default() }).collect();
+        let links: Vec<Link> =
+            capacities.into_iter().map(|capacity| Link { capacity, ..Link::default() }).collect();
         Self {
+            levels: vec![Level::default(); links.len()],
             links,
+            rates: Vec::new(),
+            open: Vec::new(),
             passages: Vec::new(),
             states: Vec::new(),
             free: Vec::new(),
@@ -111,6 +141,8 @@ impl Allocator {
             filling: 0,
             chosen: Vec::new(),
             touched: Vec::new(),
+            left_at: f64::INFINITY,
+            far: 0,
             heap: BinaryHeap::new(),
         }
     }
@@ -120,11 +152,14 @@ impl Allocator {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.passages.push(Passage::default());
             self.states.push(FRESH);
+            self.rates.push(0.0);
+            self.open.push(0);
             self.passages.len() as u32 - 1
         });
-        let Self { links, passages, states, dirty, .. } = self;
+        let Self { links, passages, states, rates, dirty, .. } = self;
         let (passage, state) = (&mut passages[slot as usize], &mut states[slot as usize]);
-        *state = State { chosen: state.chosen, fixed: state.fixed, ..FRESH };
+        *state = State { chosen: state.chosen, ..FRESH };
+        rates[slot as usize] = 0.0;
         passage.route.clear();
         passage.at.clear();
         for &(number, share) in route {
@@ -159,13 +194,17 @@ impl Allocator {
                 dirty.push(number);
             }
         }
+        // A flow that came and left between two solutions has no rate, and changes nothing.
+        if self.states[slot.0 as usize].bottleneck != NONE {
+            self.left_at = self.left_at.min(self.rates[slot.0 as usize]);
+        }
         self.passages[slot.0 as usize].route.clear();
         self.free.push(slot.0);
     }
 
     /// Bytes a second of a flow, as of the last solution.
     pub fn rate(&self, slot: Slot) -> f64 {
-        self.states[slot.0 as usize].rate
+        self.rates[slot.0 as usize]
     }
 
     /// Gives every flow that a change affects its rate, and calls `changed` for those whose rate is another than before.
@@ -176,9 +215,16 @@ impl Allocator {
         self.solution = self.solution.wrapping_add(1);
         self.chosen.clear();
         self.touched.clear();
+        let level = self.level();
         self.choose_at_changes();
+        let active = self.passages.len() - self.free.len();
         let mut round = 0;
         while !self.chosen.is_empty() {
+            if self.far > 0 || round >= ROUNDS || self.chosen.len() * MANY > active {
+                self.far = if self.far == 0 { FAR } else { self.far - 1 };
+                self.fill_from(level);
+                break;
+            }
             let has_others = self.fill();
             round += 1;
             let known = self.chosen.len();
@@ -188,16 +234,17 @@ impl Allocator {
             if self.chosen.len() == known {
                 break;
             }
-            let active = self.passages.len() - self.free.len();
-            if round >= ROUNDS || self.chosen.len() * MANY > active {
-                self.choose_all_reached();
+        }
+        let mut differ = 0;
+        for &slot in &self.chosen {
+            let rate = self.rates[slot as usize];
+            if rate != self.states[slot as usize].before {
+                differ += 1;
+                changed(Slot(slot), rate);
             }
         }
-        for &slot in &self.chosen {
-            let state = &self.states[slot as usize];
-            if state.rate != state.before {
-                changed(Slot(slot), state.rate);
-            }
+        if differ * MANY * MANY < active {
+            self.far = 0;
         }
     }
 
@@ -207,7 +254,7 @@ impl Allocator {
             return;
         }
         state.chosen = self.solution;
-        state.before = state.rate;
+        state.before = self.rates[slot as usize];
         self.chosen.push(slot);
         for &(number, _) in &self.passages[slot as usize].route {
             let link = &mut self.links[number as usize];
@@ -221,7 +268,7 @@ impl Allocator {
     /// What a link carries.
     fn used(&self, number: u32) -> f64 {
         let passes = &self.links[number as usize].passes;
-        passes.iter().map(|pass| self.states[pass.slot as usize].rate * pass.share).sum()
+        passes.iter().map(|pass| self.rates[pass.slot as usize] * pass.share).sum()
     }
 
     /// New flows, and those whose bottleneck is not full any more.
@@ -244,55 +291,117 @@ impl Allocator {
     /// Progressive filling of what flows that are not chosen leave. Whether there are any on the links of the chosen.
     fn fill(&mut self) -> bool {
         self.filling = self.filling.wrapping_add(1);
-        let Self { links, passages, states, solution, filling, touched, heap, .. } = self;
-        heap.clear();
+        let Self { links, levels, rates, open, filling, chosen, touched, .. } = self;
+        for &slot in chosen.iter() {
+            open[slot as usize] = *filling;
+        }
         let mut has_others = false;
         for &number in touched.iter() {
-            let link = &mut links[number as usize];
-            (link.left, link.open, link.shares) = (link.capacity, 0, 0.0);
+            let link = &links[number as usize];
+            let mut level = Level { left: link.capacity, shares: 0.0, open: 0, filling: *filling };
             for pass in &link.passes {
-                let state = &states[pass.slot as usize];
-                if state.chosen == *solution {
-                    link.open += 1;
-                    link.shares += pass.share;
+                if open[pass.slot as usize] == *filling {
+                    level.open += 1;
+                    level.shares += pass.share;
                 } else {
                     has_others = true;
-                    link.left -= state.rate * pass.share;
+                    level.left -= rates[pass.slot as usize] * pass.share;
                 }
             }
-            if link.open > 0 {
-                heap.push(Reverse((key(link.left / link.shares), number)));
+            levels[number as usize] = level;
+        }
+        self.raise();
+        has_others
+    }
+
+    /// The same for all flows that are not slower than a level; slower ones keep their rates.
+    fn fill_from(&mut self, level: f64) {
+        self.filling = self.filling.wrapping_add(1);
+        self.touched.clear();
+        let level = level * (1.0 - LEVEL);
+        let Self { links, levels, passages, states, rates, open, filling, solution, chosen, touched, .. } =
+            self;
+        for (slot, passage) in passages.iter().enumerate() {
+            let (rate, state) = (rates[slot], &mut states[slot]);
+            // Of flows that this solution chose before, rates are not those of the last one.
+            let is_chosen = state.chosen == *solution;
+            let is_open = is_chosen || rate >= level || state.bottleneck == NONE;
+            if is_open && !is_chosen && !passage.route.is_empty() {
+                state.chosen = *solution;
+                state.before = rate;
+                chosen.push(slot as u32);
+            }
+            if is_open {
+                open[slot] = *filling;
+            }
+            for &(number, share) in &passage.route {
+                let level = &mut levels[number as usize];
+                if level.filling != *filling {
+                    *level = Level {
+                        left: links[number as usize].capacity,
+                        shares: 0.0,
+                        open: 0,
+                        filling: *filling,
+                    };
+                    touched.push(number);
+                }
+                if is_open {
+                    level.open += 1;
+                    level.shares += share;
+                } else {
+                    level.left -= rate * share;
+                }
             }
         }
-        while let Some(Reverse((bits, number))) = heap.pop() {
-            let link = &links[number as usize];
-            if link.open == 0 {
+        self.raise();
+    }
+
+    /// Raises the rates of open flows together, and freezes those of each link as it fills.
+    fn raise(&mut self) {
+        let Self { links, levels, passages, states, rates, open, filling, chosen, touched, heap, .. } = self;
+        let mut queue = std::mem::take(heap).into_vec();
+        queue.clear();
+        let filled = touched.iter().filter_map(|&number| {
+            let level = &levels[number as usize];
+            (level.open > 0).then(|| Reverse((key(level.left / level.shares), number)))
+        });
+        queue.extend(filled);
+        *heap = BinaryHeap::from(queue);
+        let mut missing = chosen.len();
+        while missing > 0
+            && let Some(mut top) = heap.peek_mut()
+        {
+            let Reverse((bits, number)) = *top;
+            let level = &levels[number as usize];
+            if level.open == 0 {
+                PeekMut::pop(top);
                 continue;
             }
             // Freezing flows elsewhere leaves at least as much for each of those that remain: the rate only grows.
-            let rate = (link.left / link.shares).max(0.0);
-            if key(rate) > bits && heap.peek().is_some_and(|Reverse((next, _))| key(rate) > *next) {
-                heap.push(Reverse((key(rate), number)));
+            let rate = (level.left / level.shares).max(0.0);
+            if key(rate) > bits {
+                // Back to its place, which may be the first again.
+                *top = Reverse((key(rate), number));
                 continue;
             }
-            for index in 0..links[number as usize].passes.len() {
-                let slot = links[number as usize].passes[index].slot;
-                let state = &mut states[slot as usize];
-                if state.chosen != *solution || state.fixed == *filling {
+            PeekMut::pop(top);
+            for pass in &links[number as usize].passes {
+                let slot = pass.slot as usize;
+                if open[slot] != *filling {
                     continue;
                 }
-                state.fixed = *filling;
-                state.rate = rate;
-                state.bottleneck = number;
-                for &(other, share) in &passages[slot as usize].route {
-                    let other = &mut links[other as usize];
+                missing -= 1;
+                open[slot] = 0;
+                rates[slot] = rate;
+                states[slot].bottleneck = number;
+                for &(other, share) in &passages[slot].route {
+                    let other = &mut levels[other as usize];
                     other.left -= rate * share;
                     other.shares -= share;
                     other.open -= 1;
                 }
             }
         }
-        has_others
     }
 
     /// Flows on the links of the chosen that lost their bottleneck, and those that are faster than a chosen flow at its bottleneck.
@@ -302,13 +411,13 @@ impl Allocator {
             let (mut used, mut fastest, mut slowest) = (0.0, 0.0_f64, f64::INFINITY);
             let mut others = false;
             for pass in &self.links[number as usize].passes {
-                let state = &self.states[pass.slot as usize];
-                used += state.rate * pass.share;
-                fastest = fastest.max(state.rate);
+                let (rate, state) = (self.rates[pass.slot as usize], &self.states[pass.slot as usize]);
+                used += rate * pass.share;
+                fastest = fastest.max(rate);
                 if state.chosen != self.solution {
                     others = true;
                 } else if state.bottleneck == number {
-                    slowest = slowest.min(state.rate);
+                    slowest = slowest.min(rate);
                 }
             }
             if !others {
@@ -317,27 +426,50 @@ impl Allocator {
             let has_room = used < self.links[number as usize].capacity * (1.0 - EQUAL);
             for pass in 0..self.links[number as usize].passes.len() {
                 let slot = self.links[number as usize].passes[pass].slot;
-                let state = &self.states[slot as usize];
+                let (rate, state) = (self.rates[slot as usize], &self.states[slot as usize]);
                 if state.chosen == self.solution {
                     continue;
                 }
-                let lost = state.bottleneck == number && (has_room || fastest > state.rate * (1.0 + EQUAL));
-                if lost || state.rate > slowest * (1.0 + EQUAL) {
+                let lost = state.bottleneck == number && (has_room || fastest > rate * (1.0 + EQUAL));
+                if lost || rate > slowest * (1.0 + EQUAL) {
                     self.choose(slot);
                 }
             }
         }
     }
 
-    /// All flows that share links with the chosen, and with those, and so on.
-    fn choose_all_reached(&mut self) {
-        let mut next = 0;
-        while let Some(&number) = self.touched.get(next) {
-            next += 1;
-            for index in 0..self.links[number as usize].passes.len() {
-                let slot = self.links[number as usize].passes[index].slot;
-                self.choose(slot);
+    /// The lowest rate at which filling differs from the last solution.
+    ///
+    /// For each link with new flows, the root of `sum of min(rate, x) x share = capacity`, with new flows at `x`. Its iteration
+    /// `x = (capacity - sum of slower rates) / shares of the others` begins at the fair share and grows to the root, so that stopping early
+    /// leaves a lower level.
+    fn level(&mut self) -> f64 {
+        let mut level = std::mem::replace(&mut self.left_at, f64::INFINITY);
+        for &number in &self.dirty {
+            let link = &self.links[number as usize];
+            let is_new = |pass: &Pass| self.states[pass.slot as usize].bottleneck == NONE;
+            if !link.passes.iter().any(is_new) {
+                continue;
             }
+            let mut x = 0.0_f64;
+            for _ in 0..STEPS {
+                let (mut slower, mut shares) = (0.0, 0.0);
+                for pass in &link.passes {
+                    let rate = self.rates[pass.slot as usize];
+                    if rate < x && !is_new(pass) {
+                        slower += rate * pass.share;
+                    } else {
+                        shares += pass.share;
+                    }
+                }
+                let next = (link.capacity - slower) / shares;
+                if next <= x {
+                    break;
+                }
+                x = next;
+            }
+            level = level.min(x);
         }
+        level
     }
 }

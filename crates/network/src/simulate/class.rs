@@ -64,21 +64,29 @@ pub struct Class {
 impl Class {
     /// Groups by their pairs.
     pub fn new(name: impl Into<String>, members: Vec<Vec<Edge>>, steps: f64, design: &Design) -> Self {
-        let ideal = members.iter().map(|edges| ideal(edges, design)).fold(0.0, f64::max);
+        let ideal = members.iter().map(|edges| ideal(edges, &Ports::of(design))).fold(0.0, f64::max);
         Self { name: name.into(), members, blocks: Vec::new(), ideal, steps, apart: false }
     }
 
     /// One call of an exchange by all of its groups; of some of its stages if these are said.
     pub fn of(exchange: &Exchange, numbering: &Numbering, stage: Option<u32>, design: &Design) -> Self {
-        let mut ranks = Vec::new();
         let per_stage = exchange.groups.per_stage();
         let is_meant = |group: u64| {
             let at = exchange.groups.stages.get((group / per_stage.max(1)) as usize);
             stage.is_none_or(|stage| at == Some(&stage))
         };
-        let (mut members, mut blocks) = (Vec::new(), Vec::new());
-        for group in (0..exchange.groups.count()).filter(|group| is_meant(*group)) {
+        let groups = (0..exchange.groups.count()).filter(|group| is_meant(*group)).map(|group| {
+            let mut ranks = Vec::new();
             exchange.groups.members(numbering, group, &mut ranks);
+            ranks
+        });
+        Self::among(exchange, groups, design)
+    }
+
+    /// One call of an exchange by groups of any devices, whatever the groups of the exchange itself are; all groups have equal size.
+    pub fn among(exchange: &Exchange, groups: impl IntoIterator<Item = Vec<u32>>, design: &Design) -> Self {
+        let (mut members, mut blocks) = (Vec::new(), Vec::new());
+        for ranks in groups {
             if ranks.len() >= MANY {
                 let mut own = Vec::new();
                 let is_blocks = exchange.blocks(&ranks, design.domain.size, |members, bytes| {
@@ -141,11 +149,33 @@ fn steps(exchange: &Exchange, n: f64) -> f64 {
     }
 }
 
+/// Ports of a device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ports {
+    /// Devices of a scale-up domain.
+    pub domain: u32,
+    /// Bytes a second into the domain, one direction.
+    pub inside: f64,
+    /// Bytes a second into the network, one direction.
+    pub across: f64,
+}
+
+impl Ports {
+    /// Those of a design.
+    pub fn of(design: &Design) -> Self {
+        Self {
+            domain: design.domain.size as u32,
+            inside: design.domain.bandwidth.get(),
+            across: design.nic_bandwidth.get(),
+        }
+    }
+}
+
 /// Seconds that the pairs take when nothing but the devices' own ports limits them: the most that any device sends or receives
 /// inside its domain over the domain's bandwidth, or across over its network bandwidth.
-pub fn ideal(edges: &[Edge], design: &Design) -> f64 {
-    let (domain, inside, across) =
-        (design.domain.size as u32, design.domain.bandwidth.get(), design.nic_bandwidth.get());
+pub fn ideal(edges: &[Edge], of: &Ports) -> f64 {
+    let Ports { domain, inside, across } = *of;
+    let domain = domain.max(1);
     let mut ports: Vec<(u64, f64)> = Vec::with_capacity(2 * edges.len());
     for edge in edges {
         let is_inside = edge.from / domain == edge.to / domain;

@@ -6,7 +6,7 @@ use super::bundle::Bundle;
 use super::part::layer_name;
 use super::wiring::Wiring;
 use crate::topology::{Detail, Graph, Layer, LinkClass, LinkId, Node, Topology};
-use railwright_spec::quantity::{BytesPerSecond, Seconds};
+use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -32,15 +32,31 @@ pub struct LayerLoad {
 
 /// Loads by layer, from the devices outwards, of what units moved (seconds at ideal speed) in so long.
 pub fn layers(wiring: &Wiring, bundle: &Bundle, moved: &[f64], time: Seconds) -> Vec<LayerLoad> {
-    let graph = &wiring.topology.graph;
-    if time <= Seconds::ZERO {
-        return Vec::new();
-    }
-    let mut carried = vec![0.0; graph.link_count()];
+    let mut carried = vec![0.0; wiring.topology.graph.link_count()];
     for (unit, amount) in bundle.units.iter().zip(moved) {
         for &(link, load) in &unit.loads {
             carried[link as usize] += load * amount;
         }
+    }
+    of_links(wiring, &carried, time)
+}
+
+impl Wiring {
+    /// Loads by layer of the bytes that each link carried in a time.
+    pub fn loads(&self, carried: &[Bytes], time: Seconds) -> Vec<LayerLoad> {
+        let mut all = vec![0.0; self.topology.graph.link_count()];
+        for (sum, bytes) in all.iter_mut().zip(carried) {
+            *sum = bytes.get();
+        }
+        of_links(self, &all, time)
+    }
+}
+
+/// Loads by layer of bytes on each link.
+fn of_links(wiring: &Wiring, carried: &[f64], time: Seconds) -> Vec<LayerLoad> {
+    let graph = &wiring.topology.graph;
+    if time <= Seconds::ZERO {
+        return Vec::new();
     }
     let is_pooled = |link| together(&wiring.topology, graph.class(link)) > 1;
     let mut found: BTreeMap<Layer, (LayerLoad, LinkId)> = BTreeMap::new();

@@ -11,6 +11,7 @@ use super::detour;
 use super::part::Part;
 use super::recovery::{Lost, Settled};
 use crate::failures::Recovery;
+use crate::flow::listed::Routes;
 use crate::flow::{Flow, Wires};
 use crate::topology::{Design, Detail, LinkId, Route, Routing, Topology};
 use railwright_spec::human;
@@ -297,5 +298,15 @@ impl Wires for Wiring {
         };
         route.extend_from_slice(&way.links);
         way.latency
+    }
+}
+
+impl Routes for Wiring {
+    fn capacities(&self) -> Vec<f64> {
+        Wires::capacities(self)
+    }
+
+    fn way(&self, from: u32, to: u32, label: u64) -> Option<Way> {
+        Self::way(self, from, to, label)
     }
 }

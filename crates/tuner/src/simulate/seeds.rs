@@ -36,7 +36,7 @@ pub struct OverSeeds {
 }
 
 /// The value below which a share of sorted ones is, by the nearest rank: `x[ceil(p n)]` from 1.
-fn quantile(sorted: &[Seconds], share: f64) -> Seconds {
+pub(crate) fn quantile(sorted: &[Seconds], share: f64) -> Seconds {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(Seconds::ZERO)
 }

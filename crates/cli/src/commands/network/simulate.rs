@@ -87,15 +87,15 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
 }
 
 /// A network with what was chosen for it.
-struct Wired {
-    sheet: Sheet<DesignSpec>,
-    wiring: Wiring,
-    chosen: Option<String>,
+pub(super) struct Wired {
+    pub(super) sheet: Sheet<DesignSpec>,
+    pub(super) wiring: Wiring,
+    pub(super) chosen: Option<String>,
 }
 
 /// The network of a cluster: rail-optimized where no topology is named, and packets sprayed where no routing is said, which on a tree
 /// that is not oversubscribed never blocks.
-fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Result<Wired, Problem> {
+pub(super) fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Result<Wired, Problem> {
     let (mut sheet, _) = on_network::of(on, Kind::RailOptimized, cluster)?;
     let kind = sheet.spec.kind.unwrap_or(Kind::RailOptimized);
     let mut chosen = Vec::new();
@@ -112,7 +112,7 @@ fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Result<Wired, Pr
 }
 
 /// A problem of the design where it was said, and keys of the design as `--network` takes them.
-fn in_words(problem: Problem, sheet: &Sheet<DesignSpec>) -> Problem {
+pub(super) fn in_words(problem: Problem, sheet: &Sheet<DesignSpec>) -> Problem {
     let mut problem = sheet.placed(problem);
     let spelled = |text: &str| text.replace("design.", "--network ").replace(" = ", "=");
     problem.hint = problem.hint.as_deref().map(spelled);

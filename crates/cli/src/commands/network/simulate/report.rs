@@ -1,5 +1,6 @@
 //! A simulated step for people: from the closed form to the step, dimension by dimension, and the busiest links.
 
+use super::super::layers;
 use super::Simulated;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
@@ -48,7 +49,7 @@ impl Answer for Simulated {
         document.heading("exchanges by dimension");
         document.table(dimensions(simulation));
         document.heading("links");
-        document.table(links(simulation));
+        document.table(layers::table(&simulation.layers));
         document.blocks.push(Block::Bullets(remarks(simulation)));
         document
     }
@@ -123,32 +124,6 @@ fn dimensions(simulation: &Simulation) -> Table {
             Column::numbers("alone").expendable(1),
             Column::numbers("in the step"),
             Column::numbers("slowdown"),
-        ],
-        rows: rows.collect(),
-    }
-}
-
-fn links(simulation: &Simulation) -> Table {
-    let rows = simulation.layers.iter().filter(|layer| layer.used > 0).map(|layer| {
-        vec![
-            layer.layer.into(),
-            Cell::whole(layer.links as u64),
-            Cell::whole(layer.used as u64),
-            Cell::number(format!("{:.1} GB/s", layer.capacity.gb()), layer.capacity.gb()),
-            Cell::percent(layer.mean),
-            Cell::percent(layer.busiest),
-            layer.link.as_str().into(),
-        ]
-    });
-    Table {
-        columns: vec![
-            Column::words("layer"),
-            Column::numbers("links").expendable(3),
-            Column::numbers("used").expendable(4),
-            Column::numbers("capacity").expendable(2),
-            Column::numbers("busy"),
-            Column::numbers("busiest"),
-            Column::words("which").expendable(1),
         ],
         rows: rows.collect(),
     }

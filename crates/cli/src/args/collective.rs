@@ -1,0 +1,105 @@
+//! Arguments of `network collective`.
+
+use super::Output;
+use super::flows::OwnFabric;
+use super::traffic::OnNetwork;
+use clap::{Args, ValueEnum, ValueHint};
+use railwright_calculator::collectives::Collective;
+
+pub(super) const EXAMPLES: &str = "Examples:\n  \
+    railwright network collective all-reduce --cluster dgx-h100 --gpus 64 --bytes 8M..8G\n  \
+    railwright network collective all-to-all --gpus 512 --topology clos --network leaf_oversubscription=2 --routing ecmp\n  \
+    railwright network collective all-gather --topology examples/networks/hpn-pod.toml --ranks 0-63 --ranks 1024-1087\n  \
+    railwright network collective all-reduce --nodelist 'gpu[001-004,065-068]' --first-node 1 --topology rail-optimized --network gpus=1024\n  \
+    railwright network collective all-to-all --fabric examples/networks/two-leaves.dot --routing ecmp
+  \
+    railwright network collective all-reduce --gpus 256 --svg -o all-reduce.svg\n\n\
+    Sizes and bus bandwidth are those of nccl-tests: K, M and G are powers of 1,024.\n\
+    Devices, domains and speed are those of the cluster unless a design file or --network sets them.\n\
+    docs/guides/collective.md describes the columns and the errors against published measurements.";
+
+/// Arguments of `network collective`.
+#[derive(Args, Debug)]
+pub(crate) struct CollectiveOn {
+    /// Collective
+    #[arg(value_name = "COLLECTIVE")]
+    pub(crate) operation: Operation,
+    /// Message sizes: a range, a list or one size
+    #[arg(long, value_name = "SIZES", default_value = "1M..8G")]
+    pub(crate) bytes: String,
+    /// Factor between the sizes of a range
+    #[arg(long, value_name = "X", default_value_t = 2.0)]
+    pub(crate) factor: f64,
+    /// GPUs in the collective, from rank 0 [default: those of --ranks or --nodelist]
+    #[arg(long, value_name = "N", conflicts_with_all = ["ranks", "nodelist"])]
+    pub(crate) gpus: Option<u64>,
+    /// Cluster: a name from `clusters list` or `gpus list`, or a file [default: dgx-h100]
+    #[arg(long, value_name = "CLUSTER", value_hint = ValueHint::AnyPath)]
+    pub(crate) cluster: Option<String>,
+    /// Ranks of one process group, such as `0-7,16-23`; repeat it for groups that run at the same time
+    #[arg(long, value_name = "RANKS", help_heading = "Placement")]
+    pub(crate) ranks: Vec<String>,
+    /// Slurm node list of one process group, such as `gpu[001-004]`; repeat it for groups that run at the same time
+    #[arg(long, value_name = "NODES", help_heading = "Placement")]
+    pub(crate) nodelist: Vec<String>,
+    /// Number in the name of the network's first node, for --nodelist
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Placement")]
+    pub(crate) first_node: u32,
+    #[command(flatten)]
+    pub(crate) on: OnNetwork,
+    #[command(flatten)]
+    pub(crate) fabric: OwnFabric,
+    /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
+    #[arg(long, value_name = "ROUTING", help_heading = "Network")]
+    pub(crate) routing: Option<String>,
+    /// Hash seeds: times are their median and 90th percentile [default: 16 with `ecmp` routing, otherwise 1]
+    #[arg(long, value_name = "N", help_heading = "Network")]
+    pub(crate) seeds: Option<u32>,
+    /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
+    #[arg(long, value_name = "PART", conflicts_with = "fabric", help_heading = "Network")]
+    pub(crate) fail: Vec<String>,
+    /// Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain
+    #[arg(long, value_name = "HOW", default_value = "spread", help_heading = "Network")]
+    pub(crate) recovery: String,
+    /// Output the bus bandwidth over message size as an SVG chart
+    #[arg(long, help_heading = "Output")]
+    pub(crate) svg: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// A collective by the names of NCCL and of nccl-tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Operation {
+    /// Sum of a buffer on every rank
+    #[value(alias = "all_reduce", alias = "allreduce")]
+    AllReduce,
+    /// Shards of all ranks on every rank
+    #[value(alias = "all_gather", alias = "allgather")]
+    AllGather,
+    /// One shard of the sum on each rank
+    #[value(alias = "reduce_scatter", alias = "reducescatter")]
+    ReduceScatter,
+    /// A part of each rank's buffer to each rank
+    #[value(alias = "all_to_all", alias = "alltoall")]
+    AllToAll,
+    /// Buffer of the first rank on every rank
+    Broadcast,
+    /// A message from each rank to the next (`sendrecv_perf`)
+    #[value(alias = "send_receive", alias = "sendrecv", alias = "send")]
+    SendReceive,
+}
+
+impl Operation {
+    /// The operation of the calculator.
+    pub(crate) const fn collective(self) -> Collective {
+        match self {
+            Self::AllReduce => Collective::AllReduce,
+            Self::AllGather => Collective::AllGather,
+            Self::ReduceScatter => Collective::ReduceScatter,
+            Self::AllToAll => Collective::AllToAll,
+            Self::Broadcast => Collective::Broadcast,
+            Self::SendReceive => Collective::SendReceive,
+        }
+    }
+}

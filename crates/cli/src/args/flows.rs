@@ -1,0 +1,56 @@
+//! Arguments of `network flows`, and of commands that take a fabric from a file.
+
+use super::Output;
+use super::traffic::OnNetwork;
+use clap::{Args, ValueHint};
+
+pub(super) const EXAMPLES: &str = "Examples:\n  \
+    railwright network flows examples/networks/incast.csv --topology clos --network gpus=64\n  \
+    railwright network flows examples/networks/incast.csv --fabric examples/networks/two-leaves.dot --routing ecmp --seeds 16\n  \
+    railwright network flows examples/networks/incast.csv --topology rail-only --network gpus=64 --ends ends.csv\n\n\
+    FLOWS is CSV with the columns source, destination, bytes, start, after and name; the last three are optional.\n\
+    A flow begins `start` after the flows in `after` have ended. Devices are numbers from 0, or names of the fabric.\n\
+    docs/guides/network-flows.md describes flow tables and fabric files.";
+
+/// Arguments of `network flows`.
+#[derive(Args, Debug)]
+pub(crate) struct FlowsOn {
+    /// Table of flows
+    #[arg(value_name = "FLOWS", value_hint = ValueHint::FilePath)]
+    pub(crate) flows: String,
+    /// Cluster, for scale-up domains and NIC bandwidth: a name from `clusters list` or `gpus list`, or a file [default: dgx-h100]
+    #[arg(long, value_name = "CLUSTER", value_hint = ValueHint::AnyPath)]
+    pub(crate) cluster: Option<String>,
+    #[command(flatten)]
+    pub(crate) on: OnNetwork,
+    #[command(flatten)]
+    pub(crate) fabric: OwnFabric,
+    /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
+    #[arg(long, value_name = "ROUTING", help_heading = "Network")]
+    pub(crate) routing: Option<String>,
+    /// Hash seeds: the makespan has its median and 90th percentile
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Network")]
+    pub(crate) seeds: u32,
+    /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
+    #[arg(long, value_name = "PART", conflicts_with = "fabric", help_heading = "Network")]
+    pub(crate) fail: Vec<String>,
+    /// Write begin and end of every flow as CSV
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) ends: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// A fabric from a file.
+#[derive(Args, Debug, Default)]
+pub(crate) struct OwnFabric {
+    /// Fabric from a file: a DOT or GraphML graph, or the output of `ibnetdiscover`
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["topology", "keys"],
+        help_heading = "Network"
+    )]
+    pub(crate) fabric: Option<String>,
+}

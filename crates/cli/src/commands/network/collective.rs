@@ -1,0 +1,156 @@
+//! `network collective`: one collective over message sizes on a network.
+//!
+//! Responsible for: the cluster and the ranks that arguments describe. Refuses to compute times ([`railwright_tuner::collective`]).
+
+mod report;
+
+use super::on_fabric;
+use super::simulate::{Wired, in_words, wired};
+use crate::args::collective::CollectiveOn;
+use crate::args::traffic::OnNetwork;
+use crate::exit::{Failure, Outcome};
+use crate::printer::Printer;
+use crate::run;
+use railwright_network::failures::Recovery;
+use railwright_network::simulate::Part;
+use railwright_network::topology::{DesignSpec, Routing};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Bytes;
+use railwright_spec::run::{Field as _, Value};
+use railwright_tuner::collective::{Network, Question, curve, nodes, range, ranks};
+use report::Answered;
+use std::path::Path;
+
+/// The cluster if none is named.
+const USUAL: &str = "dgx-h100";
+/// Hash seeds if their number is not set.
+const SEEDS: u32 = 16;
+
+/// Computes a curve.
+pub(crate) fn run(arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome, Failure> {
+    let sizes = range(&arguments.bytes, arguments.factor).map_err(|problem| unplaced(problem, "--bytes"))?;
+    let failed = arguments
+        .fail
+        .iter()
+        .map(|text| Part::parse(text).map_err(|problem| problem.in_file("--fail")))
+        .collect::<Result<Vec<Part>, Problem>>()?;
+    if let Some(file) = &arguments.fabric.fabric {
+        return on_file(arguments, file, &sizes, printer);
+    }
+    let mut on = OnNetwork { topology: arguments.on.topology.clone(), keys: arguments.on.keys.clone() };
+    on.keys.extend(arguments.routing.iter().map(|routing| format!("routing={routing}")));
+    let said = super::on_network::said(&on)?.spec;
+    let mut chosen = Vec::new();
+    let word = arguments.cluster.as_deref().unwrap_or_else(|| {
+        chosen.push(format!("cluster {USUAL}"));
+        USUAL
+    });
+    let (cluster, groups) = placed(arguments, word, &said)?;
+    let Wired { sheet, wiring, chosen: laid } = wired(&on, &cluster, &failed)?;
+    chosen.extend(laid);
+    let recovery = Recovery::read(&Value::Text(arguments.recovery.clone()))
+        .map_err(|problem| problem.in_file("--recovery"))?;
+    let wiring = wiring.recovering(recovery);
+    let is_hashed = wiring.topology.design.routing == Routing::Ecmp;
+    let seeds = arguments.seeds.unwrap_or(if is_hashed { SEEDS } else { 1 });
+    let operation = arguments.operation.collective();
+    let question = Question { operation, sizes: &sizes, groups: &groups, seeds };
+    let curve =
+        curve(&cluster, Network::Design(&wiring), &question).map_err(|problem| in_words(problem, &sheet))?;
+    let answered = Answered { machine: cluster.accelerator.name.clone(), chosen, curve };
+    print(&answered, arguments, printer)
+}
+
+/// On a fabric from a file.
+fn on_file(
+    arguments: &CollectiveOn,
+    file: &str,
+    sizes: &[Bytes],
+    printer: &Printer,
+) -> Result<Outcome, Failure> {
+    let word = arguments.cluster.as_deref().unwrap_or(USUAL);
+    let mut chosen = Vec::new();
+    if arguments.cluster.is_none() {
+        chosen.push(format!("cluster {USUAL}"));
+    }
+    let (mut cluster, fabric, laid) = on_fabric::read(file, word, arguments.routing.as_deref())?;
+    chosen.extend(laid);
+    let devices = fabric.devices.len() as u64;
+    let said = DesignSpec { devices: Some(devices), ..DesignSpec::default() };
+    let (_, groups) = placed(arguments, word, &said)?;
+    cluster.devices = devices.next_multiple_of(cluster.scale_up.domain_size.max(1));
+    let is_hashed = fabric.setting.routing == Routing::Ecmp;
+    let seeds = arguments.seeds.unwrap_or(if is_hashed { SEEDS } else { 1 });
+    let question = Question { operation: arguments.operation.collective(), sizes, groups: &groups, seeds };
+    let curve = curve(&cluster, Network::Imported(&fabric), &question)?;
+    print(&Answered { machine: cluster.accelerator.name.clone(), chosen, curve }, arguments, printer)
+}
+
+fn print(answered: &Answered, arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome, Failure> {
+    let path = arguments.output.output.as_deref();
+    if arguments.svg || path.is_some_and(|path| Path::new(path).extension().is_some_and(|e| e == "svg")) {
+        printer.data(&answered.svg(), path)?;
+    } else {
+        printer.answer(answered, &arguments.output)?;
+    }
+    Ok(Outcome::Yes)
+}
+
+fn unplaced(problem: Problem, place: &str) -> Problem {
+    if problem.place.is_none() { problem.in_file(place) } else { problem }
+}
+
+/// The groups, and a cluster with at least their ranks.
+fn placed(
+    arguments: &CollectiveOn,
+    word: &str,
+    said: &DesignSpec,
+) -> Result<(Cluster, Vec<Vec<u32>>), Problem> {
+    let mut spec = run::cluster(word)?;
+    let per_node = spec.resolve()?.devices_per_node.max(1);
+    let mut groups = Vec::new();
+    for text in &arguments.ranks {
+        groups.push(ranks(text).map_err(|problem| unplaced(problem, "--ranks"))?);
+    }
+    for text in &arguments.nodelist {
+        groups.push(of_nodes(text, arguments.first_node, per_node)?);
+    }
+    if groups.is_empty() {
+        let all = arguments.gpus.or(said.devices).ok_or_else(|| {
+            Problem::new("the collective has no ranks").hint("use --gpus, --ranks or --nodelist")
+        })?;
+        groups.push((0..device(all)?).collect());
+    }
+    let last = groups.iter().flatten().max().map_or(0, |rank| u64::from(*rank));
+    spec.devices = Some(last + 1);
+    let whole = spec.resolve()?.scale_up.domain_size.clamp(1, last + 1);
+    spec.devices = Some((last + 1).next_multiple_of(whole));
+    Ok((spec.resolve()?, groups))
+}
+
+fn device(number: u64) -> Result<u32, Problem> {
+    u32::try_from(number)
+        .ok()
+        .filter(|number| u64::from(*number) <= railwright_network::topology::MOST_DEVICES)
+        .ok_or_else(|| {
+            Problem::new(format!("{number} devices exceed what a network can have")).in_file("--gpus")
+        })
+}
+
+/// All devices of the nodes of a node list.
+fn of_nodes(text: &str, first: u32, per_node: u64) -> Result<Vec<u32>, Problem> {
+    let mut all = Vec::new();
+    for node in nodes(text).map_err(|problem| unplaced(problem, "--nodelist"))? {
+        let Some(node) = node.checked_sub(first) else {
+            return Err(Problem::new(format!("node {node} is before the first node, {first}"))
+                .in_file("--nodelist")
+                .hint("set --first-node to the lowest node number of the network"));
+        };
+        let from = u64::from(node) * per_node;
+        for rank in from..from + per_node {
+            all.push(device(rank)?);
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,165 @@
+//! A collective over sizes as a table and as a chart.
+
+use super::super::layers;
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Terminal, fields, words};
+use railwright_network::picture::{self, Lines};
+use railwright_spec::human;
+use railwright_spec::quantity::BytesPerSecond;
+use railwright_tuner::collective::{Curve, Point};
+use serde_json::{Map, Value, json};
+
+/// A curve with what was chosen for the command.
+pub(super) struct Answered {
+    pub(super) machine: String,
+    pub(super) chosen: Vec<String>,
+    pub(super) curve: Curve,
+}
+
+/// Names of sizes below a chart; more would overlap.
+const MOST_NAMES: usize = 10;
+
+impl Answer for Answered {
+    const KIND: &'static str = "network_collective";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut map = fields(&self.curve);
+        map.insert("title".to_owned(), json!(self.title()));
+        map.insert("chosen".to_owned(), json!(self.chosen));
+        map
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let curve = &self.curve;
+        let mut document = Document::default();
+        document.spans(vec![Cell::new(self.title(), Tone::Strong)]);
+        document.chosen(&self.chosen);
+        document.heading_with(format!("{} on {}", self.operation(), curve.topology), self.placement());
+        document.pairs(vec![
+            ("slowdown", slowdown(curve).into()),
+            ("failed parts", curve.failed.join(", ").into()),
+        ]);
+        document.table(points(curve));
+        document.heading("links");
+        document.table(layers::table(&curve.layers));
+        document.blocks.push(Block::Bullets(remarks(curve)));
+        document
+    }
+}
+
+impl Answered {
+    fn operation(&self) -> String {
+        words(self.curve.operation).replace(['_', ' '], "-")
+    }
+
+    fn title(&self) -> String {
+        let ranks = human::whole(self.curve.ranks * self.curve.groups as u64);
+        format!("{} on {ranks} x {}", self.operation(), self.machine)
+    }
+
+    fn placement(&self) -> String {
+        let curve = &self.curve;
+        let groups = match curve.groups {
+            1 => String::new(),
+            n => format!("{n} process groups at the same time, each with "),
+        };
+        let domains = match curve.domains {
+            1 => "1 scale-up domain".to_owned(),
+            n => format!("{} scale-up domains", human::whole(n)),
+        };
+        format!("{groups}{} ranks in {domains}, routing {}", human::whole(curve.ranks), curve.routing)
+    }
+
+    /// Bus bandwidth over message size.
+    pub(super) fn svg(&self) -> String {
+        let points = &self.curve.points;
+        let every = points.len().div_ceil(MOST_NAMES).max(1);
+        let place = |(n, point): (usize, &Point)| {
+            if n % every == 0 { human::bytes(point.bytes) } else { String::new() }
+        };
+        let of = |name: &str, value: &dyn Fn(&Point) -> BytesPerSecond| picture::Curve {
+            name: name.to_owned(),
+            values: points.iter().map(|point| Some(value(point).gb())).collect(),
+        };
+        let mut curves = vec![
+            of("topology", &|point| point.bus_bandwidth),
+            of("closed form", &|point| point.closed_form_bus),
+        ];
+        if self.curve.slowdown.seeds > 1 {
+            curves.push(of("90th percentile of hash seeds", &|point| {
+                point.bus_bandwidth * (point.time / point.time_p90)
+            }));
+        }
+        picture::lines(&Lines {
+            title: format!("{}, {}", self.title(), self.curve.topology),
+            across: "message size".to_owned(),
+            places: points.iter().enumerate().map(place).collect(),
+            up: "bus bandwidth, GB/s".to_owned(),
+            curves,
+        })
+    }
+}
+
+fn slowdown(curve: &Curve) -> String {
+    let spread = curve.slowdown;
+    if spread.seeds > 1 {
+        format!(
+            "median {:.3}, 90th percentile {:.3} over {} hash seeds",
+            spread.median, spread.p90, spread.seeds
+        )
+    } else {
+        format!("{:.3}", spread.median)
+    }
+}
+
+fn points(curve: &Curve) -> Table {
+    let has_seeds = curve.slowdown.seeds > 1;
+    let gb = |rate: BytesPerSecond| Cell::number(format!("{:.1} GB/s", rate.gb()), rate.gb());
+    let rows = curve.points.iter().map(|point| {
+        let mut row = vec![
+            Cell::number(human::bytes(point.bytes), point.bytes.get()),
+            point.algorithm.into(),
+            Cell::seconds(point.closed_form),
+            gb(point.closed_form_bus),
+            Cell::seconds(point.time).toned(Tone::Strong),
+        ];
+        if has_seeds {
+            row.push(Cell::seconds(point.time_p90));
+        }
+        row.extend([gb(point.algorithm_bandwidth), gb(point.bus_bandwidth).toned(Tone::Strong)]);
+        row
+    });
+    let mut columns = vec![
+        Column::numbers("size"),
+        Column::words("algorithm").expendable(1),
+        Column::numbers("closed form").expendable(2),
+        Column::numbers("closed form busbw").expendable(3),
+        Column::numbers("time"),
+    ];
+    if has_seeds {
+        columns.push(Column::numbers("time p90"));
+    }
+    columns.extend([Column::numbers("algbw"), Column::numbers("busbw")]);
+    Table { columns, rows: rows.collect() }
+}
+
+fn remarks(curve: &Curve) -> Vec<Cell> {
+    let mut remarks = vec![
+        Cell::from(
+            "closed form: the same ranks and NICs without contention; algorithm and protocol are those of its lowest time",
+        ),
+        Cell::from(
+            "slowdown: bandwidth time on the topology over that at the devices' own ports; latency is not slowed",
+        ),
+        Cell::from(
+            "links: directed; busy is the share of the collective's bandwidth time that they would need at full rate",
+        ),
+    ];
+    if curve.slowdown.median > 1.5 {
+        remarks.push(Cell::new(
+            "lossless Ethernet (PFC): pauses are not simulated; other flows next to a congested receiver can take 7 to 27 times as long",
+            Tone::Doubtful,
+        ));
+    }
+    remarks
+}

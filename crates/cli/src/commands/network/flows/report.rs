@@ -1,0 +1,148 @@
+//! Flows of a table: the makespan, the slowest flows, and the links.
+
+use super::super::layers;
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Terminal};
+use railwright_network::simulate::LayerLoad;
+use railwright_spec::human;
+use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// A played table.
+pub(super) struct Answered {
+    pub(super) network: String,
+    pub(super) routing: &'static str,
+    pub(super) devices: u32,
+    pub(super) chosen: Vec<String>,
+    /// Of every seed, the first first.
+    pub(super) makespans: Vec<Seconds>,
+    pub(super) layers: Vec<LayerLoad>,
+    pub(super) flows: Vec<Shown>,
+}
+
+/// A flow with its times.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Shown {
+    pub(super) name: String,
+    pub(super) source: u32,
+    pub(super) destination: u32,
+    pub(super) bytes: Bytes,
+    pub(super) begin: Seconds,
+    pub(super) end: Seconds,
+}
+
+/// Flows that a report lists; `--ends` and JSON have all.
+const LISTED: usize = 20;
+
+impl Shown {
+    fn time(&self) -> Seconds {
+        self.end - self.begin
+    }
+}
+
+/// The value at a share of sorted ones, by the nearest rank.
+fn quantile(sorted: &[Seconds], share: f64) -> Seconds {
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(Seconds::ZERO)
+}
+
+fn sorted(times: impl Iterator<Item = Seconds>) -> Vec<Seconds> {
+    let mut times: Vec<Seconds> = times.collect();
+    times.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    times
+}
+
+impl Answer for Answered {
+    const KIND: &'static str = "network_flows";
+
+    fn json(&self) -> Map<String, Value> {
+        let makespans = sorted(self.makespans.iter().copied());
+        let over = json!({
+            "seeds": makespans.len(),
+            "median": quantile(&makespans, 0.5),
+            "p90": quantile(&makespans, 0.9),
+        });
+        Map::from_iter([
+            ("network".to_owned(), json!(self.network)),
+            ("routing".to_owned(), json!(self.routing)),
+            ("devices".to_owned(), json!(self.devices)),
+            ("chosen".to_owned(), json!(self.chosen)),
+            ("makespan".to_owned(), json!(self.makespans.first())),
+            ("over_seeds".to_owned(), over),
+            ("layers".to_owned(), json!(self.layers)),
+            ("flows".to_owned(), json!(self.flows)),
+        ])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        let flows = human::whole(self.flows.len() as u64);
+        document.spans(vec![Cell::new(format!("{flows} flows on {}", self.network), Tone::Strong)]);
+        document.chosen(&self.chosen);
+        let remark = format!("{} devices, routing {}", human::whole(u64::from(self.devices)), self.routing);
+        document.heading_with("flows", remark);
+        let times = sorted(self.flows.iter().map(Shown::time));
+        let makespans = sorted(self.makespans.iter().copied());
+        let over = match makespans.len() {
+            1 => String::new(),
+            n => format!(
+                "median {}, 90th percentile {} over {n} hash seeds",
+                human::seconds(quantile(&makespans, 0.5)),
+                human::seconds(quantile(&makespans, 0.9))
+            ),
+        };
+        document.pairs(vec![
+            (
+                "makespan",
+                Cell::seconds(self.makespans.first().copied().unwrap_or(Seconds::ZERO)).toned(Tone::Strong),
+            ),
+            ("over seeds", over.into()),
+            ("median flow", Cell::seconds(quantile(&times, 0.5))),
+            ("99th percentile", Cell::seconds(quantile(&times, 0.99))),
+        ]);
+        let shown = self.flows.len().min(LISTED);
+        document.heading_with("slowest flows", format!("{shown} of {flows}, by time from begin to end"));
+        document.table(self.slowest());
+        document.heading("links");
+        document.table(layers::table(&self.layers));
+        document.blocks.push(Block::Bullets(vec![
+            "rates: max-min fair; queues, pauses and congestion control are not simulated".into(),
+            "links: directed; busy is the share of the makespan that they would need at full rate".into(),
+        ]));
+        document
+    }
+}
+
+impl Answered {
+    fn slowest(&self) -> Table {
+        let mut flows: Vec<&Shown> = self.flows.iter().collect();
+        flows.sort_by(|a, b| b.time().get().total_cmp(&a.time().get()));
+        let rows = flows.into_iter().take(LISTED).map(|flow| {
+            let time = flow.time();
+            let rate =
+                BytesPerSecond::new(if time.get() > 0.0 { flow.bytes.get() / time.get() } else { 0.0 });
+            vec![
+                flow.name.as_str().into(),
+                Cell::whole(u64::from(flow.source)),
+                Cell::whole(u64::from(flow.destination)),
+                Cell::number(human::bytes(flow.bytes), flow.bytes.get()),
+                Cell::seconds(flow.begin),
+                Cell::seconds(flow.end),
+                Cell::number(format!("{:.2} GB/s", rate.gb()), rate.gb()),
+            ]
+        });
+        Table {
+            columns: vec![
+                Column::words("flow"),
+                Column::numbers("source"),
+                Column::numbers("destination"),
+                Column::numbers("size").expendable(1),
+                Column::numbers("begin"),
+                Column::numbers("end"),
+                Column::numbers("mean rate"),
+            ],
+            rows: rows.collect(),
+        }
+    }
+}

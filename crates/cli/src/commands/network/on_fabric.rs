@@ -1,0 +1,60 @@
+//! Fabrics from files.
+//!
+//! Responsible for: reading the file and completing it from the cluster. Refuses to know what runs on it.
+
+use crate::input::{self, CONFIG_LIMIT};
+use crate::run;
+use railwright_network::imported::{Imported, RouteSetting, Surroundings, parse};
+use railwright_network::topology::{DesignSpec, Kind, Routing};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+use railwright_spec::run::{Field as _, Value};
+
+/// Latency of cables without one: that of a design's links.
+const LATENCY: Seconds = Seconds::new(1e-6);
+/// Paths of a connection: NCCL's 2 channels per network peer with one queue pair each.
+const PATHS: u32 = 2;
+
+/// A cluster and a fabric with its ports, and the settings that were chosen.
+pub(super) fn read(
+    file: &str,
+    cluster: &str,
+    routing: Option<&str>,
+) -> Result<(Cluster, Imported, Vec<String>), Problem> {
+    let cluster = run::cluster(cluster)?.resolve()?;
+    let mut chosen = Vec::new();
+    let routing = if let Some(word) = routing {
+        Routing::read(&Value::Text(word.to_owned())).map_err(|problem| problem.in_file("--routing"))?
+    } else {
+        chosen.push("routing spray".to_owned());
+        Routing::Spray
+    };
+    let surroundings = Surroundings {
+        domain: cluster.scale_up.domain_size,
+        domain_bandwidth: cluster.scale_up.bandwidth,
+        latency: LATENCY,
+    };
+    let setting = RouteSetting { routing, seed: 0, paths: PATHS };
+    let drawing = parse(&input::read(file, CONFIG_LIMIT)?, file)?;
+    let fabric = Imported::new(&drawing, file, &surroundings, setting)?;
+    if !fabric.left_out.is_empty() {
+        let shown: Vec<&str> = fabric.left_out.iter().take(4).map(String::as_str).collect();
+        let more = if fabric.left_out.len() > shown.len() { ", ..." } else { "" };
+        chosen.push(format!(
+            "{} hosts without {} devices are left out ({}{more})",
+            fabric.left_out.len(),
+            fabric.domain,
+            shown.join(", ")
+        ));
+    }
+    Ok((cluster, fabric, chosen))
+}
+
+/// A generated design for a cluster, with its routing.
+pub(super) fn usual(kind: Kind, spec: &mut DesignSpec, chosen: &mut Vec<String>) {
+    if let (None, Some(routing)) = (spec.routing, kind.usual_routing()) {
+        spec.routing = Some(routing);
+        chosen.push(format!("routing {}", routing.name()));
+    }
+}

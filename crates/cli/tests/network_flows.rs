@@ -1,0 +1,86 @@
+//! Tables of flows and fabrics from files: reports, and what is wrong with bad ones.
+
+mod support;
+
+use support::{json, transcript};
+
+const FLOWS: &str = "../../../../examples/networks/incast.csv";
+const FABRIC: &str = "../../../../examples/networks/two-leaves.dot";
+
+#[test]
+fn flows_on_designs_and_fabrics() {
+    let mut text = String::new();
+    for line in [
+        &["network", "flows", FLOWS, "--topology", "clos", "--network", "gpus=64"][..],
+        &[
+            "network",
+            "flows",
+            FLOWS,
+            "--fabric",
+            FABRIC,
+            "--routing",
+            "ecmp",
+            "--seeds",
+            "16",
+            "--format",
+            "csv",
+        ],
+        &[
+            "network",
+            "flows",
+            "two-hosts-flows.csv",
+            "--fabric",
+            "two-hosts.ibnet",
+            "--cluster",
+            "two-hosts.toml",
+        ],
+        &[
+            "network",
+            "collective",
+            "all-to-all",
+            "--fabric",
+            FABRIC,
+            "--routing",
+            "ecmp",
+            "--bytes",
+            "64M,256M",
+        ],
+        // Questions without an answer.
+        &["network", "flows", FLOWS, "--fabric", FABRIC, "--topology", "clos"],
+        &["network", "flows", FLOWS, "--fabric", FABRIC, "--routing", "adaptive"],
+        &["network", "flows", FABRIC, "--fabric", FABRIC],
+        &["network", "flows", FLOWS, "--fabric", FLOWS],
+        &["network", "flows", FLOWS, "--network", "gpus=8"],
+        &["network", "flows", FLOWS, "--network", "gpus=64", "--seeds", "0"],
+        &["network", "collective", "all-reduce", "--fabric", FABRIC, "--ranks", "0-63"],
+        &["network", "collective", "all-reduce", "--fabric", "two-hosts.ibnet", "--gpus", "4"],
+    ] {
+        text.push_str(&transcript(line));
+        text.push('\n');
+    }
+    insta::assert_snapshot!(text);
+}
+
+/// Eight senders of 1 MiB: the seven from other domains share a NIC of 50 GB/s, one is in the receiver's domain and has 450 GB/s; the reply
+/// begins 5 us after the last.
+#[test]
+fn every_flow_has_its_begin_and_end() {
+    let folder = std::env::temp_dir().join(format!("railwright-flows-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let ends = folder.join("ends.csv");
+    let path = ends.to_string_lossy().into_owned();
+    let answer = json(&["network", "flows", FLOWS, "--fabric", FABRIC, "--ends", &path, "--json"], 0);
+    let flows = answer["flows"].as_array().expect("flows");
+    let of = |name: &str, key: &str| {
+        let flow = flows.iter().find(|flow| flow["name"] == name).expect("the flow");
+        flow[key].as_f64().expect("a number")
+    };
+    // Both leaves' senders are below the receiver's leaf: one of the eight crosses the network, device 8.
+    assert!((of("in8", "end") - (2e-6 + 1_048_576.0 / 50e9)).abs() < 1e-12);
+    assert!((of("in1", "end") - 7.0 * 1_048_576.0 / 450e9).abs() < 1e-12);
+    assert!((of("reply", "begin") - (of("in8", "end") + 5e-6)).abs() < 1e-15);
+    let table = std::fs::read_to_string(&ends).expect("a table");
+    assert_eq!(table.lines().count(), 11);
+    assert!(table.starts_with("name,source,destination,bytes,begin,end\nin1,1,0,1048576,0,"));
+    std::fs::remove_dir_all(&folder).expect("removed");
+}

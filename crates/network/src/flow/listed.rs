@@ -1,0 +1,143 @@
+//! Programs of flows from a table: source, destination, bytes, start, and the flows that come before.
+//!
+//! Responsible for: playing such a program on any routes, and when every flow begins and ends. Refuses to choose routes.
+//!
+//! A flow begins `start` after the last of the flows that it follows has ended, or after the beginning of the program. Its bytes flow after the
+//! latency of its route.
+
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use table::parse;
+
+use super::engine::{Flow, Outcome, Start, Traffic, Wires, simulate};
+use crate::simulate::Way;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde::Serialize;
+
+/// A flow of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// Its name, or its number from 0.
+    pub name: String,
+    /// The sender.
+    pub from: u32,
+    /// The receiver.
+    pub to: u32,
+    /// Message size.
+    pub bytes: Bytes,
+    /// Delay.
+    pub start: Seconds,
+    /// Numbers of the flows that come before.
+    pub after: Vec<u32>,
+}
+
+/// When a flow begins and ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Interval {
+    /// When its delay is over, seconds.
+    pub begin: Seconds,
+    /// When its last byte arrives, seconds.
+    pub end: Seconds,
+}
+
+/// Links and routes of any network.
+pub trait Routes {
+    /// Capacity of every link, in bytes a second.
+    fn capacities(&self) -> Vec<f64>;
+
+    /// Links of a message with the share that each carries; `None` if nothing joins the two devices.
+    fn way(&self, from: u32, to: u32, label: u64) -> Option<Way>;
+}
+
+/// Plays a program, every flow with a hash of its own, which `draw` changes. Fails if a flow has no route.
+pub fn play(routes: &impl Routes, flows: &[Listed], draw: u32) -> Result<(Vec<Interval>, Outcome), Problem> {
+    let capacities = routes.capacities();
+    let mut followers = vec![Vec::new(); flows.len()];
+    for (number, flow) in flows.iter().enumerate() {
+        for before in &flow.after {
+            if let Some(followers) = followers.get_mut(*before as usize) {
+                followers.push(number as u32);
+            }
+        }
+    }
+    let waits = flows.iter().map(|flow| flow.after.len() as u32).collect();
+    let intervals = vec![Interval::default(); flows.len()];
+    let mut program = Program { flows, followers, waits, intervals, now: 0.0 };
+    let outcome = simulate(&Delayed { routes, flows, capacities, draw }, &mut program)?;
+    Ok((program.intervals, outcome))
+}
+
+struct Delayed<'a, R> {
+    routes: &'a R,
+    flows: &'a [Listed],
+    capacities: Vec<f64>,
+    draw: u32,
+}
+
+impl<R: Routes> Wires for Delayed<'_, R> {
+    /// The last capacity, 0, is that of the link in place of a route that does not exist.
+    fn capacities(&self) -> Vec<f64> {
+        self.capacities.iter().copied().chain(std::iter::once(0.0)).collect()
+    }
+
+    fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64 {
+        let delay = self.flows.get(flow.tag as usize).map_or(0.0, |flow| flow.start.get());
+        if flow.from == flow.to {
+            return delay;
+        }
+        let Some(way) = self.routes.way(flow.from, flow.to, u64::from(self.draw) << 32 | flow.tag) else {
+            route.push((self.capacities.len() as u32, 1.0));
+            return delay;
+        };
+        route.extend_from_slice(&way.links);
+        delay + way.latency
+    }
+}
+
+struct Program<'a> {
+    flows: &'a [Listed],
+    followers: Vec<Vec<u32>>,
+    waits: Vec<u32>,
+    intervals: Vec<Interval>,
+    now: f64,
+}
+
+impl Program<'_> {
+    fn start(&mut self, number: usize, start: &mut Start) {
+        if let (Some(flow), Some(interval)) = (self.flows.get(number), self.intervals.get_mut(number)) {
+            interval.begin = Seconds::new(self.now + flow.start.get());
+            start.push(Flow { from: flow.from, to: flow.to, bytes: flow.bytes.get(), tag: number as u64 });
+        }
+    }
+}
+
+impl Traffic for Program<'_> {
+    fn begin(&mut self, start: &mut Start) {
+        let first: Vec<usize> =
+            self.waits.iter().enumerate().filter(|(_, n)| **n == 0).map(|(n, _)| n).collect();
+        for number in first {
+            self.start(number, start);
+        }
+    }
+
+    fn clock(&mut self, now: f64) {
+        self.now = now;
+    }
+
+    fn arrived(&mut self, tag: u64, start: &mut Start) {
+        let number = tag as usize;
+        if let Some(interval) = self.intervals.get_mut(number) {
+            interval.end = Seconds::new(self.now);
+        }
+        for next in self.followers.get_mut(number).map(std::mem::take).unwrap_or_default() {
+            let Some(left) = self.waits.get_mut(next as usize) else { continue };
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                self.start(next as usize, start);
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Tables of flows: what they mean, and what is wrong with bad ones.
+
+use super::*;
+
+/// Devices on one switch, 10 GB/s each way, 1 us.
+struct Star(u32);
+
+impl Routes for Star {
+    fn capacities(&self) -> Vec<f64> {
+        vec![10e9; 2 * self.0 as usize]
+    }
+
+    fn way(&self, from: u32, to: u32, _: u64) -> Option<Way> {
+        (to < self.0).then(|| Way { links: vec![(from, 1.0), (self.0 + to, 1.0)], latency: 1e-6 })
+    }
+}
+
+fn read(text: &str) -> Result<Vec<Listed>, Problem> {
+    parse(text, "flows.csv", &|word| word.parse().ok().filter(|n| *n < 8))
+}
+
+/// Two flows share a receiver at 5 GB/s each: 10 MB end at 2 ms + 1 us. The third waits for the first and 1 ms more, then has 10 GB/s alone.
+#[test]
+fn flows_begin_after_others_and_share_links() {
+    let flows = read(
+        "source,destination,bytes,start,after,name\n0,2,10 MB,0,,a\n1,2,10e6,,,b\n3,4,20 MB,1 ms,a b,c\n",
+    )
+    .expect("flows");
+    assert_eq!(flows[2].after, [0, 1]);
+    let (intervals, outcome) = play(&Star(8), &flows, 0).expect("it ends");
+    let near = |a: Seconds, b: f64| assert!((a.get() / b - 1.0).abs() < 1e-12, "{a:?} {b}");
+    near(intervals[0].end, 2.001e-3);
+    near(intervals[1].end, 2.001e-3);
+    near(intervals[2].begin, 3.001e-3);
+    near(intervals[2].end, 3.001e-3 + 1e-6 + 2e-3);
+    near(outcome.duration, 5.002e-3);
+    // A device sends to itself without links.
+    let own = read("source,destination,bytes,start\n3,3,1e9,2 us\n").expect("flows");
+    assert_eq!(play(&Star(8), &own, 0).expect("it ends").0[0].end, Seconds::new(2e-6));
+    let apart = read("source,destination,bytes\n0,7,1\n").expect("flows");
+    assert!(play(&Star(4), &apart, 0).expect_err("no route").message.contains("from device 0 to device 7"));
+}
+
+#[test]
+fn bad_tables_are_refused_with_line_and_reason() {
+    let problem = |text: &str| read(text).expect_err("refused").to_string();
+    let header = "source,destination,bytes,start,after\n";
+    for (text, expected) in [
+        ("", "flows.csv:1: the column `source` is missing"),
+        ("source,destination,bytes,strat\n", "flows.csv:1: there is no column `strat`"),
+        ("source,bytes,bytes,start\n", "flows.csv:1: the column `bytes` occurs twice"),
+        ("source,destination,start\n", "flows.csv:1: the column `bytes` is missing"),
+        (&format!("{header}0,1,5,0\n"), "flows.csv:2: 4 cells in a line, but the header has 5"),
+        (&format!("{header}0,1,5,0,\n0,9,5,0,\n"), "flows.csv:3: there is no device `9`"),
+        (&format!("{header}0,1,-5,0,\n"), "flows.csv:2: bytes are 0 to 1e18, and a start 0 to 1e9 s"),
+        (&format!("{header}0,1,5,0,3\n"), "flows.csv:2: there is no flow `3`"),
+        (&format!("{header}0,1,5,0,0\n"), "flows.csv:2: the flow waits for itself"),
+        (&format!("{header}0,1,5,0,1\n0,2,5,0,2\n0,3,5,0,1\n"), "flows.csv:3: the flow waits for itself"),
+        (header, "flows.csv: no flows"),
+    ] {
+        assert_eq!(problem(text), expected);
+    }
+    assert!(problem(&format!("{header}0,1,many,0,\n")).starts_with("flows.csv:2: "));
+}

@@ -1,0 +1,44 @@
+//! Fabrics that exist outside of the program: a graph of devices, switches and cables from a file.
+//!
+//! Responsible for: reading DOT, GraphML and `ibnetdiscover` files into [`Drawing`]s, turning these into an [`Imported`] fabric with
+//! scale-up domains, its shortest routes, and collectives on them. Refuses to guess: a node without a type and a cable without a bandwidth are
+//! errors with their line.
+
+mod collective;
+mod dot;
+mod drawing;
+mod fabric;
+mod graphml;
+mod ibnetdiscover;
+mod routes;
+#[cfg(test)]
+mod tests;
+
+pub use collective::{Shared, shared_time};
+pub use drawing::Drawing;
+pub use fabric::{Imported, RouteSetting, Surroundings};
+
+use railwright_spec::problem::Problem;
+
+/// Longer files are no fabrics.
+const LONGEST: usize = 64 << 20;
+
+/// Reads a file of any of the three formats; the content determines which.
+pub fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
+    if text.len() > LONGEST {
+        return Err(Problem::new("longer than 64 MiB").in_file(file));
+    }
+    let begin = text.trim_start_matches('\u{feff}').trim_start();
+    let is_discovered = |line: &str| {
+        ["vendid=", "devid=", "sysimgguid=", "switchguid=", "caguid=", "Switch\t", "Ca\t"]
+            .iter()
+            .any(|word| line.starts_with(word))
+    };
+    if begin.starts_with('<') {
+        graphml::parse(text, file)
+    } else if begin.lines().any(is_discovered) {
+        ibnetdiscover::parse(text, file)
+    } else {
+        dot::parse(text, file)
+    }
+}

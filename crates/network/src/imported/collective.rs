@@ -1,0 +1,130 @@
+//! A collective on a fabric from a file.
+//!
+//! Responsible for: the time of groups that start together, each as one flow with the loads of all its pairs (as [`crate::simulate`] has
+//! them), and the load of links. Refuses to know the operation: pairs come in.
+
+use super::fabric::Imported;
+use crate::flow::listed::Routes as _;
+use crate::flow::program::Phases;
+use crate::flow::{Flow, Wires, simulate};
+use crate::simulate::{Edge, LayerLoad, Ports, ideal};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
+use std::collections::BTreeMap;
+
+/// Groups that start together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shared {
+    /// Time until the slowest group ends over the time at the devices' own ports.
+    pub slowdown: f64,
+    /// Load of links.
+    pub layers: Vec<LayerLoad>,
+}
+
+/// Groups as flows: bytes a second on each link at the rate of the devices' own ports.
+struct Groups {
+    capacities: Vec<f64>,
+    loads: Vec<Vec<(u32, f64)>>,
+}
+
+impl Wires for Groups {
+    fn capacities(&self) -> Vec<f64> {
+        self.capacities.clone()
+    }
+
+    fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64 {
+        route.extend_from_slice(self.loads.get(flow.from as usize).map_or(&[][..], Vec::as_slice));
+        0.0
+    }
+}
+
+/// Time of groups of pairs that start together, with the hashes of a draw. Fails if nothing joins a pair.
+pub fn shared_time(fabric: &Imported, groups: &[Vec<Edge>], draw: u32) -> Result<Shared, Problem> {
+    let ports = Ports {
+        domain: u32::try_from(fabric.domain).unwrap_or(u32::MAX),
+        inside: fabric.domain_bandwidth.get(),
+        across: fabric.nic_bandwidth.get(),
+    };
+    let least = groups.iter().map(|edges| ideal(edges, &ports)).fold(0.0, f64::max);
+    if least <= 0.0 {
+        return Ok(Shared { slowdown: 1.0, layers: Vec::new() });
+    }
+    let capacities = fabric.capacities();
+    let mut loads = Vec::with_capacity(groups.len());
+    for edges in groups {
+        let mut sums = vec![0.0; capacities.len()];
+        // Pairs of one destination follow each other, so that its distances are found once.
+        let mut edges = edges.clone();
+        edges.sort_by_key(|edge| (edge.to, edge.from));
+        for edge in edges {
+            let way = fabric
+                .way(edge.from, edge.to, u64::from(draw))
+                .ok_or_else(|| fabric.apart(edge.from, edge.to))?;
+            for (link, share) in way.links {
+                if let Some(sum) = sums.get_mut(link as usize) {
+                    *sum += edge.bytes / least * share;
+                }
+            }
+        }
+        let loaded = sums.into_iter().enumerate().filter(|(_, load)| *load > 0.0);
+        loads.push(loaded.map(|(link, load)| (link as u32, load)).collect());
+    }
+    let own = Groups { capacities, loads };
+    let flows = (0..groups.len() as u32).map(|n| Flow { from: n, to: n, bytes: least, tag: u64::from(n) });
+    let outcome = simulate(&own, &mut Phases::new([flows.collect()]))?;
+    Ok(Shared {
+        slowdown: outcome.duration.get() / least,
+        layers: fabric.layers(&outcome.carried, outcome.duration),
+    })
+}
+
+impl Imported {
+    /// Two devices that nothing joins.
+    pub(super) fn apart(&self, from: u32, to: u32) -> Problem {
+        let name = |device: u32| self.devices.get(device as usize).map_or("", String::as_str);
+        Problem::new(format!(
+            "ranks {from} (`{}`) and {to} (`{}`) have no route between them",
+            railwright_spec::human::shorten(name(from)),
+            railwright_spec::human::shorten(name(to))
+        ))
+        .in_file(self.name.clone())
+    }
+
+    /// Load by layer of what links carried in a time.
+    pub fn layers(&self, carried: &[Bytes], time: Seconds) -> Vec<LayerLoad> {
+        let mut found: BTreeMap<u8, LayerLoad> = BTreeMap::new();
+        for (number, link) in self.links.iter().enumerate() {
+            let is_device = |node: u32| (node as usize) < self.devices.len();
+            let (order, layer) = match (
+                link.from.max(link.to) >= self.switches_end,
+                is_device(link.from) || is_device(link.to),
+            ) {
+                (true, _) => (0, "scale-up"),
+                (false, true) => (1, "access"),
+                (false, false) => (2, "switch to switch"),
+            };
+            let bytes = carried.get(number).map_or(0.0, |bytes| bytes.get());
+            let busy = if time.get() > 0.0 { bytes / (link.capacity * time.get()) } else { 0.0 };
+            let row = found.entry(order).or_insert_with(|| LayerLoad {
+                layer,
+                links: 0,
+                used: 0,
+                capacity: BytesPerSecond::new(0.0),
+                mean: 0.0,
+                busiest: 0.0,
+                link: String::new(),
+            });
+            row.links += 1;
+            row.used += usize::from(busy > 0.0);
+            row.capacity = row.capacity.max(BytesPerSecond::new(link.capacity));
+            row.mean += busy;
+            if busy > row.busiest * (1.0 + 1e-9) {
+                row.busiest = busy;
+                let name = |node: u32| self.names.get(node as usize).map_or("", String::as_str);
+                row.link = format!("{} to {}", name(link.from), name(link.to));
+            }
+        }
+        let mean = |row: LayerLoad| LayerLoad { mean: row.mean / row.links.max(1) as f64, ..row };
+        found.into_values().map(mean).collect()
+    }
+}

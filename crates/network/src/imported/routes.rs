@@ -1,0 +1,180 @@
+//! Shortest routes through a fabric from a file.
+//!
+//! Responsible for: all shortest paths over switches, by hash or with packets spread evenly at every switch. Refuses to pass through
+//! devices, with one exception: if switches alone do not join two devices, the message goes through the scale-up domain of the
+//! sender to the devices that are nearest to the receiver (NCCL's PXN).
+
+use super::fabric::Imported;
+use crate::flow::listed::Routes;
+use crate::simulate::Way;
+use crate::topology::{Routing, choices};
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
+/// Distances that are kept, in nodes of all destinations together.
+const KEPT: usize = 1 << 26;
+/// A node without a path.
+const FAR: u16 = u16::MAX;
+
+/// Cables from each node to a destination, by destination.
+#[derive(Debug, Default)]
+pub(super) struct Distances {
+    known: BTreeMap<u32, Arc<[u16]>>,
+}
+
+impl Imported {
+    /// The route of a message; `None` if nothing joins the two. Messages between the same devices are hashed by their label.
+    pub fn way(&self, from: u32, to: u32, label: u64) -> Option<Way> {
+        let mut way = Way::default();
+        let domain = self.domain as u32;
+        if domain > 1 && from / domain == to / domain {
+            self.through_domain(from, to, 1.0, &mut way);
+            return Some(way);
+        }
+        let distances = self.distances(to);
+        let far = |device: u32| distances.get(device as usize).copied().unwrap_or(FAR);
+        if far(from) < FAR {
+            self.across((from, to, label), &distances, 1.0, &mut way);
+            return Some(way);
+        }
+        let own = from / domain.max(1) * domain..(from / domain.max(1) + 1) * domain;
+        let own: Vec<u32> = own.filter(|peer| (*peer as usize) < self.devices.len()).collect();
+        let least = own.iter().map(|peer| far(*peer)).min().filter(|least| *least < FAR)?;
+        let peers: Vec<u32> = own.into_iter().filter(|peer| far(*peer) == least).collect();
+        for &peer in &peers {
+            let share = 1.0 / peers.len() as f64;
+            self.through_domain(from, peer, share, &mut way);
+            self.across((peer, to, label), &distances, share, &mut way);
+        }
+        Some(way)
+    }
+
+    fn through_domain(&self, from: u32, to: u32, share: f64, way: &mut Way) {
+        if let Some(first) = self.domain_links {
+            add(way, first + 2 * from, share);
+            add(way, first + 2 * to + 1, share);
+        }
+    }
+
+    /// A share of a message over the network.
+    fn across(&self, (from, to, label): (u32, u32, u64), distances: &[u16], share: f64, way: &mut Way) {
+        let latency = if self.setting.routing == Routing::Spray {
+            self.sprayed((from, to), distances, share, way)
+        } else {
+            let paths = self.setting.paths.max(1);
+            let mut latency = 0.0_f64;
+            for path in 0..paths {
+                let label = label.wrapping_mul(u64::from(paths)).wrapping_add(u64::from(path));
+                let own = share / f64::from(paths);
+                latency = latency.max(self.hashed((from, to, label), distances, own, way));
+            }
+            latency
+        };
+        way.latency = way.latency.max(latency);
+    }
+
+    /// The links from a node that lead nearer to the destination.
+    fn nearer<'a>(&'a self, node: u32, distances: &'a [u16]) -> impl Iterator<Item = (u32, u32, f64)> + 'a {
+        let here = distances.get(node as usize).copied().unwrap_or(FAR);
+        self.outgoing(node).filter_map(move |(number, link)| {
+            let there = distances.get(link.to as usize).copied().unwrap_or(FAR);
+            (there < here && there + 1 == here).then_some((number, link.to, link.latency))
+        })
+    }
+
+    fn hashed(
+        &self,
+        (from, to, label): (u32, u32, u64),
+        distances: &[u16],
+        share: f64,
+        way: &mut Way,
+    ) -> f64 {
+        let mut choices = choices(self.setting.seed, from, to, label);
+        let (mut node, mut latency) = (from, 0.0);
+        while node != to {
+            let next: Vec<(u32, u32, f64)> = self.nearer(node, distances).collect();
+            let Some(&(link, there, time)) = next.get(choices.among(next.len() as u64) as usize) else {
+                break;
+            };
+            add(way, link, share);
+            latency += time;
+            node = there;
+        }
+        latency
+    }
+
+    fn sprayed(&self, (from, to): (u32, u32), distances: &[u16], share: f64, way: &mut Way) -> f64 {
+        let mut level = BTreeMap::from([(from, share)]);
+        let mut latency = 0.0;
+        while !level.is_empty() && !level.contains_key(&to) {
+            let (mut next, mut slowest) = (BTreeMap::new(), 0.0_f64);
+            for (node, share) in level {
+                let links: Vec<(u32, u32, f64)> = self.nearer(node, distances).collect();
+                let share = share / links.len().max(1) as f64;
+                for (link, there, time) in links {
+                    add(way, link, share);
+                    *next.entry(there).or_insert(0.0) += share;
+                    slowest = slowest.max(time);
+                }
+            }
+            latency += slowest;
+            level = next;
+        }
+        latency
+    }
+
+    /// Cables from every node to a destination over switches.
+    fn distances(&self, to: u32) -> Arc<[u16]> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.known.get(&to) {
+            return Arc::clone(found);
+        }
+        if (known.known.len() + 1) * self.names.len() > KEPT {
+            known.known.clear();
+        }
+        let found: Arc<[u16]> = self.search(to).into();
+        known.known.insert(to, Arc::clone(&found));
+        found
+    }
+
+    /// Breadth first from the destination; cables join both ways.
+    fn search(&self, to: u32) -> Vec<u16> {
+        let mut distances = vec![FAR; self.names.len()];
+        let mut level = vec![to];
+        if let Some(own) = distances.get_mut(to as usize) {
+            *own = 0;
+        }
+        let mut distance = 0;
+        while !level.is_empty() && distance < FAR - 1 {
+            distance += 1;
+            let mut next = Vec::new();
+            for node in level.into_iter().filter(|node| *node == to || self.is_switch(*node)) {
+                for (_, link) in self.outgoing(node).filter(|(_, link)| link.to < self.switches_end) {
+                    if let Some(far) = distances.get_mut(link.to as usize).filter(|far| **far == FAR) {
+                        *far = distance;
+                        next.push(link.to);
+                    }
+                }
+            }
+            level = next;
+        }
+        distances
+    }
+}
+
+fn add(way: &mut Way, link: u32, share: f64) {
+    match way.links.iter_mut().find(|known| known.0 == link) {
+        Some(known) => known.1 += share,
+        None => way.links.push((link, share)),
+    }
+}
+
+impl Routes for Imported {
+    fn capacities(&self) -> Vec<f64> {
+        self.links.iter().map(|link| link.capacity).collect()
+    }
+
+    fn way(&self, from: u32, to: u32, label: u64) -> Option<Way> {
+        Self::way(self, from, to, label)
+    }
+}

@@ -1,0 +1,21 @@
+//! One collective over message sizes: time, algorithm and bus bandwidth on a topology, and in closed form.
+//!
+//! Responsible for: any ranks of a network, in one group or several at once, as nccl-tests measures them. The time is that of
+//! [`crate::flows`]: `latency + growing(bytes) x slowdown`, with the slowdown of max-min fair flows on the topology. Refuses to choose
+//! ranks and sizes.
+//!
+//! The bandwidths are those of nccl-tests ([`bus_factor`]): `algorithm bandwidth = S / t`, `bus bandwidth = S / t x factor`. `S` is the
+//! buffer of an all-reduce, the gathered buffer of an all-gather, the input of a reduce-scatter, the send buffer of one rank of an
+//! all-to-all, and the message of a broadcast or a send.
+
+mod curve;
+mod network;
+mod placement;
+mod sizes;
+#[cfg(test)]
+mod tests;
+
+pub use curve::{Curve, Point, Question, Spread, curve};
+pub use network::Network;
+pub use placement::{nodes, ranks};
+pub use sizes::{bytes, range};

@@ -1,0 +1,207 @@
+//! From a collective, sizes and groups to times on a network.
+
+use super::network::Network;
+use crate::flows::{exchange, shape};
+use crate::simulate::{MOST_SEEDS, quantile};
+use railwright_calculator::collectives::{Collective, Fabric, bus_factor};
+use railwright_network::simulate::LayerLoad;
+use railwright_network::topology::Routing;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::plan::Group;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// A collective of some ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The operation.
+    pub operation: Collective,
+    /// Sizes by nccl-tests' convention.
+    pub sizes: &'a [Bytes],
+    /// Groups that start at the same time, each with its ranks; rank `n` is device `n` of the network.
+    pub groups: &'a [Vec<u32>],
+    /// Hash seeds, from that of the design.
+    pub seeds: u32,
+}
+
+/// A collective over sizes on a network.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Curve {
+    /// The topology's name.
+    pub topology: String,
+    /// Routing of the topology.
+    pub routing: &'static str,
+    /// Failed parts.
+    pub failed: Vec<String>,
+    /// The operation.
+    pub operation: Collective,
+    /// Groups that run at the same time.
+    pub groups: usize,
+    /// Ranks of each group.
+    pub ranks: u64,
+    /// Scale-up domains that the first group touches.
+    pub domains: u64,
+    /// Ranks of the first group in the domain with most of them.
+    pub per_domain: u64,
+    /// Bandwidth time on the topology over that at the devices' own ports.
+    pub slowdown: Spread,
+    /// Each size.
+    pub points: Vec<Point>,
+    /// Load of the links under the first seed.
+    pub layers: Vec<LayerLoad>,
+}
+
+/// A value over hash seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// Hash seeds.
+    pub seeds: u32,
+    /// Half of the seeds have no more.
+    pub median: f64,
+    /// Nine of ten seeds have no more.
+    pub p90: f64,
+}
+
+/// One size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// Bytes by nccl-tests' convention.
+    pub bytes: Bytes,
+    /// Algorithm of the library, and its protocol for rings.
+    pub algorithm: &'static str,
+    /// Time in closed form, without contention.
+    pub closed_form: Seconds,
+    /// Bus bandwidth in closed form.
+    pub closed_form_bus: BytesPerSecond,
+    /// Time on the topology, median over hash seeds.
+    pub time: Seconds,
+    /// Time of the 90th percentile over hash seeds.
+    pub time_p90: Seconds,
+    /// Bytes over time.
+    pub algorithm_bandwidth: BytesPerSecond,
+    /// Bus bandwidth on the topology.
+    pub bus_bandwidth: BytesPerSecond,
+}
+
+/// Times of a collective. Fails for ranks that the network does not have, and for groups that nothing joins.
+pub fn curve(cluster: &Cluster, network: Network<'_>, question: &Question<'_>) -> Result<Curve, Problem> {
+    let ranks = check(question, network)?;
+    let domain = network.domain();
+    let first = question.groups.first().map_or(&[][..], Vec::as_slice);
+    let group = lay(first, domain);
+    let plain = Fabric::new(&network.unblocked(cluster)?);
+    let shape = shape(question.operation);
+    let (_, exchange) = exchange(shape, &Group { stride: 1, ..group }, ranks);
+    let (mut slowdowns, mut layers) = (Vec::new(), None);
+    for draw in 0..question.seeds {
+        let (slowdown, loads) = network.slowdown(&exchange, question.groups, draw)?;
+        slowdowns.push(
+            slowdown * network.beyond_ports(cluster, &plain, (shape, &exchange), (&group, question.groups)),
+        );
+        layers.get_or_insert(loads);
+    }
+    slowdowns.sort_by(f64::total_cmp);
+    let of_share = |share| {
+        let sorted: Vec<Seconds> = slowdowns.iter().map(|slow| Seconds::new(*slow)).collect();
+        quantile(&sorted, share).get()
+    };
+    let slowdown = Spread { seeds: question.seeds, median: of_share(0.5), p90: of_share(0.9) };
+    let factor = bus_factor(question.operation, ranks as f64);
+    let points = question.sizes.iter().map(|&bytes| {
+        let cost = plain.time(question.operation, bytes, &group, 1.0);
+        let growing = cost.time - cost.latency;
+        let time = cost.latency + growing * slowdown.median;
+        let rate = |time: Seconds, factor: f64| {
+            BytesPerSecond::new(if time.get() > 0.0 { bytes.get() / time.get() * factor } else { 0.0 })
+        };
+        Point {
+            bytes,
+            algorithm: cost.algorithm,
+            closed_form: cost.time,
+            closed_form_bus: rate(cost.time, factor),
+            time,
+            time_p90: cost.latency + growing * slowdown.p90,
+            algorithm_bandwidth: rate(time, 1.0),
+            bus_bandwidth: rate(time, factor),
+        }
+    });
+    Ok(Curve {
+        topology: network.name(),
+        routing: network.routing().name(),
+        failed: network.failed(),
+        operation: question.operation,
+        groups: question.groups.len(),
+        ranks,
+        domains: in_domains(first, domain).len() as u64,
+        per_domain: group.per_domain,
+        slowdown,
+        points: points.collect(),
+        layers: layers.unwrap_or_default(),
+    })
+}
+
+/// Ranks of each group, after checking all of them.
+fn check(question: &Question<'_>, network: Network<'_>) -> Result<u64, Problem> {
+    let told = |message: String, place: &str| Err(Problem::new(message).in_file(place));
+    if !(1..=MOST_SEEDS).contains(&question.seeds) {
+        return told(format!("{} is not between 1 and {MOST_SEEDS}", question.seeds), "--seeds");
+    }
+    let routing = network.routing();
+    if question.seeds > 1 && routing != Routing::Ecmp {
+        return told(format!("{} routing has no hash seed", routing.name()), "--seeds")
+            .map_err(|problem| problem.hint("add `--routing ecmp`, or omit --seeds"));
+    }
+    let size = question.groups.first().map_or(0, Vec::len);
+    if size < 2 {
+        return told("a collective has at least 2 ranks".to_owned(), "--ranks");
+    }
+    let mut seen = BTreeSet::new();
+    let devices = network.devices();
+    let stranded: BTreeSet<u32> = network.stranded().into_iter().collect();
+    for (number, group) in question.groups.iter().enumerate() {
+        if group.len() != size {
+            let message = format!(
+                "group {number} has {} ranks and the first group {size}: sizes must be equal",
+                group.len()
+            );
+            return told(message, "--ranks");
+        }
+        for &rank in group {
+            if rank >= devices {
+                let message =
+                    format!("rank {rank} does not exist: the network has {devices} devices, from 0");
+                return told(message, "--ranks");
+            }
+            if !seen.insert(rank) {
+                return told(format!("rank {rank} is listed twice"), "--ranks");
+            }
+            if stranded.contains(&rank) {
+                return told(format!("rank {rank} is disconnected by the failed parts"), "--fail");
+            }
+        }
+    }
+    Ok(size as u64)
+}
+
+/// Members of a group in each domain that it touches.
+fn in_domains(group: &[u32], domain: u64) -> Vec<u64> {
+    let mut domains: Vec<u64> = group.iter().map(|rank| u64::from(*rank) / domain.max(1)).collect();
+    domains.sort_unstable();
+    domains.chunk_by(|a, b| a == b).map(|members| members.len() as u64).collect()
+}
+
+/// A group for the closed form: members by domain, and the mean distance between neighbours.
+fn lay(group: &[u32], domain: u64) -> Group {
+    let members = in_domains(group, domain);
+    let ranks = group.len().max(1) as u64;
+    let (first, last) = group.iter().fold((u32::MAX, 0), |(a, b), rank| (a.min(*rank), b.max(*rank)));
+    let span = u64::from(last.saturating_sub(first)) + 1;
+    Group {
+        ranks,
+        per_domain: members.iter().copied().max().unwrap_or(1),
+        least: members.iter().copied().min().unwrap_or(1),
+        stride: (span / ranks).max(1),
+    }
+}

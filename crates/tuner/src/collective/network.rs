@@ -1,0 +1,158 @@
+//! Networks that collectives run on: generated designs, and fabrics from files.
+
+use crate::flows::{self, is_torus_law, torus_ratio};
+use railwright_calculator::collectives::{Collective, Fabric};
+use railwright_network::imported::{Imported, shared_time};
+use railwright_network::simulate::{Class, Edge, LayerLoad, Wiring, class_time};
+use railwright_network::topology::Routing;
+use railwright_network::traffic::Exchange;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::plan::Group;
+use railwright_spec::problem::Problem;
+
+/// More pairs of ranks than this are not listed on a fabric from a file.
+const MOST_PAIRS: usize = 1 << 24;
+
+/// A network.
+#[derive(Clone, Copy, Debug)]
+pub enum Network<'a> {
+    /// A design, with its failed parts.
+    Design(&'a Wiring),
+    /// A fabric from a file.
+    Imported(&'a Imported),
+}
+
+impl Network<'_> {
+    /// Devices.
+    pub fn devices(self) -> u32 {
+        match self {
+            Self::Design(wiring) => wiring.devices(),
+            Self::Imported(fabric) => fabric.devices.len() as u32,
+        }
+    }
+
+    /// Routing.
+    pub fn routing(self) -> Routing {
+        match self {
+            Self::Design(wiring) => wiring.topology.design.routing,
+            Self::Imported(fabric) => fabric.setting.routing,
+        }
+    }
+
+    pub(super) fn domain(self) -> u64 {
+        match self {
+            Self::Design(wiring) => wiring.topology.design.domain.size,
+            Self::Imported(fabric) => fabric.domain,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> String {
+        match self {
+            Self::Design(wiring) => wiring.topology.design.name.clone(),
+            Self::Imported(fabric) => fabric.name.clone(),
+        }
+    }
+
+    pub(super) fn failed(self) -> Vec<String> {
+        match self {
+            Self::Design(wiring) => wiring.failed.iter().map(|part| part.name()).collect(),
+            Self::Imported(_) => Vec::new(),
+        }
+    }
+
+    pub(super) fn stranded(self) -> Vec<u32> {
+        match self {
+            Self::Design(wiring) => wiring.stranded(),
+            Self::Imported(_) => Vec::new(),
+        }
+    }
+
+    /// The cluster with the ports of this network and without oversubscription.
+    pub(super) fn unblocked(self, cluster: &Cluster) -> Result<Cluster, Problem> {
+        let fabric = match self {
+            Self::Design(wiring) => return Ok(flows::unblocked(cluster, wiring)),
+            Self::Imported(fabric) => fabric,
+        };
+        let own = cluster.scale_up.domain_size;
+        if fabric.domain != own {
+            return Err(Problem::new(format!(
+                "hosts of the fabric have {} devices, and scale-up domains of the cluster {own}",
+                fabric.domain
+            ))
+            .in_file("--cluster")
+            .hint("choose a cluster with such domains, or a cluster file with `scale_up.domain`"));
+        }
+        let mut free = cluster.clone();
+        for tier in &mut free.network.tiers {
+            tier.oversubscription = 1.0;
+        }
+        free.network.bandwidth = fabric.nic_bandwidth;
+        Ok(free)
+    }
+
+    /// Bandwidth time of groups that start together over that at their own ports, and the load of links.
+    pub(super) fn slowdown(
+        self,
+        exchange: &Exchange,
+        groups: &[Vec<u32>],
+        draw: u32,
+    ) -> Result<(f64, Vec<LayerLoad>), Problem> {
+        let fabric = match self {
+            Self::Design(wiring) => return on_design(wiring, exchange, groups, draw),
+            Self::Imported(fabric) => fabric,
+        };
+        let members: usize = groups.iter().map(|group| group.len().saturating_mul(group.len())).sum();
+        if members > MOST_PAIRS
+            && exchange.blocks(groups.first().map_or(&[][..], Vec::as_slice), fabric.domain, |_, _| {})
+        {
+            return Err(Problem::new(format!("more than {MOST_PAIRS} pairs of ranks")).in_file("--ranks"));
+        }
+        let edges: Vec<Vec<Edge>> =
+            groups.iter().map(|group| edges(exchange, group, fabric.domain)).collect();
+        let shared = shared_time(fabric, &edges, draw)?;
+        Ok((shared.slowdown, shared.layers))
+    }
+
+    /// Ports of a torus over what its closed form has in their place; 1 elsewhere.
+    pub(super) fn beyond_ports(
+        self,
+        cluster: &Cluster,
+        plain: &Fabric,
+        (operation, exchange): (Collective, &Exchange),
+        (group, groups): (&Group, &[Vec<u32>]),
+    ) -> f64 {
+        match self {
+            Self::Design(wiring) if is_torus_law(cluster, wiring) => {
+                let class = Class::among(exchange, groups.iter().cloned(), &wiring.topology.design);
+                torus_ratio(plain, operation, group, (exchange.bytes, class.ideal))
+            }
+            _ => 1.0,
+        }
+    }
+}
+
+fn edges(exchange: &Exchange, group: &[u32], domain: u64) -> Vec<Edge> {
+    let mut edges = Vec::new();
+    exchange.flows(group, domain, &mut |from, to, bytes| edges.push(Edge { from, to, bytes }));
+    edges
+}
+
+fn on_design(
+    wiring: &Wiring,
+    exchange: &Exchange,
+    groups: &[Vec<u32>],
+    draw: u32,
+) -> Result<(f64, Vec<LayerLoad>), Problem> {
+    let mut redrawn = None;
+    if draw > 0 {
+        let mut design = wiring.topology.design.clone();
+        design.seed = design.seed.wrapping_add(u64::from(draw));
+        redrawn = Some(Wiring::new(&design, &wiring.failed)?.recovering(wiring.recovery()));
+    }
+    let wiring = redrawn.as_ref().unwrap_or(wiring);
+    let class = Class::among(exchange, groups.iter().cloned(), &wiring.topology.design);
+    let together = class_time(wiring, std::slice::from_ref(&class))?;
+    let slowdown = together.exchanges.first().map_or(1.0, |exchange| exchange.slowdown);
+    Ok((slowdown, together.layers))
+}

@@ -1,0 +1,73 @@
+//! Ranks of a job: lists of devices, and Slurm's node lists.
+
+use railwright_spec::human::shorten;
+use railwright_spec::problem::Problem;
+
+/// More ranks than any network has devices that can be simulated.
+const MOST: u64 = 1 << 22;
+
+/// `0-7,16,24-31`, in this order; `0-63:8` is every eighth.
+pub fn ranks(text: &str) -> Result<Vec<u32>, Problem> {
+    let bad = |part: &str| {
+        Problem::new(format!("`{}` is not a list of ranks", shorten(part)))
+            .hint("use ranks and ranges such as `0-7,16,24-31`, or `0-63:8` for every eighth rank")
+    };
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| bad(part));
+        let (range, step) = match part.split_once(':') {
+            Some((range, step)) => (range, number(step)?),
+            None => (part, 1),
+        };
+        let (first, last) = match range.split_once('-') {
+            Some((first, last)) => (number(first)?, number(last)?),
+            None => (number(range)?, number(range)?),
+        };
+        if step == 0 || last < first {
+            return Err(bad(part));
+        }
+        if all.len() as u64 + u64::from((last - first) / step) >= MOST {
+            return Err(Problem::new(format!("more than {MOST} ranks")));
+        }
+        all.extend((first..=last).step_by(step as usize));
+    }
+    Ok(all)
+}
+
+/// Numbers of the nodes of a Slurm node list such as `gpu[001-004,007],gpu010`, in this order: the last number of each name.
+pub fn nodes(text: &str) -> Result<Vec<u32>, Problem> {
+    let bad = |part: &str| {
+        Problem::new(format!("`{}` is not a node with a number", shorten(part)))
+            .hint("use a Slurm node list such as `gpu[001-004,007]`, or ranks with --ranks")
+    };
+    let mut all = Vec::new();
+    for part in names(text) {
+        if let Some((_, list)) = part.split_once('[') {
+            let list = list.strip_suffix(']').ok_or_else(|| bad(part))?;
+            all.extend(ranks(list).map_err(|_| bad(part))?);
+        } else {
+            let digits = part.len() - part.bytes().rev().take_while(u8::is_ascii_digit).count();
+            let number = part.get(digits..).and_then(|digits| digits.parse().ok());
+            all.push(number.ok_or_else(|| bad(part))?);
+        }
+        if all.len() as u64 > MOST {
+            return Err(Problem::new(format!("more than {MOST} nodes")));
+        }
+    }
+    Ok(all)
+}
+
+/// Parts between commas outside of brackets.
+fn names(text: &str) -> Vec<&str> {
+    let mut depth = 0_i32;
+    text.split(move |c: char| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth <= 0
+    })
+    .map(str::trim)
+    .collect()
+}

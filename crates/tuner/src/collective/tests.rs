@@ -1,0 +1,201 @@
+//! Curves of collectives against the closed form and against rates that can be computed by hand.
+
+use super::*;
+use crate::flows::wiring;
+use railwright_calculator::collectives::Collective;
+use railwright_network::simulate::Wiring;
+use railwright_network::topology::{DesignSpec, Kind, Routing};
+use railwright_spec::cluster::{Cluster, by_name};
+use railwright_spec::quantity::Bytes;
+
+fn network(
+    devices: u64,
+    kind: Kind,
+    routing: Routing,
+    change: impl FnOnce(&mut DesignSpec),
+) -> (Cluster, Wiring) {
+    let cluster = by_name("dgx-h100", devices).expect("a preset");
+    let mut said = DesignSpec { kind: Some(kind), routing: Some(routing), ..DesignSpec::default() };
+    change(&mut said);
+    let wiring = wiring(&cluster, &said, &[]).expect("it is built");
+    (cluster, wiring)
+}
+
+fn of(network: &(Cluster, Wiring), operation: Collective, groups: &[Vec<u32>], seeds: u32) -> Curve {
+    let sizes = range("1M..1G", 4.0).expect("sizes");
+    let question = Question { operation, sizes: &sizes, groups, seeds };
+    curve(&network.0, Network::Design(&network.1), &question).expect("a curve")
+}
+
+const OPERATIONS: [Collective; 6] = [
+    Collective::AllReduce,
+    Collective::AllGather,
+    Collective::ReduceScatter,
+    Collective::AllToAll,
+    Collective::Broadcast,
+    Collective::SendReceive,
+];
+
+/// Without contention the curve is the closed form, and bus bandwidth is `S / t` times the factor of nccl-tests' PERFORMANCE.md.
+#[test]
+fn a_fabric_without_contention_has_the_closed_form() {
+    let free = network(64, Kind::RailOptimized, Routing::Spray, |_| {});
+    let factors = [2.0 * 63.0 / 64.0, 63.0 / 64.0, 63.0 / 64.0, 63.0 / 64.0, 1.0, 1.0];
+    for (operation, factor) in OPERATIONS.into_iter().zip(factors) {
+        let curve = of(&free, operation, &[(0..64).collect()], 1);
+        assert_eq!((curve.ranks, curve.domains, curve.per_domain, curve.points.len()), (64, 8, 8, 6));
+        for point in &curve.points {
+            assert!((point.time / point.closed_form - 1.0).abs() < 1e-9, "{operation:?} {point:?}");
+            let expected = point.bytes.get() / point.time.get() * factor;
+            assert!((point.bus_bandwidth.get() / expected - 1.0).abs() < 1e-12, "{operation:?}");
+        }
+    }
+}
+
+/// An all-to-all over four racks of 16 below a leaf with 4:1 oversubscription: 48 of 56 remote parts leave the leaf over a quarter of its NICs,
+/// so the bandwidth time grows by `4 x 48/56`.
+#[test]
+fn oversubscription_slows_by_the_share_that_leaves_a_leaf() {
+    let slow = network(64, Kind::Clos, Routing::Spray, |said| {
+        said.leaf_oversubscription = Some(4.0);
+        said.radix = Some(20);
+    });
+    let curve = of(&slow, Collective::AllToAll, &[(0..64).collect()], 1);
+    assert!((curve.slowdown.median / (4.0 * 48.0 / 56.0) - 1.0).abs() < 1e-9, "{:?}", curve.slowdown);
+    // Inside one leaf nothing is slower.
+    let inside = of(&slow, Collective::AllToAll, &[(0..16).collect()], 1);
+    assert!((inside.slowdown.median - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn hashes_have_a_distribution_over_seeds() {
+    let hashed = network(256, Kind::Clos, Routing::Ecmp, |said| said.radix = Some(32));
+    let groups: Vec<Vec<u32>> = (0..2).map(|half| (half..256).step_by(2).collect()).collect();
+    let curve = of(&hashed, Collective::SendReceive, &groups, 12);
+    let (one, over) = (of(&hashed, Collective::SendReceive, &groups, 1).slowdown, curve.slowdown);
+    assert_eq!((one.seeds, one.median, over.seeds), (1, one.p90, 12));
+    assert!(over.median >= 1.0 && over.p90 > over.median, "{over:?}");
+    assert!(curve.points.iter().all(|point| point.time_p90 >= point.time));
+}
+
+#[test]
+fn questions_without_an_answer_are_errors() {
+    let free = network(64, Kind::RailOptimized, Routing::Spray, |_| {});
+    let sizes = [Bytes::new(1e6)];
+    let problem = |groups: &[Vec<u32>], seeds| {
+        let question = Question { operation: Collective::AllReduce, sizes: &sizes, groups, seeds };
+        curve(&free.0, Network::Design(&free.1), &question).expect_err("no answer").message
+    };
+    assert_eq!(problem(&[vec![0]], 1), "a collective has at least 2 ranks");
+    assert_eq!(problem(&[vec![0, 64]], 1), "rank 64 does not exist: the network has 64 devices, from 0");
+    assert_eq!(problem(&[vec![0, 1], vec![1, 2]], 1), "rank 1 is listed twice");
+    assert!(problem(&[vec![0, 1], vec![2]], 1).contains("sizes must be equal"));
+    assert!(problem(&[vec![0, 1]], 4).contains("no hash seed"));
+    assert!(problem(&[vec![0, 1]], 0).contains("not between"));
+}
+
+#[test]
+fn sizes_are_those_of_nccl_tests() {
+    let all = |text: &str, factor| -> Vec<f64> {
+        range(text, factor).expect("sizes").iter().map(|bytes| bytes.get()).collect()
+    };
+    assert_eq!(all("8..64", 2.0), [8.0, 16.0, 32.0, 64.0]);
+    assert_eq!(all("1K..1M", 32.0), [1024.0, 32768.0, 1_048_576.0]);
+    assert_eq!(all("3MB,2GiB, 5g", 2.0), [3e6, 2_147_483_648.0, 5_368_709_120.0]);
+    for bad in ["", "0", "-1M", "x", "1..", "2M..1M", "1e300G", "nan", "1K,"] {
+        assert!(range(bad, 2.0).is_err(), "{bad}");
+    }
+    assert!(range("1..1T", 1.0).is_err() && range("1..1T", 1.0001).is_err());
+}
+
+#[test]
+fn ranks_and_node_lists_are_read() {
+    assert_eq!(ranks("0-3,8,16-20:2").expect("ranks"), [0, 1, 2, 3, 8, 16, 18, 20]);
+    assert_eq!(nodes("gpu[001-003,010],b7").expect("nodes"), [1, 2, 3, 10, 7]);
+    assert_eq!(nodes("dgx-h100-12").expect("nodes"), [12]);
+    for bad in ["", "1-", "5-2", "a", "0-9:0", "0-4294967295"] {
+        assert!(ranks(bad).is_err(), "{bad}");
+    }
+    for bad in ["", "gpu", "gpu[1-2", "gpu[x]"] {
+        assert!(nodes(bad).is_err(), "{bad}");
+    }
+}
+
+/// All-reduce bus bandwidths printed by coreweave/nccl-tests (README at commit cb86553), out of place. No constant was fitted to them. The
+/// bounds are the errors in docs/guides/collective.md: 3% on 64 H100, 8% to 34% in one rack, and up to 43% and 315% over 2 and 20 racks.
+#[test]
+fn errors_against_published_measurements_are_those_of_the_guide() {
+    let mut worst = std::collections::BTreeMap::new();
+    for line in include_str!("published.csv").lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let (gpus, bus): (u32, f64) = (cells[1].parse().expect("a count"), cells[3].parse().expect("a rate"));
+        let cluster = by_name(cells[0], u64::from(gpus)).expect("a preset");
+        let wiring = wiring(&cluster, &DesignSpec::default(), &[]).expect("it is built");
+        let sizes = [Bytes::new(cells[2].parse().expect("bytes"))];
+        let question = Question {
+            operation: Collective::AllReduce,
+            sizes: &sizes,
+            groups: &[(0..gpus).collect()],
+            seeds: 1,
+        };
+        let found = curve(&cluster, Network::Design(&wiring), &question).expect("a curve").points[0];
+        let error = found.bus_bandwidth.gb() / bus - 1.0;
+        let (low, high): &mut (f64, f64) = worst.entry((cells[0], gpus)).or_insert((error, error));
+        (*low, *high) = (low.min(error), high.max(error));
+    }
+    let within = |cluster, gpus, low: f64, high: f64| {
+        let (least, most) = worst[&(cluster, gpus)];
+        assert!((least - low).abs() < 0.005 && (most - high).abs() < 0.005, "{gpus}: {least} {most}");
+    };
+    within("dgx-h100", 64, -0.025, -0.008);
+    within("gb200-nvl72", 72, 0.076, 0.337);
+    within("gb200-nvl72", 144, 0.153, 0.433);
+    within("gb200-nvl72", 1440, 1.291, 3.143);
+}
+
+/// Two leaves of 32 devices in hosts of 8: with as many cables to the spine as below, and with a quarter of them.
+#[test]
+fn a_drawn_fabric_agrees_with_the_generated_one() {
+    let drawn = |uplinks: u32| {
+        let mut text = "graph { edge [bandwidth=400G]; node [type=switch]; s; a; b\n".to_owned();
+        let cables = format!("a -- s [count={uplinks}]; b -- s [count={uplinks}]; node [type=device]\n");
+        text.push_str(&cables);
+        for device in 0..64 {
+            let leaf = if device < 32 { "a" } else { "b" };
+            let lines = format!("g{device} [host=n{}]; g{device} -- {leaf}\n", device / 8);
+            text.push_str(&lines);
+        }
+        let drawing = railwright_network::imported::parse(&(text + "}"), "drawn").expect("a drawing");
+        let surroundings = railwright_network::imported::Surroundings {
+            domain: 1,
+            domain_bandwidth: railwright_spec::quantity::BytesPerSecond::from_gb(450.0),
+            latency: railwright_spec::quantity::Seconds::ZERO,
+        };
+        let setting =
+            railwright_network::imported::RouteSetting { routing: Routing::Spray, seed: 0, paths: 2 };
+        railwright_network::imported::Imported::new(&drawing, "drawn", &surroundings, setting)
+            .expect("a fabric")
+    };
+    let cluster = by_name("dgx-h100", 64).expect("a preset");
+    let sizes = [Bytes::new(1e9)];
+    for (uplinks, operation, expected) in [
+        (32, Collective::AllToAll, 1.0),
+        (8, Collective::AllReduce, 1.0),
+        // 32 of 56 remote parts leave the leaf, over a quarter of its NICs.
+        (8, Collective::AllToAll, 4.0 * 32.0 / 56.0),
+    ] {
+        let fabric = drawn(uplinks);
+        let question = Question { operation, sizes: &sizes, groups: &[(0..64).collect()], seeds: 1 };
+        let found = curve(&cluster, Network::Imported(&fabric), &question).expect("a curve");
+        assert!(
+            (found.slowdown.median / expected - 1.0).abs() < 1e-9,
+            "{uplinks} {operation:?} {:?}",
+            found.slowdown
+        );
+    }
+    let other = by_name("gb200-nvl72", 72).expect("a preset");
+    let question =
+        Question { operation: Collective::AllReduce, sizes: &sizes, groups: &[(0..64).collect()], seeds: 1 };
+    let problem = curve(&other, Network::Imported(&drawn(32)), &question).expect_err("other domains");
+    assert!(problem.message.contains("have 8 devices"), "{}", problem.message);
+}
