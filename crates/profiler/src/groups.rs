@@ -41,6 +41,9 @@ pub struct Group {
     /// Whether no trace says it: its ranks were told by when their collectives end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
+    /// Whether it joins the stages of a pipeline and the ranks within them (Megatron's `MODEL_PARALLEL_GROUP`): ranks that wait in it wait for the pipeline to drain.
+    #[serde(skip)]
+    pub drains: bool,
 }
 
 impl Group {
@@ -141,6 +144,7 @@ impl Groups {
                 names,
                 dimension,
                 told: false,
+                drains: false,
             });
         }
         groups
@@ -160,6 +164,7 @@ impl Groups {
             names: vec![name],
             dimension,
             told: true,
+            drains: false,
         });
         id
     }
