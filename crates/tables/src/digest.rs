@@ -7,6 +7,7 @@
 //! `phase`, `family`, and for communication `call`, `operation`, `label`, `elements_in`, `elements_out`, `element`, `element_bytes`, `group`, `group_name`, `sequence`, `peer`. `phase`, `family`,
 //! `group_name` and the rows of `idle` are derived; a join works them out anew.
 
+mod groups;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,7 @@ mod write;
 pub use read::read_digest;
 pub use write::write_digest;
 
-use railwright_profiler::trace::{GpuKind, HostKind, Identity, RankGroup, ReadReport};
+use railwright_profiler::trace::{GpuKind, HostKind, Identity, ReadReport};
 use railwright_step::CollectiveKind;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +40,7 @@ struct About {
     /// Whether rows of the host were left out.
     reduced: bool,
     identity: Identity,
-    groups: Vec<RankGroup>,
+    groups: Vec<groups::Packed>,
     report: ReadReport,
     /// Names that no row has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

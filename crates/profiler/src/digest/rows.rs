@@ -6,7 +6,7 @@ use crate::causes::Idle;
 use crate::communication::NameTable;
 use crate::joined::speaks_of_experts;
 use crate::roofline::{contracts, operators};
-use crate::trace::{CollectiveCall, GpuActivities, HostActivities, HostActivity, HostKind, NONE};
+use crate::trace::{CollectiveCall, GpuActivities, HostActivities, HostActivity, HostKind, NONE, RankGroup};
 use crate::view::{Role, View};
 use crate::waterfall::sweep;
 use crate::{NameId, Names, RankTrace};
@@ -105,6 +105,13 @@ fn frames(view: &View<'_>, keep: &mut [bool]) {
     }
 }
 
+/// A group without its list of ranks where these are all ranks of the job: its size says so, and every rank of a large job lists them.
+fn without_world(group: &RankGroup, world: Option<u32>) -> RankGroup {
+    let all = |ranks: &Vec<u32>| world.is_some_and(|world| ranks.iter().copied().eq(0..world));
+    let is_world = world.is_some_and(|world| world > 1) && group.ranks.as_ref().is_some_and(all);
+    if is_world { RankGroup { ranks: None, size: world, ..group.clone() } } else { group.clone() }
+}
+
 /// Names and calls numbered anew, in the order in which the rows need them.
 struct Renumbered<'a> {
     trace: &'a RankTrace,
@@ -164,7 +171,7 @@ pub(super) fn only(trace: &RankTrace, wanted: impl Fn(usize) -> bool) -> RankTra
         gpu,
         host,
         collectives: new.calls,
-        groups: trace.groups.clone(),
+        groups: trace.groups.iter().map(|group| without_world(group, trace.identity.world_size)).collect(),
         report: trace.report.clone(),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Responsible for: checking everything that an analysis relies on: version, checksum, order of lanes, kinds, times, indices of calls and groups, the sum of bytes. Refuses to mend.
 
+use super::groups::unpack;
 use super::texts::Coded;
 use super::{About, DEVICE, GPU_KINDS, HOST, HOST_KINDS, IDLE, KEY, OPERATIONS, VERSION, footer};
 use crate::parquet::Table;
@@ -112,12 +113,10 @@ impl Rows {
     }
 
     fn trace(&self, about: About) -> Result<RankTrace, Problem> {
-        let mut trace = RankTrace {
-            identity: about.identity,
-            groups: about.groups,
-            report: about.report,
-            ..RankTrace::default()
-        };
+        let groups = unpack(about.groups)
+            .ok_or_else(|| Problem::new("its process groups list more ranks than any job has").hint(AGAIN))?;
+        let mut trace =
+            RankTrace { identity: about.identity, groups, report: about.report, ..RankTrace::default() };
         let lanes = self.lanes.map(|lane| [DEVICE, HOST, IDLE].iter().position(|own| *own == lane));
         let gpu_kinds = self.kinds.map(|kind| find(&GPU_KINDS, kind));
         let host_kinds = self.kinds.map(|kind| find(&HOST_KINDS, kind));

@@ -2,6 +2,7 @@
 //!
 //! Responsible for: rows of device, host and idle stretches in one table, in this order. The same digest gives the same bytes. Refuses to drop a row.
 
+use super::groups::Packed;
 use super::{About, DEVICE, GPU_KINDS, HOST, HOST_KINDS, IDLE, KEY, OPERATIONS, VERSION, called, footer};
 use crate::parquet::{Field, Values, told, write, write_with};
 use railwright_profiler::RankTrace;
@@ -165,7 +166,7 @@ pub fn write_digest(digest: &Digest) -> Result<Vec<u8>, Problem> {
         crc32: crc32fast::hash(data),
         reduced: digest.reduced,
         identity: trace.identity.clone(),
-        groups: trace.groups.clone(),
+        groups: trace.groups.iter().map(Packed::new).collect(),
         report: trace.report.clone(),
         also_named: trace.names.iter().filter(|name| !used.contains(name)).map(str::to_owned).collect(),
     };
