@@ -139,6 +139,8 @@ pub(crate) enum Command {
     Query(Box<tables::Query>),
     /// Save traces as a compact profile for fast reloading
     Save(tables::Save),
+    /// Reduce traces to small Parquet files, one per rank, for joint analysis
+    Digest(tables::Digest),
     /// Merge the traces of all ranks into one Perfetto trace
     #[command(visible_alias = "perfetto")]
     ExportPerfetto(tables::ExportPerfetto),

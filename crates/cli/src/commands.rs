@@ -8,6 +8,7 @@ mod comm;
 mod compare;
 mod completions;
 mod detect;
+mod digest;
 mod estimate;
 mod examples;
 mod explain;
@@ -74,6 +75,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::MemorySnapshot(arguments) => memory_snapshot::run(arguments, printer),
         Command::Query(arguments) => query::run(arguments, printer),
         Command::Save(arguments) => query::save(arguments, printer),
+        Command::Digest(arguments) => digest::run(arguments, printer),
         Command::ExportPerfetto(arguments) => export_perfetto::run(arguments, printer),
         Command::Pipeline(arguments) => pipeline::run(arguments, printer),
         Command::Export(export) => export::run(export, printer),

@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) use terminal::Terminal;
 
 /// Version of the JSON of every command. It grows when a field changes its meaning or goes; new fields leave it.
-pub(crate) const SCHEMA_VERSION: u32 = 1;
+pub(crate) const SCHEMA_VERSION: u32 = 2;
 
 /// Where answers and talk go.
 #[derive(Clone, Debug)]

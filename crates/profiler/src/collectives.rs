@@ -4,11 +4,13 @@
 //! hiding would take; bounds where ranks were not traced. Refuses to blame anyone: [`crate::culprits`] does.
 
 pub(crate) mod bandwidth;
+mod least;
 mod report;
 mod rows;
 mod solo;
 
 pub use bandwidth::{Link, LinkKind, bus_factor, ceiling};
+pub use least::Least;
 pub use report::{CommunicationReport, GroupCommunication, RankCommunication, communication_report};
 pub use rows::{CollectiveRow, PartRow, rows};
 

@@ -13,6 +13,7 @@ mod exposed;
 mod float32;
 mod fragmented;
 mod idle;
+mod implausible;
 mod joint;
 mod layout;
 mod missing;
@@ -115,6 +116,7 @@ pub fn rules() -> &'static [&'static dyn Rule] {
         &idle::IDLE[11],
         &idle::IDLE[12],
         &idle::IDLE[13],
+        &implausible::ImplausibleBandwidth,
         &layout::Layout,
         &missing::MissingRanks,
         &optimizer::Optimizer,

@@ -18,8 +18,9 @@ pub use rank_set::RankSet;
 use crate::Job;
 use crate::trace::RankGroup;
 use railwright_step::Dimension;
+use rustc_hash::FxBuildHasher;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A group, by its place in [`Groups::groups`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -43,6 +44,9 @@ pub struct Group {
     /// Whether no trace says it: its ranks were told by when their collectives end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
+    /// Whether it joins the stages of a pipeline and the ranks within them (Megatron's `MODEL_PARALLEL_GROUP`): ranks that wait in it wait for the pipeline to drain.
+    #[serde(skip)]
+    pub drains: bool,
 }
 
 impl Group {
@@ -78,13 +82,13 @@ struct Key {
 impl Groups {
     /// Joins the groups of all ranks. Dimensions are unknown until [`infer`] has looked.
     pub fn of(job: &Job) -> Self {
-        let world = job.world_size;
+        let mut sets = Sets { world: job.world_size, all: None, known: HashMap::default() };
         // Names that more than one rank uses for one set and description.
         let mut users: BTreeMap<(RankSet, Option<&str>), BTreeMap<&str, u32>> = BTreeMap::new();
         let mut traced: BTreeMap<(RankSet, Option<&str>), BTreeSet<u32>> = BTreeMap::new();
         for member in &job.members {
             for group in &member.trace.groups {
-                let Some(ranks) = listed(group, world) else { continue };
+                let Some(ranks) = sets.listed(group) else { continue };
                 let key = (ranks, group.description.as_deref());
                 *users.entry(key.clone()).or_default().entry(&group.name).or_default() += 1;
                 traced.entry(key).or_default().insert(member.rank);
@@ -101,7 +105,7 @@ impl Groups {
             let mut counts: BTreeMap<(Option<RankSet>, Option<&str>), u32> = BTreeMap::new();
             for local in order {
                 let group = &member.trace.groups[local];
-                let ranks = listed(group, world);
+                let ranks = sets.listed(group);
                 let description = group.description.as_deref();
                 let shared = match &ranks {
                     Some(set) => shares_names(&(set.clone(), description)),
@@ -144,6 +148,7 @@ impl Groups {
                 names,
                 dimension,
                 told: false,
+                drains: false,
             });
         }
         groups
@@ -163,6 +168,7 @@ impl Groups {
             names: vec![name],
             dimension,
             told: true,
+            drains: false,
         });
         id
     }
@@ -181,14 +187,24 @@ impl Groups {
 /// No set is written out for a world that is said to be larger: a trace may claim anything.
 const LARGEST_WORLD: u32 = 1 << 20;
 
-/// The ranks of a group: listed, or all when it is as large as the world.
-fn listed(group: &RankGroup, world: u32) -> Option<RankSet> {
-    match &group.ranks {
-        Some(ranks) => Some(RankSet::new(ranks)),
-        None if group.size == Some(world) && (2..=LARGEST_WORLD).contains(&world) => {
-            Some(RankSet::range(0, 1, world))
+/// The sets of ranks of a job, each once.
+struct Sets<'a> {
+    world: u32,
+    all: Option<RankSet>,
+    known: HashMap<&'a [u32], RankSet, FxBuildHasher>,
+}
+
+impl<'a> Sets<'a> {
+    /// The ranks of a group: listed, or all when it is as large as the world.
+    fn listed(&mut self, group: &'a RankGroup) -> Option<RankSet> {
+        let world = self.world;
+        match &group.ranks {
+            Some(ranks) => Some(self.known.entry(ranks).or_insert_with(|| RankSet::new(ranks)).clone()),
+            None if group.size == Some(world) && (2..=LARGEST_WORLD).contains(&world) => {
+                Some(self.all.get_or_insert_with(|| RankSet::range(0, 1, world)).clone())
+            }
+            None => None,
         }
-        None => None,
     }
 }
 

@@ -7,6 +7,7 @@ mod seen;
 
 use crate::Job;
 use crate::clocks::{ClockPolicy, Clocks};
+use crate::collectives::Least;
 use crate::communication::NameTable;
 use crate::groups::{Groups, Layout, infer};
 use crate::matching::{Alike, Collective, Matching, Part, Tiling, parts};
@@ -14,6 +15,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
 use seen::Seen;
+pub(crate) use seen::speaks_of_experts;
 
 /// How to join.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +43,8 @@ pub struct Joined {
     pub ranks_missing: bool,
     /// The shortest of alike communications, for those whose last rank is not known.
     pub alike: Alike,
+    /// What a transfer takes at least, for communications of which one rank alone was recorded.
+    pub least: Least,
     /// Sizes of dimensions as the user said them.
     pub layout: Option<Layout>,
 }
@@ -107,7 +111,8 @@ pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
     warnings.extend(mismatches(job, &matching, &groups));
     let ranks_missing = job.members.len() < job.world_size as usize;
     let alike = Alike::of(&matching);
-    Joined { groups, matching, clocks, warnings, ranks_missing, alike, layout: layout.cloned() }
+    let least = Least::of(job);
+    Joined { groups, matching, clocks, warnings, ranks_missing, alike, least, layout: layout.cloned() }
 }
 
 /// A warning about sets of ranks that ends of collectives told.

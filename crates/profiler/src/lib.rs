@@ -11,6 +11,7 @@ pub mod collectives;
 pub mod communication;
 pub mod compare;
 pub mod culprits;
+pub mod digest;
 pub mod findings;
 pub mod flight;
 pub mod groups;

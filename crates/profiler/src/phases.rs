@@ -65,6 +65,11 @@ pub fn phases(trace: &RankTrace, gpu: &GpuActivities, launches: &[u32]) -> Phase
     Phases { gpu: found.into_iter().map(Option::unwrap_or_default).collect(), by }
 }
 
+/// Whether the name of an operator or an annotation says a phase.
+pub(crate) fn says(name: &str) -> bool {
+    mark(name) != Mark::None
+}
+
 /// What every name of a trace says, asked once for each name that is seen.
 struct Marks<'a> {
     trace: &'a RankTrace,

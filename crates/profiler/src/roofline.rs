@@ -108,7 +108,7 @@ struct Sum {
 }
 
 /// For each row of the host that launches, the innermost operator with shapes that is open on its thread; [`NONE`] where there is none.
-fn operators(view: &View<'_>) -> Vec<u32> {
+pub(crate) fn operators(view: &View<'_>) -> Vec<u32> {
     let host = &view.trace.host;
     let mut open: Vec<Vec<u32>> = Vec::new();
     let mut of = vec![NONE; host.len()];

@@ -310,28 +310,40 @@ fn the_parts_are_points_of_utilisation_when_operations_are_known() {
 }
 
 #[test]
-fn a_rank_alone_has_an_estimate_of_its_waiting() {
-    // The last step of rank 1 has no stall, so every size has a collective for which nobody waits.
+fn a_rank_alone_has_bounds_of_transfer_and_waiting() {
     let plan = Synthetic { stalls: vec![(1, 0, 3_000_000), (1, 2, 2_000_000)], ..Synthetic::default() };
-    let waiting = |profile: &Profile| {
+    let shares = |profile: &Profile| {
         let sum =
             |share| profile.waterfall.ranks[0].total.sum(|l| matches!(l, Label::Exposed(_, s) if s == share));
-        [sum(Share::Wait), sum(Share::Undivided)].map(ms)
+        [sum(Share::Transfer), sum(Share::Wait), sum(Share::Undivided)].map(ms)
     };
     let whole: Vec<RankTrace> = plan.job().members.into_iter().map(|m| m.trace).collect();
-    let [truth, none] = waiting(&profiled(whole.clone(), &Options::default()));
-    assert_eq!(none, 0.0);
-    let alone = profiled(vec![whole[0].clone()], &Options::default());
-    let [estimate, undivided] = waiting(&alone);
-    // The data parallel reductions have a size of their own in every step: nothing to compare them with.
-    assert!(truth > 4.9 && estimate > 0.9 * truth && estimate <= truth + 0.01, "{estimate} of {truth}");
-    assert!((3.9..4.2).contains(&undivided), "{undivided}");
-    near(alone.report.estimated_wait / 1e6 * 4.0, estimate, 1e-6);
-    assert!(alone.report.warnings.iter().any(|w| w.id == "waiting-estimated"));
+    let [transfer, wait, none] = shares(&profiled(whole.clone(), &Options::default()));
+    assert!(none == 0.0 && wait > 4.9, "{wait} {none}");
+    let mut first = whole[0].clone();
+    let [unknown, ..] = shares(&profiled(vec![first.clone()], &Options::default()));
+    assert_eq!(unknown, 0.0, "without the accelerator's name the link is not known");
+    let name = "NVIDIA H100 80GB HBM3".to_owned();
+    first.identity.devices = vec![railwright_profiler::trace::Device { name, ..Default::default() }];
+    let alone = profiled(vec![first], &Options::default());
+    let [least, waited, undivided] = shares(&alone);
+    // No wait is stated; the truth lies between the bounds.
+    assert_eq!((waited, alone.report.estimated_wait), (0.0, 0.0));
+    assert!(
+        least > 0.0 && least <= transfer + 1e-6 && undivided >= wait,
+        "{least} {transfer} {undivided} {wait}"
+    );
+    near(least + undivided, transfer + wait, 1e-3);
+    assert!(alone.report.warnings.iter().any(|w| w.id == "communication-bounds"));
+    let of_bound = |finding: &&railwright_profiler::profile::Finding| finding.id.starts_with("exposed-");
+    for finding in alone.report.findings.iter().filter(of_bound) {
+        assert!(finding.message.contains("up to"), "{}", finding.message);
+        assert_eq!(finding.certainty, Some(railwright_profiler::certainty::Certainty::AtMost));
+    }
+    // Rank 0 of eight: collectives that last 60 times what NVLink needs for their bytes.
     let hook = profiled(vec![read("modded_nanogpt_h100/ab/hook-rank0.json.gz")], &Options::default());
-    // 6 % of the exposed communication is of collectives whose size the recorder did not tell.
-    let [wait, undivided] = waiting(&hook);
-    assert!(wait > 3.0 && undivided < 6.0, "{wait} {undivided}");
+    let [_, waited, undivided] = shares(&hook);
+    assert!(waited == 0.0 && undivided > 3.0, "{waited} {undivided}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! It is a crate of its own because these libraries are large. Refuses to analyse; `railwright-profiler` does.
 
 mod bytedance;
+pub mod digest;
 pub mod nsight;
 mod parquet;
 mod parquet_table;

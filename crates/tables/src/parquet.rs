@@ -9,7 +9,7 @@ mod write;
 
 pub(crate) use foreign::{Columns, names};
 pub(crate) use read::Table;
-pub(crate) use write::{Field, Values, write};
+pub(crate) use write::{Field, Values, write, write_with};
 
 use parquet::errors::ParquetError;
 use std::cell::Cell;

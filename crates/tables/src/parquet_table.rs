@@ -3,7 +3,8 @@
 //! Responsible for: telling their tables apart by the names of columns, which stand at the end of the file. Refuses tables that it does not
 //! know; those that only describe others are known and hold no recording.
 
-use crate::{bytedance, parquet, projection};
+use crate::{bytedance, digest, parquet, projection};
+use bytes::Bytes;
 use railwright_profiler::job::{Family, Standing};
 use railwright_profiler::readers::{Keep, Reader, Recording};
 use railwright_spec::problem::Problem;
@@ -18,6 +19,8 @@ pub fn parquet_kind(tail: &[u8]) -> Option<(Family, Standing, &'static str)> {
     let names = parquet::names(tail)?;
     if bytedance::matches(&names) {
         Some((Family::Passes, Standing::Whole, "operator table"))
+    } else if digest::matches(&names) {
+        Some((Family::Ranks, Standing::Part, "digest"))
     } else if projection::matches(&names) {
         Some((Family::Ranks, Standing::Part, "Nsight Systems (projected ranges)"))
     } else {
@@ -31,7 +34,7 @@ pub fn parquet_kind(tail: &[u8]) -> Option<(Family, Standing, &'static str)> {
 
 impl Reader for ParquetTable {
     fn name(&self) -> &'static str {
-        "Parquet (operator table, projected NVTX ranges)"
+        "Parquet (digest, operator table, projected NVTX ranges)"
     }
 
     fn matches(&self, head: &[u8]) -> bool {
@@ -47,6 +50,10 @@ impl Reader for ParquetTable {
         if bytedance::matches(&names) {
             return bytedance::read(label, bytes).map(|passes| vec![Recording::Passes(passes)]);
         }
+        if digest::matches(&names) {
+            let trace = digest::read_digest(label, &Bytes::copy_from_slice(bytes))?;
+            return Ok(vec![Recording::Rank(Box::new(trace))]);
+        }
         if projection::matches(&names) {
             return projection::read(label, bytes).map(|trace| vec![Recording::Rank(Box::new(trace))]);
         }
@@ -55,7 +62,7 @@ impl Reader for ParquetTable {
         }
         let shown: Vec<String> = names.iter().take(6).map(|name| format!("`{name}`")).collect();
         Err(Problem::new(format!("no table with the columns {} is known", shown.join(", "))).in_file(label).hint(
-            "what is read: ByteDance's operator tables (`optype`, `start_ts`, ...) and Nsight's `nvtx_gpu_proj_trace`",
+            "what is read: digests of `railwright digest`, ByteDance's operator tables (`optype`, `start_ts`, ...) and Nsight's `nvtx_gpu_proj_trace`",
         ))
     }
 }

@@ -46,6 +46,9 @@ pub(crate) struct Comm {
     /// Number of collectives to list, longest waits first
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) collectives: usize,
+    /// List every collective of a large job in JSON, not only those with the longest waits
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Filter by dimension (tensor, context, expert, pipeline, data) or part of a label
     #[arg(long, value_name = "DIMENSION")]
     pub(crate) group: Option<String>,

@@ -24,6 +24,7 @@ Measure
   log                    Analyze a training log: step time, MFU, slow steps and restarts
   hang, memory-snapshot  Diagnose a hung job; break down a PyTorch memory snapshot
   query                  Query traces with SQL
+  digest                 Reduce traces to small files, one per rank, for large jobs
   save, export-perfetto  Save traces for fast reloading; merge them into one Perfetto trace
   calibrate              Fit the cost model to your own measurements
   validate               Predict a table of measured runs and summarize the error

@@ -69,6 +69,27 @@ pub(crate) struct Save {
     pub(crate) python: bool,
 }
 
+/// Arguments of `digest`.
+#[derive(Args, Debug)]
+#[command(after_long_help = "Examples:\n  \
+    railwright digest traces/ -o digests/\n  \
+    srun railwright digest traces/ -o digests/ --part '$SLURM_PROCID/$SLURM_NTASKS'\n  \
+    railwright stragglers digests/\n  \
+    duckdb -c \"SELECT phase, sum(duration_ns) FROM 'digests/*.parquet' WHERE lane = 'device' GROUP BY phase\"\n\n\
+    A digest is one Parquet file per rank. `profile`, `comm`, `stragglers` and `pipeline` give the same answers from digests as from traces.\n\
+    Host rows that these commands do not read are left out; `query`, `export-perfetto` and `profile --columns` need the trace.")]
+pub(crate) struct Digest {
+    /// Traces: files, folders, patterns or archives
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<String>,
+    /// Output folder; files keep their place below PATH
+    #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath, help_heading = "Output")]
+    pub(crate) output: String,
+    /// Process every N-th file, starting with file I (from 0), such as `3/16`
+    #[arg(long, value_name = "I/N")]
+    pub(crate) part: Option<String>,
+}
+
 /// Arguments of `export-perfetto`.
 #[derive(Args, Debug)]
 #[command(after_long_help = "Examples:\n  \

@@ -15,9 +15,15 @@ use railwright_spec::quantity::{Bytes, BytesPerSecond};
 use serde::Serialize;
 
 pub(crate) struct Communication {
+    /// Without its collectives, which are listed apart.
     report: CommunicationReport,
+    collectives: Vec<CollectiveRow>,
     listed: usize,
+    all: bool,
 }
+
+/// Parts of ranks in collectives that JSON lists unless all are wanted: of a job of thousands of ranks they are hundreds of megabytes.
+const PARTS: usize = 40_000;
 
 /// Ranks that are shown in full; of more, the ones that wait longest.
 const RANKS: usize = 16;
@@ -37,7 +43,17 @@ pub(crate) fn run(arguments: &args::joining::Comm, printer: &Printer) -> Result<
     if report.groups.is_empty() {
         printer.note("nothing in these traces communicates");
     }
-    printer.answer(&Communication { report, listed: arguments.collectives }, &arguments.output)?;
+    let collectives = std::mem::take(&mut report.collectives);
+    let answer = Communication { report, collectives, listed: arguments.collectives, all: arguments.all };
+    let (rows, total) = (answer.rows().len(), answer.collectives.len());
+    if arguments.output.json && answer.listed == 0 && rows < total {
+        printer.note(&format!(
+            "{} of {} collectives are listed, those with the longest waits: --all lists every one",
+            human::whole(rows as u64),
+            human::whole(total as u64)
+        ));
+    }
+    printer.answer(&answer, &arguments.output)?;
     Ok(Outcome::Yes)
 }
 
@@ -61,8 +77,30 @@ fn keep(report: &mut CommunicationReport, wanted: &str) -> Result<(), Problem> {
 pub(crate) struct CommunicationFields<'a> {
     #[serde(flatten)]
     report: &'a CommunicationReport,
-    /// Collectives, longest first; `--top 0` lists all.
+    /// Collectives, in order of time, or those with the longest waits of very many; `--all` lists all.
     collectives: Vec<&'a CollectiveRow>,
+    /// Collectives, listed or not.
+    collectives_total: usize,
+}
+
+impl Communication {
+    /// The collectives that JSON lists: as many as are wanted, else all, else those with the longest waits.
+    fn rows(&self) -> Vec<&CollectiveRow> {
+        if self.listed > 0 {
+            return longest(&self.collectives, self.listed);
+        }
+        let rows = &self.collectives;
+        if self.all || rows.iter().map(|row| row.parts.len()).sum::<usize>() <= PARTS {
+            return rows.iter().collect();
+        }
+        let mut left = PARTS;
+        let fits = |row: &&CollectiveRow| {
+            let fits = row.parts.len() <= left;
+            left -= row.parts.len().min(left);
+            fits
+        };
+        longest(rows, rows.len()).into_iter().take_while(fits).collect()
+    }
 }
 
 impl Answer for Communication {
@@ -71,12 +109,8 @@ impl Answer for Communication {
     type Json<'a> = CommunicationFields<'a>;
 
     fn json(&self) -> CommunicationFields<'_> {
-        let collectives = if self.listed == 0 {
-            self.report.collectives.iter().collect()
-        } else {
-            longest(&self.report, self.listed)
-        };
-        CommunicationFields { report: &self.report, collectives }
+        let (collectives, collectives_total) = (self.rows(), self.collectives.len());
+        CommunicationFields { report: &self.report, collectives, collectives_total }
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -95,8 +129,8 @@ impl Answer for Communication {
         groups(&mut document, &report.groups);
         ranks(&mut document, report);
         clocks(&mut document, report);
-        if self.listed > 0 && !report.collectives.is_empty() {
-            collectives(&mut document, &longest(report, self.listed));
+        if self.listed > 0 && !self.collectives.is_empty() {
+            collectives(&mut document, &longest(&self.collectives, self.listed));
         }
         document
     }
@@ -257,10 +291,10 @@ fn clocks(document: &mut Document, report: &CommunicationReport) {
 }
 
 /// The collectives with the longest waits.
-fn longest(report: &CommunicationReport, count: usize) -> Vec<&CollectiveRow> {
-    let mut rows: Vec<&CollectiveRow> = report.collectives.iter().collect();
+fn longest(collectives: &[CollectiveRow], count: usize) -> Vec<&CollectiveRow> {
+    let mut rows: Vec<&CollectiveRow> = collectives.iter().collect();
     let waits = |row: &CollectiveRow| row.parts.iter().map(|part| part.wait).sum::<i64>();
-    rows.sort_by_key(|row| std::cmp::Reverse(waits(row)));
+    rows.sort_by_cached_key(|row| std::cmp::Reverse(waits(row)));
     rows.truncate(count);
     rows
 }

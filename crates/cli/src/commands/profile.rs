@@ -92,6 +92,10 @@ fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> R
         host: arguments.host,
     };
     let read = profiled::read(&arguments.paths, "profile", &arguments.reading, &options.tables, printer)?;
+    if let Some(digest) = read.job.members.iter().find(|member| member.trace.identity.digest) {
+        let problem = railwright_spec::problem::Problem::new(railwright_profiler::digest::LEFT_OUT);
+        return Err(problem.in_file(&digest.trace.identity.label).hint("pass the trace").into());
+    }
     let profile = profiled::profiled(&read, options)?;
     let (job, joined) = (&read.job, &read.joined);
     let findings = &profile.report.findings;

@@ -12,7 +12,8 @@ use railwright_profiler::readers::Keep;
 
 /// Reads traces and prints the tables.
 pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcome, Failure> {
-    let loaded = traces::load(&arguments.paths, profiled::ranks("profile"), Keep::default(), printer)?;
+    let loaded = traces::load(&arguments.paths, profiled::ranks("profile"), Keep::default(), printer)?
+        .without_digests()?;
     profiled::tell(&loaded, printer);
     let job = Job::new(loaded.into_ranks());
     printer.warnings(&job.warnings);

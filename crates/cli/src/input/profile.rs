@@ -29,7 +29,11 @@ pub(crate) fn load(
     printer: &Printer,
 ) -> Result<(Job, Vec<Passes>), Failure> {
     let wanted = Wanted::one(command, &[&[Family::Ranks, Family::Passes]]);
-    let loaded = traces::load(paths, wanted, keep, printer)?;
+    let mut loaded = traces::load(paths, wanted, keep, printer)?;
+    // A saved profile holds what it was made of; the others show rows that digests leave out.
+    if command != "save" {
+        loaded = loaded.without_digests()?;
+    }
     crate::commands::tell(&loaded, printer);
     let (mut ranks, mut passes, mut empty, mut others) = (Vec::new(), Vec::new(), 0, 0);
     for recording in loaded.recordings {

@@ -5,13 +5,14 @@
 
 mod globs;
 mod kept;
-pub(super) mod sources;
+pub(crate) mod sources;
 
 use super::cannot;
 use super::jobs::{self, Wanted};
 use crate::limits::Bounded;
 use crate::printer::{Printer, Progress};
 use railwright_profiler::RankTrace;
+use railwright_profiler::digest;
 use railwright_profiler::job::skeleton;
 use railwright_profiler::readers::{self, Keep, Recording};
 use railwright_profiler::trace::Source;
@@ -34,6 +35,20 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
+    /// Refuses digests, for questions that need what they leave out.
+    pub(crate) fn without_digests(self) -> Result<Self, Problem> {
+        let found = self.recordings.iter().find_map(|recording| match recording {
+            Recording::Rank(trace) if trace.identity.digest => Some(trace.identity.label.clone()),
+            _ => None,
+        });
+        match found {
+            Some(label) => Err(Problem::new(digest::LEFT_OUT)
+                .in_file(label)
+                .hint("pass the trace; any engine that reads Parquet can query a digest")),
+            None => Ok(self),
+        }
+    }
+
     /// The traces of ranks alone.
     pub(crate) fn into_ranks(self) -> Vec<RankTrace> {
         self.recordings

@@ -36,6 +36,7 @@ pub struct Listed {
 
 /// When a flow begins and ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// When its delay is over, seconds.
     pub begin: Seconds,

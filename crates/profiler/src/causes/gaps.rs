@@ -237,6 +237,11 @@ impl<'a> Idle<'a> {
 }
 
 impl Idle<'_> {
+    /// Tells a frame and every frame that holds it.
+    pub(crate) fn hold(&self, frame: u32, mut tell: impl FnMut(u32)) {
+        self.frames.stack(frame).for_each(|(at, _)| tell(at));
+    }
+
     /// The frames, for whoever names them.
     pub(super) fn frames(&self) -> &Frames<'_> {
         &self.frames

@@ -4,9 +4,13 @@
 //! waiting: moving less data would not shorten it.
 
 use super::{Context, Rule, percent};
+use crate::certainty::Certainty;
 use crate::profile::Finding;
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
+
+/// From this share of undivided time on the cost is a bound.
+const BOUNDED: f64 = 0.05;
 
 /// A dimension's rule.
 pub(super) struct Exposed {
@@ -89,11 +93,12 @@ impl Rule for Exposed {
         if context.share(lost) < 0.03 {
             return Vec::new();
         }
-        let divided = context.mean(Label::Exposed(self.dimension, Share::Undivided)) < 0.5 * lost;
-        let what = if divided {
-            "transfers"
-        } else {
+        // Where one rank of a group was recorded, what is not divided is transfer or waiting: the whole is a bound.
+        let bounded = context.mean(Label::Exposed(self.dimension, Share::Undivided)) > BOUNDED * lost;
+        let what = if bounded {
             "communication (transfer or waiting: not recorded in the traces)"
+        } else {
+            "transfers"
         };
         let whose = match self.dimension {
             Dimension::Other => format!("{what} of unknown groups"),
@@ -101,8 +106,13 @@ impl Rule for Exposed {
         };
         vec![Finding {
             id: self.id.to_owned(),
-            message: format!("exposed {whose}: {} of the step", percent(context.share(lost))),
+            message: format!(
+                "exposed {whose}: {}{} of the step",
+                if bounded { "up to " } else { "" },
+                percent(context.share(lost))
+            ),
             cost: Some(lost),
+            certainty: bounded.then_some(Certainty::AtMost),
             evidence: context.dearest(context.times_under(fits), 3),
             advice: self.advice.to_owned(),
             ..Finding::default()

@@ -1,13 +1,15 @@
 //! What several findings cost together.
 //!
-//! Responsible for: which part of the step a finding's cost is counted in, and how much of it findings with a larger cost already count. Every nanosecond of a rank has one label of
-//! the waterfall, so a finding takes its cost from the labels that its rule looks at, and no label is taken twice: the sum never exceeds the step. Refuses to divide a
-//! cost that a replay found by label: such a finding takes first what others count as well.
+//! Responsible for: which part of the step a finding can remove, and how much of that findings with a larger cost remove already. Every nanosecond of a rank has one label of
+//! the waterfall; a finding takes its cost from the labels that its rule looks at, and no label is taken twice: the sum never exceeds the step. What a rule finds by replay or
+//! by whole steps lies where its cause lies: in the waits of others, in the labels of the ranks that it names, in what labels take beyond their median step.
 
 use super::Context;
+use crate::culprits::Kind;
 use crate::profile::{Finding, Joint};
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether the cost of a rule's findings is counted in the time of a label.
 fn covers(id: &str, label: Label) -> bool {
@@ -43,6 +45,7 @@ fn covers(id: &str, label: Label) -> bool {
         "exposed-pipeline" => exposed(Dimension::Pipeline),
         "exposed-data" | "unused-overlap" => exposed(Dimension::Data),
         "exposed-other" => exposed(Dimension::Other),
+        "implausible-bandwidth" => matches!(label, Label::Exposed(_, Share::Undivided)),
         "low-bandwidth" | "fragmented-collectives" => matches!(label, Label::Exposed(_, _)),
         "memory-bound" => label == Label::MemoryBound,
         "memory-copies" => label == Label::Copy,
@@ -50,33 +53,83 @@ fn covers(id: &str, label: Label) -> bool {
         "optimizer" => label == Label::Optimizer,
         "below-roofline" | "unfused-attention" | "layout-copies" | "float32-products" | "matrix-shapes"
         | "clock-throttling" => compute,
-        "slow-chip" | "unbalanced-experts" => waits || bubble || compute,
+        // The slow rank's own excess is a share of one rank; what the step loses is that the others wait.
+        "slow-chip" => waits || bubble || label == Label::SlowerChip,
+        "unbalanced-experts" => waits || bubble,
+        // Waits of others, and links that carry less; what the named ranks do themselves is added by `removable`.
+        "straggler" => waits || bubble,
+        "slow-group" => bubble || matches!(label, Label::Exposed(_, _)),
         "pipeline-bubble" => bubble,
-        // By replay, or by whole steps: anything.
-        _ => true,
+        _ => false,
     }
 }
 
-/// Notes in every finding what those before it count already, and gives what all of them cost together. Findings are in the order of their cost.
+/// Whether a rule compares whole steps with each other.
+fn by_steps(id: &str) -> bool {
+    matches!(id, "varying-steps" | "step-time-drift")
+}
+
+/// What a rule's findings can remove of every label, per rank and step, in nanoseconds.
+fn removable(context: &Context<'_>, id: &str) -> Vec<f64> {
+    let samples = context.samples();
+    if by_steps(id) {
+        return Label::all().map(|label| beyond_median(context, label)).collect();
+    }
+    let named: BTreeSet<u32> = match (id, context.stragglers) {
+        ("straggler" | "slow-group", Some(report)) => {
+            let stage = id == "slow-group";
+            let wanted = report.culprits.iter().filter(|one| (one.kind != Kind::Rank) == stage);
+            wanted.flat_map(|one| one.ranks.iter().copied()).collect()
+        }
+        _ => BTreeSet::new(),
+    };
+    // What the named ranks do themselves, beyond the median rank.
+    let own = |label: Label| {
+        let mut times: Vec<i64> = context.waterfall.ranks.iter().map(|rank| rank.total.get(label)).collect();
+        times.sort_unstable();
+        let usual = times.get(times.len() / 2).copied().unwrap_or(0);
+        let ranks = context.waterfall.ranks.iter().filter(|rank| named.contains(&rank.rank));
+        ranks.map(|rank| (rank.total.get(label) - usual).max(0)).sum::<i64>() as f64 / samples
+    };
+    Label::all().map(|label| if covers(id, label) { context.mean(label) } else { own(label) }).collect()
+}
+
+/// What a label takes in the mean step beyond its median step, per rank, in nanoseconds: `max(0, mean_s(t_s) - median_s(t_s)) / ranks`.
+fn beyond_median(context: &Context<'_>, label: Label) -> f64 {
+    let mut times: Vec<i64> = context.waterfall.steps.iter().map(|step| step.get(label)).collect();
+    if times.is_empty() {
+        return 0.0;
+    }
+    times.sort_unstable();
+    let mean = times.iter().sum::<i64>() as f64 / times.len() as f64;
+    let steps = times.len() as f64;
+    (mean - times[times.len() / 2] as f64).max(0.0) * steps / context.samples()
+}
+
+/// Notes in every finding what those before it remove already, and gives what all of them cost together. Findings are in the order of their cost.
 pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Joint> {
-    let mut left: Vec<(Label, f64)> = Label::all().map(|label| (label, context.mean(label))).collect();
-    let claims =
-        |label: Label| found.iter().filter(|one| one.cost.is_some() && covers(&one.id, label)).count();
-    // What most findings count is taken first: a finding that may lie anywhere lies where others do.
-    let mut order: Vec<(usize, usize)> =
-        left.iter().enumerate().map(|(at, (label, _))| (claims(*label), at)).collect();
+    let mut left: Vec<f64> = Label::all().map(|label| context.mean(label)).collect();
+    let mut budgets: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for finding in found.iter().filter(|one| one.cost.is_some()) {
+        budgets.entry(finding.id.clone()).or_insert_with(|| removable(context, &finding.id));
+    }
+    let claims = |at: usize| {
+        let claimed = |one: &&Finding| budgets.get(&one.id).is_some_and(|budget| budget[at] > 0.0);
+        found.iter().filter(|one| one.cost.is_some()).filter(claimed).count()
+    };
+    // What most findings can remove is taken first: a cause that may lie in several labels lies where others found one.
+    let mut order: Vec<(usize, usize)> = (0..left.len()).map(|at| (claims(at), at)).collect();
     order.sort_by_key(|&(claims, at)| (std::cmp::Reverse(claims), at));
     let mut joint = Joint::default();
     for finding in found.iter_mut() {
         let Some(cost) = finding.cost.filter(|cost| *cost > 0.0) else { continue };
+        let Some(budget) = budgets.get_mut(&finding.id) else { continue };
         let mut open = cost;
         for &(_, at) in &order {
-            let (label, time) = &mut left[at];
-            if covers(&finding.id, *label) {
-                let taken = open.min(*time);
-                *time -= taken;
-                open -= taken;
-            }
+            let taken = open.min(left[at]).min(budget[at]).max(0.0);
+            left[at] -= taken;
+            budget[at] -= taken;
+            open -= taken;
         }
         // Rounding is no overlap.
         let shared = if open < 1e-3 * cost { 0.0 } else { open };

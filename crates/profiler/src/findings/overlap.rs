@@ -4,6 +4,7 @@
 //! needed at once.
 
 use super::{Context, Rule, percent, time};
+use crate::certainty::Certainty;
 use crate::profile::Finding;
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
@@ -37,6 +38,7 @@ impl Rule for Overlap {
         if context.share(exposed) < 0.02 || exposed < 0.5 * whole || arithmetic < exposed {
             return Vec::new();
         }
+        let bounded = context.mean(Label::Exposed(Dimension::Data, Share::Undivided)) > 0.0;
         vec![Finding {
             id: self.id().to_owned(),
             message: format!(
@@ -44,6 +46,7 @@ impl Rule for Overlap {
                 percent(1.0 - exposed / whole.max(exposed))
             ),
             cost: Some(0.5 * exposed),
+            certainty: bounded.then_some(Certainty::AtMost),
             evidence: vec![format!(
                 "{} exposed of {} per step, with {} of compute",
                 time(exposed),

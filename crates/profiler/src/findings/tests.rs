@@ -188,6 +188,25 @@ fn rules_are_told_apart_and_explained() {
     }
 }
 
+/// One pause is one cost, under whatever names rules find it: a rank that stands still, hosts that pause, waits, steps that vary.
+#[test]
+fn what_rules_find_of_one_cause_is_counted_once() {
+    let plan = Synthetic { stalls: vec![(1, 1, 6_000_000)], ..Synthetic::default() };
+    let mut job = plan.job();
+    let joined = join(&mut job, &JoinOptions::default());
+    let report = profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile").report;
+    let of =
+        |id: &str| report.findings.iter().filter(|one| one.id == id).filter_map(|one| one.cost).sum::<f64>();
+    let (straggler, pauses, varying) = (of("straggler"), of("host-pauses"), of("varying-steps"));
+    assert!(straggler > 1e6 && pauses > 1e6 && varying > 1e6, "{:#?}", report.findings);
+    // 6 ms of one of four steps: all rules together remove little more than the replay does.
+    let own = ["straggler", "host-pauses", "varying-steps", "waiting"];
+    let found = report.findings.iter().filter(|one| own.contains(&one.id.as_str()));
+    let together: f64 = found.map(|one| one.cost.unwrap_or(0.0) - one.shared).sum();
+    assert!(together < 1.25 * straggler, "{together} of {straggler}: {:#?}", report.findings);
+    assert!(report.joint.expect("several findings").cost <= report.step_time);
+}
+
 #[test]
 fn every_rule_has_a_test() {
     let text = concat!(include_str!("tests.rs"), include_str!("tests/idle.rs"));
@@ -328,6 +347,10 @@ fn a_host_that_pauses_once() {
 
 /// Two ranks that run alike but for what `body` does with (rank, recorder, the moment at which a step's products have ended on both).
 fn two_ranks(groups: &[&str], body: impl Fn(u32, &mut Recorder, i64)) -> Vec<Finding> {
+    context_of(two_traces(groups, body))
+}
+
+fn two_traces(groups: &[&str], body: impl Fn(u32, &mut Recorder, i64)) -> Vec<RankTrace> {
     let traces = (0..2).map(|rank| {
         let mut recorder = Recorder::new(rank, 2, groups);
         for number in 1..=4 {
@@ -344,7 +367,30 @@ fn two_ranks(groups: &[&str], body: impl Fn(u32, &mut Recorder, i64)) -> Vec<Fin
         }
         recorder.done()
     });
-    context_of(traces.collect())
+    traces.collect()
+}
+
+#[test]
+fn one_rank_of_two_has_upper_bounds_and_an_implausible_bandwidth() {
+    let kernel = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+    let alone = |elements: u64| {
+        let mut traces = two_traces(&["DATA_PARALLEL_GROUP"], |_, r, at| {
+            r.collective(CollectiveKind::AllReduce, kernel, 0, elements, at, at + 6_000 * MICROSECOND);
+        });
+        traces.truncate(1);
+        let name = "NVIDIA H100 80GB HBM3".to_owned();
+        traces[0].identity.devices = vec![crate::trace::Device { name, ..Default::default() }];
+        context_of(traces)
+    };
+    let found = alone(1 << 24);
+    assert!(the(&found, "implausible-bandwidth").message.contains("other ranks are late"), "{found:#?}");
+    assert!((5_800.0..6_000.0).contains(&cost(&found, "implausible-bandwidth")), "{found:#?}");
+    assert!(the(&found, "exposed-data").message.contains("up to"), "{found:#?}");
+    assert_eq!(the(&found, "exposed-data").certainty, Some(crate::certainty::Certainty::AtMost));
+    // The same bytes counted twice are counted once together.
+    assert!(the(&found, "implausible-bandwidth").shared > 0.0, "{found:#?}");
+    // 2 GB in 6 ms is what NVLink carries.
+    assert!(!ids(&alone(1 << 30)).contains("implausible-bandwidth"));
 }
 
 #[test]

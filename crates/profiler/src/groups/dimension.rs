@@ -3,7 +3,7 @@
 //! Responsible for: asking, in this order, what the user says, what the description says, how sets of ranks tile the world, and what the group
 //! does. Refuses to guess beyond that.
 
-use super::{Groups, Habits, Layout, RankSet};
+use super::{Group, Groups, Habits, Layout, RankSet};
 use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,6 +123,7 @@ pub fn infer(
             group.dimension = GroupDimension::known(dimension, Evidence::Operations);
         }
     }
+    mark_drains(groups);
     // Beside groups for other purposes the whole world is not for gradients.
     let others = groups.groups.iter().any(|group| {
         group.size > 1 && !matches!(group.dimension.dimension, Dimension::Data | Dimension::Other)
@@ -142,6 +143,25 @@ pub fn infer(
             }
         };
     }
+}
+
+/// Marks the groups described as model parallel as a whole that hold all ranks of a pipeline: collectives in them come after the last pass, so their waits are bubble.
+fn mark_drains(groups: &mut Groups) {
+    let is_pipeline = |group: &&Group| group.dimension.dimension == Dimension::Pipeline && group.size > 1;
+    let pipelines: BTreeSet<RankSet> =
+        groups.groups.iter().filter(is_pipeline).filter_map(|group| group.ranks.clone()).collect();
+    for group in &mut groups.groups {
+        let whole = group.description.as_deref().is_some_and(is_model_parallel);
+        let Some(ranks) = group.ranks.as_ref().filter(|_| whole) else { continue };
+        let own: BTreeSet<u32> = ranks.ranks().iter().copied().collect();
+        group.drains = pipelines.iter().any(|set| set.ranks().iter().all(|rank| own.contains(rank)));
+    }
+}
+
+/// Whether a description is of the tensor and the pipeline dimension together.
+fn is_model_parallel(description: &str) -> bool {
+    let text = description.to_ascii_lowercase();
+    matches!(text.strip_prefix("mesh_").unwrap_or(&text), "model_parallel_group" | "mp")
 }
 
 /// What a description means: a dimension, or something else that is known (`Some(None)`: embeddings, all ranks).
@@ -179,7 +199,7 @@ pub(crate) fn described(description: &str) -> Option<Option<Dimension>> {
         || is(&["cp", "context", "sp", "ulysses", "ring"])
     {
         Some(Some(Dimension::Context))
-    } else if is(&["model_parallel_group", "mp"]) {
+    } else if is_model_parallel(description) {
         // Megatron's model-parallel group joins the tensor and the pipeline dimension.
         Some(None)
     } else if has(&["tensor", "model_parallel"]) || is(&["tp", "model"]) {

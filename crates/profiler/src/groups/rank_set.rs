@@ -3,11 +3,31 @@
 //! Responsible for: comparing sets and writing them as start, stride and size. Refuses duplicates and keeps order.
 
 use serde::{Serialize, Serializer};
+use std::cmp::Ordering;
 use std::fmt;
+use std::sync::Arc;
 
-/// Ranks, each once, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RankSet(Box<[u32]>);
+/// Ranks, each once, in order. Copies share their ranks, and sets that share them are equal without a look at them: every rank of a large job lists the same sets.
+#[derive(Clone, Debug, Default, Eq)]
+pub struct RankSet(Arc<[u32]>);
+
+impl PartialEq for RankSet {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl PartialOrd for RankSet {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for RankSet {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if Arc::ptr_eq(&self.0, &other.0) { Ordering::Equal } else { self.0.cmp(&other.0) }
+    }
+}
 
 impl RankSet {
     /// The set of these ranks.

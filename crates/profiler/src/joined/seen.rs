@@ -48,7 +48,7 @@ impl PhasesOf {
 }
 
 /// Whether a name is of a mixture of experts: its layers, its router, its exchange of tokens, its products by group.
-fn speaks_of_experts(name: &str) -> bool {
+pub(crate) fn speaks_of_experts(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let words = [
         "expert",

@@ -395,6 +395,7 @@ pub(super) fn report(
         );
         warnings.push(Warning::new("waiting-estimated", told));
     }
+    warnings.extend(bounds(waterfall, samples));
     let hardware = Hardware::ALL.map(|hardware| {
         part(hardware.name().to_owned(), waterfall.total.sum(|label| label.hardware() == hardware))
     });
@@ -436,6 +437,23 @@ pub(super) fn report(
         joint: None,
         warnings,
     }
+}
+
+/// A warning about exposed communication that is transfer or waiting: one rank of its group was recorded.
+fn bounds(waterfall: &Waterfall, samples: f64) -> Option<Warning> {
+    let of = |share: Share| waterfall.total.sum(|label| label.is_exposed(share)) as f64 / samples;
+    let undivided = of(Share::Undivided);
+    let time = |ns: f64| human::seconds(Seconds::new(ns * 1e-9));
+    (undivided > 0.0).then(|| {
+        let (least, most) = (of(Share::Transfer), of(Share::Transfer) + undivided);
+        let told = format!(
+            "{} of exposed communication per step is transfer or waiting, because one rank of its groups was recorded: transfers take {} (bytes over the link's rate) to {} (all of it), waiting the rest",
+            time(undivided),
+            time(least),
+            time(most)
+        );
+        Warning::new("communication-bounds", told)
+    })
 }
 
 /// The median step, the lower of two; 0 of none.

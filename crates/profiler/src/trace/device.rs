@@ -43,6 +43,9 @@ pub struct Identity {
     pub base: Option<i64>,
     /// Version of the communication library, as it is written.
     pub communication_library: Option<String>,
+    /// Whether this is a digest ([`crate::digest`]), which holds less than the trace that it was made of.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub digest: bool,
 }
 
 /// An accelerator as a trace describes it.

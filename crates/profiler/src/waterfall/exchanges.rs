@@ -19,16 +19,23 @@ pub struct Exchange {
     pub transfer_from: Option<i64>,
     /// Whether [`Self::transfer_from`] is an estimate: the end less the shortest of alike communications.
     pub estimated: bool,
+    /// Whether who waits in it waits for a pipeline to drain ([`crate::groups::Group::drains`]).
+    pub drains: bool,
 }
 
 impl Exchange {
     /// Nothing is known.
-    pub const UNKNOWN: Self =
-        Self { dimension: Dimension::Other, waits_until: None, transfer_from: None, estimated: false };
+    pub const UNKNOWN: Self = Self {
+        dimension: Dimension::Other,
+        waits_until: None,
+        transfer_from: None,
+        estimated: false,
+        drains: false,
+    };
 
     /// A communication all of whose members were recorded.
     pub fn measured(dimension: Dimension, last_start: Option<i64>) -> Self {
-        Self { dimension, waits_until: last_start, transfer_from: last_start, estimated: false }
+        Self { dimension, waits_until: last_start, transfer_from: last_start, ..Self::UNKNOWN }
     }
 }
 
@@ -45,7 +52,8 @@ impl Exchanges {
     }
 
     /// From a joined job: the communications of a member. With some ranks of a group not traced, the last start of those that were is a
-    /// bound, and so is the end less the shortest of alike communications: the later of both divides them, as an estimate.
+    /// bound, and so is the end less the shortest of alike communications: the later of both divides them, as an estimate. With one rank of a group alone nothing
+    /// shows who was late: the transfer is at least what the link needs for the bytes, and the rest is not divided.
     pub fn of(joined: &Joined, member: usize, view: &View<'_>) -> Self {
         let matching = &joined.matching;
         let (Some(parts), Some(of)) = (matching.parts.get(member), matching.of.get(member)) else {
@@ -63,16 +71,27 @@ impl Exchanges {
             let group = part.group.or_else(|| matching.communicator(collective?).group);
             let group = group.and_then(|group| joined.groups.groups.get(group.0 as usize));
             let dimension = group.map_or(Dimension::Other, |group| group.dimension.dimension);
+            let drains = group.is_some_and(|group| group.drains);
             let starts = collective.map(|c| matching.members(c).iter().map(|at| matching.part(*at).start));
             let last = starts.and_then(Iterator::max);
             if collective.is_some_and(|collective| !joined.misses_ranks(collective)) {
-                return Some((row, Exchange::measured(dimension, last)));
+                return Some((row, Exchange { drains, ..Exchange::measured(dimension, last) }));
+            }
+            let alone = collective.is_none_or(|collective| matching.members(collective).len() < 2);
+            if alone {
+                // Between no transfer but the bytes over the link's rate and all of it.
+                let least = joined.least.transfer(part, group);
+                let transfer_from = least.map(|least| (part.end - least).max(part.start));
+                return Some((row, Exchange { dimension, transfer_from, ..Exchange::UNKNOWN }));
             }
             let at = PartRef { member: member as u32, part: place as u32 };
             let alike = joined.alike.transfer(matching, at).map(|transfer| part.end - transfer);
             let transfer_from = alike.map(|from| last.map_or(from, |last| last.max(from)));
             let waits_until = transfer_from.or(last);
-            Some((row, Exchange { dimension, waits_until, transfer_from, estimated: alike.is_some() }))
+            Some((
+                row,
+                Exchange { dimension, waits_until, transfer_from, estimated: alike.is_some(), drains },
+            ))
         });
         Self::new(
             rows.filter(|(row, _)| view.role.get(*row as usize) == Some(&Role::Communication)).collect(),

@@ -148,10 +148,11 @@ fn compute_label(family: OperatorFamily, phase: Phase) -> Label {
     }
 }
 
-/// What communication without arithmetic beside it is counted as. Waiting within a message of the pipeline is what a bubble is.
-fn exposed_label(dimension: Dimension, share: Share) -> Label {
+/// What communication without arithmetic beside it is counted as. Waiting within a message of the pipeline is what a bubble is, and so is waiting for the pipeline to drain.
+fn exposed_label(dimension: Dimension, share: Share, drains: bool) -> Label {
     match (dimension, share) {
         (Dimension::Pipeline, Share::Wait) => Label::Bubble(Bubble::Undivided),
+        (_, Share::Wait) if drains => Label::Bubble(Bubble::Undivided),
         _ => Label::Exposed(dimension, share),
     }
 }
@@ -240,7 +241,7 @@ impl RankWaterfall {
                     sums.count(label, piece.start, piece.end, piece.row);
                 }
                 Role::Communication => {
-                    let Exchange { dimension, waits_until, transfer_from, estimated } =
+                    let Exchange { dimension, waits_until, transfer_from, estimated, drains } =
                         exchanges.get(piece.row);
                     let within = |time: Option<i64>, else_at: i64| {
                         time.map_or(else_at, |time| time.clamp(piece.start, piece.end))
@@ -253,7 +254,8 @@ impl RankWaterfall {
                         (Share::Transfer, moves, piece.end),
                     ];
                     for (share, start, end) in stretches.into_iter().filter(|(_, start, end)| end > start) {
-                        let counted = sums.count(exposed_label(dimension, share), start, end, piece.row);
+                        let counted =
+                            sums.count(exposed_label(dimension, share, drains), start, end, piece.row);
                         if estimated && share == Share::Wait {
                             sums.estimated += counted;
                         }

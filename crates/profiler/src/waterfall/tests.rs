@@ -64,7 +64,7 @@ proptest! {
         let known = transfers.into_iter().enumerate().map(|(n, (row, transfer_from))| {
 
             let waits_until = if n % 3 == 0 { transfer_from } else { Some(i64::from(row) * 7) };
-            (row, Exchange { dimension: Dimension::ALL[n % 6], waits_until, transfer_from, estimated: n % 2 == 0 })
+            (row, Exchange { dimension: Dimension::ALL[n % 6], waits_until, transfer_from, estimated: n % 2 == 0, drains: n % 5 == 0 })
 
         });
         let exchanges = Exchanges::new(known.collect());
@@ -124,12 +124,18 @@ fn communication_divides_where_the_last_rank_came() {
         waits_until: Some(70),
         transfer_from: Some(90),
         estimated: true,
+        drains: false,
     };
     let rank = RankWaterfall::new(0, 0, &view, &windows, &Exchanges::new(vec![(1, bounded)]));
     let shares = [Share::Wait, Share::Undivided, Share::Transfer]
         .map(|share| rank.total.get(Label::Exposed(Dimension::Data, share)));
     // Exposed from 10 to 60 and from 80 to 110.
     assert_eq!((shares, rank.estimated_wait), ([50, 10, 20], 50));
+    // Who waits in a group that joins stages waits for the pipeline to drain; what moves is a transfer.
+    let drains = Exchange { drains: true, ..Exchange::measured(Dimension::Other, Some(90)) };
+    let rank = RankWaterfall::new(0, 0, &view, &windows, &Exchanges::new(vec![(1, drains)]));
+    assert_eq!(rank.total.get(Label::Bubble(Bubble::Undivided)), 60);
+    assert_eq!(rank.total.get(Label::Exposed(Dimension::Other, Share::Transfer)), 20);
 }
 
 #[test]

@@ -48,6 +48,12 @@ impl Table {
         }
     }
 
+    /// What stands beside the columns under a key.
+    pub(crate) fn metadata(&self, key: &str) -> Option<String> {
+        let pairs = self.file.metadata().file_metadata().key_value_metadata()?;
+        pairs.iter().find(|pair| pair.key == key)?.value.clone()
+    }
+
     /// How many rows there are.
     pub(crate) fn rows(&self) -> usize {
         self.rows

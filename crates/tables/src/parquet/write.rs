@@ -7,6 +7,7 @@
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
@@ -76,6 +77,11 @@ impl Values<'_> {
 
 /// Writes a table.
 pub(crate) fn write(fields: &[Field<'_>]) -> Result<Vec<u8>, ParquetError> {
+    write_with(fields, &[])
+}
+
+/// Writes a table with metadata beside its columns.
+pub(crate) fn write_with(fields: &[Field<'_>], metadata: &[(&str, String)]) -> Result<Vec<u8>, ParquetError> {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
         .set_statistics_enabled(EnabledStatistics::None)
@@ -141,5 +147,8 @@ pub(crate) fn write(fields: &[Field<'_>]) -> Result<Vec<u8>, ParquetError> {
         column.close()?;
     }
     group.close()?;
+    for (key, value) in metadata {
+        file.append_key_value_metadata(KeyValue::new((*key).to_owned(), value.clone()));
+    }
     file.into_inner()
 }

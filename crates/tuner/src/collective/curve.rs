@@ -28,6 +28,7 @@ pub struct Question<'a> {
 
 /// A collective over sizes on a network.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Curve {
     /// The topology's name.
     pub topology: String,
@@ -55,6 +56,7 @@ pub struct Curve {
 
 /// A value over hash seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
     /// Hash seeds.
     pub seeds: u32,
@@ -66,6 +68,7 @@ pub struct Spread {
 
 /// One size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// Bytes by nccl-tests' convention.
     pub bytes: Bytes,

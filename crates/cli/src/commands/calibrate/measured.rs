@@ -67,7 +67,8 @@ impl Measured {
         let mut job = None;
         let mut logs = Vec::new();
         if !arguments.paths.is_empty() {
-            let loaded = traces::load(&arguments.paths, WANTED, Keep::default(), printer)?;
+            let loaded =
+                traces::load(&arguments.paths, WANTED, Keep::default(), printer)?.without_digests()?;
             profiled::tell(&loaded, printer);
             let mut ranks = Vec::new();
             for recording in loaded.recordings {

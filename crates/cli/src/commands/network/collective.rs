@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the cluster and the ranks that arguments describe. Refuses to compute times ([`railwright_tuner::collective`]).
 
-mod report;
+pub(crate) mod report;
 
 use super::on_fabric;
 use super::simulate::{Wired, in_words, wired};

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: reading the table against the devices of the network. Refuses to solve ([`railwright_network::flow::listed`]).
 
-mod report;
+pub(crate) mod report;
 
 use super::{on_fabric, on_network};
 use crate::args::flows::FlowsOn;

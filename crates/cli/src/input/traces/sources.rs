@@ -19,7 +19,7 @@ const DEEPEST: u32 = 8;
 
 /// Something to read.
 #[derive(Clone, Debug)]
-pub(in crate::input) struct Stream {
+pub(crate) struct Stream {
     path: PathBuf,
     bytes: u64,
     named: bool,
@@ -42,6 +42,11 @@ enum Part {
 type Reading<'a> = &'a (dyn Fn(&str, &mut dyn Read) -> Result<Content, Problem> + Sync);
 
 impl Stream {
+    /// The file that it lies in.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Bytes on the disk.
     pub(in crate::input) fn bytes(&self) -> u64 {
         self.bytes
@@ -181,7 +186,7 @@ fn each_member(label: &str, stream: &mut dyn Read, take: &mut Taking<'_>) {
 }
 
 /// What a path stands for.
-pub(in crate::input) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
+pub(crate) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
     let named = Path::new(path);
     let files = if access::is_folder(named) {
         folder(named, 0)?

@@ -2,15 +2,15 @@
 
 use super::super::layers;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Terminal, fields, words};
+use crate::printer::{Answer, Terminal, words};
 use railwright_network::picture::{self, Lines};
 use railwright_spec::human;
 use railwright_spec::quantity::BytesPerSecond;
 use railwright_tuner::collective::{Curve, Point};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 /// A curve with what was chosen for the command.
-pub(super) struct Answered {
+pub(crate) struct Answered {
     pub(super) machine: String,
     pub(super) chosen: Vec<String>,
     pub(super) curve: Curve,
@@ -19,14 +19,23 @@ pub(super) struct Answered {
 /// Names of sizes below a chart; more would overlap.
 const MOST_NAMES: usize = 10;
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct CollectiveFields<'a> {
+    #[serde(flatten)]
+    curve: &'a Curve,
+    title: String,
+    /// Settings that were not specified.
+    chosen: &'a [String],
+}
+
 impl Answer for Answered {
     const KIND: &'static str = "network_collective";
 
-    fn json(&self) -> Map<String, Value> {
-        let mut map = fields(&self.curve);
-        map.insert("title".to_owned(), json!(self.title()));
-        map.insert("chosen".to_owned(), json!(self.chosen));
-        map
+    type Json<'a> = CollectiveFields<'a>;
+
+    fn json(&self) -> CollectiveFields<'_> {
+        CollectiveFields { curve: &self.curve, title: self.title(), chosen: &self.chosen }
     }
 
     fn document(&self, _: Terminal) -> Document {

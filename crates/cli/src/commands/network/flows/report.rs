@@ -7,10 +7,9 @@ use railwright_network::simulate::LayerLoad;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 /// A played table.
-pub(super) struct Answered {
+pub(crate) struct Answered {
     pub(super) network: String,
     pub(super) routing: &'static str,
     pub(super) devices: u32,
@@ -23,7 +22,8 @@ pub(super) struct Answered {
 
 /// A flow with its times.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Shown {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Shown {
     pub(super) name: String,
     pub(super) source: u32,
     pub(super) destination: u32,
@@ -53,26 +53,52 @@ fn sorted(times: impl Iterator<Item = Seconds>) -> Vec<Seconds> {
     times
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct FlowsFields<'a> {
+    network: &'a str,
+    routing: &'static str,
+    devices: u32,
+    /// Settings that were not specified.
+    chosen: &'a [String],
+    /// Time until the last flow ends, with the first seed.
+    makespan: Option<Seconds>,
+    over_seeds: OverSeeds,
+    /// Load of the links, by layer.
+    layers: &'a [LayerLoad],
+    flows: &'a [Shown],
+}
+
+/// Makespans over hash seeds.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct OverSeeds {
+    seeds: usize,
+    median: Seconds,
+    p90: Seconds,
+}
+
 impl Answer for Answered {
     const KIND: &'static str = "network_flows";
 
-    fn json(&self) -> Map<String, Value> {
+    type Json<'a> = FlowsFields<'a>;
+
+    fn json(&self) -> FlowsFields<'_> {
         let makespans = sorted(self.makespans.iter().copied());
-        let over = json!({
-            "seeds": makespans.len(),
-            "median": quantile(&makespans, 0.5),
-            "p90": quantile(&makespans, 0.9),
-        });
-        Map::from_iter([
-            ("network".to_owned(), json!(self.network)),
-            ("routing".to_owned(), json!(self.routing)),
-            ("devices".to_owned(), json!(self.devices)),
-            ("chosen".to_owned(), json!(self.chosen)),
-            ("makespan".to_owned(), json!(self.makespans.first())),
-            ("over_seeds".to_owned(), over),
-            ("layers".to_owned(), json!(self.layers)),
-            ("flows".to_owned(), json!(self.flows)),
-        ])
+        FlowsFields {
+            network: &self.network,
+            routing: self.routing,
+            devices: self.devices,
+            chosen: &self.chosen,
+            makespan: self.makespans.first().copied(),
+            over_seeds: OverSeeds {
+                seeds: makespans.len(),
+                median: quantile(&makespans, 0.5),
+                p90: quantile(&makespans, 0.9),
+            },
+            layers: &self.layers,
+            flows: &self.flows,
+        }
     }
 
     fn document(&self, _: Terminal) -> Document {

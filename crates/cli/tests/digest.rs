@@ -1,0 +1,175 @@
+//! `digest`: small files, one per rank, that give the answers of their traces.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::run;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// A folder of this test's own.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = PathBuf::from(support::scratch(name));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("made");
+        Self(folder)
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn fixture(name: &str) -> String {
+    format!("{ROOT}/fixtures/traces/{name}")
+}
+
+/// The files of a folder, below it too, by name.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().is_dir() {
+            found.extend(
+                files(&entry.path()).into_iter().map(|(below, bytes)| (format!("{name}/{below}"), bytes)),
+            );
+        } else {
+            found.insert(name, std::fs::read(entry.path()).expect("a file"));
+        }
+    }
+    found
+}
+
+/// An answer without the path in its title.
+fn answer(command: &str, path: &str) -> (i32, String) {
+    let said = run(&[command, path, "--json"]);
+    (said.code, said.stdout.replace(path, "PATH"))
+}
+
+#[test]
+fn digests_answer_what_traces_answer() {
+    let folder = Folder::new("digest-answers");
+    for job in ["torchrec_v100_4r/resnet18", "param_dlrm_8r", "generated_torch215_gloo_pp2dp2"] {
+        let (traces, digests) = (fixture(job), folder.at(&job.replace('/', "-")));
+        let said = run(&["digest", &traces, "-o", &digests]);
+        assert_eq!(said.code, 0, "{}", said.stderr);
+        for command in ["profile", "stragglers", "comm", "pipeline"] {
+            assert_eq!(answer(command, &traces), answer(command, &digests), "{command} {job}");
+        }
+    }
+}
+
+#[test]
+fn what_needs_the_trace_is_refused_with_the_reason() {
+    let folder = Folder::new("digest-refused");
+    let digests = folder.at("digests");
+    let traces = fixture("torchrec_v100_4r/resnet18");
+    assert_eq!(run(&["digest", &traces, "-o", &digests]).code, 0);
+    let perfetto = folder.at("x.json");
+    for arguments in [
+        vec!["query", "SELECT count(*) FROM host", &digests],
+        vec!["export-perfetto", &digests, "-o", &perfetto],
+        vec!["profile", &digests, "--compat", "hta"],
+        vec!["profile", &digests, "--columns"],
+    ] {
+        let said = run(&arguments);
+        assert_eq!(said.code, 2, "{arguments:?}: {}", said.stderr);
+        assert!(said.stderr.contains("this question needs the trace"), "{arguments:?}: {}", said.stderr);
+    }
+    let again = run(&["digest", &digests, "-o", &folder.at("twice")]);
+    assert!(again.code == 2 && again.stderr.contains("digest already"), "{}", again.stderr);
+}
+
+/// A digest that is missing, cut or of another version is a missing rank.
+#[test]
+fn an_unreadable_digest_is_a_missing_rank() {
+    let folder = Folder::new("digest-missing");
+    let digests = folder.at("digests");
+    let traces = fixture("param_dlrm_8r");
+    assert_eq!(run(&["digest", &traces, "-o", &digests]).code, 0);
+    let names: Vec<String> = files(Path::new(&digests)).into_keys().collect();
+    let first = Path::new(&digests).join(&names[0]);
+    let bytes = std::fs::read(&first).expect("a digest");
+    std::fs::write(&first, &bytes[..bytes.len() / 2]).expect("cut");
+    std::fs::remove_file(Path::new(&digests).join(&names[3])).expect("removed");
+    let said = run(&["profile", &digests, "--json"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(said.stderr.contains("left out: "), "{}", said.stderr);
+    assert!(
+        said.stdout.contains("\"missing\":2") || said.stdout.contains("\"missing\": 2"),
+        "{}",
+        said.stdout
+    );
+}
+
+/// As Slurm would start them: any number of processes gives the same bytes.
+#[test]
+fn one_and_four_tasks_write_the_same_bytes() {
+    let folder = Folder::new("digest-tasks");
+    let traces = fixture("param_dlrm_8r");
+    let task = format!("{ROOT}/packaging/digest/task.sh");
+    let start = |out: &str, environment: &[(&str, String)]| {
+        let mut command = Command::new("sh");
+        command.args([&task, &traces, out]).env("RAILWRIGHT", env!("CARGO_BIN_EXE_railwright"));
+        for name in ["SLURM_PROCID", "SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"] {
+            command.env_remove(name);
+        }
+        command.envs(environment.iter().cloned()).output().expect("a shell")
+    };
+    let one = folder.at("one");
+    assert!(start(&one, &[("SLURM_PROCID", "0".into()), ("SLURM_NTASKS", "1".into())]).status.success());
+    let whole = files(Path::new(&one));
+    assert_eq!(whole.len(), 8);
+    let (tasks, array) = (folder.at("tasks"), folder.at("array"));
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let (tasks, array) = (&tasks, &array);
+            scope.spawn(move || {
+                let done =
+                    start(tasks, &[("SLURM_PROCID", number.to_string()), ("SLURM_NTASKS", "4".into())]);
+                assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+                // Elements 1, 3, 5 and 7.
+                let of_array = [
+                    ("SLURM_ARRAY_TASK_ID", (1 + 2 * number).to_string()),
+                    ("SLURM_ARRAY_TASK_MIN", "1".into()),
+                    ("SLURM_ARRAY_TASK_STEP", "2".into()),
+                    ("SLURM_ARRAY_TASK_COUNT", "4".into()),
+                ];
+                assert!(start(array, &of_array).status.success());
+            });
+        }
+    });
+    assert_eq!(whole, files(Path::new(&tasks)));
+    assert_eq!(whole, files(Path::new(&array)));
+    let nothing = start(&folder.at("none"), &[]);
+    assert_eq!(nothing.status.code(), Some(2));
+    // More tasks than files: nothing to do is no error.
+    let idle = [("SLURM_PROCID", "60".into()), ("SLURM_NTASKS", "64".into())];
+    assert!(start(&folder.at("idle"), &idle).status.success());
+}
+
+#[test]
+fn the_kubernetes_job_numbers_as_many_parts_as_it_has_pods() {
+    let text =
+        std::fs::read_to_string(format!("{ROOT}/packaging/digest/kubernetes.yaml")).expect("a manifest");
+    let after = |key: &str| {
+        let line =
+            text.lines().map(str::trim).find(|line| line.starts_with(key)).unwrap_or_else(|| panic!("{key}"));
+        line[key.len()..].trim().trim_matches('"').to_owned()
+    };
+    assert_eq!(after("completionMode:"), "Indexed");
+    assert_eq!(after("completions:"), after("value:"));
+    assert_eq!(after("completions:"), after("parallelism:"));
+    assert!(text.contains("\"--part\", \"$(JOB_COMPLETION_INDEX)/$(COMPLETIONS)\""));
+}

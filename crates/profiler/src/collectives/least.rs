@@ -1,0 +1,57 @@
+//! The least that a transfer takes.
+//!
+//! Responsible for: a bound from below of a transfer whose beginning is not known, because no other rank of its group was recorded. Refuses a bound where bytes, ranks or
+//! the rate of the link are not known.
+
+use super::bandwidth::{accelerator, ceiling};
+use crate::Job;
+use crate::communication::Operation;
+use crate::groups::{Group, RankSet};
+use crate::matching::Part;
+use railwright_spec::cluster::Accelerator;
+
+/// Links of a job, for bounds of transfers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Least {
+    accelerator: Option<Accelerator>,
+}
+
+/// Bytes that must cross the link of one rank for each byte of a collective among `n` ranks, whatever the algorithm. A reduction in the switch (NVLink SHARP, InfiniBand SHARP)
+/// takes one byte of an all-reduce over the link where a ring takes 2(n-1)/n (nccl-tests, PERFORMANCE.md); what is gathered or scattered crosses it by (n-1)/n either way.
+fn least_share(operation: Option<Operation>, n: u32) -> f64 {
+    super::bus_factor(operation, n).min(1.0)
+}
+
+impl Least {
+    /// Of a job whose traces name their accelerator.
+    pub fn of(job: &Job) -> Self {
+        Self { accelerator: accelerator(job) }
+    }
+
+    /// The least bytes over the link, and the link's rate in bytes per second.
+    pub(crate) fn load(&self, part: &Part, group: Option<&Group>) -> Option<(f64, f64)> {
+        let (bytes, group) = (part.bytes?, group?);
+        let ranks: &RankSet = group.ranks.as_ref().filter(|ranks| ranks.len() > 1)?;
+        let link = ceiling(self.accelerator.as_ref()?, ranks)?;
+        Some((bytes as f64 * least_share(part.operation, ranks.len()), link.bytes_per_second))
+    }
+
+    /// The least that a transfer takes, in nanoseconds: `bytes x share / rate`.
+    pub(crate) fn transfer(&self, part: &Part, group: Option<&Group>) -> Option<i64> {
+        let (bytes, rate) = self.load(part, group)?;
+        Some((bytes / rate * 1e9) as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_share_is_what_any_algorithm_moves() {
+        // A ring moves 1.75 bytes, a switch that reduces one.
+        assert_eq!(least_share(Some(Operation::AllReduce), 8), 1.0);
+        assert_eq!(least_share(Some(Operation::AllGather), 8), 0.875);
+        assert_eq!(least_share(Some(Operation::Send), 2), 1.0);
+    }
+}

@@ -1,0 +1,89 @@
+//! The digest of a rank: what the analyses of many ranks read of its trace, and no more.
+//!
+//! Responsible for: leaving out rows of the host that no joint analysis reads, so that `profile`, `comm`, `stragglers` and `pipeline` answer the same from the rest; and proof of it, rank by rank:
+//! what the shorter trace gives (phases, launches, causes of idle time, occupancy, steps) is compared with what the whole one gives, and a rank that differs keeps all rows. Refuses to drop rows of
+//! the device: these are what ranks are compared by.
+
+mod rows;
+mod same;
+
+use crate::RankTrace;
+use crate::causes::Cause;
+use crate::communication::NameTable;
+use crate::view::{Tables, View};
+use crate::waterfall::sweep;
+use railwright_step::{OperatorFamily, Phase};
+
+/// What a digest cannot answer, in words for an error: it holds no such rows.
+pub const LEFT_OUT: &str = "a digest holds no host operators outside of idle time and no Python stacks; this question needs the trace";
+
+/// An idle stretch of the device with its cause: derived, for whoever reads digests as tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdleRow {
+    /// From when, in nanoseconds.
+    pub start: i64,
+    /// Until when.
+    pub end: i64,
+    /// Why.
+    pub cause: Cause,
+    /// The innermost frame of the launching thread, if one was recorded.
+    pub frame: Option<String>,
+}
+
+/// A rank's digest.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Digest {
+    /// The rank's trace without what no joint analysis reads; [`crate::trace::Identity::digest`] says so.
+    pub trace: RankTrace,
+    /// The phase of every row of the device.
+    pub phases: Vec<Phase>,
+    /// The family of every row of the device.
+    pub families: Vec<OperatorFamily>,
+    /// Idle stretches whose cause is not the device itself, in order.
+    pub idle: Vec<IdleRow>,
+    /// Whether rows of the host were left out; otherwise the digest holds all of them.
+    pub reduced: bool,
+}
+
+/// Makes the digest of a rank.
+pub fn digest(trace: &RankTrace) -> Digest {
+    let tables = Tables::shipped();
+    let view = View::new(trace, &tables);
+    let keep = rows::wanted(&view, NameTable::shipped());
+    let mut short = rows::only(trace, |row| keep.get(row).copied().unwrap_or(true));
+    let reduced = short.host.len() < trace.host.len() && same::same(&view, &short, &tables);
+    if !reduced {
+        short = rows::only(trace, |_| true);
+    }
+    short.identity.digest = true;
+    let (phases, families) =
+        if view.from_host { (Vec::new(), Vec::new()) } else { (view.phase.clone(), view.family.clone()) };
+    Digest { trace: short, phases, families, idle: idle(&view), reduced }
+}
+
+/// From the first row of the host or the device to the end of the last of the device: steps may begin before a rank's first kernel. `None` without a device.
+fn recorded(view: &View<'_>) -> Option<(i64, i64)> {
+    let (start, end) = view.extent()?;
+    let first = view.trace.host.starts().first().copied().unwrap_or(start);
+    let last = view.gpu.ends().iter().copied().max().unwrap_or(end);
+    Some((start.min(first), end.max(last)))
+}
+
+/// The idle stretches of a rank that its device does not explain itself.
+fn idle(view: &View<'_>) -> Vec<IdleRow> {
+    let Some(recorded) = recorded(view) else { return Vec::new() };
+    let mut all: Vec<IdleRow> = Vec::new();
+    let mut causes = crate::causes::Idle::new(view);
+    for piece in sweep(view, recorded).into_iter().filter(|piece| piece.role == crate::view::Role::None) {
+        let mut start = piece.start;
+        for part in causes.stretches(view, piece) {
+            if part.cause != Cause::Device {
+                let frame = view.trace.host.get(part.frame as usize);
+                let frame = frame.map(|row| view.trace.names.get(row.name).to_owned());
+                all.push(IdleRow { start, end: part.end, cause: part.cause, frame });
+            }
+            start = part.end;
+        }
+    }
+    all
+}

@@ -1,0 +1,177 @@
+//! Rows of the host that joint analyses read.
+//!
+//! Responsible for: marking them, reason by reason, and a trace of them alone with its names and calls numbered anew. Refuses to choose by length or share: a row is read or it is not.
+
+use crate::causes::Idle;
+use crate::communication::NameTable;
+use crate::joined::speaks_of_experts;
+use crate::roofline::{contracts, operators};
+use crate::trace::{CollectiveCall, GpuActivities, HostActivities, HostActivity, HostKind, NONE, RankGroup};
+use crate::view::{Role, View};
+use crate::waterfall::sweep;
+use crate::{NameId, Names, RankTrace};
+use std::collections::BTreeMap;
+
+/// Which rows of the host are read.
+pub(super) fn wanted(view: &View<'_>, table: &NameTable) -> Vec<bool> {
+    let trace = view.trace;
+    let host = &trace.host;
+    // Where the host is the device, all of it is.
+    if view.from_host {
+        return vec![true; host.len()];
+    }
+    let mut keep = by_kind(trace, table);
+    launching(view, &mut keep);
+    frames(view, &mut keep);
+    if let Some(first) = keep.first_mut() {
+        // When the recording of the host began.
+        *first = true;
+    }
+    keep
+}
+
+/// Annotations, communication, the profiler's own cost, marks of phases, products with shapes.
+fn by_kind(trace: &RankTrace, table: &NameTable) -> Vec<bool> {
+    let classes = table.classes(&trace.names);
+    let mut known: Vec<Option<bool>> = vec![None; trace.names.len()];
+    let rows = trace.host.iter().map(|row| {
+        if matches!(row.kind, HostKind::Annotation | HostKind::Collective | HostKind::Overhead) {
+            return true;
+        }
+        if classes.get(row.name).is_some() {
+            return true;
+        }
+        let says = || {
+            let name = trace.names.get(row.name);
+            crate::phases::says(name) || contracts(name)
+        };
+        match known.get_mut(row.name.0 as usize) {
+            Some(cell) if row.kind == HostKind::Operator => *cell.get_or_insert_with(says),
+            _ => false,
+        }
+    });
+    rows.collect()
+}
+
+/// Calls that launched a row of the device, those before its first row, the operator around each, and the operator whose shapes it has.
+fn launching(view: &View<'_>, keep: &mut [bool]) {
+    let trace = view.trace;
+    let host = &trace.host;
+    let mut launched: Vec<u32> = trace.gpu.iter().filter_map(|row| row.correlation).collect();
+    launched.sort_unstable();
+    launched.dedup();
+    let first = trace.gpu.starts().first().copied().unwrap_or(i64::MAX);
+    let shaped = operators(view);
+    // The rows that are open on each thread: until when, which, whether an operator.
+    let mut open: BTreeMap<u32, Vec<(i64, u32, bool)>> = BTreeMap::new();
+    for (at, row) in host.iter().enumerate() {
+        if matches!(row.kind, HostKind::Overhead | HostKind::Python) {
+            continue;
+        }
+        let stack = open.entry(row.thread).or_default();
+        while stack.last().is_some_and(|(end, ..)| *end <= row.start) {
+            stack.pop();
+        }
+        if row.kind != HostKind::Runtime {
+            stack.push((row.end, at as u32, row.kind == HostKind::Operator));
+            continue;
+        }
+        let launches = row.correlation.is_some_and(|own| launched.binary_search(&own).is_ok());
+        if !launches && row.start >= first {
+            continue;
+        }
+        keep[at] = true;
+        let around = stack.iter().rev().find(|(.., operator)| *operator).map(|(_, at, _)| *at);
+        for row in [around, shaped.get(at).copied()].into_iter().flatten() {
+            if let Some(cell) = keep.get_mut(row as usize) {
+                *cell = true;
+            }
+        }
+    }
+}
+
+/// The frames of the host in which the device was idle, and all that hold them.
+fn frames(view: &View<'_>, keep: &mut [bool]) {
+    let Some(recorded) = super::recorded(view) else { return };
+    let mut idle = Idle::new(view);
+    for piece in sweep(view, recorded).into_iter().filter(|piece| piece.role == Role::None) {
+        for part in idle.stretches(view, piece) {
+            idle.hold(part.frame, |row| {
+                if let Some(cell) = keep.get_mut(row as usize) {
+                    *cell = true;
+                }
+            });
+        }
+    }
+}
+
+/// A group without its list of ranks where these are all ranks of the job: its size says so, and every rank of a large job lists them.
+fn without_world(group: &RankGroup, world: Option<u32>) -> RankGroup {
+    let all = |ranks: &Vec<u32>| world.is_some_and(|world| ranks.iter().copied().eq(0..world));
+    let is_world = world.is_some_and(|world| world > 1) && group.ranks.as_ref().is_some_and(all);
+    if is_world { RankGroup { ranks: None, size: world, ..group.clone() } } else { group.clone() }
+}
+
+/// Names and calls numbered anew, in the order in which the rows need them.
+struct Renumbered<'a> {
+    trace: &'a RankTrace,
+    names: Names,
+    of_name: Vec<u32>,
+    calls: Vec<CollectiveCall>,
+    of_call: Vec<u32>,
+}
+
+impl Renumbered<'_> {
+    fn name(&mut self, id: NameId) -> NameId {
+        let Some(cell) = self.of_name.get_mut(id.0 as usize) else { return self.names.intern("") };
+        if *cell == NONE {
+            *cell = self.names.intern(self.trace.names.get(id)).0;
+        }
+        NameId(*cell)
+    }
+
+    fn call(&mut self, call: Option<u32>) -> Option<u32> {
+        let call = call?;
+        let cell = self.of_call.get_mut(call as usize)?;
+        if *cell == NONE {
+            *cell = self.calls.len() as u32;
+            self.calls.push(self.trace.collectives.get(call as usize)?.clone());
+        }
+        Some(*cell)
+    }
+}
+
+/// The trace with the rows of the host that are wanted.
+pub(super) fn only(trace: &RankTrace, wanted: impl Fn(usize) -> bool) -> RankTrace {
+    let mut new = Renumbered {
+        trace,
+        names: Names::default(),
+        of_name: vec![NONE; trace.names.len()],
+        calls: Vec::new(),
+        of_call: vec![NONE; trace.collectives.len()],
+    };
+    let mut gpu = GpuActivities::default();
+    for row in trace.gpu.iter() {
+        let (name, collective) = (new.name(row.name), new.call(row.collective));
+        gpu.push(crate::trace::GpuActivity { name, collective, ..row });
+    }
+    let mut host = HostActivities::default();
+    for (_, row) in trace.host.iter().enumerate().filter(|(at, _)| wanted(*at)) {
+        let (name, collective) = (new.name(row.name), new.call(row.collective));
+        let shapes = row.shapes.map(|shapes| new.name(shapes));
+        host.push(HostActivity { name, collective, shapes, ..row });
+    }
+    // A name of experts tells what an exchange is for, whatever becomes of its row.
+    if let Some(name) = trace.names.iter().find(|name| speaks_of_experts(name)) {
+        new.names.intern(name);
+    }
+    RankTrace {
+        identity: trace.identity.clone(),
+        names: new.names,
+        gpu,
+        host,
+        collectives: new.calls,
+        groups: trace.groups.iter().map(|group| without_world(group, trace.identity.world_size)).collect(),
+        report: trace.report.clone(),
+    }
+}

@@ -1,0 +1,126 @@
+//! Collectives that last far longer than their bytes can take, where one rank of their group was recorded.
+//!
+//! Responsible for: naming both readings of such a rank (others late, or a broken transport), with the bandwidth that it implies. Refuses groups of which more ranks were
+//! recorded: they show which it is.
+
+use super::{Context, Rule, percent, time};
+use crate::certainty::Certainty;
+use crate::communication::Operation;
+use crate::matching::Part;
+use crate::profile::Finding;
+use crate::waterfall::{Label, Share};
+use railwright_spec::human;
+use railwright_spec::quantity::BytesPerSecond;
+use railwright_step::Dimension;
+use std::collections::BTreeMap;
+
+/// Below this share of the link's rate even the fastest collective of its kind is no transfer alone: rings over sockets reach more.
+const IMPLAUSIBLE: f64 = 0.05;
+
+/// Collectives that the link would carry in less are bound by latency, in seconds.
+const LARGE: f64 = 20e-6;
+
+/// So many of one kind at least: of fewer the fastest may have waited.
+const FEWEST: u32 = 3;
+
+pub(super) struct ImplausibleBandwidth;
+
+/// Collectives of one dimension and operation on ranks whose peers were not recorded.
+#[derive(Default)]
+struct Sum {
+    count: u32,
+    /// The fastest: bytes per second, and the rate of its link.
+    fastest: (f64, f64),
+    /// Nanoseconds of all, and the least that their bytes take.
+    time: f64,
+    least: f64,
+}
+
+impl Rule for ImplausibleBandwidth {
+    fn id(&self) -> &'static str {
+        "implausible-bandwidth"
+    }
+
+    fn title(&self) -> &'static str {
+        "Collectives last far longer than their bytes can take"
+    }
+
+    fn text(&self) -> &'static str {
+        "One rank of a group was recorded, and even the fastest of at least three collectives of one kind moves its bytes at less than 5 % of the link's rate. Either other ranks were late in all of them, or the \
+         transport is broken (sockets instead of RDMA or NVLink). The cost is an upper bound: all exposed time of these collectives beyond bytes over the link's rate. Reported from 3 % of the step on. \
+         Collectives that the link carries in less than 20 us are left out."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let tell = |((dimension, operation), sum): ((Dimension, Option<Operation>), Sum)| {
+            let (rate, link) = sum.fastest;
+            let undivided = context.mean(Label::Exposed(dimension, Share::Undivided));
+            let beyond = (1.0 - sum.least / sum.time.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+            let share = context.share(undivided);
+            if sum.count < FEWEST || rate >= IMPLAUSIBLE * link || share < 0.03 {
+                return None;
+            }
+            let shown = |rate: f64| human::bandwidth(BytesPerSecond::new(rate));
+            let what = if dimension == Dimension::Other { "unknown" } else { dimension.name() };
+            Some(Finding {
+                id: self.id().to_owned(),
+                message: format!(
+                    "{what} {} moves {} at most where the link carries {} ({}): other ranks are late, or the transport is broken",
+                    operation.map_or("collective", |operation| operation.name()),
+                    shown(rate),
+                    shown(link),
+                    percent(rate / link)
+                ),
+                cost: Some(undivided * beyond),
+                certainty: Some(Certainty::AtMost),
+                evidence: vec![
+                    format!("{} collectives; the fastest is compared", sum.count),
+                    format!(
+                        "their bytes take {} over the link, they last {}",
+                        time(sum.least / f64::from(sum.count)),
+                        time(sum.time / f64::from(sum.count))
+                    ),
+                ],
+                advice: "record all ranks of the group in the same steps; check NCCL_DEBUG=INFO for NET/Socket where RDMA or NVLink is expected".to_owned(),
+                ..Finding::default()
+            })
+        };
+        sums(context).into_iter().filter_map(tell).collect()
+    }
+}
+
+fn sums(context: &Context<'_>) -> BTreeMap<(Dimension, Option<Operation>), Sum> {
+    let joined = context.joined;
+    let matching = &joined.matching;
+    let mut sums: BTreeMap<(Dimension, Option<Operation>), Sum> = BTreeMap::new();
+    let (from, to) = context.windows.span();
+    for (parts, of) in matching.parts.iter().zip(&matching.of) {
+        for (part, collective) in parts.iter().zip(of) {
+            let recorded = collective
+                .and_then(|at| matching.collectives.get(at as usize))
+                .map_or(1, |collective| matching.members(collective).len());
+            let moves = !matches!(part.operation, Some(Operation::Copy | Operation::Barrier));
+            if recorded > 1 || !moves || part.start < from || part.end > to {
+                continue;
+            }
+            let group = part.group.and_then(|id| joined.groups.get(id));
+            let Some((bytes, link)) = joined.least.load(part, group) else { continue };
+            let seconds = part.duration() as f64 * 1e-9;
+            if bytes / link < LARGE || seconds <= 0.0 {
+                continue;
+            }
+            let dimension = group.map_or(Dimension::Other, |group| group.dimension.dimension);
+            add(sums.entry((dimension, part.operation)).or_default(), part, (bytes, link, seconds));
+        }
+    }
+    sums
+}
+
+fn add(sum: &mut Sum, part: &Part, (bytes, link, seconds): (f64, f64, f64)) {
+    sum.count = sum.count.saturating_add(1);
+    sum.time += part.duration() as f64;
+    sum.least += bytes / link * 1e9;
+    if sum.fastest.1 <= 0.0 || bytes / seconds / link > sum.fastest.0 / sum.fastest.1 {
+        sum.fastest = (bytes / seconds, link);
+    }
+}

@@ -1,0 +1,94 @@
+//! The digest of a rank as one Parquet file: what any engine that reads Parquet can query, and `railwright` joins.
+//!
+//! Responsible for: the file's columns, its version, and the metadata beside them ([`KEY`]). A row is an activity of the device, of the host, or an idle stretch of the device. What is read comes
+//! back equal to what was written, and indices, times, kinds and the checksum are checked on the way. Refuses files of newer versions.
+//!
+//! Columns: `rank`, `lane` (`device`, `host`, `idle`), `kind` (of an activity; the cause of an idle stretch), `name`, `start_ns`, `duration_ns`, `stream`, `thread`, `correlation`, `bytes`, `shapes`,
+//! `phase`, `family`, and for communication `call`, `operation`, `label`, `elements_in`, `elements_out`, `element`, `element_bytes`, `group`, `group_name`, `sequence`, `peer`. `phase`, `family`,
+//! `group_name` and the rows of `idle` are derived; a join works them out anew.
+
+mod groups;
+mod read;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod write;
+
+pub use read::read_digest;
+pub use write::write_digest;
+
+use railwright_profiler::trace::{GpuKind, HostKind, Identity, ReadReport};
+use railwright_step::CollectiveKind;
+use serde::{Deserialize, Serialize};
+
+/// The key of the metadata.
+pub const KEY: &str = "railwright.digest";
+/// The version of the file. It grows when older programs could not read it, or would read it wrongly.
+pub const VERSION: u32 = 1;
+
+const DEVICE: &str = "device";
+const HOST: &str = "host";
+const IDLE: &str = "idle";
+
+/// The metadata: what is not a row.
+#[derive(Debug, Serialize, Deserialize)]
+struct About {
+    version: u32,
+    written_by: String,
+    /// Of the file's bytes before its footer.
+    crc32: u32,
+    /// Whether rows of the host were left out.
+    reduced: bool,
+    identity: Identity,
+    groups: Vec<groups::Packed>,
+    report: ReadReport,
+    /// Names that no row has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    also_named: Vec<String>,
+}
+
+/// Whether columns are those of a digest.
+pub(crate) fn matches(names: &[String]) -> bool {
+    ["lane", "kind", "start_ns", "duration_ns", "correlation", "call"]
+        .iter()
+        .all(|wanted| names.iter().any(|name| name == wanted))
+}
+
+/// Where the footer of a Parquet file begins: its length stands before the last four bytes.
+fn footer(bytes: &[u8]) -> Option<usize> {
+    let end = bytes.len().checked_sub(8)?;
+    let length: [u8; 4] = bytes.get(end..end + 4)?.try_into().ok()?;
+    end.checked_sub(usize::try_from(u32::from_le_bytes(length)).ok()?)
+}
+
+const GPU_KINDS: [(GpuKind, &str); 5] = [
+    (GpuKind::Kernel, "kernel"),
+    (GpuKind::Copy, "copy"),
+    (GpuKind::Set, "set"),
+    (GpuKind::Annotation, "annotation"),
+    (GpuKind::Sync, "sync"),
+];
+const HOST_KINDS: [(HostKind, &str); 6] = [
+    (HostKind::Operator, "operator"),
+    (HostKind::Runtime, "runtime"),
+    (HostKind::Annotation, "annotation"),
+    (HostKind::Collective, "collective"),
+    (HostKind::Overhead, "overhead"),
+    (HostKind::Python, "python"),
+];
+const OPERATIONS: [(CollectiveKind, &str); 9] = [
+    (CollectiveKind::AllReduce, "all_reduce"),
+    (CollectiveKind::AllGather, "all_gather"),
+    (CollectiveKind::ReduceScatter, "reduce_scatter"),
+    (CollectiveKind::AllToAll, "all_to_all"),
+    (CollectiveKind::Broadcast, "broadcast"),
+    (CollectiveKind::Reduce, "reduce"),
+    (CollectiveKind::Send, "send"),
+    (CollectiveKind::Receive, "receive"),
+    (CollectiveKind::Barrier, "barrier"),
+];
+
+/// What a kind is called in the file.
+fn called<K: PartialEq>(known: &'static [(K, &'static str)], kind: &K) -> &'static str {
+    known.iter().find(|(own, _)| own == kind).map_or("", |(_, name)| name)
+}

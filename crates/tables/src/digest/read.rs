@@ -1,0 +1,229 @@
+//! The bytes of a Parquet file to the digest's trace.
+//!
+//! Responsible for: checking everything that an analysis relies on: version, checksum, order of lanes, kinds, times, indices of calls and groups, the sum of bytes. Refuses to mend.
+
+use super::groups::unpack;
+use super::texts::Coded;
+use super::{About, DEVICE, GPU_KINDS, HOST, HOST_KINDS, IDLE, KEY, OPERATIONS, VERSION, footer};
+use crate::parquet::Table;
+use bytes::Bytes;
+use railwright_profiler::RankTrace;
+use railwright_profiler::trace::{CollectiveCall, GpuActivity, HostActivity, NONE, Times};
+use railwright_spec::problem::Problem;
+
+/// What helps with a damaged digest.
+const AGAIN: &str = "the digest is damaged: copy it again, or make it again from the trace";
+
+/// Opens a digest.
+pub fn read_digest(label: &str, bytes: &Bytes) -> Result<RankTrace, Problem> {
+    let table = Table::open(label.to_owned(), bytes)?;
+    let about = about(label, &table, bytes)?;
+    let rows = Rows::new(&table)?;
+    rows.trace(about).map_err(|problem| problem.in_file(label))
+}
+
+fn about(label: &str, table: &Table, bytes: &[u8]) -> Result<About, Problem> {
+    let wrong = |told: String, hint: &str| Problem::new(told).in_file(label).hint(hint);
+    let text = table.metadata(KEY).ok_or_else(|| wrong("the digest has no metadata".to_owned(), AGAIN))?;
+    let version: Version = serde_json::from_str(&text)
+        .map_err(|error| wrong(format!("the metadata of the digest is damaged: {error}"), AGAIN))?;
+    if version.version > VERSION {
+        let told = format!(
+            "the digest is of version {}, written by {}; this program reads up to version {VERSION}",
+            version.version, version.written_by
+        );
+        return Err(wrong(told, "read it with that program, or make it again from the trace"));
+    }
+    let mut about: About = serde_json::from_str(&text)
+        .map_err(|error| wrong(format!("the metadata of the digest is damaged: {error}"), AGAIN))?;
+    let data = footer(bytes).and_then(|end| bytes.get(..end)).unwrap_or_default();
+    if crc32fast::hash(data) != about.crc32 {
+        return Err(wrong("the checksum of the digest is wrong".to_owned(), AGAIN));
+    }
+    about.identity.digest = true;
+    Ok(about)
+}
+
+/// What files of every version say.
+#[derive(serde::Deserialize)]
+struct Version {
+    version: u32,
+    #[serde(default)]
+    written_by: String,
+}
+
+/// The columns of a digest.
+struct Rows {
+    lanes: Coded,
+    kinds: Coded,
+    names: Coded,
+    shapes: Coded,
+    start: Vec<i64>,
+    duration: Vec<i64>,
+    stream: Vec<u32>,
+    thread: Vec<u32>,
+    correlation: Vec<u32>,
+    bytes: Vec<Option<u64>>,
+    call: Vec<u32>,
+    calls: Calls,
+}
+
+/// The columns that describe a call.
+struct Calls {
+    operations: Coded,
+    labels: Coded,
+    elements: Coded,
+    elements_in: Vec<Option<u64>>,
+    elements_out: Vec<Option<u64>>,
+    element_bytes: Vec<Option<u64>>,
+    group: Vec<Option<u64>>,
+    sequence: Vec<Option<u64>>,
+    peer: Vec<Option<u64>>,
+}
+
+impl Rows {
+    fn new(table: &Table) -> Result<Self, Problem> {
+        let coded = |name: &str| table.texts_or_none(name).map(|cells| Coded::new(&cells));
+        let numbers = |name: &str| table.numbers(name, |n| n);
+        let calls = Calls {
+            operations: coded("operation")?,
+            labels: coded("label")?,
+            elements: coded("element")?,
+            elements_in: table.sizes_or_none("elements_in")?,
+            elements_out: table.sizes_or_none("elements_out")?,
+            element_bytes: table.sizes_or_none("element_bytes")?,
+            group: table.sizes_or_none("group")?,
+            sequence: table.sizes_or_none("sequence")?,
+            peer: table.sizes_or_none("peer")?,
+        };
+        Ok(Self {
+            lanes: Coded::new(&table.texts("lane")?.into_iter().map(Some).collect::<Vec<_>>()),
+            kinds: Coded::new(&table.texts("kind")?.into_iter().map(Some).collect::<Vec<_>>()),
+            names: coded("name")?,
+            shapes: coded("shapes")?,
+            start: table.signed("start_ns")?,
+            duration: table.signed("duration_ns")?,
+            stream: numbers("stream")?,
+            thread: numbers("thread")?,
+            correlation: numbers("correlation")?,
+            bytes: table.sizes_or_none("bytes")?,
+            call: numbers("call")?,
+            calls,
+        })
+    }
+
+    fn trace(&self, about: About) -> Result<RankTrace, Problem> {
+        let groups = unpack(about.groups)
+            .ok_or_else(|| Problem::new("its process groups list more ranks than any job has").hint(AGAIN))?;
+        let mut trace =
+            RankTrace { identity: about.identity, groups, report: about.report, ..RankTrace::default() };
+        let lanes = self.lanes.map(|lane| [DEVICE, HOST, IDLE].iter().position(|own| *own == lane));
+        let gpu_kinds = self.kinds.map(|kind| find(&GPU_KINDS, kind));
+        let host_kinds = self.kinds.map(|kind| find(&HOST_KINDS, kind));
+        let (mut last, mut moved) = (0, 0_u64);
+        for at in 0..self.start.len() {
+            let lane = cell(&lanes, &self.lanes.codes, at).flatten();
+            let lane = lane.ok_or_else(|| wrong(at, "is of no known lane"))?;
+            if lane < last {
+                return Err(wrong(at, "comes after rows of a later lane"));
+            }
+            last = lane;
+            if lane == 2 {
+                break;
+            }
+            let (start, correlation) = (self.start[at], number(&self.correlation, at));
+            let end = start.saturating_add(self.duration[at]);
+            let name = trace.names.intern(self.names.get(at).ok_or_else(|| wrong(at, "has no name"))?);
+            let collective = self.call(at, &mut trace)?;
+            let no_kind = || wrong(at, "is of no known kind");
+            if lane == 0 {
+                let kind = cell(&gpu_kinds, &self.kinds.codes, at).flatten().ok_or_else(no_kind)?;
+                let stream = number(&self.stream, at).unwrap_or(NONE);
+                let bytes = self.bytes.get(at).copied().flatten().unwrap_or(0);
+                moved = moved.saturating_add(bytes);
+                trace.gpu.push(GpuActivity {
+                    start,
+                    end,
+                    name,
+                    kind,
+                    stream,
+                    correlation,
+                    collective,
+                    bytes,
+                });
+            } else {
+                let kind = cell(&host_kinds, &self.kinds.codes, at).flatten().ok_or_else(no_kind)?;
+                let thread = number(&self.thread, at).unwrap_or(NONE);
+                let shapes = self.shapes.get(at).map(|shapes| trace.names.intern(shapes));
+                let row = HostActivity { start, end, name, kind, thread, correlation, collective, shapes };
+                trace.host.push(row);
+            }
+        }
+        for (lane, starts, ends) in
+            [(DEVICE, trace.gpu.starts(), trace.gpu.ends()), (HOST, trace.host.starts(), trace.host.ends())]
+        {
+            if let Some((row, why)) = Times::first_impossible(starts, ends) {
+                return Err(Problem::new(format!("row {row} of `{lane}` {}", why.words())).hint(AGAIN));
+            }
+        }
+        if i64::try_from(moved).is_err() {
+            return Err(Problem::new("column `bytes` holds more than 9 exabytes").hint(AGAIN));
+        }
+        about.also_named.iter().for_each(|name| {
+            trace.names.intern(name);
+        });
+        Ok(trace)
+    }
+
+    /// The call of a row: new where the row is the first that has it.
+    fn call(&self, at: usize, trace: &mut RankTrace) -> Result<Option<u32>, Problem> {
+        let Some(call) = number(&self.call, at) else { return Ok(None) };
+        let known = trace.collectives.len() as u32;
+        if call > known {
+            return Err(wrong(at, "points at a call that no row before it describes"));
+        }
+        if call == known {
+            let described = self.calls.get(at);
+            if described.group.is_some_and(|group| group as usize >= trace.groups.len()) {
+                return Err(wrong(at, "points at a group that is not there"));
+            }
+            trace.collectives.push(described);
+        }
+        Ok(Some(call))
+    }
+}
+
+impl Calls {
+    fn get(&self, at: usize) -> CollectiveCall {
+        let size = |column: &[Option<u64>]| column.get(at).copied().flatten();
+        let small = |column: &[Option<u64>]| size(column).and_then(|n| u32::try_from(n).ok());
+        CollectiveCall {
+            kind: self.operations.get(at).and_then(|name| find(&OPERATIONS, name)),
+            label: self.labels.get(at).unwrap_or_default().to_owned(),
+            elements_in: size(&self.elements_in),
+            elements_out: size(&self.elements_out),
+            element: self.elements.get(at).map(str::to_owned),
+            element_bytes: small(&self.element_bytes),
+            group: small(&self.group),
+            sequence: size(&self.sequence),
+            peer: small(&self.peer),
+        }
+    }
+}
+
+fn wrong(row: usize, what: &str) -> Problem {
+    Problem::new(format!("row {row} {what}")).hint(AGAIN)
+}
+
+fn number(column: &[u32], at: usize) -> Option<u32> {
+    column.get(at).copied().filter(|&n| n != NONE)
+}
+
+/// What the text of a row stands for.
+fn cell<T: Copy>(of: &[T], codes: &[u32], at: usize) -> Option<T> {
+    of.get(*codes.get(at)? as usize).copied()
+}
+
+fn find<K: Copy>(known: &[(K, &str)], name: &str) -> Option<K> {
+    known.iter().find(|(_, own)| *own == name).map(|(kind, _)| *kind)
+}

@@ -1,0 +1,46 @@
+//! A column of texts of which few differ.
+//!
+//! Responsible for: numbering the different texts of a column, in the order in which they appear. Cells of one dictionary entry share their bytes, so most are known by their place in memory.
+
+use parquet::data_type::ByteArray;
+use railwright_profiler::trace::NONE;
+use std::collections::HashMap;
+
+/// A column as numbers of its different texts.
+pub(super) struct Coded {
+    /// For each row the number of its text, or [`NONE`].
+    pub(super) codes: Vec<u32>,
+    /// The different texts.
+    pub(super) texts: Vec<String>,
+}
+
+impl Coded {
+    pub(super) fn new(cells: &[Option<ByteArray>]) -> Self {
+        let mut by_place: HashMap<(usize, usize), u32> = HashMap::new();
+        let mut by_text: HashMap<String, u32> = HashMap::new();
+        let mut texts: Vec<String> = Vec::new();
+        let codes = cells.iter().map(|cell| {
+            let Some(bytes) = cell.as_ref().map(ByteArray::data) else { return NONE };
+            *by_place.entry((bytes.as_ptr().addr(), bytes.len())).or_insert_with(|| {
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                *by_text.entry(text.clone()).or_insert_with(|| {
+                    texts.push(text);
+                    (texts.len() - 1) as u32
+                })
+            })
+        });
+        let codes = codes.collect();
+        Self { codes, texts }
+    }
+
+    /// The text of a row.
+    pub(super) fn get(&self, row: usize) -> Option<&str> {
+        let code = *self.codes.get(row)?;
+        self.texts.get(code as usize).map(String::as_str)
+    }
+
+    /// What every different text stands for.
+    pub(super) fn map<T>(&self, to: impl Fn(&str) -> T) -> Vec<T> {
+        self.texts.iter().map(|text| to(text)).collect()
+    }
+}
