@@ -62,7 +62,7 @@ export interface BalanceAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'balance'
   /**
    * Version of the program.

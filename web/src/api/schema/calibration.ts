@@ -21,7 +21,7 @@ export interface CalibrationAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'calibration'
   /**
    * Version of the program.

@@ -5,7 +5,7 @@ export type CommunicationAnswer =
       /**
        * Grows when a field changes or goes; new fields may come at any time.
        */
-      schema_version: 1
+      schema_version: 2
       kind: 'communication'
       /**
        * Version of the program.
@@ -41,15 +41,19 @@ export type CommunicationAnswer =
        */
       warnings: Warning[]
       /**
-       * Collectives, longest first; `--top 0` lists all.
+       * Collectives, in order of time, or those with the longest waits of very many; `--all` lists all.
        */
       collectives: CollectiveRow[]
+      /**
+       * Collectives, listed or not.
+       */
+      collectives_total: number
     }
   | {
       /**
        * Grows when a field changes or goes; new fields may come at any time.
        */
-      schema_version: 1
+      schema_version: 2
       kind: 'communication'
       /**
        * Version of the program.

@@ -5,7 +5,7 @@ export type CompareAnswer =
       /**
        * Grows when a field changes or goes; new fields may come at any time.
        */
-      schema_version: 1
+      schema_version: 2
       kind: 'compare'
       /**
        * Version of the program.
@@ -56,7 +56,7 @@ export type CompareAnswer =
       /**
        * Grows when a field changes or goes; new fields may come at any time.
        */
-      schema_version: 1
+      schema_version: 2
       kind: 'compare'
       /**
        * Version of the program.
@@ -95,7 +95,7 @@ export type CompareAnswer =
       /**
        * Grows when a field changes or goes; new fields may come at any time.
        */
-      schema_version: 1
+      schema_version: 2
       kind: 'compare'
       /**
        * Version of the program.

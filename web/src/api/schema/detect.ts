@@ -41,7 +41,7 @@ export interface DetectAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'detect'
   /**
    * Version of the program.

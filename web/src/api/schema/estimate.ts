@@ -114,7 +114,7 @@ export interface EstimateAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'estimate'
   /**
    * Version of the program.

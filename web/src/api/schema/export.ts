@@ -7,7 +7,7 @@ export interface ExportAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'export'
   /**
    * Version of the program.

@@ -17,7 +17,7 @@ export interface HangAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'hang'
   /**
    * Version of the program.

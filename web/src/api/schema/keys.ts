@@ -64,7 +64,7 @@ export interface KeysAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'keys'
   /**
    * Version of the program.

@@ -17,7 +17,7 @@ export interface LogAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'log'
   /**
    * Version of the program.

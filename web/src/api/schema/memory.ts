@@ -65,7 +65,7 @@ export interface MemoryAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'memory'
   /**
    * Version of the program.

@@ -127,7 +127,7 @@ export interface ModelAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'model'
   /**
    * Version of the program.

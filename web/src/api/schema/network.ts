@@ -59,7 +59,7 @@ export interface NetworkAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'network'
   /**
    * Version of the program.

@@ -72,7 +72,7 @@ export interface NetworkCostAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'network_cost'
   /**
    * Version of the program.

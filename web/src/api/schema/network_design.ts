@@ -23,7 +23,7 @@ export interface NetworkDesignAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'network_design'
   /**
    * Version of the program.

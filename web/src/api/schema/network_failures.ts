@@ -71,7 +71,7 @@ export interface NetworkFailuresAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'network_failures'
   /**
    * Version of the program.

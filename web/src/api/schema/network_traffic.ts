@@ -108,7 +108,7 @@ export interface NetworkTrafficAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'network_traffic'
   /**
    * Version of the program.

@@ -138,7 +138,7 @@ export interface ProfileAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'profile'
   /**
    * Version of the program.

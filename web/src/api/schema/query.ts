@@ -12,7 +12,7 @@ export interface QueryAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'query'
   /**
    * Version of the program.

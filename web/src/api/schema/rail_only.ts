@@ -16,7 +16,7 @@ export interface RailOnlyAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'rail_only'
   /**
    * Version of the program.

@@ -79,7 +79,7 @@ export interface RecomputeAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'recompute'
   /**
    * Version of the program.

@@ -139,7 +139,7 @@ export interface SearchAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'search'
   /**
    * Version of the program.

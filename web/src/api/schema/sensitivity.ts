@@ -16,7 +16,7 @@ export interface SensitivityAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'sensitivity'
   /**
    * Version of the program.

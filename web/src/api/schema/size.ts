@@ -66,7 +66,7 @@ export interface SizeAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'size'
   /**
    * Version of the program.

@@ -5,7 +5,7 @@ export type StragglersAnswer =
       /**
        * Grows when a field changes or goes; new fields may come at any time.
        */
-      schema_version: 1
+      schema_version: 2
       kind: 'stragglers'
       /**
        * Version of the program.
@@ -32,7 +32,7 @@ export type StragglersAnswer =
       /**
        * Grows when a field changes or goes; new fields may come at any time.
        */
-      schema_version: 1
+      schema_version: 2
       kind: 'stragglers'
       /**
        * Version of the program.

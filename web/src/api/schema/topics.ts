@@ -7,7 +7,7 @@ export interface TopicsAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'topics'
   /**
    * Version of the program.

@@ -7,7 +7,7 @@ export interface ValidationAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'validation'
   /**
    * Version of the program.

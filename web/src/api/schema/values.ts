@@ -7,7 +7,7 @@ export interface ValuesAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'values'
   /**
    * Version of the program.

@@ -26,7 +26,7 @@ export interface WhatifAnswer {
   /**
    * Grows when a field changes or goes; new fields may come at any time.
    */
-  schema_version: 1
+  schema_version: 2
   kind: 'whatif'
   /**
    * Version of the program.

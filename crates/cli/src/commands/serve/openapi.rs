@@ -138,6 +138,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("query", &["query", "query_schema"]),
     ("validate", &["validation", "regret"]),
     // Files in formats of their own.
+    ("digest", &[]),
     ("examples", &[]),
     ("schema", &[]),
     ("timeline", &[]),
