@@ -49,8 +49,7 @@ fn weighted_quantile(values: &mut [(f64, f64)], share: f64) -> Option<f64> {
 /// many runs it has; all others of its kind (dense or experts) weigh [`POOLED`] over the number of these together.
 pub(crate) fn range(rows: &[LeftOut], class: Class<'_>, without: Option<&str>) -> Option<Range> {
     let mut publications: BTreeMap<(bool, &str), Vec<f64>> = BTreeMap::new();
-    let counts =
-        |r: &&LeftOut| r.mixture_of_experts == class.1 && Some(r.publication.as_str()) != without;
+    let counts = |r: &&LeftOut| r.mixture_of_experts == class.1 && Some(r.publication.as_str()) != without;
     for row in rows.iter().filter(counts) {
         let own = row.generation == class.0;
         publications.entry((own, &row.publication)).or_default().push(row.measured_s / row.left_out_s);
@@ -63,7 +62,10 @@ pub(crate) fn range(rows: &[LeftOut], class: Class<'_>, without: Option<&str>) -
         let weight = if *own { 1.0 } else { pooled } / ratios.len() as f64;
         values.extend(ratios.iter().map(|ratio| (*ratio, weight)));
     }
-    Some(Range { low: weighted_quantile(&mut values, TAILS.0)?, high: weighted_quantile(&mut values, TAILS.1)? })
+    Some(Range {
+        low: weighted_quantile(&mut values, TAILS.0)?,
+        high: weighted_quantile(&mut values, TAILS.1)?,
+    })
 }
 
 /// Share of measured times inside the interval of their left-out prediction, the interval made without their publication as well.
@@ -141,7 +143,9 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
     println!(
         "# 3rd and 97th percentile of measured over predicted step time, each run predicted by constants that never saw its publication."
     );
-    println!("# A publication of the class weighs 1; all others of its kind weigh {POOLED} over the number of these.");
+    println!(
+        "# A publication of the class weighs 1; all others of its kind weigh {POOLED} over the number of these."
+    );
     println!("# Made by `cargo run --release -p xtask -- intervals > catalog/intervals.toml` from {TABLE}.");
     for (class, runs) in classes {
         let Some(range) = range(&rows, class, None) else { continue };
