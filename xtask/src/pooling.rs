@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 /// publications, rounded up.
 const RESIDUAL: f64 = 0.15;
 
-/// What a generation of another [`Execution`] weighs in constants that depend on it: launches of eager code say almost nothing of
-/// those of fused code.
+/// What a generation of another [`Execution`] weighs in constants that depend on it: launches of eager and of fused code are hardly
+/// related.
 const OTHER_EXECUTION: f64 = 0.05;
 
 /// What it weighs in constants that belong to the chip or the cluster.
@@ -97,7 +97,7 @@ impl<'c> Known<'c> {
         Self { generation, publications: publications(rows), variances }
     }
 
-    /// Its value of a constant for another generation, unless it knows the held-out publication. Weight:
+    /// Its value of a constant for another generation, unless it has runs of the held-out publication. Weight:
     /// `likeness / (spread^2 + variance)`, as in a random-effects mean (DerSimonian and Laird 1986, section 2).
     fn value(&self, name: &str, held_out: &str, own: &Software) -> Option<Value> {
         let is_other = self.generation.id != own.id
@@ -174,7 +174,7 @@ mod tests {
         assert!((weighted_median(vec![at(1.0, 1.0), at(3.0, 1.0)]) - 2.0).abs() < 1e-12);
     }
 
-    /// A generation of launches at 80 us, as many publications know it, beside a vague one at 4 us.
+    /// A generation with this cost of a launch, determined up to this variance.
     fn generation(id: &str, us: f64, variance: f64) -> (Software, BTreeMap<String, f64>) {
         let mut software = by_id(id).expect("bundled").clone();
         software.host_us_per_kernel = us;
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn eager_code_learns_its_launches_from_eager_code_whose_runs_show_them() {
+    fn launches_of_eager_code_are_pooled_with_eager_code_that_runs_determine() {
         let eager = start("megatron-deepspeed-2022", "none");
         let fused = start("megatron-core-2024", "none");
         assert!(eager > 40.0 && fused < 10.0, "{eager} {fused}");
