@@ -7,15 +7,12 @@
 //! (the same section). A change leaves most bottlenecks in place. Flows that have none any more are chosen; the chosen fill what the
 //! others leave; then the bottlenecks of all flows on the links of the chosen are looked at again, and whoever lost one, or is faster
 //! than a chosen flow at the bottleneck of that flow, is chosen as well, until all have one. So the result is that of solving for all.
-//!
-//! **Changes that reach far.** Filling is a process in time, with the rate as its clock. Up to the lowest rate at which a change can have an
-//! effect, the *level*, it runs as before the change: a flow that left did not limit links that were full at lower rates than its own,
-//! and a link with new flows cannot be full before `sum of min(rate, x) x share = capacity`. Flows slower than the level keep
-//! their rates, and filling starts from there ([`Allocator::level`]).
 
+mod filling;
+
+use filling::Level;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 
 /// A flow under way; its number is used again after it is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,10 +20,6 @@ pub struct Slot(pub u32);
 
 /// Rates and capacities that differ by less are equal: sums are rounded.
 const EQUAL: f64 = 1e-11;
-/// Rates below a level by less are chosen with it.
-const LEVEL: f64 = 1e-9;
-/// Steps of the iteration for the level of a link.
-const STEPS: u32 = 8;
 /// After so many rounds of choosing, all flows that a change can reach are chosen.
 const ROUNDS: u32 = 12;
 /// And where one in so many flows is chosen: choosing costs more than solving for all then.
@@ -79,19 +72,6 @@ struct Link {
     dirty: bool,
 }
 
-/// A link while filling.
-#[derive(Clone, Copy, Debug, Default)]
-struct Level {
-    /// Capacity that is not given away yet.
-    left: f64,
-    /// Sum of the shares of flows without a rate yet.
-    shares: f64,
-    /// Number of these flows.
-    open: u32,
-    /// The filling that these are of.
-    filling: u32,
-}
-
 /// Rates of all flows under way.
 #[derive(Clone, Debug)]
 pub struct Allocator {
@@ -116,11 +96,6 @@ pub struct Allocator {
     /// Solutions to come that fill from the level without choosing, as the last changes reached far.
     far: u32,
     heap: BinaryHeap<Reverse<(u64, u32)>>,
-}
-
-/// Non-negative numbers in the order of their bits.
-fn key(rate: f64) -> u64 {
-    rate.max(0.0).to_bits()
 }
 
 impl Allocator {
@@ -288,122 +263,6 @@ impl Allocator {
         self.dirty = dirty;
     }
 
-    /// Progressive filling of what flows that are not chosen leave. Whether there are any on the links of the chosen.
-    fn fill(&mut self) -> bool {
-        self.filling = self.filling.wrapping_add(1);
-        let Self { links, levels, rates, open, filling, chosen, touched, .. } = self;
-        for &slot in chosen.iter() {
-            open[slot as usize] = *filling;
-        }
-        let mut has_others = false;
-        for &number in touched.iter() {
-            let link = &links[number as usize];
-            let mut level = Level { left: link.capacity, shares: 0.0, open: 0, filling: *filling };
-            for pass in &link.passes {
-                if open[pass.slot as usize] == *filling {
-                    level.open += 1;
-                    level.shares += pass.share;
-                } else {
-                    has_others = true;
-                    level.left -= rates[pass.slot as usize] * pass.share;
-                }
-            }
-            levels[number as usize] = level;
-        }
-        self.raise();
-        has_others
-    }
-
-    /// The same for all flows that are not slower than a level; slower ones keep their rates.
-    fn fill_from(&mut self, level: f64) {
-        self.filling = self.filling.wrapping_add(1);
-        self.touched.clear();
-        let level = level * (1.0 - LEVEL);
-        let Self { links, levels, passages, states, rates, open, filling, solution, chosen, touched, .. } =
-            self;
-        for (slot, passage) in passages.iter().enumerate() {
-            let (rate, state) = (rates[slot], &mut states[slot]);
-            // Of flows that this solution chose before, rates are not those of the last one.
-            let is_chosen = state.chosen == *solution;
-            let is_open = is_chosen || rate >= level || state.bottleneck == NONE;
-            if is_open && !is_chosen && !passage.route.is_empty() {
-                state.chosen = *solution;
-                state.before = rate;
-                chosen.push(slot as u32);
-            }
-            if is_open {
-                open[slot] = *filling;
-            }
-            for &(number, share) in &passage.route {
-                let level = &mut levels[number as usize];
-                if level.filling != *filling {
-                    *level = Level {
-                        left: links[number as usize].capacity,
-                        shares: 0.0,
-                        open: 0,
-                        filling: *filling,
-                    };
-                    touched.push(number);
-                }
-                if is_open {
-                    level.open += 1;
-                    level.shares += share;
-                } else {
-                    level.left -= rate * share;
-                }
-            }
-        }
-        self.raise();
-    }
-
-    /// Raises the rates of open flows together, and freezes those of each link as it fills.
-    fn raise(&mut self) {
-        let Self { links, levels, passages, states, rates, open, filling, chosen, touched, heap, .. } = self;
-        let mut queue = std::mem::take(heap).into_vec();
-        queue.clear();
-        let filled = touched.iter().filter_map(|&number| {
-            let level = &levels[number as usize];
-            (level.open > 0).then(|| Reverse((key(level.left / level.shares), number)))
-        });
-        queue.extend(filled);
-        *heap = BinaryHeap::from(queue);
-        let mut missing = chosen.len();
-        while missing > 0
-            && let Some(mut top) = heap.peek_mut()
-        {
-            let Reverse((bits, number)) = *top;
-            let level = &levels[number as usize];
-            if level.open == 0 {
-                PeekMut::pop(top);
-                continue;
-            }
-            // Freezing flows elsewhere leaves at least as much for each of those that remain: the rate only grows.
-            let rate = (level.left / level.shares).max(0.0);
-            if key(rate) > bits {
-                // Back to its place, which may be the first again.
-                *top = Reverse((key(rate), number));
-                continue;
-            }
-            PeekMut::pop(top);
-            for pass in &links[number as usize].passes {
-                let slot = pass.slot as usize;
-                if open[slot] != *filling {
-                    continue;
-                }
-                missing -= 1;
-                open[slot] = 0;
-                rates[slot] = rate;
-                states[slot].bottleneck = number;
-                for &(other, share) in &passages[slot].route {
-                    let other = &mut levels[other as usize];
-                    other.left -= rate * share;
-                    other.shares -= share;
-                    other.open -= 1;
-                }
-            }
-        }
-    }
-
     /// Flows on the links of the chosen that lost their bottleneck, and those that are faster than a chosen flow at its bottleneck.
     fn choose_without_bottleneck(&mut self) {
         for index in 0..self.touched.len() {
@@ -436,40 +295,5 @@ impl Allocator {
                 }
             }
         }
-    }
-
-    /// The lowest rate at which filling differs from the last solution.
-    ///
-    /// For each link with new flows, the root of `sum of min(rate, x) x share = capacity`, with new flows at `x`. Its iteration
-    /// `x = (capacity - sum of slower rates) / shares of the others` begins at the fair share and grows to the root, so that stopping early
-    /// leaves a lower level.
-    fn level(&mut self) -> f64 {
-        let mut level = std::mem::replace(&mut self.left_at, f64::INFINITY);
-        for &number in &self.dirty {
-            let link = &self.links[number as usize];
-            let is_new = |pass: &Pass| self.states[pass.slot as usize].bottleneck == NONE;
-            if !link.passes.iter().any(is_new) {
-                continue;
-            }
-            let mut x = 0.0_f64;
-            for _ in 0..STEPS {
-                let (mut slower, mut shares) = (0.0, 0.0);
-                for pass in &link.passes {
-                    let rate = self.rates[pass.slot as usize];
-                    if rate < x && !is_new(pass) {
-                        slower += rate * pass.share;
-                    } else {
-                        shares += pass.share;
-                    }
-                }
-                let next = (link.capacity - slower) / shares;
-                if next <= x {
-                    break;
-                }
-                x = next;
-            }
-            level = level.min(x);
-        }
-        level
     }
 }

@@ -1,12 +1,13 @@
 //! From a collective, sizes and groups to times on a network.
 
-use super::network::Network;
+use super::network::{MOST_PAIRS, Network};
 use crate::flows::{exchange, shape};
 use crate::simulate::{MOST_SEEDS, quantile};
 use railwright_calculator::collectives::{Collective, Fabric, bus_factor};
 use railwright_network::simulate::LayerLoad;
 use railwright_network::topology::Routing;
 use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
 use railwright_spec::plan::Group;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
@@ -159,6 +160,14 @@ fn check(question: &Question<'_>, network: Network<'_>) -> Result<u64, Problem> 
     let size = question.groups.first().map_or(0, Vec::len);
     if size < 2 {
         return told("a collective has at least 2 ranks".to_owned(), "--ranks");
+    }
+    let pairs = (size as u64).saturating_mul(size as u64).saturating_mul(question.groups.len() as u64);
+    let routes = pairs.saturating_mul(u64::from(question.seeds));
+    if question.operation == Collective::AllToAll && network.lists_pairs() && routes > MOST_PAIRS {
+        let message =
+            format!("{} routes of pairs of ranks, over all hash seeds, are too many", human::whole(routes));
+        return told(message, "--ranks")
+            .map_err(|problem| problem.hint("use fewer --seeds or ranks, or `--routing spray` on a tree"));
     }
     let mut seen = BTreeSet::new();
     let devices = network.devices();

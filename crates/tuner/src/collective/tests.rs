@@ -92,6 +92,16 @@ fn questions_without_an_answer_are_errors() {
     assert!(problem(&[vec![0, 1], vec![2]], 1).contains("sizes must be equal"));
     assert!(problem(&[vec![0, 1]], 4).contains("no hash seed"));
     assert!(problem(&[vec![0, 1]], 0).contains("not between"));
+    // 2,048 x 2,048 x 16 routes are exactly as many as are added up.
+    let hashed = network(4096, Kind::Clos, Routing::Ecmp, |_| {});
+    let question = Question {
+        operation: Collective::AllToAll,
+        sizes: &sizes,
+        groups: &[(0..2049).collect()],
+        seeds: 16,
+    };
+    let refused = curve(&hashed.0, Network::Design(&hashed.1), &question).expect_err("too many");
+    assert!(refused.message.starts_with("67,174,416 routes"), "{}", refused.message);
 }
 
 #[test]
