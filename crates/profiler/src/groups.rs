@@ -17,10 +17,11 @@ pub use rank_set::RankSet;
 
 use crate::Job;
 use crate::trace::RankGroup;
+use indexmap::IndexMap;
 use railwright_step::Dimension;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A group, by its place in [`Groups::groups`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -82,7 +83,7 @@ struct Key {
 impl Groups {
     /// Joins the groups of all ranks. Dimensions are unknown until [`infer`] has looked.
     pub fn of(job: &Job) -> Self {
-        let mut sets = Sets { world: job.world_size, all: None, known: HashMap::default() };
+        let mut sets = Sets { world: job.world_size, all: None, known: IndexMap::default() };
         // Names that more than one rank uses for one set and description.
         let mut users: BTreeMap<(RankSet, Option<&str>), BTreeMap<&str, u32>> = BTreeMap::new();
         let mut traced: BTreeMap<(RankSet, Option<&str>), BTreeSet<u32>> = BTreeMap::new();
@@ -191,7 +192,7 @@ const LARGEST_WORLD: u32 = 1 << 20;
 struct Sets<'a> {
     world: u32,
     all: Option<RankSet>,
-    known: HashMap<&'a [u32], RankSet, FxBuildHasher>,
+    known: IndexMap<&'a [u32], RankSet, FxBuildHasher>,
 }
 
 impl<'a> Sets<'a> {

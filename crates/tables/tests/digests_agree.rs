@@ -40,9 +40,9 @@ fn again(made: &Digest) -> RankTrace {
 }
 
 /// Every answer of the joint analyses, as text.
-fn answers(traces: Vec<RankTrace>) -> Vec<(&'static str, String)> {
+fn answers(traces: &[RankTrace]) -> Vec<(&'static str, String)> {
     let job = || {
-        let mut job = Job::new(traces.clone());
+        let mut job = Job::new(traces.to_vec());
         job.leave_out_blind();
         job
     };
@@ -64,10 +64,10 @@ fn answers(traces: Vec<RankTrace>) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn agree(what: &str, traces: Vec<RankTrace>) -> Vec<Digest> {
+fn agree(what: &str, traces: &[RankTrace]) -> Vec<Digest> {
     assert!(!traces.is_empty(), "{what}: no trace");
     let made: Vec<Digest> = traces.iter().map(digest).collect();
-    let short = answers(made.iter().map(again).collect());
+    let short = answers(&made.iter().map(again).collect::<Vec<_>>());
     for ((name, whole), (_, short)) in answers(traces).into_iter().zip(short) {
         if whole != short {
             let at = whole.bytes().zip(short.bytes()).take_while(|(a, b)| a == b).count();
@@ -95,17 +95,17 @@ fn recorded_jobs_and_their_digests_agree() {
         if matches!(folder, "tracelens_samples" | "format_samples" | "kineto_tb_2021") {
             for trace in traces {
                 let label = trace.identity.label.clone();
-                agree(&label, vec![trace]);
+                agree(&label, &[trace]);
             }
         } else if !traces.is_empty() {
-            agree(folder, traces);
+            agree(folder, &traces);
         }
     }
 }
 
 #[test]
 fn rows_of_the_host_are_left_out_where_nothing_reads_them() {
-    let made = agree("a rank of eight", fixture("modded_nanogpt_h100/ab"));
+    let made = agree("a rank of eight", &fixture("modded_nanogpt_h100/ab"));
     let whole = fixture("modded_nanogpt_h100/ab");
     for (digest, trace) in made.iter().zip(&whole) {
         let (rows, all) = (digest.trace.host.len(), trace.host.len());
@@ -135,6 +135,7 @@ proptest! {
             stalls: pause.into_iter().collect(),
             ..Synthetic::default()
         };
-        agree("synthetic", plan.job().members.into_iter().map(|member| member.trace).collect());
+        let traces: Vec<RankTrace> = plan.job().members.into_iter().map(|member| member.trace).collect();
+        agree("synthetic", &traces);
     }
 }

@@ -73,7 +73,7 @@ pub(crate) struct Save {
 #[derive(Args, Debug)]
 #[command(after_long_help = "Examples:\n  \
     railwright digest traces/ -o digests/\n  \
-    srun railwright digest traces/ -o digests/ --part '$SLURM_PROCID/$SLURM_NTASKS'\n  \
+    srun packaging/digest/task.sh traces/ digests/\n  \
     railwright stragglers digests/\n  \
     duckdb -c \"SELECT phase, sum(duration_ns) FROM 'digests/*.parquet' WHERE lane = 'device' GROUP BY phase\"\n\n\
     A digest is one Parquet file per rank. `profile`, `comm`, `stragglers` and `pipeline` give the same answers from digests as from traces.\n\

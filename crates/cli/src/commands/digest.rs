@@ -122,7 +122,7 @@ fn digest_name(place: &Path) -> String {
     let mut name = plain.collect::<Vec<_>>().join("/");
     for end in [".gz", ".zst", ".json", ".trace", ".pt", ".sqlite", ".tar"] {
         if let Some(short) = name.strip_suffix(end) {
-            name = short.to_owned();
+            name.truncate(short.len());
         }
     }
     name + SUFFIX

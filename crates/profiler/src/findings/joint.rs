@@ -55,9 +55,8 @@ fn covers(id: &str, label: Label) -> bool {
         | "clock-throttling" => compute,
         // The slow rank's own excess is a share of one rank; what the step loses is that the others wait.
         "slow-chip" => waits || bubble || label == Label::SlowerChip,
-        "unbalanced-experts" => waits || bubble,
-        // Waits of others, and links that carry less; what the named ranks do themselves is added by `removable`.
-        "straggler" => waits || bubble,
+        // Waits of others; what the named ranks do themselves is added by `removable`.
+        "straggler" | "unbalanced-experts" => waits || bubble,
         "slow-group" => bubble || matches!(label, Label::Exposed(_, _)),
         "pipeline-bubble" => bubble,
         _ => false,

@@ -6,6 +6,7 @@ use super::{Context, Rule, idle, percent, time};
 use crate::causes::Cause;
 use crate::profile::Finding;
 use crate::waterfall::Label;
+use std::collections::BTreeMap;
 
 pub(super) struct HostPauses;
 
@@ -81,6 +82,11 @@ impl Rule for HostPauses {
 /// The cause that explains most of the pauses, and its share of their time, where that is half at least: what the paused ranks' steps hold of it beyond their median steps.
 fn cause(context: &Context<'_>, pauses: &[(f64, u32, usize)]) -> Option<(Cause, f64)> {
     let mut sums = [0i64; Cause::ALL.len()];
+    // Ranks and pauses are both thousands in a large job.
+    let mut steps: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for &(_, rank, step) in pauses {
+        steps.entry(rank).or_default().push(step);
+    }
     for rank in &context.waterfall.ranks {
         let of = |step: usize| rank.step_causes.get(step).filter(|_| !rank.missing.contains(&step));
         let mut usual = [0i64; Cause::ALL.len()];
@@ -90,7 +96,8 @@ fn cause(context: &Context<'_>, pauses: &[(f64, u32, usize)]) -> Option<(Cause, 
             times.sort_unstable();
             *usual = times.get(times.len().saturating_sub(1) / 2).copied().unwrap_or(0);
         }
-        for times in pauses.iter().filter(|pause| pause.1 == rank.rank).filter_map(|pause| of(pause.2)) {
+        let paused = steps.get(&rank.rank).map_or(&[][..], Vec::as_slice);
+        for times in paused.iter().filter_map(|&step| of(step)) {
             for (sum, (time, usual)) in sums.iter_mut().zip(times.iter().zip(usual)) {
                 *sum += (time - usual).max(0);
             }

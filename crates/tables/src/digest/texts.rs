@@ -4,7 +4,7 @@
 
 use parquet::data_type::ByteArray;
 use railwright_profiler::trace::NONE;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// A column as numbers of its different texts.
 pub(super) struct Coded {
@@ -16,8 +16,8 @@ pub(super) struct Coded {
 
 impl Coded {
     pub(super) fn new(cells: &[Option<ByteArray>]) -> Self {
-        let mut by_place: HashMap<(usize, usize), u32> = HashMap::new();
-        let mut by_text: HashMap<String, u32> = HashMap::new();
+        let mut by_place: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+        let mut by_text: BTreeMap<String, u32> = BTreeMap::new();
         let mut texts: Vec<String> = Vec::new();
         let codes = cells.iter().map(|cell| {
             let Some(bytes) = cell.as_ref().map(ByteArray::data) else { return NONE };

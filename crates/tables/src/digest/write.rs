@@ -31,7 +31,7 @@ struct Columns<'a> {
 }
 
 /// What a row may have beside its times.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Cells<'a> {
     name: Option<&'a str>,
     stream: Option<u32>,

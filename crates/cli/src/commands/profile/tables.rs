@@ -90,7 +90,9 @@ impl Shown {
         };
         document.heading_with("findings", remark);
         for finding in findings.iter().take(MOST) {
-            let cost = finding.cost.map_or_else(String::new, |cost| format!(" {} per step:", time(cost)));
+            let certainty = finding.certainty.unwrap_or_default();
+            let shown = |cost: f64| format!(" {} per step:", certainty.worded(&time(cost)));
+            let cost = finding.cost.map_or_else(String::new, shown);
             document.spans(vec![
                 Cell::new(finding.id.as_str(), Tone::Name),
                 Cell::new(format!(":{cost} {}", finding.message), Tone::Strong),
