@@ -51,7 +51,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("models", "models list"),
     ("network", "network show rail-optimized --gpus 1024"),
     ("network_collective", "network collective all-reduce --bytes 1M,256M --gpus 64"),
-    ("network_flows", "network flows two-hosts-flows.csv"),
+    ("network_flows", "network flows two-hosts-flows.csv --fabric two-hosts.ibnet --cluster two-hosts.toml"),
     ("network_cost", "network cost --gpus 1024"),
     ("network_design", "network design llama-3-8b --cluster dgx-h100 --gpus 64 --global-batch 128"),
     ("network_failures", "network failures rail-optimized --gpus 1024"),
