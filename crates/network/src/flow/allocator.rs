@@ -218,7 +218,7 @@ impl Allocator {
                 changed(Slot(slot), rate);
             }
         }
-        if differ * MANY * MANY < active {
+        if differ * 2 * MANY < active {
             self.far = 0;
         }
     }
