@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 /// Commands that are about the terminal, or write files.
 const NOT_ASKED: &[&str] =
-    &["serve", "completions", "man", "init", "save", "tune", "export-perfetto", "help"];
+    &["serve", "completions", "man", "init", "save", "digest", "tune", "export-perfetto", "help"];
 /// Arguments that are about the terminal.
 const NOT_SET: &[&str] = &["help", "version", "color", "ascii", "quiet", "format", "json"];
 
