@@ -31,8 +31,6 @@ mod profile_compat;
 mod profiled;
 mod query;
 mod recompute;
-#[cfg(test)]
-mod schema;
 mod search;
 mod sensitivity;
 mod serve;
@@ -45,6 +43,9 @@ mod tune;
 mod validate;
 mod values;
 mod whatif;
+
+#[cfg(test)]
+mod tests;
 
 use crate::args::{Catalogue, Command};
 use crate::exit::{Failure, Outcome};

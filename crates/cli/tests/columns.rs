@@ -30,7 +30,7 @@ fn numbers(track: &Value, column: &str) -> Vec<i64> {
 
 /// Every track is sorted, none overlaps itself, all columns are as long as the first, and every place is there.
 fn holds_together(columns: &Value) -> Vec<&Value> {
-    assert_eq!((&columns["kind"], &columns["schema_version"]), (&"timeline".into(), &1.into()));
+    assert_eq!((&columns["kind"], &columns["schema_version"]), (&"timeline".into(), &2.into()));
     let tracks: Vec<&Value> = columns["tracks"].as_array().expect("tracks").iter().collect();
     let names = columns["names"].as_array().expect("names").len() as i64;
     let classes = columns["classes"].as_array().expect("classes").len() as i64;

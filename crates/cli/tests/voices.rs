@@ -33,7 +33,7 @@ fn json_carries_its_version() {
         &["keys", "--json"],
     ] {
         let answer = json(line, 0);
-        assert_eq!(answer["schema_version"], 1, "{line:?}");
+        assert_eq!(answer["schema_version"], 2, "{line:?}");
         assert!(answer["kind"].is_string() && answer["railwright"].is_string(), "{line:?}");
     }
 }
@@ -97,7 +97,7 @@ fn the_suffix_of_a_file_chooses_the_format() {
     let folder = std::env::temp_dir().join(format!("railwright-{}-voices", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for temporary files");
     for (name, start) in [
-        ("a.json", "{\n  \"schema_version\": 1"),
+        ("a.json", "{\n  \"schema_version\": 2"),
         ("a.csv", "path,value"),
         ("a.md", "llama-3-8b"),
         ("a", "llama-3-8b"),

@@ -33,7 +33,7 @@ fn each_change_alone_and_all_together() {
         ),
         0,
     );
-    assert_eq!((answer["kind"].as_str(), answer["schema_version"].as_u64()), (Some("whatif"), Some(1)));
+    assert_eq!((answer["kind"].as_str(), answer["schema_version"].as_u64()), (Some("whatif"), Some(2)));
     let alone = answer["alone"].as_array().expect("a list");
     let names: Vec<&str> = alone.iter().filter_map(|r| r["name"].as_str()).collect();
     assert_eq!(names, ["precision=fp8", "nic=x2,hbm=+10%", "slow.rank=0.8"]);

@@ -8,9 +8,11 @@ mod bubbles;
 mod heat;
 mod peak;
 mod report;
+mod rows;
 
 pub use heat::RankSteps;
-pub use report::{Finding, Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, Report, StepRow, WarmUp};
+pub use report::Report;
+pub use rows::{Finding, Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp};
 
 use crate::causes;
 use crate::culprits::stragglers_of;

@@ -417,11 +417,11 @@ fn nothing_fits(nothing: &Nothing, fit_probability: f64, document: &mut Document
         document.paragraph(format!(
             "none of {}{}",
             counted_as(nothing.tried as u64, "remedy that was tried", "remedies that were tried"),
-            if !nothing.is_complete {
-                "; the others were not, because the search was stopped"
-            } else {
+            if nothing.is_complete {
                 ": sharding everything, offload, up to 64 times the devices; a smaller model, a shorter sequence or devices with more memory \
                  are left"
+            } else {
+                "; the others were not, because the search was stopped"
             }
         ));
         return;

@@ -1,0 +1,224 @@
+//! Rows and parts of a profile.
+//!
+//! Responsible for: their fields, with units. Refuses to compute them.
+
+use crate::causes::CauseRow;
+use crate::certainty::Certainty;
+use crate::trace::DamageKind;
+use crate::waterfall::{Group, Parts, Totals};
+use railwright_step::{OperatorFamily, Phase};
+use serde::Serialize;
+
+/// A share of the time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Part {
+    /// What.
+    pub name: String,
+    /// Its time over all ranks and steps, in nanoseconds.
+    #[serde(rename = "time_ns")]
+    pub time: i64,
+    /// Its time on the mean rank and step, in nanoseconds.
+    #[serde(rename = "mean_ns")]
+    pub mean: f64,
+    /// Of all time.
+    pub share: f64,
+}
+
+/// A line of the first page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Line {
+    /// Which.
+    pub group: Group,
+    /// All of it.
+    #[serde(flatten)]
+    pub part: Part,
+    /// What it is worth: hours of accelerators in a day of the whole job.
+    pub gpu_hours_per_day: f64,
+    /// What it is made of, largest first.
+    pub parts: Vec<Part>,
+}
+
+/// One step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StepRow {
+    /// Its number.
+    pub step: String,
+    /// How long, in nanoseconds.
+    #[serde(rename = "duration_ns")]
+    pub duration: i64,
+    /// On the mean rank, by line of the first page, in the order of [`Group::ALL`].
+    #[serde(rename = "groups_ns")]
+    pub groups: Vec<f64>,
+    /// Shares of labels.
+    pub parts: Parts,
+}
+
+/// One rank.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RankRow {
+    /// Which.
+    pub rank: u32,
+    /// Its host, if the trace says it.
+    pub host: Option<String>,
+    /// Shares by line of the first page, in the order of [`Group::ALL`].
+    pub shares: Vec<f64>,
+    /// Share of its steps in which it waits for other ranks in exposed communication.
+    #[serde(rename = "waiting_share")]
+    pub waiting: f64,
+    /// All steps by label, in nanoseconds.
+    pub parts: Parts,
+    /// The common window without regard to steps.
+    pub recorded: Totals,
+}
+
+/// One kernel (or copy) over all ranks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KernelRow {
+    /// Its name.
+    pub name: String,
+    /// For which part of the step.
+    pub phase: Phase,
+    /// What kind of operator.
+    pub family: OperatorFamily,
+    /// How many, over all ranks and steps.
+    pub count: u64,
+    /// Their time, whatever runs beside them, in nanoseconds.
+    #[serde(rename = "duration_ns")]
+    pub duration: i64,
+    /// The mean, in nanoseconds.
+    #[serde(rename = "mean_ns")]
+    pub mean: i64,
+    /// The longest, in nanoseconds.
+    #[serde(rename = "longest_ns")]
+    pub longest: i64,
+    /// Time on the mean rank and step, in nanoseconds.
+    #[serde(rename = "per_step_ns")]
+    pub per_step: f64,
+}
+
+/// The whole recording, without regard to steps: means over ranks, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Recorded {
+    /// The common window.
+    #[serde(rename = "window_ns")]
+    pub window: f64,
+    /// With arithmetic under way.
+    #[serde(rename = "compute_ns")]
+    pub compute: f64,
+    /// With communication under way.
+    #[serde(rename = "communication_ns")]
+    pub communication: f64,
+    /// With both.
+    #[serde(rename = "overlap_ns")]
+    pub overlap: f64,
+    /// With communication and no arithmetic.
+    #[serde(rename = "exposed_ns")]
+    pub exposed: f64,
+    /// With copies and neither.
+    #[serde(rename = "copies_ns")]
+    pub copies: f64,
+    /// With nothing.
+    #[serde(rename = "idle_ns")]
+    pub idle: f64,
+}
+
+/// Something that a reader repaired or dropped.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Repair {
+    /// In which file.
+    pub file: String,
+    /// What.
+    pub kind: DamageKind,
+    /// How often.
+    pub count: u64,
+    /// Where first, and a word about it.
+    pub first: Option<(u64, String)>,
+}
+
+impl Repair {
+    /// In words.
+    pub fn words(&self) -> String {
+        let what = match self.kind {
+            DamageKind::RepairedName => "names repaired",
+            DamageKind::UnreadableEvent => "unreadable events dropped",
+            DamageKind::BadTime => "events without a usable time dropped",
+            DamageKind::NegativeDuration => "events with negative duration dropped",
+            DamageKind::OutlyingTime => "events far outside of the rest dropped",
+            DamageKind::DuplicateKey => "keys twice, of which the last counts",
+            DamageKind::Truncated => "end of the file missing",
+            DamageKind::TrailingData => "text after the end left out",
+            DamageKind::PartialOverlap => "events that overlap partly kept",
+            DamageKind::UnmatchedBegin => "begins or ends without the other dropped",
+        };
+        match &self.first {
+            Some((offset, word)) if !word.is_empty() => {
+                format!("{} x {what} (first at byte {offset}: {word})", self.count)
+            }
+            Some((offset, _)) => format!("{} x {what} (first at byte {offset})", self.count),
+            None => format!("{} x {what}", self.count),
+        }
+    }
+}
+
+/// A fault that a rule found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// What `railwright explain` knows it by.
+    pub id: String,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// What it costs a step, in nanoseconds, if that is known.
+    #[serde(rename = "cost_ns")]
+    pub cost: Option<f64>,
+    /// What the cost is where it is less than known: a bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certainty: Option<Certainty>,
+    /// The same over a day and all ranks of the job, in hours of a device; of a rank where no device was recorded ([`Report::from_host`]).
+    pub gpu_hours_per_day: Option<f64>,
+    /// Numbers that show it.
+    pub evidence: Vec<String>,
+    /// What to do.
+    pub advice: String,
+    /// What of the cost findings with a larger cost count as well, in nanoseconds.
+    #[serde(rename = "shared_ns")]
+    pub shared: f64,
+    /// What of the cost the evidence accounts for, in nanoseconds, where that can be less than all of it.
+    #[serde(skip)]
+    pub explained: Option<f64>,
+}
+
+/// Steps before the steady state, apart from the means.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WarmUp {
+    /// What they are called.
+    pub steps: Vec<String>,
+    /// What they took, in nanoseconds.
+    pub time_ns: f64,
+    /// What they took beyond as many median steps, in nanoseconds: the cost that comes once.
+    pub one_off_ns: f64,
+    /// Why devices were idle in them, by cause and frame; means are of a rank and of these steps.
+    pub causes: Vec<CauseRow>,
+}
+
+/// What findings cost together, in nanoseconds per step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Joint {
+    /// Findings with a known cost.
+    pub findings: u32,
+    /// Their cost, nothing counted twice: never more than the step.
+    #[serde(rename = "cost_ns")]
+    pub cost: f64,
+    /// What would be counted twice in the sum of their costs.
+    #[serde(rename = "shared_ns")]
+    pub shared: f64,
+}
