@@ -217,6 +217,15 @@ fn every_schema_has_a_question() {
 }
 
 #[test]
+fn every_schema_is_linked_from_the_reference() {
+    let page = std::fs::read_to_string(root("docs/reference/json.md")).expect("the page");
+    for entry in std::fs::read_dir(root("docs/reference/schema")).expect("the folder") {
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        assert!(page.contains(&format!("(schema/{name})")), "{name}");
+    }
+}
+
+#[test]
 fn a_wrong_answer_fails_its_schema() {
     let text = std::fs::read_to_string(root("docs/reference/schema/estimate.json")).expect("a schema");
     let schema: serde_json::Value = serde_json::from_str(&text).expect("JSON");

@@ -181,7 +181,7 @@ pub struct Finding {
     /// What the cost is where it is less than known: a bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certainty: Option<Certainty>,
-    /// The same over a day and all ranks of the job, in hours of a device; of a rank where no device was recorded ([`Report::from_host`]).
+    /// The same over a day and all ranks of the job, in hours of a device; of a rank where no device was recorded ([`super::Report::from_host`]).
     pub gpu_hours_per_day: Option<f64>,
     /// Numbers that show it.
     pub evidence: Vec<String>,
