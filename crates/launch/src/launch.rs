@@ -141,16 +141,21 @@ pub struct Measured {
     /// Iterations left out because they have another batch size than the last.
     pub other_batch: u64,
     /// Seconds of one step: the median of the reports that were kept, each weighted with the iterations that it averages over.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub step_time: f64,
     /// The tenth and ninetieth percentile of the same.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub step_time_range: (f64, f64),
     /// Tokens of a step, if the log says batch and sequence length.
     pub tokens_per_step: Option<f64>,
     /// Model TFLOP/s of one device as the log has it, the median of the reports that were kept.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "TFLOP/s")))]
     pub tflops_per_device: Option<f64>,
     /// The largest memory that the allocator had handed out on a rank, in bytes.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub allocated: Option<f64>,
     /// The largest memory that the allocator held on a rank, in bytes.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub reserved: Option<f64>,
 }
 

@@ -102,6 +102,7 @@ pub struct Cabling {
     /// What they are made of.
     pub medium: Medium,
     /// Mean length in metres.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "m")))]
     pub length: f64,
 }
 

@@ -129,6 +129,7 @@ pub struct Judged {
     /// Iterations whose loss was not a number.
     pub not_a_number: u64,
     /// Where the typical step goes by the log's own timers, in seconds: the median of the slowest rank and of the fastest.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub timers: Vec<(String, f64, f64)>,
     /// Bytes that the allocator held at most.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]

@@ -193,18 +193,18 @@ export type Side =
        */
       reports: number
       /**
-       * Seconds of the median step.
+       * Seconds of the median step. Unit: s.
        */
       step_time: number
       /**
-       * Between what bounds the median lies with 95% confidence, rounding of the log included; `None` for too few reports.
+       * Between what bounds the median lies with 95% confidence, rounding of the log included; `None` for too few reports. Unit: s.
        *
        * @minItems 2
        * @maxItems 2
        */
       interval: [number, number] | null
       /**
-       * What the middle 80% of the reports lie between.
+       * What the middle 80% of the reports lie between. Unit: s.
        *
        * @minItems 2
        * @maxItems 2
@@ -214,9 +214,12 @@ export type Side =
   | {
       kind: 'predicted'
       file: string
+      /**
+       * Unit: s.
+       */
       step_time: number
       /**
-       * Between what bounds a measurement of it is expected, and the share of runs for which it is.
+       * Between what bounds a measurement of it is expected, and the share of runs for which it is. Unit: s.
        *
        * @minItems 2
        * @maxItems 2

@@ -183,11 +183,11 @@ export interface Measured {
    */
   other_batch: number
   /**
-   * Seconds of one step: the median of the reports that were kept, each weighted with the iterations that it averages over.
+   * Seconds of one step: the median of the reports that were kept, each weighted with the iterations that it averages over. Unit: s.
    */
   step_time: number
   /**
-   * The tenth and ninetieth percentile of the same.
+   * The tenth and ninetieth percentile of the same. Unit: s.
    *
    * @minItems 2
    * @maxItems 2
@@ -198,15 +198,15 @@ export interface Measured {
    */
   tokens_per_step: number | null
   /**
-   * Model TFLOP/s of one device as the log has it, the median of the reports that were kept.
+   * Model TFLOP/s of one device as the log has it, the median of the reports that were kept. Unit: TFLOP/s.
    */
   tflops_per_device: number | null
   /**
-   * The largest memory that the allocator had handed out on a rank, in bytes.
+   * The largest memory that the allocator had handed out on a rank, in bytes. Unit: B.
    */
   allocated: number | null
   /**
-   * The largest memory that the allocator held on a rank, in bytes.
+   * The largest memory that the allocator held on a rank, in bytes. Unit: B.
    */
   reserved: number | null
 }

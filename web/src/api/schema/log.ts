@@ -100,7 +100,7 @@ export interface Judged {
    */
   not_a_number: number
   /**
-   * Where the typical step goes by the log's own timers, in seconds: the median of the slowest rank and of the fastest.
+   * Where the typical step goes by the log's own timers, in seconds: the median of the slowest rank and of the fastest. Unit: s.
    */
   timers: [string, number, number][]
   /**

@@ -352,7 +352,7 @@ export interface Connection {
 export interface Cabling {
   medium: Medium
   /**
-   * Mean length in metres.
+   * Mean length in metres. Unit: m.
    */
   length: number
 }

@@ -812,7 +812,7 @@ export interface Finding {
    */
   certainty?: Certainty | null
   /**
-   * The same over a day and all ranks of the job, in hours of a device; of a rank where no device was recorded (`Report::from_host`).
+   * The same over a day and all ranks of the job, in hours of a device; of a rank where no device was recorded (`super::Report::from_host`).
    */
   gpu_hours_per_day: number | null
   /**

@@ -36,10 +36,13 @@ enum Side {
         /// Reports after warm-up.
         reports: usize,
         /// Seconds of the median step.
+        #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         step_time: f64,
         /// Between what bounds the median lies with 95% confidence, rounding of the log included; `None` for too few reports.
+        #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         interval: Option<(f64, f64)>,
         /// What the middle 80% of the reports lie between.
+        #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         spread: (f64, f64),
         #[serde(skip)]
         seconds: Vec<f64>,
@@ -49,8 +52,10 @@ enum Side {
     /// A prediction.
     Predicted {
         file: String,
+        #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         step_time: f64,
         /// Between what bounds a measurement of it is expected, and the share of runs for which it is.
+        #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         interval: (f64, f64),
         coverage: f64,
     },
