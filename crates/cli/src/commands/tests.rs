@@ -171,3 +171,51 @@ fn schemas_agree_with_the_types() {
     }
     assert!(stale.is_empty(), "stale schemas: {stale:?}; SCHEMA_UPDATE=1 writes them");
 }
+
+/// Numbers that are times by their name, and neither have a unit there nor in their schema.
+fn unitless_times(node: &Value, name: &str, found: &mut Vec<String>) {
+    const TIMES: [&str; 12] = [
+        "time", "times", "duration", "wait", "waits", "waiting", "transfer", "lateness", "start", "end",
+        "offset", "noise",
+    ];
+    match node {
+        Value::Object(map) => {
+            let is_number = map.get("type").is_some_and(|kind| {
+                kind == "number" || kind.as_array().is_some_and(|kinds| kinds.contains(&json!("number")))
+            });
+            let is_time = TIMES.contains(&name) || name.ends_with("_time");
+            if is_number && is_time && !map.contains_key("x-unit") {
+                found.push(name.to_owned());
+            }
+            for (key, inner) in map {
+                match (key.as_str(), inner) {
+                    ("properties" | "$defs", Value::Object(members)) => {
+                        members.iter().for_each(|(member, inner)| unitless_times(inner, member, found));
+                    }
+                    (
+                        "items" | "anyOf" | "oneOf" | "allOf" | "prefixItems" | "additionalProperties",
+                        inner,
+                    ) => {
+                        unitless_times(inner, name, found);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|inner| unitless_times(inner, name, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn times_have_units() {
+    let mut found = Vec::new();
+    for (kind, schema) in all() {
+        let mut of_kind = Vec::new();
+        unitless_times(&schema, "", &mut of_kind);
+        found.extend(of_kind.into_iter().map(|name| format!("{kind}: {name}")));
+    }
+    // Relative to the step, and sums of elasticities.
+    found.retain(|one| one != "log: noise" && one != "sensitivity: times");
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}

@@ -30,6 +30,7 @@ pub enum Limit {
     /// A share of the first.
     Relative(f64),
     /// A time in nanoseconds.
+    #[serde(rename = "time_ns")]
     Time(f64),
 }
 

@@ -173,7 +173,7 @@ export type Limit =
       relative: number
     }
   | {
-      time: number
+      time_ns: number
     }
 /**
  * One side.
