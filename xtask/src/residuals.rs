@@ -25,9 +25,9 @@ pub(crate) type Class<'r> = (&'r str, bool);
 /// Quantiles of measured over predicted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Range {
-    /// 5th percentile.
+    /// The lower quantile.
     pub(crate) low: f64,
-    /// 95th percentile.
+    /// The upper quantile.
     pub(crate) high: f64,
 }
 

@@ -35,7 +35,7 @@ const IDLE: &str = "idle";
 struct About {
     version: u32,
     written_by: String,
-    /// Of the file's bytes before its footer.
+    /// Of the file's bytes before its footer, and of this text with 0 in this place.
     crc32: u32,
     /// Whether rows of the host were left out.
     reduced: bool,
@@ -52,6 +52,15 @@ pub(crate) fn matches(names: &[String]) -> bool {
     ["lane", "kind", "start_ns", "duration_ns", "correlation", "call"]
         .iter()
         .all(|wanted| names.iter().any(|name| name == wanted))
+}
+
+/// The checksum of rows and metadata: `text` is the metadata with `crc32` in its place.
+fn checksum(data: &[u8], text: &str, crc32: u32) -> u32 {
+    let text = text.replacen(&format!("\"crc32\":{crc32},"), "\"crc32\":0,", 1);
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(data);
+    hasher.update(text.as_bytes());
+    hasher.finalize()
 }
 
 /// Where the footer of a Parquet file begins: its length stands before the last four bytes.

@@ -3,6 +3,7 @@
 use crate::intervals;
 use railwright_spec::plan::Plan;
 use railwright_spec::quantity::Seconds;
+use railwright_spec::software::generation_of;
 use serde::Serialize;
 
 /// Bounds between which a measurement is expected.
@@ -26,6 +27,8 @@ pub struct Interval {
 /// The interval around a step time, from the residuals of the software generation's measured runs.
 pub(super) fn interval(software: &str, mixture_of_experts: bool, step: Seconds) -> Interval {
     let found = intervals::interval(Some(software), mixture_of_experts, step);
+    // Errors are known of generations, not of features added to them.
+    let software = generation_of(software);
     let source = if found.calibrated {
         format!("errors of {} measured runs of `{software}`", found.runs)
     } else {

@@ -183,8 +183,8 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
             Cell::whole(u64::from(group.count)),
             amount(group.bytes),
             time(group.time),
-            Cell { text: format!("{}{}", bound(group.estimate), wait.text), ..wait },
-            Cell { text: format!("{}{}", at_most(group.estimate), moved.text), ..moved },
+            Cell { text: format!("{}{}", about(group.estimate), wait.text), ..wait },
+            Cell { text: format!("{}{}", about(group.estimate), moved.text), ..moved },
             time(group.exposed_wait + group.exposed_transfer),
             rate(group.bus_bandwidth),
             of_link.map_or_else(Cell::default, |(rate, link)| Cell::percent(rate / link.bytes_per_second)),
@@ -198,14 +198,9 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
     }
 }
 
-/// The sign of what is a bound from below.
-fn bound(is: bool) -> &'static str {
-    if is { "\u{2265} " } else { "" }
-}
-
-/// The sign of what is a bound from above.
-fn at_most(is: bool) -> &'static str {
-    if is { "\u{2264} " } else { "" }
+/// The sign of an estimate: the shortest call stands for the transfer of all, where other ranks of the group were not recorded.
+fn about(is: bool) -> &'static str {
+    if is { "\u{2248} " } else { "" }
 }
 
 fn ranks(document: &mut Document, report: &CommunicationReport) {
@@ -244,8 +239,8 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
             time(rank.communication as f64),
             share(rank.overlap, rank.communication),
             Cell::whole(u64::from(rank.collectives)),
-            Cell { text: format!("{}{}", bound(rank.estimated_wait > 0), waits.text), ..waits },
-            Cell { text: format!("{}{}", at_most(rank.estimated_transfer > 0), moved.text), ..moved },
+            Cell { text: format!("{}{}", about(rank.estimated_wait > 0), waits.text), ..waits },
+            Cell { text: format!("{}{}", about(rank.estimated_transfer > 0), moved.text), ..moved },
             Cell::whole(u64::from(rank.last)),
             Cell::whole(u64::from(rank.lost)),
             Cell::whole(u64::from(rank.estimates)),

@@ -187,6 +187,7 @@ pub(crate) struct ComparedFields<'a> {
     comparison: &'a Comparison,
     titles: &'a [String; 2],
     verdicts: &'a [Verdict],
+    #[serde(rename = "shift_ns")]
     shift: Option<&'a Shift>,
     /// Whether the change is larger than the noise; none where that is unknown.
     significant: Option<bool>,

@@ -12,6 +12,7 @@ use crate::printer::Printer;
 use railwright_profiler::digest::digest;
 use railwright_profiler::job::Family;
 use railwright_profiler::readers::{Keep, Recording};
+use railwright_profiler::trace::Source;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
@@ -140,6 +141,14 @@ fn one(path: &Path, target: &Path, printer: &Printer) -> Written {
         match recording {
             Recording::Rank(trace) if trace.identity.digest => {
                 return Err(Problem::new("this is a digest already").in_file(label));
+            }
+            // Device and host of a table of Nsight Systems stand in the tables beside it.
+            Recording::Rank(trace)
+                if trace.identity.source == Source::NsightSystems && trace.identity.device.is_none() =>
+            {
+                return Err(Problem::new("this table of Nsight Systems does not contain its device")
+                    .in_file(label)
+                    .hint("digest the SQLite export (`nsys export --type sqlite`), or analyse the folder itself"));
             }
             Recording::Rank(trace) => ranks.push(*trace),
             _ => {}

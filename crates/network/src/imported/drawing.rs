@@ -124,7 +124,7 @@ impl Drawing {
             let text = Value::Text(value.to_owned());
             match key {
                 "bandwidth" => cable.bandwidth = Some(positive(BytesPerSecond::read(&text)?)?),
-                "latency" => cable.latency = Some(Seconds::read(&text)?),
+                "latency" => cable.latency = Some(delay(Seconds::read(&text)?)?),
                 "count" => {
                     count = value.parse().ok().filter(|n| (1..=1024).contains(n)).ok_or_else(|| {
                         Problem::new(format!(
@@ -142,6 +142,14 @@ impl Drawing {
         self.cables.extend(std::iter::repeat_n(cable, count));
         Ok(())
     }
+}
+
+/// A latency as it can be.
+fn delay(latency: Seconds) -> Result<Seconds, Problem> {
+    if latency.get() >= 0.0 && latency.is_finite() {
+        return Ok(latency);
+    }
+    Err(Problem::new("a latency cannot be negative"))
 }
 
 fn positive(bandwidth: BytesPerSecond) -> Result<BytesPerSecond, Problem> {

@@ -137,6 +137,7 @@ fn bad_fabrics_are_refused_with_line_and_reason() {
         ("graph {\n node [type=device]\n\n a -- b }", "f:4: a cable without bandwidth"),
         ("graph {\n a -- b [bandwith=1] }", "f:2: no attribute is called `bandwith`"),
         ("graph {\n a -- b [count=0] }", "f:2: `0` is not a number of cables from 1 to 1,024"),
+        ("graph {\n a -- b [latency=\"-1 s\"] }", "f:2: a latency cannot be negative"),
         ("graph {\n a -- a }", "f:2: a cable has the same node at both ends"),
         ("graph {\n subgraph x { a } }", "f:2: subgraphs are not supported"),
         ("graph {\n a:p -- b }", "f:2: `:` is not supported here"),

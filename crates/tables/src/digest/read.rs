@@ -4,7 +4,7 @@
 
 use super::groups::unpack;
 use super::texts::Coded;
-use super::{About, DEVICE, GPU_KINDS, HOST, HOST_KINDS, IDLE, KEY, OPERATIONS, VERSION, footer};
+use super::{About, DEVICE, GPU_KINDS, HOST, HOST_KINDS, IDLE, KEY, OPERATIONS, VERSION, checksum, footer};
 use crate::parquet::Table;
 use bytes::Bytes;
 use railwright_profiler::RankTrace;
@@ -37,7 +37,7 @@ fn about(label: &str, table: &Table, bytes: &[u8]) -> Result<About, Problem> {
     let mut about: About = serde_json::from_str(&text)
         .map_err(|error| wrong(format!("the metadata of the digest is damaged: {error}"), AGAIN))?;
     let data = footer(bytes).and_then(|end| bytes.get(..end)).unwrap_or_default();
-    if crc32fast::hash(data) != about.crc32 {
+    if checksum(data, &text, about.crc32) != about.crc32 {
         return Err(wrong("the checksum of the digest is wrong".to_owned(), AGAIN));
     }
     about.identity.digest = true;

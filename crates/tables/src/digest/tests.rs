@@ -32,6 +32,7 @@ fn flipped_and_missing_bytes_are_refused() {
         bad[at] ^= 0x5a;
         if let Ok(read) = read_digest("x", &Bytes::from(bad)) {
             assert_eq!((read.gpu, read.host), (truth.gpu.clone(), truth.host.clone()), "byte {at}");
+            assert_eq!((read.identity.rank, read.groups.len()), (truth.identity.rank, truth.groups.len()));
         }
         assert!(read_digest("x", &Bytes::copy_from_slice(&whole[..at])).is_err(), "cut at {at}");
     }

@@ -3,7 +3,9 @@
 //! Responsible for: rows of device, host and idle stretches in one table, in this order. The same digest gives the same bytes. Refuses to drop a row.
 
 use super::groups::Packed;
-use super::{About, DEVICE, GPU_KINDS, HOST, HOST_KINDS, IDLE, KEY, OPERATIONS, VERSION, called, footer};
+use super::{
+    About, DEVICE, GPU_KINDS, HOST, HOST_KINDS, IDLE, KEY, OPERATIONS, VERSION, called, checksum, footer,
+};
 use crate::parquet::{Field, Values, told, write, write_with};
 use railwright_profiler::RankTrace;
 use railwright_profiler::digest::Digest;
@@ -160,17 +162,20 @@ pub fn write_digest(digest: &Digest) -> Result<Vec<u8>, Problem> {
     let plain = write(&fields).map_err(|error| failed(&error))?;
     let data = footer(&plain).and_then(|end| plain.get(..end)).unwrap_or_default();
     let used: BTreeSet<&str> = columns.name.iter().chain(&columns.shapes).copied().flatten().collect();
-    let about = About {
+    let mut about = About {
         version: VERSION,
         written_by: format!("railwright {}", env!("CARGO_PKG_VERSION")),
-        crc32: crc32fast::hash(data),
+        crc32: 0,
         reduced: digest.reduced,
         identity: trace.identity.clone(),
         groups: trace.groups.iter().map(Packed::new).collect(),
         report: trace.report.clone(),
         also_named: trace.names.iter().filter(|name| !used.contains(name)).map(str::to_owned).collect(),
     };
-    let about = serde_json::to_string(&about)
-        .map_err(|error| Problem::new(format!("cannot write the metadata of the digest: {error}")))?;
-    write_with(&fields, &[(KEY, about)]).map_err(|error| failed(&error))
+    let text = |about: &About| {
+        serde_json::to_string(about)
+            .map_err(|error| Problem::new(format!("cannot write the metadata of the digest: {error}")))
+    };
+    about.crc32 = checksum(data, &text(&about)?, 0);
+    write_with(&fields, &[(KEY, text(&about)?)]).map_err(|error| failed(&error))
 }

@@ -46,7 +46,7 @@ export type CompareAnswer =
        */
       titles: [string, string]
       verdicts: Verdict[]
-      shift: Shift | null
+      shift_ns: Shift | null
       /**
        * Whether the change is larger than the noise; none where that is unknown.
        */
@@ -87,7 +87,7 @@ export type CompareAnswer =
        * Whether the change is larger than the noise; none where that is unknown.
        */
       significant: boolean | null
-      shift: Shift | null
+      shift_s: Shift | null
       verdicts: Verdict[]
       warnings: Warning[]
     }

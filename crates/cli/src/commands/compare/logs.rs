@@ -293,6 +293,7 @@ pub(crate) struct LoggedFields<'a> {
     interval: Option<(f64, f64)>,
     /// Whether the change is larger than the noise; none where that is unknown.
     significant: Option<bool>,
+    #[serde(rename = "shift_s")]
     shift: Option<&'a Shift>,
     verdicts: &'a [Verdict],
     warnings: &'a [Warning],
