@@ -218,6 +218,7 @@ impl Label {
     pub const fn hardware(self) -> Hardware {
         match self {
             Self::Exposed(_, Share::Wait) | Self::Bubble(_) => Hardware::OtherRanks,
+            Self::Exposed(_, Share::Undivided) => Hardware::LinkOrRanks,
             Self::Exposed(..) => Hardware::Link,
             Self::Copy => Hardware::Copies,
             Self::Host | Self::Sync | Self::DataLoading | Self::Allocation => Hardware::Host,
@@ -301,14 +302,23 @@ pub enum Hardware {
     Link,
     /// Ranks that come later.
     OtherRanks,
+    /// Links or ranks that come later: which of both is not known.
+    LinkOrRanks,
     /// Not known.
     Unknown,
 }
 
 impl Hardware {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Device, Self::Host, Self::Copies, Self::Link, Self::OtherRanks, Self::Unknown];
+    pub const ALL: [Self; 7] = [
+        Self::Device,
+        Self::Host,
+        Self::Copies,
+        Self::Link,
+        Self::OtherRanks,
+        Self::LinkOrRanks,
+        Self::Unknown,
+    ];
 
     /// What to call it.
     pub const fn name(self) -> &'static str {
@@ -318,6 +328,7 @@ impl Hardware {
             Self::Copies => "copies",
             Self::Link => "links",
             Self::OtherRanks => "other ranks",
+            Self::LinkOrRanks => "links or other ranks",
             Self::Unknown => "unknown",
         }
     }
