@@ -32,6 +32,19 @@ pub enum CollectiveKind {
 }
 
 impl CollectiveKind {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::AllReduce,
+        Self::AllGather,
+        Self::ReduceScatter,
+        Self::AllToAll,
+        Self::Broadcast,
+        Self::Reduce,
+        Self::Send,
+        Self::Receive,
+        Self::Barrier,
+    ];
+
     /// The field's name for it.
     pub const fn name(self) -> &'static str {
         match self {

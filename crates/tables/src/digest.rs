@@ -17,8 +17,7 @@ mod write;
 pub use read::read_digest;
 pub use write::write_digest;
 
-use railwright_profiler::trace::{GpuKind, HostKind, Identity, ReadReport};
-use railwright_step::CollectiveKind;
+use railwright_profiler::trace::{Identity, ReadReport};
 use serde::{Deserialize, Serialize};
 
 /// The key of the metadata.
@@ -68,36 +67,4 @@ fn footer(bytes: &[u8]) -> Option<usize> {
     let end = bytes.len().checked_sub(8)?;
     let length: [u8; 4] = bytes.get(end..end + 4)?.try_into().ok()?;
     end.checked_sub(usize::try_from(u32::from_le_bytes(length)).ok()?)
-}
-
-const GPU_KINDS: [(GpuKind, &str); 5] = [
-    (GpuKind::Kernel, "kernel"),
-    (GpuKind::Copy, "copy"),
-    (GpuKind::Set, "set"),
-    (GpuKind::Annotation, "annotation"),
-    (GpuKind::Sync, "sync"),
-];
-const HOST_KINDS: [(HostKind, &str); 6] = [
-    (HostKind::Operator, "operator"),
-    (HostKind::Runtime, "runtime"),
-    (HostKind::Annotation, "annotation"),
-    (HostKind::Collective, "collective"),
-    (HostKind::Overhead, "overhead"),
-    (HostKind::Python, "python"),
-];
-const OPERATIONS: [(CollectiveKind, &str); 9] = [
-    (CollectiveKind::AllReduce, "all_reduce"),
-    (CollectiveKind::AllGather, "all_gather"),
-    (CollectiveKind::ReduceScatter, "reduce_scatter"),
-    (CollectiveKind::AllToAll, "all_to_all"),
-    (CollectiveKind::Broadcast, "broadcast"),
-    (CollectiveKind::Reduce, "reduce"),
-    (CollectiveKind::Send, "send"),
-    (CollectiveKind::Receive, "receive"),
-    (CollectiveKind::Barrier, "barrier"),
-];
-
-/// What a kind is called in the file.
-fn called<K: PartialEq>(known: &'static [(K, &'static str)], kind: &K) -> &'static str {
-    known.iter().find(|(own, _)| own == kind).map_or("", |(_, name)| name)
 }

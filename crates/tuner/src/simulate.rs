@@ -17,8 +17,7 @@ mod tests;
 mod update;
 
 pub use background::Background;
-pub(crate) use seeds::quantile;
-pub use seeds::{MOST_SEEDS, OverSeeds, over_seeds};
+pub use seeds::{MOST_SEEDS, OverSeeds, over_seeds, quantile};
 
 use crate::exchanges::numbering;
 use crate::flows;

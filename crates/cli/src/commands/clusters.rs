@@ -5,11 +5,9 @@ use crate::exit::{Failure, Outcome};
 use crate::input::Pattern;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
-use railwright_spec::cluster::Accelerator;
-use railwright_spec::cluster::Host;
-use railwright_spec::cluster::Network;
-use railwright_spec::cluster::ScaleUp;
-use railwright_spec::cluster::{Cluster, by_name, preset_names, preset_text};
+use railwright_spec::cluster::{
+    Accelerator, Cluster, Host, Network, ScaleUp, by_name, preset_names, preset_text,
+};
 use railwright_spec::human;
 use serde::Serialize;
 

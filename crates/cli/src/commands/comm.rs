@@ -45,13 +45,15 @@ pub(crate) fn run(arguments: &args::joining::Comm, printer: &Printer) -> Result<
     }
     let collectives = std::mem::take(&mut report.collectives);
     let answer = Communication { report, collectives, listed: arguments.collectives, all: arguments.all };
-    let (rows, total) = (answer.rows().len(), answer.collectives.len());
-    if arguments.output.json && answer.listed == 0 && rows < total {
-        printer.note(&format!(
-            "{} of {} collectives are listed, those with the longest waits: --all lists every one",
-            human::whole(rows as u64),
-            human::whole(total as u64)
-        ));
+    if arguments.output.json && answer.listed == 0 {
+        let (rows, total) = (answer.rows().len(), answer.collectives.len());
+        if rows < total {
+            printer.note(&format!(
+                "{} of {} collectives are listed, those with the longest waits: --all lists every one",
+                human::whole(rows as u64),
+                human::whole(total as u64)
+            ));
+        }
     }
     printer.answer(&answer, &arguments.output)?;
     Ok(Outcome::Yes)

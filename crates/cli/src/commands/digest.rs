@@ -1,6 +1,6 @@
 //! `digest`: the trace of a rank as a small file that is joined with those of other ranks.
 //!
-//! Responsible for: which files are this process' part, a digest beside each other in a folder, rank by rank, so that memory is set by one trace for each core. A file that cannot be read costs
+//! Responsible for: which files are this process' part, one digest per rank in a folder, so that memory is set by one trace for each core. A file that cannot be read costs
 //! itself: its rank is missing. Refuses recordings that are no trace of a rank.
 
 use crate::args;
@@ -142,7 +142,7 @@ fn one(path: &Path, target: &Path, printer: &Printer) -> Written {
             Recording::Rank(trace) if trace.identity.digest => {
                 return Err(Problem::new("this is a digest already").in_file(label));
             }
-            // Device and host of a table of Nsight Systems stand in the tables beside it.
+            // Other tables of the same export contain the device and the host.
             Recording::Rank(trace)
                 if trace.identity.source == Source::NsightSystems && trace.identity.device.is_none() =>
             {

@@ -105,6 +105,13 @@ impl Wiring {
         self
     }
 
+    /// The same with the hash seed that comes so many after its own.
+    pub fn redrawn(&self, draw: u32) -> Result<Self, Problem> {
+        let mut design = self.topology.design.clone();
+        design.seed = design.seed.wrapping_add(u64::from(draw));
+        Ok(Self::new(&design, &self.failed)?.recovering(self.recovery))
+    }
+
     /// Who carries the traffic of NICs that lost ports.
     pub const fn recovery(&self) -> Recovery {
         self.recovery

@@ -24,6 +24,22 @@ pub enum GpuKind {
     Sync,
 }
 
+impl GpuKind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Kernel, Self::Copy, Self::Set, Self::Annotation, Self::Sync];
+
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Copy => "copy",
+            Self::Set => "set",
+            Self::Annotation => "annotation",
+            Self::Sync => "sync",
+        }
+    }
+}
+
 /// One row of [`GpuActivities`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GpuActivity {

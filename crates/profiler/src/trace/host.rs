@@ -28,6 +28,24 @@ pub enum HostKind {
     Python,
 }
 
+impl HostKind {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Operator, Self::Runtime, Self::Annotation, Self::Collective, Self::Overhead, Self::Python];
+
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Runtime => "runtime",
+            Self::Annotation => "annotation",
+            Self::Collective => "collective",
+            Self::Overhead => "overhead",
+            Self::Python => "python",
+        }
+    }
+}
+
 /// One row of [`HostActivities`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostActivity {

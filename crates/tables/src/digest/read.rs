@@ -4,12 +4,13 @@
 
 use super::groups::unpack;
 use super::texts::Coded;
-use super::{About, DEVICE, GPU_KINDS, HOST, HOST_KINDS, IDLE, KEY, OPERATIONS, VERSION, checksum, footer};
+use super::{About, DEVICE, HOST, IDLE, KEY, VERSION, checksum, footer};
 use crate::parquet::Table;
 use bytes::Bytes;
 use railwright_profiler::RankTrace;
-use railwright_profiler::trace::{CollectiveCall, GpuActivity, HostActivity, NONE, Times};
+use railwright_profiler::trace::{CollectiveCall, GpuActivity, GpuKind, HostActivity, HostKind, NONE, Times};
 use railwright_spec::problem::Problem;
+use railwright_step::CollectiveKind;
 
 /// What helps with a damaged digest.
 const AGAIN: &str = "the digest is damaged: copy it again, or make it again from the trace";
@@ -118,8 +119,8 @@ impl Rows {
         let mut trace =
             RankTrace { identity: about.identity, groups, report: about.report, ..RankTrace::default() };
         let lanes = self.lanes.map(|lane| [DEVICE, HOST, IDLE].iter().position(|own| *own == lane));
-        let gpu_kinds = self.kinds.map(|kind| find(&GPU_KINDS, kind));
-        let host_kinds = self.kinds.map(|kind| find(&HOST_KINDS, kind));
+        let gpu_kinds = self.kinds.map(|kind| GpuKind::ALL.into_iter().find(|own| own.name() == kind));
+        let host_kinds = self.kinds.map(|kind| HostKind::ALL.into_iter().find(|own| own.name() == kind));
         let (mut last, mut moved) = (0, 0_u64);
         for at in 0..self.start.len() {
             let lane = cell(&lanes, &self.lanes.codes, at).flatten();
@@ -198,7 +199,10 @@ impl Calls {
         let size = |column: &[Option<u64>]| column.get(at).copied().flatten();
         let small = |column: &[Option<u64>]| size(column).and_then(|n| u32::try_from(n).ok());
         CollectiveCall {
-            kind: self.operations.get(at).and_then(|name| find(&OPERATIONS, name)),
+            kind: self
+                .operations
+                .get(at)
+                .and_then(|name| CollectiveKind::ALL.into_iter().find(|own| own.name() == name)),
             label: self.labels.get(at).unwrap_or_default().to_owned(),
             elements_in: size(&self.elements_in),
             elements_out: size(&self.elements_out),
@@ -222,8 +226,4 @@ fn number(column: &[u32], at: usize) -> Option<u32> {
 /// What the text of a row stands for.
 fn cell<T: Copy>(of: &[T], codes: &[u32], at: usize) -> Option<T> {
     of.get(*codes.get(at)? as usize).copied()
-}
-
-fn find<K: Copy>(known: &[(K, &str)], name: &str) -> Option<K> {
-    known.iter().find(|(_, own)| *own == name).map(|(kind, _)| *kind)
 }

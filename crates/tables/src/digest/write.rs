@@ -3,14 +3,13 @@
 //! Responsible for: rows of device, host and idle stretches in one table, in this order. The same digest gives the same bytes. Refuses to drop a row.
 
 use super::groups::Packed;
-use super::{
-    About, DEVICE, GPU_KINDS, HOST, HOST_KINDS, IDLE, KEY, OPERATIONS, VERSION, called, checksum, footer,
-};
+use super::{About, DEVICE, HOST, IDLE, KEY, VERSION, checksum, footer};
 use crate::parquet::{Field, Values, told, write, write_with};
 use railwright_profiler::RankTrace;
 use railwright_profiler::digest::Digest;
 use railwright_profiler::trace::{CollectiveCall, GpuActivity, HostActivity, NONE};
 use railwright_spec::problem::Problem;
+use railwright_step::CollectiveKind;
 use std::collections::BTreeSet;
 
 /// The columns while rows are added.
@@ -85,7 +84,7 @@ impl<'a> Columns<'a> {
                 call: collective,
                 ..Cells::default()
             };
-            all.push(trace, (DEVICE, called(&GPU_KINDS, &kind)), (start, end), cells);
+            all.push(trace, (DEVICE, kind.name()), (start, end), cells);
         }
         for row in trace.host.iter() {
             let HostActivity { start, end, name, kind, thread, correlation, collective, shapes } = row;
@@ -97,7 +96,7 @@ impl<'a> Columns<'a> {
                 call: collective,
                 ..Cells::default()
             };
-            all.push(trace, (HOST, called(&HOST_KINDS, &kind)), (start, end), cells);
+            all.push(trace, (HOST, kind.name()), (start, end), cells);
         }
         for row in &digest.idle {
             let cells = Cells { name: row.frame.as_deref(), ..Cells::default() };
@@ -138,7 +137,7 @@ impl<'a> Columns<'a> {
             field("phase", Values::TextsOrNone(self.phase.clone())),
             field("family", Values::TextsOrNone(self.family.clone())),
             field("call", Values::VaryingOrNone(&self.call)),
-            field("operation", texts(|call| call.kind.as_ref().map(|kind| called(&OPERATIONS, kind)))),
+            field("operation", texts(|call| call.kind.map(CollectiveKind::name))),
             field("label", texts(|call| Some(&call.label))),
             field("elements_in", sizes(|call| call.elements_in)),
             field("elements_out", sizes(|call| call.elements_out)),

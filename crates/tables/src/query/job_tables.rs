@@ -11,7 +11,7 @@ use super::{ColumnAbout, TableAbout};
 use railwright_profiler::joined::Joined;
 use railwright_profiler::matching::PartRef;
 use railwright_profiler::passes::Passes;
-use railwright_profiler::trace::{GpuKind, HostKind, NONE, Source, some};
+use railwright_profiler::trace::{NONE, Source, some};
 use railwright_profiler::windows::Windows;
 use railwright_profiler::{Job, RankTrace};
 use std::borrow::Cow;
@@ -140,7 +140,7 @@ impl JobTable {
         match column {
             1 => Value::count(row),
             2 => Value::text(trace.names.get(gpu.names()[row])),
-            3 => Value::text(gpu_kind(gpu.kinds()[row])),
+            3 => Value::text(gpu.kinds()[row].name()),
             6 => Value::or_none(some(gpu.streams()[row])),
             7 => Value::or_none(some(gpu.correlations()[row])),
             8 => Value::or_none(some(gpu.collectives()[row])),
@@ -155,7 +155,7 @@ impl JobTable {
         match column {
             1 => Value::count(row),
             2 => Value::text(trace.names.get(host.names()[row])),
-            3 => Value::text(host_kind(host.kinds()[row])),
+            3 => Value::text(host.kinds()[row].name()),
             6 => Value::or_none(some(host.threads()[row])),
             7 => Value::or_none(some(host.correlations()[row])),
             8 => Value::or_none(some(host.collectives()[row])),
@@ -399,27 +399,6 @@ impl Rows for JobTable {
             _ => return None,
         };
         self.sides().get(block).filter(|side| side.sorted).map(|_| starts)
-    }
-}
-
-fn gpu_kind(kind: GpuKind) -> &'static str {
-    match kind {
-        GpuKind::Kernel => "kernel",
-        GpuKind::Copy => "copy",
-        GpuKind::Set => "set",
-        GpuKind::Annotation => "annotation",
-        GpuKind::Sync => "sync",
-    }
-}
-
-fn host_kind(kind: HostKind) -> &'static str {
-    match kind {
-        HostKind::Operator => "operator",
-        HostKind::Runtime => "runtime",
-        HostKind::Annotation => "annotation",
-        HostKind::Collective => "collective",
-        HostKind::Overhead => "overhead",
-        HostKind::Python => "python",
     }
 }
 

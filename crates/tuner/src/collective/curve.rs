@@ -107,10 +107,7 @@ pub fn curve(cluster: &Cluster, network: Network<'_>, question: &Question<'_>) -
         layers.get_or_insert(loads);
     }
     slowdowns.sort_by(f64::total_cmp);
-    let of_share = |share| {
-        let sorted: Vec<Seconds> = slowdowns.iter().map(|slow| Seconds::new(*slow)).collect();
-        quantile(&sorted, share).get()
-    };
+    let of_share = |share| quantile(&slowdowns, share);
     let slowdown = Spread { seeds: question.seeds, median: of_share(0.5), p90: of_share(0.9) };
     let factor = bus_factor(question.operation, ranks as f64);
     let points = question.sizes.iter().map(|&bytes| {

@@ -149,12 +149,7 @@ fn on_design(
     groups: &[Vec<u32>],
     draw: u32,
 ) -> Result<(f64, Vec<LayerLoad>), Problem> {
-    let mut redrawn = None;
-    if draw > 0 {
-        let mut design = wiring.topology.design.clone();
-        design.seed = design.seed.wrapping_add(u64::from(draw));
-        redrawn = Some(Wiring::new(&design, &wiring.failed)?.recovering(wiring.recovery()));
-    }
+    let redrawn = if draw > 0 { Some(wiring.redrawn(draw)?) } else { None };
     let wiring = redrawn.as_ref().unwrap_or(wiring);
     let class = Class::among(exchange, groups.iter().cloned(), &wiring.topology.design);
     let together = class_time(wiring, std::slice::from_ref(&class))?;

@@ -4,7 +4,6 @@
 //! hashes: every seed would give the same step.
 
 use super::{Setting, Simulation, simulate_watched};
-use railwright_network::simulate::Wiring;
 use railwright_network::topology::Routing;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
@@ -36,9 +35,9 @@ pub struct OverSeeds {
 }
 
 /// The value below which a share of sorted ones is, by the nearest rank: `x[ceil(p n)]` from 1.
-pub(crate) fn quantile(sorted: &[Seconds], share: f64) -> Seconds {
+pub fn quantile<T: Copy + Default>(sorted: &[T], share: f64) -> T {
     let rank = (share * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(Seconds::ZERO)
+    sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or_default()
 }
 
 /// Adds to a simulation the step times of further seeds, from that of its own design.
@@ -59,9 +58,7 @@ pub fn over_seeds(
     }
     let mut times = vec![own.step_time];
     for n in 1..seeds {
-        let mut design = design.clone();
-        design.seed = design.seed.wrapping_add(u64::from(n));
-        let wiring = Wiring::new(&design, &setting.wiring.failed)?.recovering(setting.wiring.recovery());
+        let wiring = setting.wiring.redrawn(n)?;
         let setting = Setting { wiring: &wiring, background: setting.background };
         let done = n as usize;
         let step = simulate_watched(model, cluster, plan, &setting, &mut |at, all| {

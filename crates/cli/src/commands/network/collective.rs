@@ -4,15 +4,13 @@
 
 pub(crate) mod report;
 
-use super::on_fabric;
 use super::simulate::{Wired, in_words, wired};
+use super::{on_fabric, on_network};
 use crate::args::collective::CollectiveOn;
-use crate::args::traffic::OnNetwork;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run;
 use railwright_network::failures::Recovery;
-use railwright_network::simulate::Part;
 use railwright_network::topology::{DesignSpec, Routing};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
@@ -22,30 +20,20 @@ use railwright_tuner::collective::{Network, Question, curve, nodes, range, ranks
 use report::Answered;
 use std::path::Path;
 
-/// The cluster if none is named.
-const USUAL: &str = "dgx-h100";
 /// Hash seeds if their number is not set.
 const SEEDS: u32 = 16;
 
 /// Computes a curve.
 pub(crate) fn run(arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome, Failure> {
     let sizes = range(&arguments.bytes, arguments.factor).map_err(|problem| unplaced(problem, "--bytes"))?;
-    let failed = arguments
-        .fail
-        .iter()
-        .map(|text| Part::parse(text).map_err(|problem| problem.in_file("--fail")))
-        .collect::<Result<Vec<Part>, Problem>>()?;
+    let failed = on_network::failed(&arguments.fail)?;
     if let Some(file) = &arguments.fabric.fabric {
         return on_file(arguments, file, &sizes, printer);
     }
-    let mut on = OnNetwork { topology: arguments.on.topology.clone(), keys: arguments.on.keys.clone() };
-    on.keys.extend(arguments.routing.iter().map(|routing| format!("routing={routing}")));
-    let said = super::on_network::said(&on)?.spec;
+    let on = on_network::routed(&arguments.on, arguments.routing.as_deref());
+    let said = on_network::said(&on)?.spec;
     let mut chosen = Vec::new();
-    let word = arguments.cluster.as_deref().unwrap_or_else(|| {
-        chosen.push(format!("cluster {USUAL}"));
-        USUAL
-    });
+    let word = on_network::cluster_or_usual(arguments.cluster.as_deref(), &mut chosen);
     let (cluster, groups) = placed(arguments, word, &said)?;
     let Wired { sheet, wiring, chosen: laid } = wired(&on, &cluster, &failed)?;
     chosen.extend(laid);
@@ -69,11 +57,8 @@ fn on_file(
     sizes: &[Bytes],
     printer: &Printer,
 ) -> Result<Outcome, Failure> {
-    let word = arguments.cluster.as_deref().unwrap_or(USUAL);
     let mut chosen = Vec::new();
-    if arguments.cluster.is_none() {
-        chosen.push(format!("cluster {USUAL}"));
-    }
+    let word = on_network::cluster_or_usual(arguments.cluster.as_deref(), &mut chosen);
     let (mut cluster, fabric, laid) = on_fabric::read(file, word, arguments.routing.as_deref())?;
     chosen.extend(laid);
     let devices = fabric.devices.len() as u64;

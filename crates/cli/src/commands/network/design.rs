@@ -6,6 +6,7 @@
 mod report;
 
 use super::super::open_run::{self, Asked};
+use super::on_network::USUAL_CLUSTER;
 use super::{kind, on_run, spelled_out};
 use crate::args::OpenRun;
 use crate::args::design::Design;
@@ -145,10 +146,6 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     })
 }
 
-/// The machine whose accelerators, hosts and domains networks are designed around where none is named: by far the most measured runs
-/// are of it.
-const USUAL_MACHINE: &str = "dgx-h100";
-
 /// The run with a machine, and what was chosen.
 fn on_usual_machine(run: &OpenRun) -> Result<(OpenRun, Option<String>), Problem> {
     let mut run = run.clone();
@@ -174,7 +171,7 @@ fn on_usual_machine(run: &OpenRun) -> Result<(OpenRun, Option<String>), Problem>
             let accelerator = Calibration::parse(&input::read(file, CONFIG_LIMIT)?, file)?.accelerator;
             (of_accelerator(&accelerator), ", that of the calibration")
         }
-        None => (USUAL_MACHINE.to_owned(), ""),
+        None => (USUAL_CLUSTER.to_owned(), ""),
     };
     run.cluster.push(machine.clone());
     Ok((run, Some(format!("cluster {machine}{why}"))))
@@ -183,7 +180,7 @@ fn on_usual_machine(run: &OpenRun) -> Result<(OpenRun, Option<String>), Problem>
 /// A preset with an accelerator, the usual machine first; the accelerator itself if there is none.
 fn of_accelerator(accelerator: &str) -> String {
     let has_it = |name: &&str| by_name(name, 8).is_ok_and(|cluster| cluster.accelerator.id == accelerator);
-    std::iter::once(USUAL_MACHINE).chain(preset_names()).find(has_it).unwrap_or(accelerator).to_owned()
+    std::iter::once(USUAL_CLUSTER).chain(preset_names()).find(has_it).unwrap_or(accelerator).to_owned()
 }
 
 fn title(run: &Run) -> String {

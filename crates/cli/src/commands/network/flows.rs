@@ -6,22 +6,18 @@ pub(crate) mod report;
 
 use super::{on_fabric, on_network};
 use crate::args::flows::FlowsOn;
-use crate::args::traffic::OnNetwork;
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::{Printer, csv_lines};
 use crate::run;
 use railwright_network::flow::listed::{Interval, Listed, Routes, parse, play};
-use railwright_network::simulate::{Part, Wiring};
+use railwright_network::simulate::Wiring;
 use railwright_network::topology::Kind;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_tuner::collective::Network;
 use railwright_tuner::simulate::MOST_SEEDS;
 use report::{Answered, Shown};
-
-/// The cluster if none is named.
-const USUAL: &str = "dgx-h100";
 
 /// Plays a table.
 pub(crate) fn run(arguments: &FlowsOn, printer: &Printer) -> Result<Outcome, Failure> {
@@ -30,10 +26,7 @@ pub(crate) fn run(arguments: &FlowsOn, printer: &Printer) -> Result<Outcome, Fai
         return Err(problem.in_file("--seeds").into());
     }
     let mut chosen = Vec::new();
-    let word = arguments.cluster.as_deref().unwrap_or_else(|| {
-        chosen.push(format!("cluster {USUAL}"));
-        USUAL
-    });
+    let word = on_network::cluster_or_usual(arguments.cluster.as_deref(), &mut chosen);
     let answered = if let Some(file) = &arguments.fabric.fabric {
         let (_, fabric, laid) = on_fabric::read(file, word, arguments.routing.as_deref())?;
         chosen.extend(laid);
@@ -64,19 +57,15 @@ fn numbered(word: &str, devices: u32) -> Option<u32> {
 
 /// A design for the devices of a cluster, with its own latencies.
 fn wired(arguments: &FlowsOn, word: &str, chosen: &mut Vec<String>) -> Result<Wiring, Failure> {
-    let failed = arguments
-        .fail
-        .iter()
-        .map(|text| Part::parse(text).map_err(|problem| problem.in_file("--fail")))
-        .collect::<Result<Vec<Part>, Problem>>()?;
-    let mut on = OnNetwork { topology: arguments.on.topology.clone(), keys: arguments.on.keys.clone() };
-    on.keys.extend(arguments.routing.iter().map(|routing| format!("routing={routing}")));
+    let failed = on_network::failed(&arguments.fail)?;
+    let on = on_network::routed(&arguments.on, arguments.routing.as_deref());
     let cluster = run::cluster(word)?.resolve()?;
     if on.topology.is_none() {
         chosen.push(format!("topology {}", Kind::RailOptimized.name()));
     }
     let (mut sheet, _) = on_network::of(&on, Kind::RailOptimized, &cluster)?;
-    on_fabric::usual(sheet.spec.kind.unwrap_or(Kind::RailOptimized), &mut sheet.spec, chosen);
+    let kind = sheet.spec.kind.unwrap_or(Kind::RailOptimized);
+    chosen.extend(on_network::usual_routing(kind, &mut sheet.spec));
     let design = sheet.spec.resolve().map_err(|problem| on_network::placed(&sheet, problem))?;
     Ok(Wiring::new(&design, &failed).map_err(|problem| on_network::placed(&sheet, problem))?)
 }

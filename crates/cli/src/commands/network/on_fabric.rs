@@ -5,7 +5,7 @@
 use crate::input::{self, CONFIG_LIMIT};
 use crate::run;
 use railwright_network::imported::{Imported, RouteSetting, Surroundings, parse};
-use railwright_network::topology::{DesignSpec, Kind, Routing};
+use railwright_network::topology::{Connection, Routing};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
@@ -13,8 +13,6 @@ use railwright_spec::run::{Field as _, Value};
 
 /// Latency of cables without one: that of a design's links.
 const LATENCY: Seconds = Seconds::new(1e-6);
-/// Paths of a connection: NCCL's 2 channels per network peer with one queue pair each.
-const PATHS: u32 = 2;
 
 /// A cluster and a fabric with its ports, and the settings that were chosen.
 pub(super) fn read(
@@ -35,7 +33,8 @@ pub(super) fn read(
         domain_bandwidth: cluster.scale_up.bandwidth,
         latency: LATENCY,
     };
-    let setting = RouteSetting { routing, seed: 0, paths: PATHS };
+    let paths = u32::try_from(Connection::default().routes()).unwrap_or(u32::MAX);
+    let setting = RouteSetting { routing, seed: 0, paths };
     let drawing = parse(&input::read(file, CONFIG_LIMIT)?, file)?;
     let fabric = Imported::new(&drawing, file, &surroundings, setting)?;
     if !fabric.left_out.is_empty() {
@@ -49,12 +48,4 @@ pub(super) fn read(
         ));
     }
     Ok((cluster, fabric, chosen))
-}
-
-/// A generated design for a cluster, with its routing.
-pub(super) fn usual(kind: Kind, spec: &mut DesignSpec, chosen: &mut Vec<String>) {
-    if let (None, Some(routing)) = (spec.routing, kind.usual_routing()) {
-        spec.routing = Some(routing);
-        chosen.push(format!("routing {}", routing.name()));
-    }
 }

@@ -5,6 +5,7 @@
 use super::{design, spelled_out};
 use crate::args::network::DesignFlags;
 use crate::args::traffic::OnNetwork;
+use railwright_network::simulate::Part;
 use railwright_network::topology::{Design, DesignSpec, Kind};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
@@ -21,6 +22,36 @@ pub(super) fn of(
     fill(&mut sheet.spec, cluster);
     let design = sheet.spec.resolve().map_err(|problem| placed(&sheet, problem))?;
     Ok((sheet, design))
+}
+
+/// The cluster around which networks are built where none is named: by far the most measured runs are of it.
+pub(super) const USUAL_CLUSTER: &str = "dgx-h100";
+
+/// A cluster's name, and what was chosen where none is given.
+pub(super) fn cluster_or_usual<'a>(named: Option<&'a str>, chosen: &mut Vec<String>) -> &'a str {
+    named.unwrap_or_else(|| {
+        chosen.push(format!("cluster {USUAL_CLUSTER}"));
+        USUAL_CLUSTER
+    })
+}
+
+/// A network with `--routing` as its setting.
+pub(super) fn routed(on: &OnNetwork, routing: Option<&str>) -> OnNetwork {
+    let mut on = OnNetwork { topology: on.topology.clone(), keys: on.keys.clone() };
+    on.keys.extend(routing.map(|routing| format!("routing={routing}")));
+    on
+}
+
+/// The parts of `--fail`.
+pub(super) fn failed(words: &[String]) -> Result<Vec<Part>, Problem> {
+    words.iter().map(|text| Part::parse(text).map_err(|problem| problem.in_file("--fail"))).collect()
+}
+
+/// The routing of a kind of network where a design sets none, and what was chosen.
+pub(super) fn usual_routing(kind: Kind, spec: &mut DesignSpec) -> Option<String> {
+    let (None, Some(routing)) = (spec.routing, kind.usual_routing()) else { return None };
+    spec.routing = Some(routing);
+    Some(format!("routing {}", routing.name()))
 }
 
 /// What is said of a design, whatever the cluster is.

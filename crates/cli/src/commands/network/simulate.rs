@@ -31,11 +31,7 @@ const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 
 /// Simulates a step.
 pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Failure> {
-    let failed = arguments
-        .fail
-        .iter()
-        .map(|text| Part::parse(text).map_err(|problem| problem.in_file("--fail")))
-        .collect::<Result<Vec<Part>, Problem>>()?;
+    let failed = on_network::failed(&arguments.fail)?;
     let background = arguments
         .background
         .as_deref()
@@ -47,8 +43,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     if let Some(launch) = &launch {
         run::launch::tell(launch, printer);
     }
-    let mut on = OnNetwork { topology: arguments.on.topology.clone(), keys: arguments.on.keys.clone() };
-    on.keys.extend(arguments.routing.iter().map(|routing| format!("routing={routing}")));
+    let on = on_network::routed(&arguments.on, arguments.routing.as_deref());
     let Wired { sheet, wiring, chosen: laid } = wired(&on, &run.cluster, &failed)?;
     chosen.extend(laid);
     let recovery = Recovery::read(&Value::Text(arguments.recovery.clone()))
@@ -102,10 +97,7 @@ pub(super) fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Resul
     if on.topology.is_none() {
         chosen.push(format!("topology {}", kind.name()));
     }
-    if let (None, Some(routing)) = (sheet.spec.routing, kind.usual_routing()) {
-        sheet.spec.routing = Some(routing);
-        chosen.push(format!("routing {}", routing.name()));
-    }
+    chosen.extend(on_network::usual_routing(kind, &mut sheet.spec));
     let wiring = flows::wiring(cluster, &sheet.spec, failed).map_err(|problem| in_words(problem, &sheet))?;
     let chosen = (!chosen.is_empty()).then(|| chosen.join(", "));
     Ok(Wired { sheet, wiring, chosen })

@@ -144,7 +144,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("timeline", &[]),
 ];
 
-/// The response of a command: the schemas of its kinds of answers lie beside this document.
+/// The response of a command, with the schemas of its kinds of answers.
 fn answer(words: &[String]) -> Value {
     let command = words.join("/");
     let own = command.replace(['/', '-'], "_");

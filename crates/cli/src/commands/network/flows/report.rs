@@ -6,6 +6,7 @@ use crate::printer::{Answer, Terminal};
 use railwright_network::simulate::LayerLoad;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
+use railwright_tuner::simulate::quantile;
 use serde::Serialize;
 
 /// A played table.
@@ -39,12 +40,6 @@ impl Shown {
     fn time(&self) -> Seconds {
         self.end - self.begin
     }
-}
-
-/// The value at a share of sorted ones, by the nearest rank.
-fn quantile(sorted: &[Seconds], share: f64) -> Seconds {
-    let rank = (share * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(Seconds::ZERO)
 }
 
 fn sorted(times: impl Iterator<Item = Seconds>) -> Vec<Seconds> {
