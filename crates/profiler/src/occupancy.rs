@@ -187,6 +187,12 @@ impl Occupancy {
         }
     }
 
+    /// How many kernels of arithmetic start in an interval.
+    pub(crate) fn started(&self, from: i64, to: i64) -> usize {
+        let before = |time: i64| self.kernels.partition_point(|&start| start < time);
+        before(to).saturating_sub(before(from))
+    }
+
     /// How an interval was spent.
     pub(crate) fn spent(&self, from: i64, to: i64) -> Spent {
         if to <= from {
@@ -238,6 +244,11 @@ pub(crate) struct Launched<'a> {
 impl<'a> Launched<'a> {
     pub(crate) fn of(trace: &'a RankTrace, on: &'a Occupancy) -> Self {
         Self { trace, calls: calls(trace), on }
+    }
+
+    /// When the host launched a row of the device. None where the trace has no such call.
+    pub(crate) fn at(&self, row: usize) -> Option<i64> {
+        called(&self.calls, self.trace.gpu.get(row)?.correlation)
     }
 
     /// When a row could have begun on a free stream: after its launch, and after the kernels of arithmetic that were launched before it. None without its launch, or

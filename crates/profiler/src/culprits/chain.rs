@@ -11,7 +11,7 @@ use crate::joined::Joined;
 use crate::matching::{Lane, Part};
 use crate::occupancy::{Launched, Occupancy};
 use crate::trace::NONE;
-use crate::windows::Windows;
+use crate::windows::{Windows, host_steps};
 use std::collections::BTreeMap;
 
 /// A rank whose device ends its work before the steps do by more than this share of a step has no event at that edge, nor has one that begins it as much later if it is
@@ -23,6 +23,9 @@ const BACK_TO_BACK: i64 = 10_000;
 
 /// What a stream leaves at least between two kernels that are both queued, in nanoseconds.
 const BETWEEN: i64 = 1_000;
+
+/// By so many kernels the start of a collective may slip against the arithmetic around it.
+const SLIPPED: usize = 1;
 
 /// What happens at an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +54,17 @@ pub(super) struct Event {
     pub transfer: i64,
     /// Of a start: the communication before it on its stream.
     pub behind: Option<Behind>,
+    /// Of a start: the place of the communication among the rank's parts.
+    pub part: Option<u32>,
+}
+
+/// Where a communication stands in the program of its rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Launch {
+    /// When the host launched it, in nanoseconds.
+    pub time: i64,
+    /// The number of the step in which it did so.
+    pub step: u64,
 }
 
 /// A communication that a later one of the same stream cannot overtake.
@@ -73,6 +87,8 @@ pub(super) struct Chains {
     pub last_start: Vec<i64>,
     /// The member that started last.
     pub last_member: Vec<u32>,
+    /// By member the launches of all its parts, those outside of the steps too. None where a matched part has no launch within a step.
+    pub launches: Vec<Option<Vec<Launch>>>,
     /// From when to when the steps last: all times are cut there.
     pub span: (i64, i64),
 }
@@ -101,13 +117,24 @@ impl Chains {
         let mut held = vec![false; matching.collectives.len()];
         chains.order.iter().for_each(|&at| held[at as usize] = true);
         let begun = begin::recorded(job, joined, &chains, near as i64);
-        chains.events = (0..matching.parts.len())
-            .map(|member| {
-                let launched = Launched::of(&job.members[member].trace, &occupancies[member]);
-                let on = (&occupancies[member], &launched);
-                of_member(&chains, joined, member, on, &held, (begun[member], near as i64))
-            })
-            .collect();
+        // When each part's own stream apart it could have started, and its launch.
+        let known = (0..matching.parts.len()).map(|member| {
+            let trace = &job.members[member].trace;
+            let launched = Launched::of(trace, &occupancies[member]);
+            (
+                issues(&matching.parts[member], &launched),
+                launches(joined, member, &launched, &host_steps(trace)),
+            )
+        });
+        let issued: Vec<Vec<Option<i64>>>;
+        (issued, chains.launches) = known.unzip();
+        let beside = most_beside(joined, occupancies, &issued, &held);
+        let events = |member: usize| {
+            let on = (&occupancies[member], issued[member].as_slice());
+            of_member(&chains, joined, member, on, (&held, &beside), (begun[member], near as i64))
+        };
+        let all = (0..matching.parts.len()).map(events).collect();
+        chains.events = all;
         chains
     }
 
@@ -127,11 +154,13 @@ struct Raw {
     transfer: i64,
     /// Of a start: the collective before it on its stream, and what lies between.
     behind: Option<(u32, i64)>,
+    /// Of a start: its place among the rank's parts.
+    part: Option<u32>,
 }
 
 impl Raw {
     fn edge(time: i64, what: What) -> Self {
-        Self { time, what, collective: NONE, tail: time, transfer: 0, behind: None }
+        Self { time, what, collective: NONE, tail: time, transfer: 0, behind: None, part: None }
     }
 }
 
@@ -139,8 +168,8 @@ fn of_member(
     chains: &Chains,
     joined: &Joined,
     member: usize,
-    (on, launched): (&Occupancy, &Launched<'_>),
-    held: &[bool],
+    (on, issues): (&Occupancy, &[Option<i64>]),
+    (held, beside): (&[bool], &[usize]),
     (begun, near): (bool, i64),
 ) -> Vec<Event> {
     let matching = &joined.matching;
@@ -148,32 +177,39 @@ fn of_member(
     let parts = &matching.parts[member];
     // The last communication of every stream: its collective, when it was issued, and its end.
     let mut streams: BTreeMap<u32, (u32, i64, i64)> = BTreeMap::new();
-    for (part, collective) in parts.iter().zip(&matching.of[member]) {
+    for (at, (part, collective)) in parts.iter().zip(&matching.of[member]).enumerate() {
         let Some(collective) = collective.filter(|&at| held[at as usize]) else { continue };
         let (start, end) = (chains.within(part.start), chains.within(part.end));
+        let issue = issues.get(at).copied().flatten();
         let transfer = (end - chains.last_start[collective as usize]).max(0);
         let mut issued = start;
         let mut behind = None;
         if let Lane::Stream(stream) = part.lane {
             let before = streams.get(&stream).copied();
-            if let Some((before, earlier, free)) = before.filter(|b| b.2 <= start && stream != NONE) {
+            // Kernels of one stream run in turn; recorded ends and starts overlap by the resolution of the clocks.
+            let in_turn = |b: &(u32, i64, i64)| stream != NONE && b.2 - start <= BACK_TO_BACK && b.1 <= start;
+            if let Some((before, earlier, free)) = before.filter(in_turn) {
                 if start - free <= BACK_TO_BACK {
-                    issued = chains.within(ready(part, launched).unwrap_or(start).clamp(earlier, start));
+                    issued = chains.within(issue.unwrap_or(start).clamp(earlier, start));
                 }
                 let gap = if issued < start { start - free } else { (start - free).min(BETWEEN) };
                 behind = Some((before, gap));
             }
             streams.insert(stream, (collective, issued, end));
         }
-        raw.push(Raw { time: issued, what: What::Start, collective, tail: issued, transfer, behind });
-        // Compute that runs at the end goes on without the result, and who sends waits for nobody.
+        let known = Raw::edge(issued, What::Start);
+        raw.push(Raw { collective, transfer, behind, part: Some(at as u32), ..known });
+        // Compute that runs at the end goes on without the result, and who sends waits for nobody. Nor does the next kernel need the result if another member has started
+        // it before the end: then the rank stands still for another reason.
         let from =
             joined.matching.communicator(&matching.collectives[collective as usize]).channel.map(|c| c.0);
         let sends = from == Some(joined.clocks.clocks[member].rank);
-        let gated = !sends && on.compute.within(end - 1, end) == 0;
+        let needless = |issue: i64| beside[collective as usize] > on.started(issue, part.end) + SLIPPED;
+        let runs_on = from.is_none() && issue.is_some_and(needless);
+        let gated = !sends && !runs_on && on.compute.within(end - 1, end) == 0;
         if gated && end > start {
             let tail = on.compute.last_end(end).unwrap_or(start).max(start);
-            raw.push(Raw { time: end, what: What::Gate, collective, tail, transfer, behind: None });
+            raw.push(Raw { collective, tail, transfer, ..Raw::edge(end, What::Gate) });
         }
     }
     // At one instant what has ended comes before what begins.
@@ -196,7 +232,7 @@ fn of_member(
     let mut starts: BTreeMap<u32, u32> = BTreeMap::new();
     // The last start and the last event before: a tail holds none of them.
     let mut previous: Option<i64> = None;
-    for Raw { time, what, collective, tail, transfer, behind } in raw {
+    for Raw { time, what, collective, tail, transfer, behind, part } in raw {
         let since = previous.unwrap_or(time);
         let own = match what {
             What::Begin | What::Start | What::End => time - since,
@@ -206,14 +242,60 @@ fn of_member(
         if what == What::Start {
             starts.insert(collective, events.len() as u32);
         }
-        events.push(Event { what, collective, time, own, transfer, behind });
+        events.push(Event { what, collective, time, own, transfer, behind, part });
         previous = Some(time);
     }
     events
 }
 
-/// When a communication could have started had its stream been free: once the arithmetic that was launched before it had run, not before its own launch. None where
+/// For every collective the most kernels of arithmetic that a member starts from when it issues it to its end.
+fn most_beside(
+    joined: &Joined,
+    occupancies: &[Occupancy],
+    issued: &[Vec<Option<i64>>],
+    held: &[bool],
+) -> Vec<usize> {
+    let matching = &joined.matching;
+    let mut most = vec![0; matching.collectives.len()];
+    for (member, on) in occupancies.iter().enumerate() {
+        let parts = matching.parts[member].iter().zip(&matching.of[member]).zip(&issued[member]);
+        for ((part, collective), &issue) in parts {
+            let Some((collective, issue)) = collective.filter(|&at| held[at as usize]).zip(issue) else {
+                continue;
+            };
+            let most = &mut most[collective as usize];
+            *most = on.started(issue, part.end).max(*most);
+        }
+    }
+    most
+}
+
+/// The launches of a member's parts by its own steps.
+fn launches(
+    joined: &Joined,
+    member: usize,
+    launched: &Launched<'_>,
+    steps: &[(u64, i64, i64)],
+) -> Option<Vec<Launch>> {
+    let unknown = Launch { time: i64::MIN, step: 0 };
+    let launch = |(part, of): (&Part, &Option<u32>)| {
+        if of.is_none() {
+            return Some(unknown);
+        }
+        let time = matches!(part.lane, Lane::Stream(_)).then(|| launched.at(part.row as usize))??;
+        let step = steps.get(steps.partition_point(|step| step.1 <= time).checked_sub(1)?)?;
+        (time <= step.2).then_some(Launch { time, step: step.0 })
+    };
+    joined.matching.parts[member].iter().zip(&joined.matching.of[member]).map(launch).collect()
+}
+
+/// When each communication could have started had its stream been free: once the arithmetic that was launched before it had run, not before its own launch. None where
 /// the trace does not have the launch.
-fn ready(part: &Part, launched: &Launched<'_>) -> Option<i64> {
-    launched.ready(part.row as usize)
+fn issues(parts: &[Part], launched: &Launched<'_>) -> Vec<Option<i64>> {
+    let issue = |part: &Part| {
+        let ready =
+            matches!(part.lane, Lane::Stream(_)).then(|| launched.ready(part.row as usize)).flatten()?;
+        Some(ready.min(part.start))
+    };
+    parts.iter().map(issue).collect()
 }

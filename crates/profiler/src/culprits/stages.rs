@@ -1,6 +1,6 @@
 //! Pipeline stages with more work than the others.
 //!
-//! Responsible for: what the arithmetic of every stage takes, and the stages that take so much more than the median that the others wait for them. Refuses to compare
+//! Responsible for: what the arithmetic of every stage takes, and the stages that take so much more than the median (of two, than the other) that the others wait for them. Refuses to compare
 //! ranks of one stage with each other: that is what stragglers are found by.
 
 use crate::joined::Joined;
@@ -43,10 +43,6 @@ pub(super) fn slow_stages(joined: &Joined, occupancies: &[Occupancy], windows: &
         let Some((stage, on)) = place.zip(occupancies.get(member)) else { continue };
         stages.entry(stage as u32).or_default().push((on.compute.within(from, to), member));
     }
-    // Fewer than three have no usual one.
-    if stages.len() < 3 {
-        return Vec::new();
-    }
     let typical: Vec<(u32, i64, Vec<usize>)> = stages
         .into_iter()
         .map(|(stage, mut ranks)| {
@@ -57,7 +53,7 @@ pub(super) fn slow_stages(joined: &Joined, occupancies: &[Occupancy], windows: &
         .collect();
     let mut times: Vec<i64> = typical.iter().map(|stage| stage.1).collect();
     times.sort_unstable();
-    let peers = times[(times.len() - 1) / 2];
+    let Some(&peers) = times.get(times.len().saturating_sub(1) / 2) else { return Vec::new() };
     typical
         .into_iter()
         .filter(|stage| peers > 0 && stage.1 as f64 > MORE * peers as f64)

@@ -2,9 +2,9 @@
 //!
 //! Responsible for: which starts of communications of which ranks are the same place of one program. Where several communicators are open at once their starts interleave
 //! differently on every rank, so a place is known by the number of a communication among those of its kind, and only places that lie alike on all
-//! ranks of a class count. Refuses ranks whose messages lie elsewhere in the program: stages of a pipeline run different programs.
+//! ranks of a class count. Whether programs are the same is judged in the order of launches, where traces have them: on a slow rank starts on different streams change places. Refuses ranks whose messages lie elsewhere in the program: stages of a pipeline run different programs.
 
-use super::chain::{Chains, What};
+use super::chain::{Chains, Launch, What};
 use crate::communication::Operation;
 use crate::joined::Joined;
 use crate::matching::{Lane, Membership};
@@ -48,13 +48,13 @@ pub(super) struct Class {
 /// The classes of members that run the same program.
 pub(super) fn classes(chains: &Chains, joined: &Joined) -> Vec<Class> {
     let mut kinds = Kinds::default();
-    let programs: Vec<Vec<Start>> =
+    let programs: Vec<Program> =
         (0..chains.events.len()).map(|member| program(chains, joined, member, &mut kinds)).collect();
     let mut found: Vec<(Reference, Vec<Placed>)> = Vec::new();
-    for (member, program) in programs.iter().enumerate().filter(|(_, program)| !program.is_empty()) {
-        let times = by_kind(program);
+    for (member, program) in programs.iter().enumerate().filter(|(_, program)| !program.starts.is_empty()) {
+        let times = by_kind(&program.starts);
         let fits = found.iter_mut().find_map(|(reference, members)| {
-            if !reference.may_hold(program, &times) {
+            if !reference.may_hold(&program.starts, &times) {
                 return None;
             }
             let keys = reference.keys(program);
@@ -71,15 +71,79 @@ pub(super) fn classes(chains: &Chains, joined: &Joined) -> Vec<Class> {
     found.into_iter().map(|(reference, members)| reference.class(members)).collect()
 }
 
-/// The starts of a member in their order.
-fn program(chains: &Chains, joined: &Joined, member: usize, kinds: &mut Kinds) -> Vec<Start> {
+/// The starts of a member.
+fn program(chains: &Chains, joined: &Joined, member: usize, kinds: &mut Kinds) -> Program {
     let events = chains.events[member].iter().filter(|event| event.what == What::Start);
+    let places: Vec<usize> =
+        events.clone().filter_map(|event| event.part).map(|part| part as usize).collect();
+    let turns = chains.launches[member].as_ref().map(|launches| {
+        let parts = launches.iter().zip(&joined.matching.of[member]);
+        let all = parts.map(|(launch, of)| Some((*launch, kinds.of(joined, member, (*of)?).0)));
+        Turns::of(&all.collect::<Vec<_>>(), &places)
+    });
     let start = |event: &super::chain::Event| {
         let time = chains.last_start[event.collective as usize];
         let (kind, message) = kinds.of(joined, member, event.collective);
         Start { kind, message, time }
     };
-    events.map(start).collect()
+    Program { starts: events.map(start).collect(), turns }
+}
+
+/// The starts of a member.
+struct Program {
+    /// By time.
+    starts: Vec<Start>,
+    /// Their order by launches; none where these are not known.
+    turns: Option<Turns>,
+}
+
+/// The order in which the host launched a member's communications.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Turns {
+    /// By start its number among those of its kind in the whole recording.
+    numbers: Vec<i64>,
+    /// Numbers of starts in the order of launches.
+    order: Vec<usize>,
+    /// How many of a kind each step launches.
+    counts: BTreeMap<(u32, u64), u32>,
+}
+
+impl Turns {
+    /// From all parts with their kinds, and the places of the starts among them.
+    fn of(parts: &[Option<(Launch, u32)>], starts: &[usize]) -> Self {
+        let mut turns = Self::default();
+        let mut by_launch: Vec<(i64, usize, u32)> = Vec::new();
+        for (at, (launch, kind)) in parts.iter().enumerate().filter_map(|(at, part)| Some((at, (*part)?))) {
+            by_launch.push((launch.time, at, kind));
+            *turns.counts.entry((kind, launch.step)).or_default() += 1;
+        }
+        by_launch.sort_unstable();
+        let mut next: BTreeMap<u32, i64> = BTreeMap::new();
+        let mut numbers: Vec<(i64, usize)> = vec![(0, usize::MAX); parts.len()];
+        for (turn, &(_, at, kind)) in by_launch.iter().enumerate() {
+            let number = next.entry(kind).or_default();
+            if let Some(cell) = numbers.get_mut(at) {
+                *cell = (*number, turn);
+            }
+            *number += 1;
+        }
+        let of_start = |place: &usize| numbers.get(*place).copied().unwrap_or_default();
+        turns.numbers = starts.iter().map(|place| of_start(place).0).collect();
+        turns.order = (0..starts.len()).collect();
+        turns.order.sort_by_key(|&at| (starts.get(at).map(of_start).map(|number| number.1), at));
+        turns
+    }
+}
+
+impl Program {
+    /// Its starts with their keys in the order of launches; by time where these are not known.
+    fn in_order(&self, keys: &[Key]) -> Vec<(Start, Key)> {
+        let pairs: Vec<(Start, Key)> = self.starts.iter().copied().zip(keys.iter().copied()).collect();
+        match &self.turns {
+            Some(turns) => turns.order.iter().filter_map(|&at| pairs.get(at).copied()).collect(),
+            None => pairs,
+        }
+    }
 }
 
 /// The program of the first member of a class.
@@ -88,31 +152,63 @@ struct Reference {
     times: BTreeMap<u32, Vec<i64>>,
     /// By place: its number in the program, and the number of the anchor before it.
     places: BTreeMap<Key, (u32, Option<u32>)>,
+    /// By place the number of the anchor that is launched before it.
+    launched_behind: BTreeMap<Key, Option<u32>>,
+    /// How many of a kind each step launches, where launches are known, and the first number of each kind.
+    counts: Option<BTreeMap<(u32, u64), u32>>,
+    first: BTreeMap<u32, i64>,
     /// The kind that there are most of: places of the other kinds are known by the last of these before them.
     anchor: u32,
     messages: usize,
 }
 
 impl Reference {
-    fn new(program: &[Start]) -> Self {
-        let times = by_kind(program);
+    fn new(program: &Program) -> Self {
+        let starts = &program.starts;
+        let times = by_kind(starts);
         let most = times.iter().max_by_key(|(kind, times)| (times.len(), std::cmp::Reverse(**kind)));
         let anchor = most.map_or(0, |(kind, _)| *kind);
-        let messages = program.iter().filter(|start| start.message).count();
-        let mut reference = Self { times, places: BTreeMap::new(), anchor, messages };
+        let messages = starts.iter().filter(|start| start.message).count();
+        let mut first: BTreeMap<u32, i64> = BTreeMap::new();
+        if let Some(turns) = &program.turns {
+            for (start, &number) in starts.iter().zip(&turns.numbers) {
+                first.entry(start.kind).and_modify(|known| *known = number.min(*known)).or_insert(number);
+            }
+        }
+        let mut reference = Self {
+            times,
+            places: BTreeMap::new(),
+            launched_behind: BTreeMap::new(),
+            counts: program.turns.as_ref().map(|turns| turns.counts.clone()),
+            first,
+            anchor,
+            messages,
+        };
         let mut last = None;
-        for (at, key) in reference.keys(program).into_iter().enumerate() {
+        let keys = reference.keys(program);
+        for (at, &key) in keys.iter().enumerate() {
             reference.places.insert(key, (at as u32, last));
             if key.0 == anchor {
                 last = Some(at as u32);
             }
         }
+        let in_order: Vec<Key> = program.in_order(&keys).into_iter().map(|start| start.1).collect();
+        reference.launched_behind = in_order.iter().copied().zip(reference.before(&in_order)).collect();
         reference
     }
 
-    /// The places of a program's starts. Where there are more or fewer of a kind than in the reference the first or the last are missing, whichever fits the times.
-    fn keys(&self, program: &[Start]) -> Vec<Key> {
-        let mut next: BTreeMap<u32, i64> = by_kind(program)
+    /// The places of a program's starts: by their numbers in the recordings where both launch as many of each kind in each step. Else, where there are more or fewer
+    /// of a kind than in the reference, the first or the last are missing, whichever fits the times.
+    fn keys(&self, program: &Program) -> Vec<Key> {
+        if let Some(turns) =
+            program.turns.as_ref().filter(|turns| self.counts.as_ref() == Some(&turns.counts))
+        {
+            let key = |(start, number): (&Start, &i64)| {
+                (start.kind, number - self.first.get(&start.kind).copied().unwrap_or(0))
+            };
+            return program.starts.iter().zip(&turns.numbers).map(key).collect();
+        }
+        let mut next: BTreeMap<u32, i64> = by_kind(&program.starts)
             .into_iter()
             .map(|(kind, times)| (kind, self.times.get(&kind).map_or(0, |known| skipped(known, &times))))
             .collect();
@@ -122,7 +218,7 @@ impl Reference {
             *nth += 1;
             key
         };
-        program.iter().map(key).collect()
+        program.starts.iter().map(key).collect()
     }
 
     /// By place the anchor before it, as its number in the reference.
@@ -148,11 +244,13 @@ impl Reference {
     }
 
     /// Whether a program is the same one.
-    fn holds(&self, program: &[Start], keys: &[Key]) -> bool {
+    fn holds(&self, program: &Program, keys: &[Key]) -> bool {
         let (mut shared, mut messages, mut alike, mut own) = (0_usize, 0_usize, 0_usize, 0_usize);
-        for ((start, key), before) in program.iter().zip(keys).zip(self.before(keys)) {
+        let in_order = program.in_order(keys);
+        let ordered: Vec<Key> = in_order.iter().map(|start| start.1).collect();
+        for ((start, key), before) in in_order.iter().zip(self.before(&ordered)) {
             own += usize::from(start.message);
-            let Some(&(_, known)) = self.places.get(key) else { continue };
+            let Some(&known) = self.launched_behind.get(key) else { continue };
             shared += 1;
             if start.message {
                 messages += 1;
@@ -160,7 +258,7 @@ impl Reference {
             }
         }
         let enough = |count: usize, of: usize| count as f64 >= SHARED * of as f64;
-        enough(shared, program.len().max(self.places.len()))
+        enough(shared, program.starts.len().max(self.places.len()))
             && enough(messages, own.max(self.messages))
             && alike as f64 >= ALIKE * messages as f64
     }
@@ -274,11 +372,17 @@ mod tests {
         starts.split_off(lost)
     }
 
+    fn by_time(starts: Vec<Start>) -> Program {
+        Program { starts, turns: None }
+    }
+
     fn class(programs: &[Vec<Start>]) -> Class {
-        let reference = Reference::new(&programs[0]);
+        let reference = Reference::new(&by_time(programs[0].clone()));
         let placed = programs.iter().enumerate().map(|(member, program)| {
-            let keys = reference.keys(program);
-            assert!(reference.may_hold(program, &by_kind(program)) && reference.holds(program, &keys));
+            let program = by_time(program.clone());
+            let keys = reference.keys(&program);
+            let same = reference.holds(&program, &keys);
+            assert!(reference.may_hold(&program.starts, &by_kind(&program.starts)) && same);
             (member, keys)
         });
         let placed: Vec<Placed> = placed.collect();
@@ -313,8 +417,34 @@ mod tests {
             }
             starts
         };
-        let reference = Reference::new(&with(2));
-        assert!(reference.holds(&with(2), &reference.keys(&with(2))));
-        assert!(!reference.holds(&with(4), &reference.keys(&with(4))));
+        let reference = Reference::new(&by_time(with(2)));
+        let holds = |program: &Program| reference.holds(program, &reference.keys(program));
+        assert!(holds(&by_time(with(2))));
+        assert!(!holds(&by_time(with(4))));
+    }
+
+    #[test]
+    fn messages_that_start_in_another_order_than_they_were_launched_are_the_same_program() {
+        // Of each pair the first is launched first. On the slow rank it starts first, too; on the other one it starts behind the second. The steps cut off three starts of one
+        // and none of the other.
+        let program = |slow: bool, cut: usize| {
+            let pair = |k: i64| {
+                let (a, b) = (start(0, true, k * 1_000), start(1, true, k * 1_000 + 1));
+                if slow { [a, b] } else { [b, a] }
+            };
+            let starts: Vec<Start> = (0..16).flat_map(pair).collect();
+            let at = |start: &Start| Launch { time: start.time / 1_000 * 2 + i64::from(start.kind), step: 7 };
+            let parts: Vec<_> = starts.iter().map(|start| Some((at(start), start.kind))).collect();
+            let places: Vec<usize> = (cut..starts.len()).collect();
+            let turns = Some(Turns::of(&parts, &places));
+            Program { starts: starts[cut..].to_vec(), turns }
+        };
+        let (fast, slow) = (program(false, 0), program(true, 3));
+        let reference = Reference::new(&fast);
+        let keys = reference.keys(&slow);
+        assert!(reference.holds(&slow, &keys));
+        assert_eq!(keys[..3], [(1, 1), (0, 2), (1, 2)]);
+        let (by_times, reference) = (by_time(slow.starts.clone()), Reference::new(&by_time(fast.starts)));
+        assert!(!reference.holds(&by_times, &reference.keys(&by_times)), "by time alone they differ");
     }
 }
