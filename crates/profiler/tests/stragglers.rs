@@ -5,7 +5,7 @@
 mod jobs;
 
 use jobs::job;
-use railwright_profiler::culprits::{CauseClass, StragglerReport, straggler_report};
+use railwright_profiler::culprits::{CauseClass, Kind, StragglerReport, Verdict, straggler_report};
 use railwright_profiler::joined::JoinOptions;
 
 fn report(folder: &str) -> StragglerReport {
@@ -45,5 +45,23 @@ fn a_stall_of_every_micro_batch_of_one_step() {
     for stall in stalls {
         assert_eq!(stall.step, Some(3));
         assert!((stall.excess - 50_000_000).abs() <= 5_000_000, "{stall:?}");
+    }
+}
+
+/// Simulated jobs whose faults and costs are known (fixtures/traces/SOURCES.md).
+#[test]
+fn planted_faults_are_named_with_their_costs() {
+    let faults: [(&str, Verdict, Kind, &[u32], &str, f64); 4] = [
+        ("slow_host_pipeline", Verdict::Straggler, Kind::Rank, &[2], "slow host", 15.221e-3),
+        ("drifting_clocks", Verdict::Straggler, Kind::Rank, &[3], "slow host", 39.362e-3),
+        ("hot_expert", Verdict::Straggler, Kind::Rank, &[3], "more work", 4.315e-3),
+        ("two_stages", Verdict::Imbalance, Kind::Stage, &[0, 1], "imbalance", 3.008e-3),
+    ];
+    for (name, verdict, kind, ranks, cause, cost_s) in faults {
+        let report = report(&format!("simulated/{name}"));
+        assert_eq!(report.verdict, verdict, "{name}: {:?}", report.culprits);
+        let [named] = report.culprits.as_slice() else { panic!("{name}: {:?}", report.culprits) };
+        assert_eq!((named.kind, named.ranks.as_slice(), named.cause), (kind, ranks, cause), "{name}");
+        assert!((named.cost_s / cost_s - 1.0).abs() < 0.15, "{name}: {} s for {cost_s} s", named.cost_s);
     }
 }

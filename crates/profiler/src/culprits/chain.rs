@@ -24,6 +24,9 @@ const BACK_TO_BACK: i64 = 10_000;
 /// What a stream leaves at least between two kernels that are both queued, in nanoseconds.
 const BETWEEN: i64 = 1_000;
 
+/// Recorded times of one clock agree to this part of an interval (100 ppm: crystals of hosts are within 50 ppm of each other).
+const RESOLVED: i64 = 10_000;
+
 /// By so many kernels the start of a collective may slip against the arithmetic around it.
 const SLIPPED: usize = 1;
 
@@ -206,9 +209,12 @@ fn of_member(
         let sends = from == Some(joined.clocks.clocks[member].rank);
         let needless = |issue: i64| beside[collective as usize] > on.started(issue, part.end) + SLIPPED;
         let runs_on = from.is_none() && issue.is_some_and(needless);
-        let gated = !sends && !runs_on && on.compute.within(end - 1, end) == 0;
+        // What the result starts may be recorded before the end by the resolution of the clocks.
+        let slack = ((end - start) / RESOLVED).clamp(1, BACK_TO_BACK);
+        let works_on = on.compute.within(end - slack, end) * 2 > slack;
+        let gated = !sends && !runs_on && !works_on;
         if gated && end > start {
-            let tail = on.compute.last_end(end).unwrap_or(start).max(start);
+            let tail = on.compute.last_end(end - slack).unwrap_or(start).max(start);
             raw.push(Raw { collective, tail, transfer, ..Raw::edge(end, What::Gate) });
         }
     }
