@@ -45,7 +45,7 @@ pub struct Group {
     /// Whether no trace says it: its ranks were told by when their collectives end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
-    /// Whether it joins the stages of a pipeline and the ranks within them (Megatron's `MODEL_PARALLEL_GROUP`): ranks that wait in it wait for the pipeline to drain.
+    /// Whether it joins the stages of a pipeline and the ranks within them (Megatron's `MODEL_PARALLEL_GROUP`, or a group of norms and flags): ranks that wait in it wait for the pipeline to drain.
     #[serde(skip)]
     pub drains: bool,
 }

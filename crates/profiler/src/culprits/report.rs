@@ -145,6 +145,9 @@ pub struct StragglerReport {
     pub charged: Vec<Charged>,
     /// Groups with slow transfers.
     pub slow_groups: Vec<SlowGroup>,
+    /// Ranks of every stage that computes for longer than the others, whatever the verdict.
+    #[serde(skip)]
+    pub slow_stages: Vec<Vec<u32>>,
     /// How the clocks were treated.
     pub clocks: Clocks,
     /// What is doubtful.
@@ -190,7 +193,6 @@ fn judge(
     (occupancies, names): (&[Occupancy], &NameTable),
     windows: &Windows,
 ) -> StragglerReport {
-    let windows = &steps::whole(windows);
     let chains = Chains::of(job, joined, occupancies, windows);
     let stretches = Stretches::of(&chains, joined);
     let charges = charge(&chains, joined, &stretches);
@@ -365,7 +367,7 @@ fn judge(
         ranks_traced: job.members.len() as u32,
         world_size: job.world_size,
         world_size_known: job.world_size_known,
-        steps: count as u32,
+        steps: windows.steps.len().max(1) as u32,
         step_time,
         step_time_without: (without as f64 / count).min(step_time),
         noise,
@@ -379,6 +381,10 @@ fn judge(
         origin,
         charged: charges.list,
         slow_groups: slow.into_iter().map(|found| found.1).take(20).collect(),
+        slow_stages: stages
+            .iter()
+            .map(|stage| stage.members.iter().map(|&member| job.members[member].rank).collect())
+            .collect(),
         clocks: joined.clocks.clone(),
         warnings,
     }

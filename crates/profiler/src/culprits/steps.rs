@@ -5,26 +5,17 @@
 use crate::matching::line::median;
 use crate::windows::{CutBy, StepWindow, Windows};
 
-/// A last step that is shorter than this share of every other one is not whole.
-const CUT: f64 = 0.9;
-
-/// The steps that are whole. Where steps begin with arithmetic or at the end of a collective the recording ends before the last one does: what comes before the next step's
-/// first arithmetic would be missing once, and every cost for a step be too low.
-pub(super) fn whole(windows: &Windows) -> Windows {
-    let durations: Vec<f64> = windows.steps.iter().map(StepWindow::duration).map(|d| d as f64).collect();
-    let last = durations.last().copied().unwrap_or(0.0);
-    let shortest = durations.iter().rev().skip(1).copied().fold(f64::INFINITY, f64::min);
-    let mut whole = windows.clone();
-    let open = windows.at_collective || windows.cut_by == CutBy::Launches;
-    if open && durations.len() > 2 && last < CUT * shortest {
-        whole.steps.pop();
-    }
-    whole
-}
-
-/// How many steps the windows are, at least 1.
+/// How many steps the windows are, at least 1. Where steps begin with arithmetic or at the end of a collective the recording ends before the last one does: what comes before
+/// the next step's first arithmetic is missing once, so the last one counts for what it lasts of the shortest other one.
 pub(super) fn count(windows: &Windows) -> f64 {
-    windows.steps.len().max(1) as f64
+    let durations: Vec<f64> = windows.steps.iter().map(StepWindow::duration).map(|d| d as f64).collect();
+    let shortest = durations.iter().rev().skip(1).copied().fold(f64::INFINITY, f64::min);
+    let open = windows.at_collective || windows.cut_by == CutBy::Launches;
+    let missing = match durations.last() {
+        Some(last) if open && durations.len() > 2 && shortest > 0.0 => (1.0 - last / shortest).max(0.0),
+        _ => 0.0,
+    };
+    (durations.len() as f64 - missing).max(1.0)
 }
 
 /// The number of the step of a time, if steps have numbers. The end of the last one is still its own.
@@ -49,7 +40,7 @@ pub(super) fn noise(windows: &Windows) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn of(durations: &[i64], cut_by: CutBy) -> usize {
+    fn of(durations: &[i64], cut_by: CutBy) -> f64 {
         let mut at = 0;
         let step = |&duration: &i64| {
             at += duration;
@@ -65,14 +56,17 @@ mod tests {
             spread: 0,
             warnings: Vec::new(),
         };
-        whole(&windows).steps.len()
+        count(&windows)
     }
 
     #[test]
-    fn a_last_step_that_breaks_off_is_left_out_and_one_without_the_fault_of_others_is_not() {
-        assert_eq!(of(&[83, 83, 82, 51], CutBy::Launches), 3);
-        assert_eq!(of(&[83, 83, 82, 51], CutBy::HostAnnotations), 4);
-        assert_eq!(of(&[83, 51, 82, 50], CutBy::Launches), 4);
-        assert_eq!(of(&[83, 51], CutBy::Launches), 2);
+    fn a_last_step_that_breaks_off_counts_for_what_it_lasts() {
+        let near = |count: f64, expected: f64| assert!((count - expected).abs() < 1e-12, "{count}");
+        near(of(&[80, 90, 80, 60], CutBy::Launches), 3.75);
+        near(of(&[80, 80, 80, 80], CutBy::Launches), 4.0);
+        near(of(&[80, 80, 80, 60], CutBy::HostAnnotations), 4.0);
+        near(of(&[80, 40, 80, 40], CutBy::Launches), 4.0);
+        near(of(&[80, 40], CutBy::Launches), 2.0);
+        near(of(&[], CutBy::Launches), 1.0);
     }
 }

@@ -32,6 +32,7 @@ impl Rule for SlowChip {
                 let more =
                     |named: &&Named| named.kind == Kind::Stage || named.cause == CauseClass::MoreWork.name();
                 report.culprits.iter().filter(more).any(|named| named.ranks.contains(&rank))
+                    || report.slow_stages.iter().any(|stage| stage.contains(&rank))
             })
         };
         let mut slow = context.waterfall.slower_chips.clone();

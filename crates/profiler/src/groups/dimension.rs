@@ -19,7 +19,7 @@ pub enum Evidence {
     Description,
     /// Sets of ranks tile the world in one way.
     Tiling,
-    /// What it does: messages, all-to-all, many equal all-reduces.
+    /// What it does: messages, all-to-all, many equal all-reduces, norms.
     Operations,
     /// Nothing told.
     Nothing,
@@ -51,8 +51,15 @@ impl GroupDimension {
     }
 }
 
-/// The dimension that a group's operations give away, and whether they reduce and gather in many sizes.
-type Answer = (Option<Dimension>, bool);
+/// What a group's operations give away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Answer {
+    dimension: Option<Dimension>,
+    /// Whether they reduce and gather in many sizes.
+    reduces: bool,
+    /// Whether they move nothing but single numbers.
+    scalars: bool,
+}
 
 /// So many groups of one size and stride are asked for what they do.
 const ASKED: u32 = 4;
@@ -69,8 +76,10 @@ pub fn infer(
     let mut asked: BTreeMap<(Option<u32>, u32, u32), (Answer, u32)> = BTreeMap::new();
     let mut twins: BTreeMap<RankSet, u32> = BTreeMap::new();
     let mut gradients: Vec<bool> = Vec::with_capacity(groups.groups.len());
+    let mut scalars: Vec<bool> = Vec::with_capacity(groups.groups.len());
     for (at, group) in groups.groups.iter_mut().enumerate() {
         gradients.push(false);
+        scalars.push(false);
         let from_layout = layout.zip(group.ranks.as_ref()).and_then(|(l, set)| l.dimension(set));
         if let Some(dimension) = from_layout {
             group.dimension = GroupDimension::known(dimension, Evidence::Sizes);
@@ -101,16 +110,20 @@ pub fn infer(
             // All ranks of a job exchange embeddings and samples, too.
             let doubted =
                 |dimension: &Dimension| *dimension == Dimension::Expert && size == world && !habits.experts;
-            (habits.dimension().filter(|found| !doubted(found)), habits.reduces_many_sizes())
+            Answer {
+                dimension: habits.dimension().filter(|found| !doubted(found)),
+                reduces: habits.reduces_many_sizes(),
+                scalars: habits.scalars(),
+            }
         };
-        let (does, reduces) = match group.ranks.as_ref() {
+        let does = match group.ranks.as_ref() {
             Some(set) if set.stride().is_some() => {
                 let twin = twins.entry(set.clone()).or_default();
                 *twin += 1;
                 let (found, times) =
-                    asked.entry((set.stride(), set.len(), *twin)).or_insert(((None, false), 0));
+                    asked.entry((set.stride(), set.len(), *twin)).or_insert((Answer::default(), 0));
                 // A group that did nothing says nothing of the others; a few that say nothing speak for all.
-                if *found == (None, false) && *times < ASKED {
+                if *found == Answer::default() && *times < ASKED {
                     *found = ask();
                     *times += 1;
                 }
@@ -118,12 +131,16 @@ pub fn infer(
             }
             _ => ask(),
         };
-        gradients[at] = reduces;
-        if let Some(dimension) = does {
+        (gradients[at], scalars[at]) = (does.reduces, does.scalars);
+        if let Some(dimension) = does.dimension {
             group.dimension = GroupDimension::known(dimension, Evidence::Operations);
+        } else if does.scalars && size < world {
+            let label = "norms and flags".to_owned();
+            group.dimension =
+                GroupDimension { dimension: Dimension::Other, label, evidence: Evidence::Operations };
         }
     }
-    mark_drains(groups);
+    mark_drains(groups, &scalars);
     // Beside groups for other purposes the whole world is not for gradients.
     let others = groups.groups.iter().any(|group| {
         group.size > 1 && !matches!(group.dimension.dimension, Dimension::Data | Dimension::Other)
@@ -145,13 +162,14 @@ pub fn infer(
     }
 }
 
-/// Marks the groups described as model parallel as a whole that hold all ranks of a pipeline: collectives in them come after the last pass, so their waits are bubble.
-fn mark_drains(groups: &mut Groups) {
+/// Marks the groups that hold all ranks of a pipeline and are described as model parallel as a whole, or reduce nothing but norms and flags over less than the world:
+/// collectives in them come after the last pass, so their waits are bubble.
+fn mark_drains(groups: &mut Groups, scalars: &[bool]) {
     let is_pipeline = |group: &&Group| group.dimension.dimension == Dimension::Pipeline && group.size > 1;
     let pipelines: BTreeSet<RankSet> =
         groups.groups.iter().filter(is_pipeline).filter_map(|group| group.ranks.clone()).collect();
-    for group in &mut groups.groups {
-        let whole = group.description.as_deref().is_some_and(is_model_parallel);
+    for (group, scalars) in groups.groups.iter_mut().zip(scalars) {
+        let whole = group.description.as_deref().is_some_and(is_model_parallel) || *scalars;
         let Some(ranks) = group.ranks.as_ref().filter(|_| whole) else { continue };
         let own: BTreeSet<u32> = ranks.ranks().iter().copied().collect();
         group.drains = pipelines.iter().any(|set| set.ranks().iter().all(|rank| own.contains(rank)));

@@ -33,6 +33,9 @@ pub struct Habits {
     pub experts: bool,
 }
 
+/// Gradient norms, losses and overflow flags take at most so many bytes (eight numbers of 4 bytes); a layer's activations or gradients take more.
+const SCALARS: u64 = 32;
+
 /// A share below which what was seen in a phase is taken for a stray: loss and metrics are averaged in the forward pass too.
 const STRAY: f64 = 0.02;
 
@@ -109,6 +112,13 @@ impl Habits {
         longest
     }
 
+    /// Whether the group moves nothing but single numbers: norms, losses, flags. That is the purpose of no dimension.
+    pub(super) fn scalars(&self) -> bool {
+        let scalar = |deed: &Deed| deed.bytes.is_some_and(|bytes| bytes <= SCALARS);
+        let moves = |deed: &&Deed| deed.operation != Some(Operation::Barrier);
+        self.deeds.iter().any(|deed| moves(&deed)) && self.deeds.iter().filter(moves).all(scalar)
+    }
+
     /// The dimension that operations give away.
     pub(super) fn dimension(&self) -> Option<Dimension> {
         let all = self.deeds.len();
@@ -117,6 +127,9 @@ impl Habits {
         }
         if self.count(Operation::is_message) * 2 > all {
             return Some(Dimension::Pipeline);
+        }
+        if self.scalars() {
+            return None;
         }
         let exchanges = self.count(|o| {
             matches!(o, Operation::AllToAll | Operation::Dispatch | Operation::Combine | Operation::Notify)
@@ -211,6 +224,16 @@ mod tests {
     }
 
     use Operation::{AllGather, AllReduce, ReduceScatter};
+
+    #[test]
+    fn norms_and_flags_are_no_gradients() {
+        for phased in [true, false] {
+            let norms = habits(3, 12, &[], &[], &[(AllReduce, 4), (AllReduce, 8)], phased);
+            assert!(norms.scalars() && norms.dimension().is_none());
+            let more = habits(3, 12, &[], &[(AllReduce, 25 << 20)], &[(AllReduce, 4)], phased);
+            assert!(!more.scalars());
+        }
+    }
 
     #[test]
     fn activations_are_reduced_in_the_forward_pass_too() {
