@@ -25,15 +25,15 @@ for (const [name, step] of Object.entries(steps)) {
   if (names.length > 0 && !names.includes(name)) continue
   const since = performance.now()
   try {
-    const told = (await step()) ?? ''
-    console.log(`ok   ${name} (${((performance.now() - since) / 1000).toFixed(1)} s) ${told}`)
+    const remark = (await step()) ?? ''
+    console.log(`ok   ${name} (${((performance.now() - since) / 1000).toFixed(1)} s) ${remark}`)
   } catch (error) {
     failed += 1
     console.log(`FAIL ${name}\n${String(error?.stack ?? error).replace(/^/gm, '     ')}`)
   }
 }
-// Only files of the folder were asked for, by GET: nothing of the user's went to the server.
-const strange = site.asked.filter((line) => !line.startsWith('GET /site/playground/') || line.includes('/api/'))
+// All requests were for files of the folder, by GET: no data of the user went to the server.
+const strange = site.requests.filter((line) => !line.startsWith('GET /site/playground/') || line.includes('/api/'))
 if (strange.length > 0) {
   failed += 1
   console.log(`FAIL requests beside the files of the page: ${[...new Set(strange)].join(', ')}`)
@@ -48,7 +48,10 @@ process.exit(failed === 0 ? 0 : 1)
 async function paints() {
   const view = await openPage(browser, site.url, { fragment: RUN })
   await view.page.waitForSelector('.headline .value', { timeout: 60_000 })
-  const [paint, numbers] = await view.page.evaluate(() => [performance.getEntriesByName('first-contentful-paint')[0].startTime, performance.now()])
+  const [paint, numbers] = await view.page.evaluate(() => [
+    performance.getEntriesByName('first-contentful-paint')[0].startTime,
+    performance.now(),
+  ])
   await view.close()
   const limit = Number(process.env.RAILWRIGHT_PAINT_MS ?? 1000)
   check(paint < limit, `first paint after ${paint.toFixed(0)} ms`)
@@ -69,24 +72,34 @@ async function equals() {
   return texts[0].join(' ').replace(/\s+/g, ' ').slice(0, 60)
 }
 
-/** Milliseconds from a question to its answer, in the page, of estimates that nobody asked before. */
+/** Milliseconds from a question to its answer, in the page, of estimates that are new to it. */
 async function answers() {
   const view = await openPage(browser, site.url, { fragment: RUN })
   await view.page.waitForSelector('.headline .value', { timeout: 60_000 })
   await view.settled()
-  const times = await view.page.evaluate(async () => {
+  const large = {
+    model: 'llama-3.1-405b',
+    cluster: 'dgx-h100',
+    gpus: 1024,
+    tp: 8,
+    cp: 2,
+    pp: 16,
+    'global-batch': 512,
+    'uneven-stages': true,
+  }
+  const times = await view.page.evaluate(async (large) => {
     const name = performance.getEntriesByType('resource').find((one) => /assets\/transport\.js/.test(one.name))?.name
     const { respond } = await import(name)
     const taken = []
     for (let index = 0; index < 40; index += 1) {
-      const run = { model: 'llama-3.1-405b', cluster: 'dgx-h100', gpus: 1024, tp: 8, cp: 2, pp: 16, 'global-batch': 512, tokens: 1e12 + index }
+      const run = { ...large, tokens: 1e12 + index }
       const since = performance.now()
       const response = await respond('estimate', { body: JSON.stringify({ arguments: run }) })
       await response.json()
       taken.push(performance.now() - since)
     }
     return taken.sort((a, b) => a - b)
-  })
+  }, large)
   await view.close()
   const [median, late] = [times[20], times[37]]
   const limit = Number(process.env.RAILWRIGHT_SLIDER_MS ?? 50)
@@ -110,7 +123,11 @@ async function searches() {
     const since = performance.now()
     await view.page.keyboard.press('r')
     await view.page.waitForSelector('[aria-label=Ranking] tbody tr', { timeout: 300_000 })
-    await view.page.waitForFunction(() => !document.querySelector('[aria-busy=true]') && !document.body.textContent.includes('looking for the rest'), null, { timeout: 300_000 })
+    await view.page.waitForFunction(
+      () => !document.querySelector('[aria-busy=true]') && !document.body.textContent.includes('looking for the rest'),
+      null,
+      { timeout: 300_000 },
+    )
     times.push((performance.now() - since) / 1000)
     best.push(await view.page.locator('[aria-label=Ranking] tbody tr').first().innerText())
     await view.close()
@@ -121,7 +138,9 @@ async function searches() {
 
 /** A search that is stopped ends at once, and the page goes on. */
 async function stops() {
-  const view = await openPage(browser, site.url, { fragment: '#/search?model=llama-3.1-405b&cluster=dgx-h100&gpus=16384&global-batch=2048' })
+  const view = await openPage(browser, site.url, {
+    fragment: '#/search?model=llama-3.1-405b&cluster=dgx-h100&gpus=16384&global-batch=2048',
+  })
   const { page } = view
   await page.waitForSelector('text=Every strategy that the software can run', { timeout: 60_000 })
   await page.keyboard.press('r')
@@ -150,7 +169,9 @@ async function networks() {
   await view.close()
 }
 
-const file = (path, name) => ({ name, mimeType: 'application/octet-stream', buffer: readFileSync(join(repository, path)) })
+function file(path, name) {
+  return { name, buffer: readFileSync(join(repository, path)) }
+}
 
 /** Hands files to the page as a drop does. */
 async function drop(page, files) {
@@ -177,7 +198,9 @@ async function drops() {
   await drop(page, [file('catalog/models/gemma-2-9b.json', 'config.json')])
   await page.waitForFunction(() => location.hash.includes('config.json'), null, { timeout: 30_000 })
   await page.waitForSelector('.headline .value', { timeout: 30_000 })
-  await drop(page, [file('fixtures/logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz', 'train.log.gz')])
+  await drop(page, [file('fixtures/traces/logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz', 'train.log.gz')])
+  await page.waitForFunction(() => location.hash.includes('train.log.gz'), null, { timeout: 30_000 })
+  await page.click('text=Step times of this log')
   await page.waitForFunction(() => location.hash.startsWith('#/log'), null, { timeout: 30_000 })
   await page.waitForSelector('.opened', { timeout: 30_000 })
   await view.settled()
@@ -190,7 +213,10 @@ async function traces() {
   const { page } = view
   await page.waitForSelector('text=Files are read in this browser', { timeout: 60_000 })
   const names = [0, 1, 2, 3].map((rank) => `rank${rank}_step5.pt.trace.json.gz`)
-  await drop(page, names.map((name) => file(join(TRACES, name).slice(repository.length), name)))
+  await drop(
+    page,
+    names.map((name) => file(join(TRACES, name).slice(repository.length), name)),
+  )
   await page.waitForSelector('text=Where a step goes', { timeout: 120_000 })
   check((await page.getByRole('tab', { name: 'SQL' }).count()) === 0, 'SQL is offered')
   await page.getByRole('tab', { name: 'Stragglers' }).click()

@@ -6,12 +6,12 @@ import { extname, join, normalize } from 'node:path'
 const types = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.mjs': 'text/javascript', '.css': 'text/css' }
 const PATH = '/site/playground/'
 
-/** Serves a folder; what was asked for stands in `asked`. */
+/** Serves a folder; its requests are listed in `requests`. */
 export async function startStatic(folder) {
-  const asked = []
+  const requests = []
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url, 'http://localhost')
-    asked.push(`${request.method} ${pathname}`)
+    requests.push(`${request.method} ${pathname}`)
     try {
       if (request.method !== 'GET' || !pathname.startsWith(PATH)) throw new Error('not here')
       const name = normalize(decodeURIComponent(pathname.slice(PATH.length)) || 'index.html').replace(/^(\.\.\/)+/, '')
@@ -22,5 +22,5 @@ export async function startStatic(folder) {
     }
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { url: `http://127.0.0.1:${server.address().port}${PATH}`, asked, stop: () => (server.closeAllConnections(), server.close()) }
+  return { url: `http://127.0.0.1:${server.address().port}${PATH}`, requests, stop: () => (server.closeAllConnections(), server.close()) }
 }

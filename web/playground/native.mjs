@@ -12,13 +12,14 @@ if (!binary) {
 }
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-const LARGE = { model: 'llama-3.1-405b', cluster: 'dgx-h100', gpus: 1024, tp: 8, cp: 2, pp: 16, 'global-batch': 512 }
+const LARGE = { model: 'llama-3.1-405b', cluster: 'dgx-h100', gpus: 1024, tp: 8, cp: 2, pp: 16, 'global-batch': 512, 'uneven-stages': true }
 const SMALL = { model: 'llama-3-8b', cluster: 'dgx-h100', gpus: 64, tp: 2, pp: 2, 'global-batch': 256 }
 
 /** A command, its arguments, and files of the repository for arguments that name one. */
 const QUESTIONS = [
   ['estimate', LARGE],
-  ['estimate', { ...LARGE, recompute: 'full', 'uneven-stages': true }],
+  ['estimate', { ...LARGE, recompute: 'full' }],
+  ['estimate', { ...LARGE, 'uneven-stages': false }],
   ['estimate', SMALL],
   ['estimate', { ...SMALL, tokens: '1T', 'sequence-length': 16384 }],
   ['estimate', { model: 'deepseek-v3', cluster: 'dgx-h100', gpus: 2048, 'global-batch': 4096 }],
@@ -27,7 +28,7 @@ const QUESTIONS = [
   ['estimate', { ...SMALL, tp: 16 }],
   ['estimate', { ...SMALL, model: 'no-such-model' }],
   ['estimate', { ...SMALL, network: 'flow' }],
-  ['estimate', {}, { model: 'examples/launch/llama3_70b.sh' }],
+  ['estimate', { cluster: 'dgx-h100', gpus: 64 }, { model: 'examples/launch/llama3_70b.sh' }],
   ['estimate', { cluster: 'dgx-h100' }, { model: 'catalog/models/llama-3-8b.json' }],
   ['estimate', SMALL, {}, 'csv'],
   ['estimate', SMALL, {}, 'table'],
@@ -47,7 +48,7 @@ const QUESTIONS = [
   ['models/list', {}],
   ['clusters/show', { name: 'dgx-h100' }],
   ['detect', {}, { file: 'examples/launch/llama3_70b.sh' }],
-  ['log', {}, { file: 'fixtures/logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz' }],
+  ['log', {}, { file: 'fixtures/traces/logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz' }],
   ['profile', {}, { paths: TRACES() }],
   ['stragglers', {}, { paths: TRACES() }],
   ['no-such-command', {}],
@@ -104,7 +105,9 @@ for (const [command, values, files = {}, format = 'json'] of QUESTIONS) {
   console.log(`${differences.length === 0 ? 'ok  ' : 'FAIL'} ${response.status} ${text}: ${expected.length} bytes, ${times}`)
   for (const [what, here, there] of differences) {
     const at = [...String(there)].findIndex((letter, index) => letter !== String(here)[index])
-    console.log(`     ${what}: ${String(here).slice(Math.max(0, at - 40), at + 120)}\n     binary: ${String(there).slice(Math.max(0, at - 40), at + 120)}`)
+    console.log(
+      `     ${what}: ${String(here).slice(Math.max(0, at - 40), at + 120)}\n     binary: ${String(there).slice(Math.max(0, at - 40), at + 120)}`,
+    )
   }
   failed += differences.length > 0 ? 1 : 0
 }

@@ -1,5 +1,5 @@
 // The program as WebAssembly: one instance, and the bytes that cross its border. Used by the worker of the page and by tests in node.
-// Refuses to know questions: it hands them over as JSON, and replies as a line about them and their bytes.
+// Questions pass as JSON; a reply is a line about the answer and its bytes. Refuses to interpret either.
 
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
@@ -10,14 +10,14 @@ export class Failed extends Error {}
 export class Program {
   #exports
   #failure = ''
-  #heard = () => {}
+  #report = () => {}
 
   /** An instance of a compiled module. */
   constructor(module) {
-    const text = (at, length) => decoder.decode(new Uint8Array(this.#exports.memory.buffer, at, length))
+    const text = (at, length) => decoder.decode(new Uint8Array(this.#exports.memory.buffer, at >>> 0, length >>> 0))
     const page = {
       milliseconds: () => performance.now(),
-      progress: (at, length) => this.#heard(text(at, length)),
+      progress: (at, length) => this.#report(text(at, length)),
       failed: (at, length) => {
         this.#failure = text(at, length)
       },
@@ -40,10 +40,10 @@ export class Program {
     return this.#reply(this.#call(() => this.#exports.railwright_start()))
   }
 
-  /** The reply to `{command, arguments, format}`; `heard` gets the progress as JSON. */
-  ask(question, heard = () => {}) {
+  /** The reply to `{command, arguments, format}`; `report` receives the progress as JSON. */
+  ask(question, report = () => {}) {
     this.#put(encoder.encode(JSON.stringify(question)))
-    this.#heard = heard
+    this.#report = report
     return this.#reply(this.#call(() => this.#exports.railwright_ask()))
   }
 

@@ -16,13 +16,13 @@ self.onmessage = ({ data }) => {
     }
     for (const { path, bytes } of data.files) program.file(path, new Uint8Array(bytes))
     let last = Number.NEGATIVE_INFINITY
-    const heard = (text) => {
+    const report = (text) => {
       const now = performance.now()
       if (now - last < PACE) return
       last = now
       self.postMessage({ id, progress: JSON.parse(text) })
     }
-    const { about, body } = data.question ? program.ask(data.question, heard) : program.start()
+    const { about, body } = data.question ? program.ask(data.question, report) : program.start()
     self.postMessage({ id, about, body }, [body.buffer])
   } catch (error) {
     self.postMessage({ id, failed: String(error?.message ?? error) })

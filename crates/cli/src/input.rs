@@ -226,6 +226,9 @@ pub(crate) fn cannot(error: &std::io::Error, path: &str) -> Problem {
 
 /// What may have been meant by a file that is not there.
 fn missing(path: &Path) -> String {
+    if cfg!(target_family = "wasm") {
+        return "drop the file on the page".to_owned();
+    }
     if access::is_restricted() {
         return "drop the file on the page, or start the server with its path".to_owned();
     }

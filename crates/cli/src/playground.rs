@@ -47,7 +47,7 @@ pub(crate) fn milliseconds() -> f64 {
     page::milliseconds()
 }
 
-fn hear(progress: &Progress) {
+fn report(progress: &Progress) {
     let Progress { done, total, message, best } = progress;
     let text = json!({ "done": done, "total": total, "message": message, "best": best }).to_string();
     page::progress(text.as_ptr(), text.len());
@@ -85,7 +85,7 @@ fn reply(about: &Value, body: &[u8]) -> usize {
 /// Answers the question in the buffer: `{"command": "network/cost", "arguments": {}, "format": "json"}`. Returns the length of the reply.
 #[unsafe(no_mangle)]
 extern "C" fn railwright_ask() -> usize {
-    let watch = Arc::new(Watch::heard_by(hear));
+    let watch = Arc::new(Watch::reported_to(report));
     let answered = match Question::read(None, &message()) {
         Ok(question) => DESK.ask(&question, &watch),
         Err(problem) => {

@@ -22,7 +22,7 @@ pub struct Progress {
 pub struct Watch {
     stop: AtomicBool,
     progress: watch::Sender<Progress>,
-    /// Called at every change, where nobody can follow from another thread.
+    /// Called at every change, where no other thread can follow.
     listener: Option<fn(&Progress)>,
 }
 
@@ -38,7 +38,7 @@ impl Default for Watch {
 
 impl Watch {
     /// A watch whose progress goes to a function, on the thread that works.
-    pub fn heard_by(listener: fn(&Progress)) -> Self {
+    pub fn reported_to(listener: fn(&Progress)) -> Self {
         Self { listener: Some(listener), ..Self::default() }
     }
 

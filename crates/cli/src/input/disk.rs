@@ -1,6 +1,6 @@
 //! Where files lie: on the disk, or in memory where the program runs in a browser.
 //!
-//! Responsible for: one set of names for both, so that no reader knows the difference. Refuses to judge what may be read: [`super::access`] does.
+//! Responsible for: one set of names for both, so that readers are the same for both. Refuses to judge what may be read: [`super::access`] does.
 
 use std::path::Path;
 

@@ -41,7 +41,7 @@ impl File {
         whole(path.as_ref()).map(|bytes| Self(Cursor::new(bytes))).ok_or_else(missing)
     }
 
-    /// What is known of it.
+    /// Its kind and length.
     #[expect(clippy::unnecessary_wraps, reason = "the signature of `std::fs::File`")]
     pub(crate) fn metadata(&self) -> io::Result<About> {
         Ok(About { length: Some(self.0.get_ref().len() as u64) })
@@ -60,7 +60,7 @@ impl Seek for File {
     }
 }
 
-/// What is known of a path.
+/// Kind and length of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct About {
     /// The length of a file; folders have none.
@@ -90,7 +90,7 @@ impl About {
     }
 }
 
-/// What is known of a path.
+/// Kind and length of a path.
 pub(crate) fn metadata(path: impl AsRef<Path>) -> io::Result<About> {
     let path = path.as_ref();
     let files = files();
@@ -139,7 +139,7 @@ mod tests {
         put("memory-test/1/a.json".into(), b"second".to_vec());
         let mut text = String::new();
         let mut file = File::open("memory-test/1/a.json").expect("there");
-        assert_eq!(file.metadata().expect("known").len(), 6);
+        assert_eq!(file.metadata().expect("a file").len(), 6);
         file.seek(SeekFrom::Start(3)).expect("inside");
         file.read_to_string(&mut text).expect("text");
         assert_eq!(text, "ond");

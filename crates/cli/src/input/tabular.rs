@@ -1,6 +1,6 @@
 //! Databases and columnar files among traces: the readers of `railwright-tables`.
 //!
-//! Responsible for: naming such a file where its libraries are missing (in a browser), so that nobody takes it for an unknown format.
+//! Responsible for: naming such a file where its libraries are missing (in a browser), so that it is not reported as an unknown format.
 
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use railwright_tables::{

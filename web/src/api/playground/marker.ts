@@ -1,5 +1,5 @@
 // Whether this page is the playground: the whole page as static files, with the program as WebAssembly in the browser.
-// `scripts/playground.mjs` writes the element that says so; the page of `railwright serve` has none.
+// `scripts/playground.mjs` writes the element that marks it; the page of `railwright serve` has none.
 
 interface Playground {
   /** The compiled program, gzipped, beside the page. */

@@ -1,5 +1,5 @@
 // The playground's answers: every address of the server's API, answered by the program in this browser.
-// Responsible for: the same responses as over HTTP, so that nothing above knows the difference; files stay in this page.
+// Responsible for: the same responses as over HTTP, so that the views need no change; files stay in this page.
 // Refuses to compute: the program in the worker does.
 import { playground } from './marker'
 import { type Question, type Reply, Workers } from './workers'

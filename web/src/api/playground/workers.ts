@@ -1,5 +1,5 @@
 // Workers of the playground, each with an instance of the program, and the tasks that wait for one.
-// A task that nobody waits for any more is left out; one that runs is ended with its worker. Refuses to read replies.
+// A withdrawn task is left out; one that runs on is ended with its worker. Refuses to read replies.
 
 type Progress = Readonly<Record<string, unknown>>
 
@@ -48,6 +48,9 @@ type Message =
 /** More would only share the same processors. */
 const MOST = Math.min(4, Math.max(2, navigator.hardwareConcurrency || 2))
 
+/** Milliseconds that a short question may go on for after it was withdrawn. */
+const PATIENCE = 1000
+
 export class Workers {
   private readonly desks: Desk[] = []
   private waiting: Waiting[] = []
@@ -55,7 +58,7 @@ export class Workers {
 
   constructor(private readonly module: Promise<WebAssembly.Module>) {}
 
-  /** Does a task; rejects with an `AbortError` once its signal says so. */
+  /** Does a task; rejects with an `AbortError` once its signal aborts. */
   run(task: Task): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { ...task, resolve, reject }
@@ -107,7 +110,10 @@ export class Workers {
       await this.module
       if (desk.task !== task) return
       for (const { path } of files) desk.files.add(path)
-      desk.worker.postMessage({ id, files, question: task.question }, files.map(({ bytes }) => bytes))
+      desk.worker.postMessage(
+        { id, files, question: task.question },
+        files.map(({ bytes }) => bytes),
+      )
     } catch (error) {
       if (desk.task === task) this.fail(desk, String(error))
     }
@@ -116,9 +122,16 @@ export class Workers {
   private abort(task: Waiting): void {
     this.waiting = this.waiting.filter((one) => one !== task)
     const desk = this.desks.find((one) => one.task === task)
-    if (desk) this.close(desk)
     task.reject(aborted())
-    this.assign()
+    if (!desk) return
+    const end = () => {
+      if (desk.task !== task) return
+      this.close(desk)
+      this.assign()
+    }
+    // What takes a moment may end: a fresh worker would take longer. A job is ended at once.
+    if (task.onProgress) end()
+    else setTimeout(end, PATIENCE)
   }
 
   /** The program of a worker failed: what it holds is of no use to the next task. */
@@ -137,4 +150,4 @@ export class Workers {
   }
 }
 
-const aborted = () => new DOMException('nobody waits any more', 'AbortError')
+const aborted = () => new DOMException('the question was withdrawn', 'AbortError')

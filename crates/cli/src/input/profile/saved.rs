@@ -1,6 +1,6 @@
 //! Saved profiles: a job and its passes as one file.
 //!
-//! Responsible for: packing and unpacking them, ranks side by side. Refuses to know the format: `railwright-tables` does.
+//! Responsible for: packing and unpacking them, ranks side by side. The format is that of `railwright-tables`.
 
 use crate::printer::Printer;
 use railwright_profiler::Job;

@@ -14,7 +14,7 @@ mod terminal {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, Instant};
 
-    /// Nobody wants to see a bar for less.
+    /// Shorter work has no bar.
     const PATIENCE: Duration = Duration::from_millis(300);
 
     /// A bar that is hidden at first.
@@ -66,7 +66,7 @@ mod none {
     pub(in super::super) enum Bar {}
 
     impl Bar {
-        /// None, whatever is wanted.
+        /// Always none.
         pub(in super::super) fn new(_: &str, _: u64) -> Option<Self> {
             None
         }

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Builds the playground into FOLDER: the page of web/dist and the program as WebAssembly, as static files.
+# Needs the target wasm32-unknown-unknown and node; `wasm-opt` makes the program smaller where it is installed (or named in WASM_OPT).
+set -euo pipefail
+[ $# -eq 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
+folder=$(realpath -m "$1")
+cd "$(dirname "$0")/../.."
+
+# The stack of WebAssembly is 1 MiB by default; the program expects the 8 MiB of Linux.
+export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="-C link-arg=-zstack-size=8388608"
+cargo build --locked --profile playground --target wasm32-unknown-unknown -p railwright
+built=${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/playground
+wasm=$built/railwright.wasm
+optimizer=${WASM_OPT:-$(command -v wasm-opt || true)}
+if [ -n "$optimizer" ]; then
+    "$optimizer" --all-features -Oz "$wasm" -o "$built/railwright-small.wasm"
+    wasm=$built/railwright-small.wasm
+fi
+node web/scripts/playground.mjs "$wasm" "$folder"
+echo "$folder: $(wc -c <"$wasm") bytes of WebAssembly, $(wc -c <"$folder/assets/playground/railwright.wasm.packed") compressed"
