@@ -6,8 +6,8 @@ set -euo pipefail
 folder=$(realpath -m "$1")
 cd "$(dirname "$0")/../.."
 
-# The stack of WebAssembly is 1 MiB by default; the program expects the 8 MiB of Linux.
-export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="-C link-arg=-zstack-size=8388608"
+# The stack of WebAssembly is 1 MiB by default; threads of the server have 2 MiB.
+export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="-C link-arg=-zstack-size=4194304"
 cargo build --locked --profile playground --target wasm32-unknown-unknown -p railwright
 built=${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/playground
 wasm=$built/railwright.wasm

@@ -14,7 +14,9 @@ mod words;
 
 use crate::args;
 use crate::input::access;
-use railwright_server::{Desk, Reply};
+#[cfg(target_family = "wasm")]
+use railwright_server::Desk;
+use railwright_server::Reply;
 use railwright_spec::problem::Problem;
 #[cfg(not(target_family = "wasm"))]
 use {

@@ -79,7 +79,7 @@ impl About {
     }
 
     /// When it changed: never, because the page gives every file a path of its own.
-    #[expect(clippy::unnecessary_wraps, reason = "the signature of `std::fs::Metadata`")]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the signature of `std::fs::Metadata`")]
     pub(crate) fn modified(self) -> io::Result<SystemTime> {
         Ok(SystemTime::UNIX_EPOCH)
     }
@@ -149,6 +149,9 @@ mod tests {
         assert!(metadata("memory-test/1/a.json").expect("there").is_file());
         assert_eq!(metadata("memory-test/2").expect_err("not there").kind(), ErrorKind::NotFound);
         assert!(read_dir("memory-test/1/a.json").is_err() && File::open("memory-test/1").is_err());
+        assert_eq!(canonicalize("memory-test/1").expect("a folder"), Path::new("memory-test/1"));
+        let changed = metadata("memory-test/1/a.json").and_then(About::modified);
+        assert_eq!(changed.expect("a time"), SystemTime::UNIX_EPOCH);
         assert_eq!(whole(Path::new("memory-test/1/b/c.json")).as_deref(), Some(b"{}".as_slice()));
     }
 }

@@ -7,9 +7,9 @@
 mod saved;
 
 #[cfg(not(target_family = "wasm"))]
-pub(super) use saved::unpack;
+pub(crate) use saved::save;
 #[cfg(not(target_family = "wasm"))]
-pub(crate) use saved::{pack, save};
+pub(super) use saved::unpack;
 
 use super::jobs::Wanted;
 use super::traces;

@@ -11,7 +11,7 @@ use railwright_tables::store;
 use rayon::prelude::*;
 
 /// A job and passes as the bytes of a saved profile.
-pub(crate) fn pack(job: &Job, passes: &[Passes]) -> Result<Vec<u8>, Problem> {
+fn pack(job: &Job, passes: &[Passes]) -> Result<Vec<u8>, Problem> {
     let ranks: Vec<_> = job.members.par_iter().map(store::rank_parts).collect::<Result<_, _>>()?;
     let tables: Vec<_> = passes
         .par_iter()

@@ -19,43 +19,44 @@ mod terminal {
 
     /// A bar that is hidden at first.
     pub(in super::super) struct Bar {
-        bar: ProgressBar,
+        drawn: ProgressBar,
         begin: Instant,
         shown: AtomicBool,
     }
 
     impl Bar {
         /// A bar of so many units after a template of indicatif's.
+        #[expect(clippy::unnecessary_wraps, reason = "other targets have no bar")]
         pub(in super::super) fn new(template: &str, total: u64) -> Option<Self> {
             let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
             if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style);
             }
-            Some(Self { bar, begin: Instant::now(), shown: AtomicBool::new(false) })
+            Some(Self { drawn: bar, begin: Instant::now(), shown: AtomicBool::new(false) })
         }
 
         /// So many units more are done, with a remark.
         pub(in super::super) fn advance(&self, units: u64, words: impl Fn() -> Option<String>) {
-            self.bar.inc(units);
+            self.drawn.inc(units);
             if self.begin.elapsed() < PATIENCE {
                 return;
             }
             if let Some(words) = words() {
-                self.bar.set_message(words);
+                self.drawn.set_message(words);
             }
             if !self.shown.swap(true, Ordering::SeqCst) {
-                self.bar.set_draw_target(ProgressDrawTarget::stderr());
+                self.drawn.set_draw_target(ProgressDrawTarget::stderr());
             }
         }
 
         /// There are so many units in all.
         pub(in super::super) fn set_total(&self, total: u64) {
-            self.bar.set_length(total);
+            self.drawn.set_length(total);
         }
 
         /// The work is done.
         pub(in super::super) fn finish(&self) {
-            self.bar.finish_and_clear();
+            self.drawn.finish_and_clear();
         }
     }
 }
