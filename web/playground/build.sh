@@ -13,7 +13,12 @@ built=${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/playground
 wasm=$built/railwright.wasm
 optimizer=${WASM_OPT:-$(command -v wasm-opt || true)}
 if [ -n "$optimizer" ]; then
-    "$optimizer" --all-features -Oz "$wasm" -o "$built/railwright-small.wasm"
+    # What rustc uses by default, no more: browsers lack some of the rest.
+    features=(--enable-bulk-memory --enable-bulk-memory-opt --enable-call-indirect-overlong --enable-multivalue --enable-mutable-globals
+        --enable-nontrapping-float-to-int --enable-reference-types --enable-sign-ext)
+    # The passes that take most of the size; all of `-Oz` take many times longer.
+    passes=(--duplicate-function-elimination --merge-similar-functions --simplify-locals --vacuum --reorder-functions --reorder-locals)
+    "$optimizer" "${features[@]}" "${passes[@]}" "$wasm" -o "$built/railwright-small.wasm"
     wasm=$built/railwright-small.wasm
 fi
 node web/scripts/playground.mjs "$wasm" "$folder"
