@@ -21,6 +21,10 @@ docs:
 validate:
     cargo run --release -- validate catalog/evidence/measured_runs.csv
 
+# The page with the program as WebAssembly, below the documentation site.
+playground:
+    web/playground/build.sh docs/book/playground
+
 # Benchmarks of the fast path.
 bench:
     cargo bench -p railwright-calculator

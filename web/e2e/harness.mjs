@@ -1,11 +1,11 @@
 // What every end-to-end test gets: a browser on a real server, pictures, accessibility checks, no errors let through.
-import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
-import { fromDisk } from './from-disk.mjs'
+
+export { startServer } from './server.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -13,35 +13,6 @@ export const artifacts = join(here, 'artifacts')
 /** The repository, where examples and fixtures lie. */
 export const repository = join(here, '..', '..')
 export const widths = { wide: [2560, 1300], desktop: [1280, 860], phone: [390, 844] }
-
-/** Starts `BINARY serve` with extra arguments; with RAILWRIGHT_PAGE=disk the page comes from web/dist as it lies there. */
-export async function startServer(binary, extra = []) {
-  const child = spawn(binary, ['serve', '--no-open', ...(extra.includes('--port') ? [] : ['--port', '0']), ...extra])
-  const said = { text: '' }
-  const url = await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`the server printed no address within 20 s: ${said.text}`)), 20_000)
-    const read = (part) => {
-      said.text += part
-      const found = /http:\/\/127\.0\.0\.1:\d+\/[\w-]+\//.exec(said.text)?.[0]
-      if (found) {
-        clearTimeout(timer)
-        resolve(found)
-      }
-    }
-    child.stdout.on('data', read)
-    child.stderr.on('data', read)
-    child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said.text}`)))
-  })
-  const front = process.env.RAILWRIGHT_PAGE === 'disk' ? await fromDisk(url) : null
-  const stop = () =>
-    new Promise((resolve) => {
-      front?.stop()
-      child.on('exit', resolve)
-      child.kill('SIGINT')
-      setTimeout(() => child.kill('SIGKILL'), 5000).unref()
-    })
-  return { url: front?.url ?? url, said, stop }
-}
 
 export async function startBrowser() {
   mkdirSync(artifacts, { recursive: true })

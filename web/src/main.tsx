@@ -1,5 +1,6 @@
 // Starts the page.
 import { render } from 'preact'
+import { playground } from './api/playground/marker'
 import './styles/tokens.css'
 import './styles/base.css'
 import './styles/shell.css'
@@ -12,6 +13,9 @@ import './state/theme'
 import './ui/tab-index'
 import { keepFocus } from './ui/focus'
 import { Shell } from './ui/shell'
+
+// The largest file of the playground is on its way while the page is drawn.
+if (playground) void import('./api/playground/transport').then(({ warmUp }) => warmUp())
 
 const root = document.getElementById('page')
 // The header that the HTML brought is replaced in one go.

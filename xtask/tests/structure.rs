@@ -204,7 +204,7 @@ const DISK: &[&str] = &[
 
 /// Files of the program beside `input` that may look at the disk, with the reason.
 const MAY_LOOK: &[(&str, &str)] = &[
-    ("commands/serve/start.rs", "it says what may be read, before anybody can ask"),
+    ("commands/serve/start/paths.rs", "it says what may be read, before anybody can ask"),
     ("commands/search.rs", "whether a folder to write into is there, once writing is allowed"),
     ("commands/tune.rs", "whether what is written to is a folder; the server does not run it"),
     ("commands/export.rs", "whether what is written to is a folder; the server refuses the flag"),

@@ -34,6 +34,7 @@ pub(crate) use profile::{Compare, Compat, Needed, Profile, Reading};
 pub(crate) use railwright_answers::{aliases_of, flag_of};
 pub(crate) use run_flags::RunFlags;
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
+#[cfg(not(target_family = "wasm"))]
 pub(crate) use serve::Serve;
 pub(crate) use solve::{BalanceArguments, RecomputeArguments};
 pub(crate) use whatif::{Sensitivity, WhatIf};
@@ -183,8 +184,10 @@ pub(crate) enum Command {
     #[command(after_long_help = serve::EXAMPLES)]
     Serve(serve::Serve),
     /// Generate a shell completion script
+    #[cfg(not(target_family = "wasm"))]
     Completions(Completions),
     /// Print the manual page in roff
+    #[cfg(not(target_family = "wasm"))]
     #[command(hide = true)]
     Man(Man),
 }
@@ -392,6 +395,7 @@ pub(crate) struct SchemaArguments {
 }
 
 /// Arguments of `completions`.
+#[cfg(not(target_family = "wasm"))]
 #[derive(Args, Debug)]
 pub(crate) struct Completions {
     /// Shell to generate the script for
@@ -399,6 +403,7 @@ pub(crate) struct Completions {
 }
 
 /// Arguments of `man`.
+#[cfg(not(target_family = "wasm"))]
 #[derive(Args, Debug)]
 pub(crate) struct Man {
     /// Print the page of this command only

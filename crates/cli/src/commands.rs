@@ -6,8 +6,10 @@ mod check;
 mod clusters;
 mod comm;
 mod compare;
+#[cfg(not(target_family = "wasm"))]
 mod completions;
 mod detect;
+#[cfg(not(target_family = "wasm"))]
 mod digest;
 mod estimate;
 mod examples;
@@ -29,6 +31,7 @@ mod pipeline;
 mod profile;
 mod profile_compat;
 mod profiled;
+#[cfg(not(target_family = "wasm"))]
 mod query;
 mod recompute;
 mod search;
@@ -51,6 +54,8 @@ use crate::args::{Catalogue, Command};
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 pub(crate) use profiled::tell;
+#[cfg(target_family = "wasm")]
+pub(crate) use serve::page_desk;
 
 /// Runs a command.
 pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failure> {
@@ -74,8 +79,11 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Log(arguments) => log::run(arguments, printer),
         Command::Hang(arguments) => hang::run(arguments, printer),
         Command::MemorySnapshot(arguments) => memory_snapshot::run(arguments, printer),
+        #[cfg(not(target_family = "wasm"))]
         Command::Query(arguments) => query::run(arguments, printer),
+        #[cfg(not(target_family = "wasm"))]
         Command::Save(arguments) => query::save(arguments, printer),
+        #[cfg(not(target_family = "wasm"))]
         Command::Digest(arguments) => digest::run(arguments, printer),
         Command::ExportPerfetto(arguments) => export_perfetto::run(arguments, printer),
         Command::Pipeline(arguments) => pipeline::run(arguments, printer),
@@ -95,11 +103,20 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Keys(list) => keys::list(list, printer),
         Command::Schema(schema) => keys::schema(schema.output.as_deref(), printer),
         Command::Values(arguments) => values::run(arguments, printer),
+        #[cfg(not(target_family = "wasm"))]
         Command::Serve(serve) => serve::run(serve, printer),
+        #[cfg(not(target_family = "wasm"))]
         Command::Completions(completions) => completions::shell(completions.shell, printer),
+        #[cfg(not(target_family = "wasm"))]
         Command::Man(man) => match &man.all {
             Some(folder) => completions::man_pages(folder, printer),
             None => completions::man(man.command.as_deref(), printer),
         },
+        #[cfg(target_family = "wasm")]
+        Command::Query(_) | Command::Save(_) | Command::Digest(_) | Command::Serve(_) => {
+            Err(railwright_spec::problem::Problem::new("this command needs the installed program")
+                .hint("SQL, Parquet and the server are not part of the page in the browser")
+                .into())
+        }
     }
 }

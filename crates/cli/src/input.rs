@@ -4,13 +4,17 @@
 
 pub(crate) mod access;
 pub(crate) mod beside;
+pub(crate) mod disk;
 pub(crate) mod jobs;
+#[cfg(any(test, target_family = "wasm"))]
+mod memory;
 mod model;
 mod names;
 mod part;
 pub(crate) mod profile;
 pub(crate) mod shelf;
 pub(crate) mod system;
+mod tabular;
 pub(crate) mod traces;
 pub(crate) mod writing;
 
@@ -18,13 +22,14 @@ pub(crate) use model::{config_text, model, path_of};
 pub(crate) use names::Pattern;
 
 use crate::limits::Bounded;
+use disk::File;
 use railwright_answers::Texts;
 use railwright_profiler::readers;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, nearest};
 use railwright_spec::quantity::Bytes;
 use std::cell::RefCell;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -101,7 +106,7 @@ pub(crate) fn read_bytes(path: &str, limit: u64) -> Result<Vec<u8>, Problem> {
     } else {
         let name = access::to_read(Path::new(path))?;
         let name = name.as_path();
-        let about = fs::metadata(name).map_err(|error| cannot(&error, path))?;
+        let about = disk::metadata(name).map_err(|error| cannot(&error, path))?;
         if about.is_dir() {
             return Err(Problem::new("this is a directory, not a file").in_file(path).hint(inside(name)));
         }
@@ -149,6 +154,14 @@ pub(crate) fn write_with(
 ) -> Result<(), Problem> {
     access::to_write(path)?;
     writing::replace(Path::new(path), make).map_err(|error| cannot_write(&error, path))
+}
+
+/// A file of the page: part of the program, or handed over by the page itself in a browser.
+pub(crate) fn page_file(name: &str) -> Option<Vec<u8>> {
+    #[cfg(not(target_family = "wasm"))]
+    return railwright_server::page_file(name).map(std::borrow::Cow::into_owned);
+    #[cfg(target_family = "wasm")]
+    return disk::whole(&Path::new(access::PAGE).join(name)).map(|bytes| bytes.to_vec());
 }
 
 fn cannot_write(error: &std::io::Error, path: &str) -> Problem {
@@ -213,6 +226,9 @@ pub(crate) fn cannot(error: &std::io::Error, path: &str) -> Problem {
 
 /// What may have been meant by a file that is not there.
 fn missing(path: &Path) -> String {
+    if cfg!(target_family = "wasm") {
+        return "drop the file on the page".to_owned();
+    }
     if access::is_restricted() {
         return "drop the file on the page, or start the server with its path".to_owned();
     }
@@ -234,7 +250,7 @@ fn missing(path: &Path) -> String {
 
 /// Names in a folder, sorted; as many as a hint can use.
 fn listing(folder: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = disk::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> =
         entries.take(5000).flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();

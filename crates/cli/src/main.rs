@@ -3,23 +3,33 @@
 //! This crate is wiring. Arguments are in [`args`], each command is a file in [`commands`], everything printed passes
 //! [`printer`], everything read passes [`input`], and [`exit`] says how a command ends.
 
+// Much of the program is about the terminal, which a page has not.
+#![cfg_attr(target_family = "wasm", allow(dead_code))]
+
 mod args;
+mod clock;
 mod commands;
 mod exit;
 mod input;
 mod limits;
+#[cfg(target_family = "wasm")]
+mod playground;
 mod printer;
 mod run;
 
-use exit::Failure;
-use printer::Printer;
-use std::process::ExitCode;
+#[cfg(not(target_family = "wasm"))]
+use {exit::Failure, printer::Printer, std::process::ExitCode};
 
 /// The allocator of musl takes one lock for all threads.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// The page calls the functions of [`playground`] instead.
+#[cfg(target_family = "wasm")]
+fn main() {}
+
+#[cfg(not(target_family = "wasm"))]
 fn main() -> ExitCode {
     let arguments = match args::frameworks::parse(std::env::args_os()) {
         Ok(arguments) => arguments,

@@ -3,24 +3,41 @@
 //! Responsible for: who may ask (this machine, with the token, from the page itself), how much at once, how long, in what form. Refuses
 //! to know any command: whoever serves brings a [`Desk`] that answers, and the bytes of its answers are handed on untouched.
 
+#[cfg(not(target_family = "wasm"))]
 mod app;
+mod asked;
+#[cfg(not(target_family = "wasm"))]
 mod assets;
+#[cfg(not(target_family = "wasm"))]
 mod connections;
 mod desk;
+#[cfg(not(target_family = "wasm"))]
 mod guard;
+#[cfg(not(target_family = "wasm"))]
 mod jobs;
+#[cfg(not(target_family = "wasm"))]
 mod lanes;
+#[cfg(not(target_family = "wasm"))]
 mod questions;
+#[cfg(not(target_family = "wasm"))]
 mod replies;
+#[cfg(not(target_family = "wasm"))]
 mod settings;
+#[cfg(not(target_family = "wasm"))]
 mod token;
+#[cfg(not(target_family = "wasm"))]
 mod uploads;
+#[cfg(not(target_family = "wasm"))]
 mod visitors;
 mod watch;
 
+#[cfg(not(target_family = "wasm"))]
 pub use assets::page_file;
+#[cfg(not(target_family = "wasm"))]
 pub use connections::{Server, Stopper};
 pub use desk::{Desk, Outcome, Question, Reply};
+#[cfg(not(target_family = "wasm"))]
 pub use settings::Settings;
+#[cfg(not(target_family = "wasm"))]
 pub use token::token_from_file;
 pub use watch::{Progress, Watch};

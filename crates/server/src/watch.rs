@@ -22,18 +22,32 @@ pub struct Progress {
 pub struct Watch {
     stop: AtomicBool,
     progress: watch::Sender<Progress>,
+    /// Called at every change, where no other thread can follow.
+    listener: Option<fn(&Progress)>,
 }
 
 impl Default for Watch {
     fn default() -> Self {
-        Self { stop: AtomicBool::new(false), progress: watch::Sender::new(Progress::default()) }
+        Self {
+            stop: AtomicBool::new(false),
+            progress: watch::Sender::new(Progress::default()),
+            listener: None,
+        }
     }
 }
 
 impl Watch {
+    /// A watch whose progress goes to a function, on the thread that works.
+    pub fn reported_to(listener: fn(&Progress)) -> Self {
+        Self { listener: Some(listener), ..Self::default() }
+    }
+
     /// Tells how far the work is. Cheap; who waits sees the latest only.
     pub fn report(&self, change: impl FnOnce(&mut Progress)) {
         self.progress.send_modify(change);
+        if let Some(listener) = self.listener {
+            listener(&self.progress.borrow());
+        }
     }
 
     /// Whether the work is no longer wanted.
@@ -47,6 +61,7 @@ impl Watch {
     }
 
     /// Follows the progress.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn follow(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
     }

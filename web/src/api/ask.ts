@@ -1,6 +1,7 @@
 // The one way to ask the program a question: a command with its arguments to the answer that `--json` prints.
 // Refuses to compute or to reshape anything: what the program says is what the views get.
 import { signal } from '@preact/signals'
+import { playground } from './playground/marker'
 import { answerFromReport, report } from './report'
 
 /** Whether the server did not answer when it was last asked. */
@@ -71,8 +72,7 @@ export function identity(command: string, values: Arguments): string {
 /** Asks a command; throws `Refusal` (what is wrong) or an `AbortError` (nobody waits any more). */
 export async function ask<T>(command: string, values: Arguments = {}, options: Options = {}): Promise<Answer<T>> {
   if (report) return answerFromReport<T>(command, values)
-  const response = await post(command, values, 'json', options)
-  return { answer: (await response.json()) as T, ...envelope(response) }
+  return answered<T>(await post(command, values, 'json', options))
 }
 
 /** Asks a command for its answer as text: `csv`, `md`, `svg`, `html`, `table`. */
@@ -86,7 +86,7 @@ export async function askText(command: string, values: Arguments, format: string
 export async function fetchApi(path: string, init: RequestInit = {}): Promise<Response> {
   let response: Response
   try {
-    response = await fetch(`./api/v1/${path}`, init)
+    response = playground ? await (await import('./playground/transport')).respond(path, init) : await fetch(`./api/v1/${path}`, init)
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     lost.value = true
@@ -95,6 +95,12 @@ export async function fetchApi(path: string, init: RequestInit = {}): Promise<Re
   lost.value = false
   if (!response.ok) throw await refusal(response)
   return response
+}
+
+/** The answer in a response; throws what was refused. */
+export async function answered<T>(response: Response): Promise<Answer<T>> {
+  if (!response.ok) throw await refusal(response)
+  return { answer: (await response.json()) as T, ...envelope(response) }
 }
 
 function post(command: string, values: Arguments, format: string, options: Options): Promise<Response> {

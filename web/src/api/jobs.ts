@@ -1,5 +1,6 @@
 // Long questions: start, progress, stop. What a stopped job found so far is its answer, with outcome `interrupted`.
-import { type Answer, type Arguments, type Outcome, type Problem, Refusal, canonical, fetchApi, lost } from './ask'
+import { type Answer, type Arguments, type Outcome, type Problem, Refusal, answered, canonical, fetchApi, lost } from './ask'
+import { playground } from './playground/marker'
 import { answerFromReport, report } from './report'
 
 export interface Progress {
@@ -19,6 +20,7 @@ export interface Job<T> {
 /** Starts a command as a job; `onProgress` hears at most ten times a second. */
 export function startJob<T>(command: string, values: Arguments, onProgress: (progress: Progress) => void): Job<T> {
   if (report) return { done: Promise.resolve().then(() => answerFromReport<T>(command, values)), stop: async () => {} }
+  if (playground) return runHere(command, values, onProgress)
   let identifier: Promise<string>
   const done = new Promise<Answer<T>>((resolve, reject) => {
     identifier = begin(command, values)
@@ -31,6 +33,22 @@ export function startJob<T>(command: string, values: Arguments, onProgress: (pro
       await fetchApi(`jobs/${job}`, { method: 'DELETE', keepalive: true })
     },
   }
+}
+
+/** The playground has no jobs: the question runs in a worker, and stopping it ends the worker with all that it found. */
+function runHere<T>(command: string, values: Arguments, onProgress: (progress: Progress) => void): Job<T> {
+  const stop = new AbortController()
+  const done = (async () => {
+    const { answer, response } = await import('./playground/transport')
+    try {
+      return await answered<T>(response(await answer({ command, arguments: canonical(values) }, stop.signal, onProgress)))
+    } catch (error) {
+      if (!stop.signal.aborted) throw error
+      const hint = 'partial results need the installed program: `railwright serve`'
+      throw new Refusal([{ message: 'stopped before there was an answer', hint }], 0, command)
+    }
+  })()
+  return { done, stop: async () => stop.abort() }
 }
 
 async function begin(command: string, values: Arguments): Promise<string> {

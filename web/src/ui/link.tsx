@@ -1,6 +1,7 @@
 // Links: copying one, the page's state alone, and opening either in a page that runs, also one of another server.
 import { useRef, useState } from 'preact/hooks'
 import { lost } from '../api/ask'
+import { playground } from '../api/playground/marker'
 import { report } from '../api/report'
 import { location, open } from '../state/location'
 import { stateIn } from '../state/fragment'
@@ -34,11 +35,19 @@ export function LinkDialog(props: { close: () => void }) {
         <button type="button" class="button" onClick={() => void copy(state(), 'State')}>
           Copy state
         </button>
-        <p class="muted">
-          A link works on this machine while the server runs, and after a restart with the same <code>--port</code> and{' '}
-          <code>--token-file</code>. A state works in every page.
-        </p>
-        {hasUploads() && <p class="warn">Dropped files are not part of a link: the server deletes them when it ends.</p>}
+        {playground ? (
+          <p class="muted">A link opens this state on every machine. A state works in every page of Railwright.</p>
+        ) : (
+          <p class="muted">
+            A link works on this machine while the server runs, and after a restart with the same <code>--port</code> and{' '}
+            <code>--token-file</code>. A state works in every page.
+          </p>
+        )}
+        {hasUploads() && (
+          <p class="warn">
+            Dropped files are not part of a link: {playground ? 'they stay in this tab.' : 'the server deletes them when it ends.'}
+          </p>
+        )}
         {!report && (
           <form onSubmit={follow}>
             <label>

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals'
 import { Component, type ComponentChildren, type ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { lost } from '../api/ask'
+import { playground } from '../api/playground/marker'
 import { report } from '../api/report'
 import { useKeys } from '../state/keys'
 import { go, repeated, view } from '../state/location'
@@ -75,6 +76,15 @@ export function Shell() {
           ))}
         </nav>
         <div class="tools">
+          {playground && (
+            <a
+              class="button quiet"
+              href={playground.install}
+              title="Everything here runs in this browser, and no file leaves it. SQL over traces, Parquet and SQLite files need the installed program."
+            >
+              Playground
+            </a>
+          )}
           <button type="button" class="button quiet" title="Copy or open a link (L)" onClick={() => (linkShown.value = true)}>
             Link
           </button>

@@ -7,7 +7,9 @@ mod tables;
 pub(super) use tables::cut;
 
 use super::monitored::{self, Monitored};
-use super::{hang, log, pipeline, profiled, query};
+#[cfg(not(target_family = "wasm"))]
+use super::query;
+use super::{hang, log, pipeline, profiled};
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::jobs::Wanted;
@@ -40,6 +42,7 @@ pub(crate) struct Shown {
 
 /// Profiles traces.
 pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcome, Failure> {
+    #[cfg(not(target_family = "wasm"))]
     if let Some(path) = arguments.output.output.as_deref().filter(|path| query::is_saved_profile(path)) {
         return query::save_as(path, &arguments.paths, Keep::default(), printer);
     }

@@ -5,6 +5,7 @@ mod report;
 use super::open_run::{self, Freedom};
 use super::tune::keys;
 use crate::args::{self, Goal};
+use crate::clock::Moment;
 use crate::exit::{Failure, Outcome};
 use crate::input;
 use crate::printer::Printer;
@@ -13,7 +14,6 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_tuner::search::{Counters, Objective};
 use std::path::Path;
-use std::time::Instant;
 
 /// An answer that the printer knows.
 pub(crate) struct Answered(Searched);
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         why_not,
         effort: arguments.effort.wanted(),
     };
-    let begin = Instant::now();
+    let begin = Moment::now();
     let mut answer = search(&asked, &wanted, &arguments.pricing, &printer.watched())?;
     let speed = speed(begin, &answer.counters);
     let flags = arguments.pricing.flags();
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
 }
 
 /// How fast it went, in words; for people only, since it differs from run to run.
-fn speed(begin: Instant, counters: &Counters) -> String {
+fn speed(begin: Moment, counters: &Counters) -> String {
     let seconds = begin.elapsed().as_secs_f64().max(1e-6);
     format!(
         "{} evaluated of a space of {} in {seconds:.2} s; the others: {} pruned, {} equivalent, {} out of memory",

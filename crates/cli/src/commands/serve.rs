@@ -13,15 +13,28 @@ mod voice;
 mod words;
 
 use crate::args;
-use crate::exit::{Failure, Outcome};
 use crate::input::access;
-use crate::printer::{Printer, Stop};
-use railwright_server::{Reply, Server, Settings, token_from_file};
+#[cfg(target_family = "wasm")]
+use railwright_server::Desk;
+use railwright_server::Reply;
 use railwright_spec::problem::Problem;
-use std::path::Path;
-use std::sync::Arc;
+#[cfg(not(target_family = "wasm"))]
+use {
+    crate::exit::{Failure, Outcome},
+    crate::printer::{Printer, Stop},
+    railwright_server::{Server, Settings, token_from_file},
+    std::path::Path,
+    std::sync::Arc,
+};
+
+/// The desk for a page that runs the program itself: nothing was given, and only files that the page hands over are read.
+#[cfg(target_family = "wasm")]
+pub(crate) fn page_desk() -> impl Desk {
+    desk::Commands::new(start::Given::default(), Box::new(|uploads| access::restrict(&[], uploads)))
+}
 
 /// Serves until Ctrl-C.
+#[cfg(not(target_family = "wasm"))]
 pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome, Failure> {
     if arguments.openapi {
         printer.data(&openapi::text(), None)?;
@@ -65,6 +78,7 @@ pub(crate) fn line_of(
 }
 
 /// Whether a browser could show itself.
+#[cfg(not(target_family = "wasm"))]
 fn has_display() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     cfg!(any(windows, target_os = "macos"))

@@ -4,6 +4,7 @@
 //! with and to uploads, with symbolic links resolved before they are compared; it reads no standard input and writes nothing. Refuses to
 //! tell whether there is anything at a path that may not be read.
 
+use super::disk;
 use railwright_spec::problem::Problem;
 use std::cell::RefCell;
 use std::path::{Component, Path, PathBuf};
@@ -12,6 +13,10 @@ use std::time::{Duration, SystemTime};
 
 /// How an uploaded file is called in an argument.
 pub(crate) const UPLOAD: &str = "upload:";
+
+/// Where files of the page itself lie in memory, beside the uploads.
+#[cfg(target_family = "wasm")]
+pub(crate) const PAGE: &str = "page";
 
 /// The paths that may be read, if not all.
 static ALLOWED: OnceLock<Allowed> = OnceLock::new();
@@ -25,8 +30,8 @@ struct Allowed {
 
 /// From now on only `roots` and what is below them may be read, and uploads; for the rest of the program's life.
 pub(crate) fn restrict(roots: &[PathBuf], uploads: &Path) {
-    let roots = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
-    let uploads = uploads.canonicalize().unwrap_or_else(|_| uploads.to_owned());
+    let roots = roots.iter().filter_map(|root| disk::canonicalize(root).ok()).collect();
+    let uploads = disk::canonicalize(uploads).unwrap_or_else(|_| uploads.to_owned());
     // A second restriction could only be an attempt to widen the first.
     let _ = ALLOWED.set(Allowed { roots, uploads });
 }
@@ -73,7 +78,7 @@ thread_local! {
 impl Seen {
     fn new(path: &Path, real: Option<&Path>) -> Self {
         let state = real.and_then(|real| {
-            let about = real.metadata().ok()?;
+            let about = disk::metadata(real).ok()?;
             Some(State { real: real.to_owned(), length: about.len(), changed: about.modified().ok() })
         });
         Self { path: path.to_owned(), state }
@@ -87,6 +92,10 @@ impl Seen {
 
     /// Whether a change after it was seen would show.
     fn is_at_rest(&self) -> bool {
+        // Files in memory do not change, and WebAssembly has no clock.
+        if cfg!(target_family = "wasm") {
+            return true;
+        }
         self.state.as_ref().is_none_or(|state| {
             let age = state.changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());
             age.is_some_and(|age| age > REST)
@@ -150,24 +159,30 @@ pub(crate) fn to_listen() -> Result<(), Problem> {
 
 /// Whether there is something that may be read.
 pub(crate) fn exists(path: &Path) -> bool {
-    to_read(path).is_ok_and(|path| path.exists())
+    to_read(path).is_ok_and(|path| disk::exists(&path))
 }
 
 /// Whether there is a folder that may be read.
 pub(crate) fn is_folder(path: &Path) -> bool {
-    to_read(path).is_ok_and(|path| path.is_dir())
+    to_read(path).is_ok_and(|path| disk::is_dir(&path))
 }
 
 /// Whether there is a file that may be read.
 pub(crate) fn is_file(path: &Path) -> bool {
-    to_read(path).is_ok_and(|path| path.is_file())
+    to_read(path).is_ok_and(|path| disk::is_file(&path))
 }
 
 impl Allowed {
     fn to_read(&self, path: &Path) -> Result<PathBuf, Problem> {
         let refused = || {
-            Problem::new("this path was not given when the server was started")
-                .in_file(path.display().to_string())
+            let problem = Problem::new("this path was not given when the server was started")
+                .in_file(path.display().to_string());
+            if cfg!(target_family = "wasm") {
+                return Problem::new("this file is not in the page")
+                    .in_file(path.display().to_string())
+                    .hint("drop the file on the page");
+            }
+            problem
                 .hint("start it with the path, as in `railwright serve PATH`, or drop the file on the page")
         };
         let (place, root) = match path.to_str().and_then(|text| text.strip_prefix(UPLOAD)) {
@@ -180,9 +195,9 @@ impl Allowed {
             }
             None => (path.to_owned(), self.roots.as_slice()),
         };
-        let real = place.canonicalize().map_err(|_| refused())?;
+        let real = disk::canonicalize(&place).map_err(|_| refused())?;
         // Pipes and devices would make a question wait for ever.
-        let about = real.metadata().map_err(|_| refused())?;
+        let about = disk::metadata(&real).map_err(|_| refused())?;
         if !(about.is_file() || about.is_dir()) || !root.iter().any(|root| real.starts_with(root)) {
             return Err(refused());
         }

@@ -3,7 +3,7 @@
 //! Responsible for: one door for such files, which opens only what lies in the script's own folder tree or repository, and what was
 //! given behind `--launch-args` or `--`. Refuses links that lead out of there, and everything for a text from standard input.
 
-use super::{access, read};
+use super::{access, disk, read};
 use railwright_launch::{Context, Files, Launch, read_with};
 use railwright_spec::problem::Problem;
 use std::cell::RefCell;
@@ -98,7 +98,7 @@ impl Door {
         if script == "-" || access::is_restricted() {
             return None;
         }
-        let real = Path::new(script).canonicalize().ok()?;
+        let real = disk::canonicalize(script).ok()?;
         let folder = real.parent()?;
         let repository = folder.ancestors().take(HIGHEST).find(|folder| folder.join(".git").exists());
         Some(Self { root: repository.unwrap_or(folder).to_owned() })
@@ -114,7 +114,7 @@ impl Files for Door {
         let candidates = std::iter::once(PathBuf::from(path)).chain(up.map(|folder| folder.join(path)));
         let mut is_outside = false;
         for candidate in candidates {
-            let Ok(real) = candidate.canonicalize() else { continue };
+            let Ok(real) = disk::canonicalize(&candidate) else { continue };
             if !real.is_file() {
                 continue;
             }

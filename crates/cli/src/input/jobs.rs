@@ -3,6 +3,7 @@
 //! Responsible for: the first bytes of every file, parted into jobs by [`group`]; refusing a mixture with the list of what is there and the command
 //! for one of them. Refuses to choose between two jobs, and to leave anything out without a word.
 
+use super::tabular;
 use super::traces::sources::Stream;
 use crate::printer::Printer;
 use railwright_profiler::job::{Family, Found, Sighting, group};
@@ -202,11 +203,12 @@ fn sightings(stream: &Stream) -> Vec<Sighting> {
         let bytes = stream.bytes();
         let archive = stream.archive();
         let base = Sighting { path, archive, bytes, digest: digest(&head), ..Sighting::default() };
+        #[cfg(not(target_family = "wasm"))]
         if head.starts_with(b"PAR1") {
-            let (family, standing, format) = railwright_tables::parquet_kind(&stream.tail(&head))?;
+            let (family, standing, format) = tabular::parquet_kind(&stream.tail(&head))?;
             return Some(Sighting { format: format.to_owned(), family, standing, ..base });
         }
-        let reader = railwright_tables::detect(&head).or_else(|| readers::detect(&head))?;
+        let reader = tabular::detect(&head).or_else(|| readers::detect(&head))?;
         let clue = reader.clue(&head);
         let (family, standing) = (reader.family(), reader.standing(&head));
         Some(Sighting { format: reader.name().to_owned(), family, standing, clue, ..base })

@@ -3,6 +3,14 @@
 //! Responsible for: gathering what files hold into one job, joining its ranks, and saving it, ranks side by side. Refuses recordings that are no
 //! profile (logs, flight records); how many were left out is told.
 
+#[cfg(not(target_family = "wasm"))]
+mod saved;
+
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use saved::save;
+#[cfg(not(target_family = "wasm"))]
+pub(super) use saved::unpack;
+
 use super::jobs::Wanted;
 use super::traces;
 use crate::args::tables::Clocks;
@@ -18,7 +26,6 @@ use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::view::{Tables, View};
 use railwright_profiler::windows::{Windows, windows};
 use railwright_spec::problem::Problem;
-use railwright_tables::store;
 use rayon::prelude::*;
 
 /// Reads ranks and passes.
@@ -78,37 +85,4 @@ pub(crate) fn steps(job: &Job, joined: &Joined) -> Windows {
     let views: Vec<View<'_>> =
         job.members.par_iter().map(|member| View::new(&member.trace, &tables)).collect();
     windows(&views, joined)
-}
-
-/// A job and passes as the bytes of a saved profile.
-pub(crate) fn pack(job: &Job, passes: &[Passes]) -> Result<Vec<u8>, Problem> {
-    let ranks: Vec<_> = job.members.par_iter().map(store::rank_parts).collect::<Result<_, _>>()?;
-    let tables: Vec<_> = passes
-        .par_iter()
-        .enumerate()
-        .map(|(at, table)| store::passes_parts(at, table))
-        .collect::<Result<_, _>>()?;
-    store::assemble(job, passes.len(), ranks.into_iter().chain(tables).flatten().collect())
-}
-
-/// Saves a profile.
-pub(crate) fn save(path: &str, job: &Job, passes: &[Passes], printer: &Printer) -> Result<(), Problem> {
-    let bytes = pack(job, passes)?;
-    super::write_with(path, |out| out.write_all(&bytes))?;
-    printer.note(&format!("wrote `{path}`"));
-    Ok(())
-}
-
-/// What a saved profile holds, its ranks read side by side.
-pub(super) fn unpack(label: &str, bytes: Vec<u8>) -> Result<Vec<Recording>, Problem> {
-    let opened = store::Store::open(label, bytes)?;
-    let members: Vec<_> =
-        (0..opened.ranks()).into_par_iter().map(|at| opened.rank(at)).collect::<Result<_, _>>()?;
-    let passes = opened.passes()?;
-    let ranks = members.into_iter().map(|member| {
-        let mut trace = member.trace;
-        trace.identity.rank = Some(member.rank);
-        Recording::Rank(Box::new(trace))
-    });
-    Ok(ranks.chain(passes.into_iter().map(Recording::Passes)).collect())
 }

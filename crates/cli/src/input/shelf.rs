@@ -4,11 +4,10 @@
 //! list and what a command refuses agree. Refuses to follow what leads out of the folders, to read a trace, and to unpack an archive.
 
 use super::traces::sources::{self, Stream};
-use super::{access, jobs};
+use super::{access, disk, jobs, tabular};
 use railwright_profiler::job::Found;
 use railwright_profiler::readers;
 use serde::Serialize;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// How deep folders are looked into.
@@ -95,7 +94,7 @@ impl Look {
     /// The files of a folder and of its folders.
     fn folder(&mut self, folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
         let Ok(real) = access::to_read(folder) else { return };
-        let Ok(entries) = fs::read_dir(real) else { return };
+        let Ok(entries) = disk::read_dir(real) else { return };
         let mut names = Vec::new();
         for entry in entries.flatten() {
             if self.entries == 0 {
@@ -178,13 +177,14 @@ fn within(path: &str, given: &[String]) -> String {
 pub(crate) fn format(path: &str) -> Option<&'static str> {
     let streams = sources::of(path).ok()?;
     let head = streams.first().filter(|stream| !stream.is_packed())?.heads().pop()?.1;
-    let reader = railwright_tables::detect(&head).or_else(|| readers::detect(&head))?;
+    let reader = tabular::detect(&head).or_else(|| readers::detect(&head))?;
     Some(reader.name())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn fixtures() -> String {
         concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces").to_owned()

@@ -7,14 +7,15 @@ mod globs;
 mod kept;
 pub(crate) mod sources;
 
-use super::cannot;
 use super::jobs::{self, Wanted};
+use super::{cannot, tabular};
 use crate::limits::Bounded;
 use crate::printer::{Printer, Progress};
 use railwright_profiler::RankTrace;
 use railwright_profiler::digest;
 use railwright_profiler::job::skeleton;
 use railwright_profiler::readers::{self, Keep, Recording};
+#[cfg(not(target_family = "wasm"))]
 use railwright_profiler::trace::Source;
 use railwright_spec::problem::Problem;
 use rayon::prelude::*;
@@ -176,6 +177,7 @@ fn load_now(
     strange
         .extend(others.iter().filter(|label| names.contains(&skeleton(label))).map(|label| unknown(label)));
     problems.extend(strange);
+    #[cfg(not(target_family = "wasm"))]
     problems.extend(beside.iter().filter_map(|(label, bytes)| describe(&mut loaded, label, bytes).err()));
     loaded.problems = problems;
     Ok((loaded, bytes))
@@ -186,6 +188,7 @@ fn folder_of(label: &str) -> &str {
     label.rfind(['/', '\\']).map_or("", |at| &label[..at])
 }
 
+#[cfg(not(target_family = "wasm"))]
 /// Hands what a file says of its neighbours on to the traces in the same folder.
 fn describe(loaded: &mut Loaded, label: &str, bytes: &[u8]) -> Result<(), Problem> {
     for recording in &mut loaded.recordings {
@@ -193,7 +196,7 @@ fn describe(loaded: &mut Loaded, label: &str, bytes: &[u8]) -> Result<(), Proble
             && trace.identity.source == Source::NsightSystems
             && folder_of(&trace.identity.label) == folder_of(label)
         {
-            railwright_tables::describe(trace, label, bytes)?;
+            tabular::describe(trace, label, bytes)?;
         }
     }
     Ok(())
@@ -210,12 +213,7 @@ fn called_trace(label: &str) -> bool {
 fn unknown(label: &str) -> Problem {
     Problem::new("unknown format").in_file(label).hint(format!(
         "what is read: {}",
-        railwright_tables::readers()
-            .iter()
-            .chain(readers::all())
-            .map(|r| r.name())
-            .collect::<Vec<_>>()
-            .join(", ")
+        tabular::readers().iter().chain(readers::all()).map(|r| r.name()).collect::<Vec<_>>().join(", ")
     ))
 }
 
@@ -240,19 +238,24 @@ fn read_bounded(label: &str, mut stream: &mut dyn Read, keep: Keep) -> Result<Co
         return Err(Problem::new("the file is empty").in_file(label));
     }
     // Tables begin with unmistakable bytes.
-    let Some(reader) = railwright_tables::detect(&head).or_else(|| readers::detect(&head)) else {
+    if let Some(problem) = tabular::refused(&head) {
+        return Err(problem.in_file(label));
+    }
+    let Some(reader) = tabular::detect(&head).or_else(|| readers::detect(&head)) else {
         return Ok(Content::Recordings(Vec::new()));
     };
     let mut whole = head.as_slice().chain(stream);
-    if railwright_tables::store::is_store(&head) {
+    #[cfg(not(target_family = "wasm"))]
+    if tabular::is_store(&head) {
         let mut bytes = Vec::new();
         whole.read_to_end(&mut bytes).map_err(|error| failed(&error))?;
         return super::profile::unpack(label, bytes).map(Content::Recordings);
     }
+    #[cfg(not(target_family = "wasm"))]
     if head.starts_with(b"PAR1") {
         let mut bytes = Vec::new();
         whole.read_to_end(&mut bytes).map_err(|error| failed(&error))?;
-        if railwright_tables::describes(&bytes) {
+        if tabular::describes(&bytes) {
             return Ok(Content::Beside { label: label.to_owned(), bytes });
         }
         return reader

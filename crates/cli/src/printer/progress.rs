@@ -2,25 +2,21 @@
 //!
 //! Responsible for: showing a bar only to people, only after a moment; one handler of Ctrl-C in the program. Refuses to slow work down.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+mod bar;
+
+use bar::Bar;
 use railwright_server::Watch;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
-use std::time::{Duration, Instant};
-
-/// Nobody wants to see a bar for less.
-const PATIENCE: Duration = Duration::from_millis(300);
 
 /// How far a piece of work is.
 pub(crate) struct Progress {
-    bar: ProgressBar,
-    begin: Instant,
-    wanted: bool,
-    shown: AtomicBool,
+    bar: Option<Bar>,
     watch: Option<Arc<Watch>>,
     reached: AtomicU64,
+    total: AtomicU64,
 }
 
 impl Progress {
@@ -32,10 +28,6 @@ impl Progress {
         wanted: bool,
         watch: Option<Arc<Watch>>,
     ) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
         if let Some(watch) = &watch {
             watch.report(|progress| {
                 progress.done = 0;
@@ -44,14 +36,8 @@ impl Progress {
                 progress.best = None;
             });
         }
-        Self {
-            bar,
-            begin: Instant::now(),
-            wanted,
-            shown: AtomicBool::new(false),
-            watch,
-            reached: AtomicU64::new(0),
-        }
+        let bar = if wanted { Bar::new(template, total) } else { None };
+        Self { bar, watch, reached: AtomicU64::new(0), total: AtomicU64::new(total) }
     }
 
     /// So many units more are done.
@@ -69,18 +55,8 @@ impl Progress {
                 }
             });
         }
-        if !self.wanted {
-            return;
-        }
-        self.bar.inc(units);
-        if self.begin.elapsed() < PATIENCE {
-            return;
-        }
-        if let Some(words) = words() {
-            self.bar.set_message(words);
-        }
-        if !self.shown.swap(true, Ordering::SeqCst) {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        if let Some(bar) = &self.bar {
+            bar.advance(units, words);
         }
     }
 
@@ -99,8 +75,10 @@ impl Progress {
     /// So many units of so many are done.
     pub(crate) fn reach(&self, done: u64, total: u64) {
         let before = self.reached.swap(done, Ordering::SeqCst);
-        if self.bar.length() != Some(total) {
-            self.bar.set_length(total);
+        if self.total.swap(total, Ordering::SeqCst) != total {
+            if let Some(bar) = &self.bar {
+                bar.set_total(total);
+            }
             if let Some(watch) = &self.watch {
                 watch.report(|progress| progress.total = total);
             }
@@ -110,7 +88,9 @@ impl Progress {
 
     /// The work is done.
     pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
+        if let Some(bar) = &self.bar {
+            bar.finish();
+        }
     }
 
     /// A stream that tells what was read of it.
@@ -176,6 +156,7 @@ type Act = Box<dyn Fn() -> bool + Send>;
 static ACT: Mutex<Option<Act>> = Mutex::new(None);
 
 /// From now on Ctrl-C, even where nothing listens to it, leaves no half-written file.
+#[cfg(not(target_family = "wasm"))]
 pub(crate) fn end_tidily() {
     LISTENS.call_once(|| {
         // Without a handler Ctrl-C ends the program at once, which is no worse.
@@ -188,6 +169,10 @@ pub(crate) fn end_tidily() {
         });
     });
 }
+
+/// There is no Ctrl-C in a browser, and no file that is half written.
+#[cfg(target_family = "wasm")]
+pub(crate) fn end_tidily() {}
 
 impl Stop {
     /// Listens to Ctrl-C from now on.

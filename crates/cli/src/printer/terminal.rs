@@ -26,7 +26,7 @@ impl Terminal {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let columns = variable("COLUMNS")
             .and_then(|value| value.parse::<usize>().ok())
-            .or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
+            .or_else(width)
             .filter(|&width| width > 0);
         // The first that is set decides, as the C library has it.
         let locale = variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG"));
@@ -80,6 +80,14 @@ impl Terminal {
             "#".repeat((eighths + 4) / 8)
         }
     }
+}
+
+/// The width of the terminal, if there is one.
+fn width() -> Option<usize> {
+    #[cfg(not(target_family = "wasm"))]
+    return terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    #[cfg(target_family = "wasm")]
+    None
 }
 
 fn style(tone: Tone) -> Style {

@@ -132,6 +132,8 @@ fn table(table: &Table, terminal: Terminal) -> String {
             column.set_padding((u16::from(position > 0), u16::from(position + 1 < kept.len())));
         }
     }
+    // In a browser there are no colours to begin with.
+    #[cfg(not(target_family = "wasm"))]
     if terminal.colour {
         drawn.enforce_styling();
     } else {
@@ -190,6 +192,13 @@ fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, Vec<usize>)
     (kept, given_up)
 }
 
+/// A cell without its tone, where there are no colours.
+#[cfg(target_family = "wasm")]
+fn comfy_cell(cell: &Cell) -> comfy_table::Cell {
+    comfy_table::Cell::new(&cell.text)
+}
+
+#[cfg(not(target_family = "wasm"))]
 fn comfy_cell(cell: &Cell) -> comfy_table::Cell {
     use comfy_table::{Attribute, Color};
     let drawn = comfy_table::Cell::new(&cell.text);

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { type JobOnDisk, useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
+import { playground } from '../../api/playground/marker'
 import { volume } from '../../charts/format'
 import { change, go, openAfresh, own } from '../../state/location'
 import { copy } from '../../ui/clipboard'
@@ -72,24 +73,32 @@ export function Open({ home, title, text, placeholder }: Props) {
             hidden
             onChange={(event) => void openFiles([...(event.currentTarget.files ?? [])], home)}
           />
-          <form
-            onSubmit={(event) => {
-              event.preventDefault()
-              openPaths(home, whole(typed, folder ?? jobs[0]?.folder ?? null))
-            }}
-          >
-            <input
-              class="input"
-              aria-label="Path"
-              placeholder={placeholder}
-              value={typed}
-              onInput={(event) => setTyped(event.currentTarget.value)}
-            />
-            <button type="submit" class="button" disabled={typed.trim() === ''}>
-              Open
-            </button>
-          </form>
+          {!playground && (
+            <form
+              onSubmit={(event) => {
+                event.preventDefault()
+                openPaths(home, whole(typed, folder ?? jobs[0]?.folder ?? null))
+              }}
+            >
+              <input
+                class="input"
+                aria-label="Path"
+                placeholder={placeholder}
+                value={typed}
+                onInput={(event) => setTyped(event.currentTarget.value)}
+              />
+              <button type="submit" class="button" disabled={typed.trim() === ''}>
+                Open
+              </button>
+            </form>
+          )}
         </div>
+        {playground && (
+          <p class="muted">
+            Files are read in this browser. Folders, Parquet and SQLite files (Nsight Systems) need the installed program:{' '}
+            <code>railwright serve FOLDER</code>.
+          </p>
+        )}
       </div>
       {own.length > 0 && (
         <Jobs

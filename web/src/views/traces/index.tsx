@@ -3,6 +3,7 @@
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { type Arguments, identity } from '../../api/ask'
+import { playground } from '../../api/playground/marker'
 import { useKeys } from '../../state/keys'
 import { change, go, own } from '../../state/location'
 import { LongJob } from '../parts/long-job'
@@ -32,7 +33,7 @@ export interface TabProps {
 /** The profile of the open job: read once, for all tabs, also while another view is open. */
 const reading = new LongJob<Profile>('profile')
 
-const TABS: readonly { readonly id: string; readonly title: string; readonly view: ComponentType<TabProps> }[] = [
+const ALL: readonly { readonly id: string; readonly title: string; readonly view: ComponentType<TabProps> }[] = [
   { id: 'overview', title: 'Overview', view: Overview },
   { id: 'timeline', title: 'Timeline', view: MeasuredTimeline },
   { id: 'ranks', title: 'Ranks', view: Ranks },
@@ -41,6 +42,9 @@ const TABS: readonly { readonly id: string; readonly title: string; readonly vie
   { id: 'query', title: 'SQL', view: Query },
   { id: 'compare', title: 'Compare', view: Compare },
 ]
+
+/** SQL needs SQLite, which the playground does not carry. */
+const TABS = playground ? ALL.filter((one) => one.id !== 'query') : ALL
 
 export default function View() {
   const { path, files, tab = 'overview' } = own('t')

@@ -8,6 +8,7 @@ use super::compared::Second;
 use crate::args::{self, By, Output, RunArguments};
 use crate::commands::{explain, memory, models};
 use crate::exit::{Failure, Outcome};
+use crate::input;
 use crate::printer::{Answer as _, Listener, Printer, envelope};
 use crate::run;
 use crate::run::spelled::spelled;
@@ -19,7 +20,7 @@ use std::fmt::Write as _;
 const PLACE: &str = "<script type=\"application/json\" id=\"railwright-report\">/*REPORT*/</script>";
 /// The page.
 pub(super) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<String, Failure> {
-    let file = railwright_server::page_file("report.html");
+    let file = input::page_file("report.html");
     let frame = file.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
     let Some((before, after)) = frame.and_then(|frame| frame.split_once(PLACE)) else {
         let problem = Problem::new("this program was built without the page");

@@ -1,19 +1,19 @@
-//! What was given when the server was started: runs, traces, and what may be read because of them.
+//! What was given when the server was started, as the page sees it.
 //!
-//! Responsible for: telling runs from traces by what is in them. Refuses to read more of a trace than its head.
+//! Responsible for: the run and the records to open first, and the examples beside them. Refuses to look at files: [`paths`] does.
+
+#[cfg(not(target_family = "wasm"))]
+mod paths;
+
+#[cfg(not(target_family = "wasm"))]
+pub(super) use paths::given;
 
 use crate::commands::examples;
-use crate::exit::Failure;
-use crate::input::{self, CONFIG_LIMIT, LOG_LIMIT, shelf};
-use crate::run;
+use crate::input::shelf;
 use crate::run::spelled::spelled;
-use railwright_launch::{Format, detect};
-use railwright_profiler::readers;
-use railwright_spec::problem::Problem;
-use railwright_spec::run::{RunSpec, parse};
+use railwright_spec::run::parse;
 use serde_json::{Map, Value, json};
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What was given.
 #[derive(Clone, Debug, Default)]
@@ -59,79 +59,4 @@ impl Given {
             "examples": examples,
         })
     }
-}
-
-/// Looks at what was given.
-pub(super) fn given(paths: &[String]) -> Result<Given, Failure> {
-    let mut given = Given::default();
-    for path in paths {
-        let real = Path::new(path).canonicalize().map_err(|error| input::cannot(&error, path))?;
-        let name = real.display().to_string();
-        match kind(&real, &name)? {
-            Kind::Run(flag) => {
-                let spec = if flag == "run" { Some(run::from_file(&name)?) } else { None };
-                // What a run file names may be read with it.
-                let named = spec.iter().flat_map(|spec| [&spec.model.config, &spec.cluster.calibration]);
-                let beside = named.flatten().filter_map(|path| Path::new(path).canonicalize().ok());
-                given.roots.extend(beside);
-                if given.run.is_none() {
-                    given.run = Some(said(flag, &name, spec)?);
-                }
-            }
-            Kind::Records => {
-                if real.is_dir() {
-                    given.folder.get_or_insert_with(|| name.clone());
-                }
-                given.traces.push(name);
-            }
-        }
-        given.roots.push(real);
-    }
-    Ok(given)
-}
-
-/// What a path is for.
-enum Kind {
-    /// A run, by this argument of `estimate`.
-    Run(&'static str),
-    /// Traces, logs, dumps.
-    Records,
-}
-
-fn kind(path: &Path, name: &str) -> Result<Kind, Problem> {
-    if path.is_dir() {
-        return Ok(if path.join("config.json").is_file() { Kind::Run("model") } else { Kind::Records });
-    }
-    let mut head = Vec::new();
-    let opened = std::fs::File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut head));
-    opened.map_err(|error| input::cannot(&error, name))?;
-    let is_record = railwright_tables::detect(&head).is_some() || readers::detect(&head).is_some();
-    if is_record || std::str::from_utf8(&head).is_err_and(|error| error.error_len().is_some()) {
-        return Ok(Kind::Records);
-    }
-    let text = input::read(name, CONFIG_LIMIT)?;
-    Ok(match detect(&text).first().map(|sighting| sighting.format) {
-        Some(Format::RunFile) => Kind::Run("run"),
-        Some(Format::HuggingFace) => Kind::Run("model"),
-        Some(_) => Kind::Run("launch"),
-        None if path.extension().is_some_and(|e| e == "toml") => Kind::Run("run"),
-        None => Kind::Records,
-    })
-}
-
-/// The arguments of a run: spelled out, so that the page can change one of them, or the file.
-fn said(flag: &str, name: &str, spec: Option<RunSpec>) -> Result<Map<String, Value>, Failure> {
-    let spec = match spec {
-        None if flag == "launch" => {
-            let text = input::read(name, LOG_LIMIT)?;
-            let launch = railwright_launch::read(&text, name).transpose()?;
-            launch.filter(|launch| launch.model_config.is_none()).map(|launch| launch.spec)
-        }
-        spec => spec,
-    };
-    let spelled = spec.and_then(|spec| spelled(&spec));
-    Ok(match spelled {
-        Some(said) => said.into_iter().map(|(name, value)| (name, json!(value))).collect(),
-        None => Map::from_iter([(flag.to_owned(), json!(name))]),
-    })
 }

@@ -3,10 +3,9 @@
 //! Responsible for: walking only through folders that may be read, so that a pattern that came through the server neither reaches nor
 //! measures what lies outside of what was given. Refuses `..` behind a wildcard, and more entries than anybody has traces.
 
-use crate::input::access;
+use crate::input::{access, disk};
 use glob::{MatchOptions, Pattern};
 use railwright_spec::problem::Problem;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// Entries of folders that are looked at for one pattern, at most.
@@ -111,7 +110,7 @@ impl Walk {
             return Vec::new();
         }
         let Ok(real) = access::to_read(here) else { return Vec::new() };
-        let Ok(entries) = fs::read_dir(real) else { return Vec::new() };
+        let Ok(entries) = disk::read_dir(real) else { return Vec::new() };
         let mut names: Vec<String> = entries
             .take(self.left)
             .flatten()
@@ -126,6 +125,7 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn patterns_mean_what_a_shell_means() {

@@ -4,11 +4,13 @@
 //! streams of their own, so that they can be read side by side. Refuses to look at contents beyond telling an archive.
 
 use super::{Content, HEAD, globs, is_end};
+use crate::input::disk::{self, File};
+#[cfg(not(target_family = "wasm"))]
+use crate::input::tabular;
 use crate::input::{access, cannot, missing};
 use crate::printer::Progress;
 use railwright_profiler::readers;
 use railwright_spec::problem::Problem;
-use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -130,8 +132,9 @@ impl Stream {
             Err(error) => return vec![Err(cannot(&error, &label))],
         };
         // A database that was not closed cannot be opened where nothing may be written; its bytes can.
+        #[cfg(not(target_family = "wasm"))]
         if matches!(self.part, Part::Database)
-            && let Ok(found) = railwright_tables::nsight::read_file(&label, &self.path)
+            && let Ok(found) = tabular::read_file(&label, &self.path)
         {
             return vec![Ok(Content::Recordings(found))];
         }
@@ -217,8 +220,8 @@ pub(crate) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
 
 /// The files of a folder and of the folders in it, its own first.
 fn folder(path: &Path, depth: u32) -> Result<Vec<PathBuf>, Problem> {
-    let entries =
-        fs::read_dir(access::to_read(path)?).map_err(|error| cannot(&error, &path.display().to_string()))?;
+    let entries = disk::read_dir(access::to_read(path)?)
+        .map_err(|error| cannot(&error, &path.display().to_string()))?;
     let mut all: Vec<PathBuf> = entries
         .flatten()
         .map(|e| path.join(e.file_name()))
@@ -253,7 +256,8 @@ fn file(path: &Path, named: bool) -> std::io::Result<Vec<Stream>> {
     let mut head = [0; 512];
     let filled = fill(&mut file, &mut head)?;
     // A saved profile is an archive too, but its members are nothing without each other.
-    if railwright_tables::store::is_store(&head[..filled]) {
+    #[cfg(not(target_family = "wasm"))]
+    if tabular::is_store(&head[..filled]) {
         return Ok(vec![whole(Part::Whole)]);
     }
     if head[..filled].starts_with(b"SQLite format 3\0") {

@@ -1,0 +1,25 @@
+//! Time that has passed, for remarks to people; no answer depends on it.
+//!
+//! Responsible for: one clock on every target. In a browser the page lends its own, because WebAssembly has none.
+
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use std::time::Instant as Moment;
+
+/// A point in time of the page's clock.
+#[cfg(target_family = "wasm")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment(f64);
+
+#[cfg(target_family = "wasm")]
+impl Moment {
+    /// The present.
+    pub(crate) fn now() -> Self {
+        Self(crate::playground::milliseconds())
+    }
+
+    /// What has passed since.
+    pub(crate) fn elapsed(self) -> std::time::Duration {
+        let passed = (crate::playground::milliseconds() - self.0) / 1e3;
+        std::time::Duration::try_from_secs_f64(passed).unwrap_or_default()
+    }
+}

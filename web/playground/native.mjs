@@ -1,0 +1,124 @@
+// Compares the program as WebAssembly with the binary: node web/playground/native.mjs WASM BINARY. Exit code 1 when an answer differs.
+// Both get the same questions, the binary through `railwright serve`. Status, outcome, command line and the bytes of the answer must be equal.
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { startServer } from '../e2e/server.mjs'
+import { Program } from './program.mjs'
+
+const [wasm, binary] = process.argv.slice(2)
+if (!binary) {
+  console.error('usage: node web/playground/native.mjs WASM BINARY')
+  process.exit(2)
+}
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const LARGE = { model: 'llama-3.1-405b', cluster: 'dgx-h100', gpus: 1024, tp: 8, cp: 2, pp: 16, 'global-batch': 512, 'uneven-stages': true }
+const SMALL = { model: 'llama-3-8b', cluster: 'dgx-h100', gpus: 64, tp: 2, pp: 2, 'global-batch': 256 }
+
+/** A command, its arguments, and files of the repository for arguments that name one. */
+const QUESTIONS = [
+  ['estimate', LARGE],
+  ['estimate', { ...LARGE, recompute: 'full' }],
+  ['estimate', { ...LARGE, 'uneven-stages': false }],
+  ['estimate', SMALL],
+  ['estimate', { ...SMALL, tokens: '1T', 'sequence-length': 16384 }],
+  ['estimate', { model: 'deepseek-v3', cluster: 'dgx-h100', gpus: 2048, 'global-batch': 4096 }],
+  ['estimate', { model: 'llama-3-70b', cluster: 'dgx-h100' }],
+  ['estimate', { ...SMALL, gpus: 1, tp: 1, pp: 1 }],
+  ['estimate', { ...SMALL, tp: 16 }],
+  ['estimate', { ...SMALL, model: 'no-such-model' }],
+  ['estimate', { ...SMALL, network: 'flow' }],
+  ['estimate', { cluster: 'dgx-h100', gpus: 64 }, { model: 'examples/launch/llama3_70b.sh' }],
+  ['estimate', { cluster: 'dgx-h100' }, { model: 'catalog/models/llama-3-8b.json' }],
+  ['estimate', SMALL, {}, 'csv'],
+  ['estimate', SMALL, {}, 'table'],
+  ['memory', LARGE],
+  ['values', SMALL],
+  ['timeline', SMALL, {}, 'columns'],
+  ['timeline', SMALL, {}, 'svg'],
+  ['search', { model: 'llama-3-8b', cluster: 'dgx-h100', gpus: 32, 'global-batch': 128 }],
+  ['size', { model: 'llama-3-8b', cluster: 'dgx-h100', tokens: '1T', 'global-batch': 256, deadline: '30d' }],
+  ['sensitivity', SMALL],
+  ['balance', LARGE],
+  ['recompute', SMALL],
+  ['network/cost', { gpus: 1024 }],
+  ['network/traffic', LARGE],
+  ['network/failures', { gpus: 1024 }],
+  ['network/simulate', SMALL],
+  ['models/list', {}],
+  ['clusters/show', { name: 'dgx-h100' }],
+  ['detect', {}, { file: 'examples/launch/llama3_70b.sh' }],
+  ['log', {}, { file: 'fixtures/traces/logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz' }],
+  ['profile', {}, { paths: TRACES() }],
+  ['stragglers', {}, { paths: TRACES() }],
+  ['no-such-command', {}],
+]
+
+function TRACES() {
+  return [0, 1, 2, 3].map((rank) => `fixtures/traces/generated_torch215_gloo_pp2dp2/rank${rank}_step5.pt.trace.json.gz`)
+}
+
+const server = await startServer(binary)
+const program = new Program(await WebAssembly.compile(readFileSync(wasm)))
+const uploaded = new Map()
+
+/** A file of the repository in both programs; the handle that the server gave it. */
+async function handed(path) {
+  if (!uploaded.has(path)) {
+    const bytes = readFileSync(`${root}/${path}`)
+    const name = path.split('/').at(-1)
+    const response = await fetch(`${server.url}api/v1/uploads?name=${encodeURIComponent(name)}`, { method: 'POST', body: bytes })
+    const handle = (await response.json()).path
+    program.file(handle.replace('upload:', 'uploads/'), bytes)
+    uploaded.set(path, handle)
+  }
+  return uploaded.get(path)
+}
+
+const header = (response, name) => decodeURIComponent(response.headers.get(name) ?? '')
+const median = (times) => times.sort((a, b) => a - b)[Math.floor(times.length / 2)]
+
+let failed = 0
+for (const [command, values, files = {}, format = 'json'] of QUESTIONS) {
+  const args = { ...values }
+  for (const [name, path] of Object.entries(files)) {
+    args[name] = Array.isArray(path) ? await Promise.all(path.map(handed)) : await handed(path)
+  }
+  const since = performance.now()
+  const response = await fetch(`${server.url}api/v1/${command}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ arguments: args, format }),
+  })
+  const expected = Buffer.from(await response.arrayBuffer())
+  const middle = performance.now()
+  const { about, body } = program.ask({ command, arguments: args, format })
+  const end = performance.now()
+  const differences = [
+    ['status', about.status, response.status],
+    ['outcome', about.outcome ?? '', header(response, 'railwright-outcome')],
+    ['command', about.command ?? '', header(response, 'railwright-command')],
+    ['answer', Buffer.from(body).toString(), expected.toString()],
+  ].filter(([, here, there]) => here !== there)
+  const text = `${command} ${JSON.stringify(values)} ${format}`.slice(0, 110)
+  const times = `${(end - middle).toFixed(0)} ms, binary ${(middle - since).toFixed(0)} ms`
+  console.log(`${differences.length === 0 ? 'ok  ' : 'FAIL'} ${response.status} ${text}: ${expected.length} bytes, ${times}`)
+  for (const [what, here, there] of differences) {
+    const at = [...String(there)].findIndex((letter, index) => letter !== String(here)[index])
+    console.log(
+      `     ${what}: ${String(here).slice(Math.max(0, at - 40), at + 120)}\n     binary: ${String(there).slice(Math.max(0, at - 40), at + 120)}`,
+    )
+  }
+  failed += differences.length > 0 ? 1 : 0
+}
+
+// The same estimate with another number each time, so that no answer is remembered.
+const times = Array.from({ length: 30 }, (_, index) => {
+  const since = performance.now()
+  program.ask({ command: 'estimate', arguments: { ...LARGE, tokens: 1e12 + index } })
+  return performance.now() - since
+})
+console.log(`estimate in WebAssembly: median ${median(times).toFixed(1)} ms of ${times.length}`)
+await server.stop()
+console.log(failed === 0 ? `${QUESTIONS.length} answers are the same` : `${failed} of ${QUESTIONS.length} answers differ`)
+process.exit(failed === 0 ? 0 : 1)

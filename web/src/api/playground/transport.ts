@@ -1,0 +1,74 @@
+// The playground's answers: every address of the server's API, answered by the program in this browser.
+// Responsible for: the same responses as over HTTP, so that the views need no change; files stay in this page.
+// Refuses to compute: the program in the worker does.
+import { playground } from './marker'
+import { type Question, type Reply, Workers } from './workers'
+
+type Progress = Readonly<Record<string, unknown>>
+
+/** Files of the user, by their path in the program. */
+const uploads = new Map<string, Blob>()
+let workers: Workers | undefined
+
+/** Loads the program; early, because it is the largest file. */
+export function warmUp(): Workers {
+  workers ??= new Workers(load(playground?.program ?? ''))
+  return workers
+}
+
+/** The program travels gzipped, because not every static server compresses. */
+async function load(address: string): Promise<WebAssembly.Module> {
+  const response = await fetch(address)
+  if (!response.ok || !response.body) throw new Error(`${address}: ${response.status}`)
+  const inflated = response.body.pipeThrough(new DecompressionStream('gzip'))
+  return WebAssembly.compileStreaming(new Response(inflated, { headers: { 'content-type': 'application/wasm' } }))
+}
+
+/** What the server would answer at an address of its API. */
+export async function respond(path: string, init: RequestInit): Promise<Response> {
+  const [name = '', query] = path.split('?')
+  if (name === 'uploads') return Response.json(keep(new URLSearchParams(query).get('name') ?? '', init.body as Blob), { status: 201 })
+  if (name === 'traces') return Response.json({ jobs: [], more: false })
+  if (name === 'start') return response(await warmUp().run({ question: null, files: new Map() }))
+  const body = JSON.parse(String(init.body ?? '{}')) as Omit<Question, 'command'>
+  return response(await answer({ ...body, command: name }, init.signal))
+}
+
+/** Asks the program; `onProgress` gets what a long question reports. */
+export async function answer(question: Question, signal?: AbortSignal | null, onProgress?: (progress: Progress) => void): Promise<Reply> {
+  const asked = JSON.stringify(question.arguments)
+  const files = new Map([...uploads].filter(([path]) => asked.includes(path.replace('uploads/', 'upload:'))))
+  // A report is the page as one file, with answers inside.
+  if (question.format === 'html') files.set('page/report.html', await (await fetch('./report.html')).blob())
+  try {
+    return await warmUp().run({ question, files, signal, onProgress })
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    return broken(error)
+  }
+}
+
+/** A reply as the server would send it. */
+export function response({ about, body }: Reply): Response {
+  const headers = new Headers({ 'content-type': about.media })
+  if (about.outcome) headers.set('railwright-outcome', about.outcome)
+  if (about.command) headers.set('railwright-command', encodeURIComponent(about.command))
+  if (about.notes) headers.set('railwright-notes', encodeURIComponent(JSON.stringify(about.notes)))
+  return new Response(body, { status: about.status, headers })
+}
+
+/** A failure of the program itself, in the form of the server's. */
+function broken(error: unknown): Reply {
+  const message = `the program in this browser failed: ${error instanceof Error ? error.message : String(error)}`
+  const problem = { message, hint: 'please report it with the question; the page goes on' }
+  const body = new TextEncoder().encode(JSON.stringify({ problems: [problem] }))
+  return { about: { status: 500, media: 'application/json' }, body }
+}
+
+/** Keeps a file under a path of its own; its name has nothing that a path or a screen could misread. */
+function keep(name: string, file: Blob): { path: string; name: string; bytes: number } {
+  const plain = name.replace(/[^\p{L}\p{N}.+=_-]/gu, '_').replace(/^[.-]+/, '') || 'file'
+  const path = `${uploads.size + 1}/${plain}`
+  uploads.set(`uploads/${path}`, file)
+  return { path: `upload:${path}`, name: plain, bytes: file.size }
+}
