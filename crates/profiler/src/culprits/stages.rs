@@ -3,6 +3,7 @@
 //! Responsible for: what the arithmetic of every stage takes, and the stages that take so much more than the median (of two, than the other) that the others wait for them. Refuses to compare
 //! ranks of one stage with each other: that is what stragglers are found by.
 
+use super::steps;
 use crate::joined::Joined;
 use crate::occupancy::Occupancy;
 use crate::windows::Windows;
@@ -30,7 +31,7 @@ impl SlowStage {
 }
 
 pub(super) fn slow_stages(joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> Vec<SlowStage> {
-    let (from, to) = windows.span();
+    let (from, to) = steps::closed(windows);
     let mut stages: BTreeMap<u32, Vec<(i64, usize)>> = BTreeMap::new();
     for (member, clock) in joined.clocks.clocks.iter().enumerate() {
         let of = |group: &&crate::groups::Group| {

@@ -10,12 +10,25 @@ use crate::windows::{CutBy, StepWindow, Windows};
 pub(super) fn count(windows: &Windows) -> f64 {
     let durations: Vec<f64> = windows.steps.iter().map(StepWindow::duration).map(|d| d as f64).collect();
     let shortest = durations.iter().rev().skip(1).copied().fold(f64::INFINITY, f64::min);
-    let open = windows.at_collective || windows.cut_by == CutBy::Launches;
     let missing = match durations.last() {
-        Some(last) if open && durations.len() > 2 && shortest > 0.0 => (1.0 - last / shortest).max(0.0),
+        Some(last) if is_open(windows) && durations.len() > 2 && shortest > 0.0 => {
+            (1.0 - last / shortest).max(0.0)
+        }
         _ => 0.0,
     };
     (durations.len() as f64 - missing).max(1.0)
+}
+
+/// Whether the last step ends with the recording, not where a next one begins.
+fn is_open(windows: &Windows) -> bool {
+    windows.at_collective || windows.cut_by == CutBy::Launches
+}
+
+/// The steps from one beginning to another, in which all stages of a pipeline do as much: without the last one if it ends with the recording.
+pub(super) fn closed(windows: &Windows) -> (i64, i64) {
+    let (from, to) = windows.span();
+    let last = windows.steps.last().filter(|last| is_open(windows) && last.start > from);
+    (from, last.map_or(to, |last| last.start))
 }
 
 /// The number of the step of a time, if steps have numbers. The end of the last one is still its own.
