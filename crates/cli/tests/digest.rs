@@ -60,7 +60,14 @@ fn answer(command: &str, path: &str) -> (i32, String) {
 #[test]
 fn digests_answer_what_traces_answer() {
     let folder = Folder::new("digest-answers");
-    for job in ["torchrec_v100_4r/resnet18", "param_dlrm_8r", "generated_torch215_gloo_pp2dp2"] {
+    let jobs = [
+        "torchrec_v100_4r/resnet18",
+        "param_dlrm_8r",
+        "generated_torch215_gloo_pp2dp2",
+        "simulated/slow_host_pipeline",
+        "simulated/drifting_clocks",
+    ];
+    for job in jobs {
         let (traces, digests) = (fixture(job), folder.at(&job.replace('/', "-")));
         let said = run(&["digest", &traces, "-o", &digests]);
         assert_eq!(said.code, 0, "{}", said.stderr);
