@@ -2,36 +2,12 @@
 
 mod support;
 
-use std::path::PathBuf;
-use support::{Said, run};
+use support::{Folder, Said, run};
 
 /// ESC, CSI, a bell and an order turned round.
 const EVIL: &str = "x\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}y";
 /// The same as JSON and TOML write it.
 const WRITTEN: &str = r"x\u001b[2J\u001b]0;owned\u0007\u009b31m\u202ey";
-
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = PathBuf::from(support::scratch(name));
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).expect("made");
-        Self(folder)
-    }
-
-    fn put(&self, name: &str, text: &str) -> String {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).expect("written");
-        path.display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn steers(c: char) -> bool {
     (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -74,18 +50,18 @@ fn trace(name: &str) -> String {
 #[test]
 fn names_in_traces_do_not_steer() {
     let folder = Folder::new("clean-traces");
-    let path = folder.put(&format!("rank0{EVIL}.json"), &trace(WRITTEN));
+    let path = folder.put(&format!("rank0{EVIL}.json"), trace(WRITTEN));
     clean(&["profile", &path]);
     clean(&["query", "SELECT name FROM gpu", &path]);
     clean(&["comm", &path]);
     clean(&["stragglers", &path]);
-    let saved = folder.0.join(format!("saved{EVIL}.railwright")).display().to_string();
+    let saved = folder.at(&format!("saved{EVIL}.railwright"));
     let said = run(&["save", &path, "-o", &saved]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     assert!(!said.stderr.chars().any(steers), "{:?}", said.stderr);
     // Damages and names come back from the saved profile.
     clean(&["profile", &saved]);
-    let page = folder.0.join("page.html").display().to_string();
+    let page = folder.at("page.html");
     assert_eq!(run(&["profile", &saved, "-o", &page]).code, 0);
     let page = std::fs::read_to_string(page).expect("a page");
     assert!(!page.chars().any(|c| steers(c) && c != '\t'), "a page must not steer");
@@ -104,25 +80,25 @@ fn names_of_models_clusters_and_files_do_not_steer() {
     clean(&["models", "show", EVIL]);
     let run_file = folder.put(
         "run.toml",
-        &format!(
+        format!(
             "[model]\nname = \"llama-3-8b\"\n[cluster]\npreset = \"dgx-h100\"\ndevices = 8\nname = \"{WRITTEN}\"\n[plan]\ntensor_parallel = 1\n\"{WRITTEN}\" = 3\n"
         ),
     );
     clean(&["estimate", "--run", &run_file]);
     let log = folder.put(
         "train.log",
-        &format!("{EVIL} iteration 1/ 10 | elapsed time per iteration (ms): 1.0 | {EVIL}\n").repeat(20),
+        format!("{EVIL} iteration 1/ 10 | elapsed time per iteration (ms): 1.0 | {EVIL}\n").repeat(20),
     );
     clean(&["log", &log]);
     let table =
-        folder.put("runs.csv", &format!("id,source,model_name,gpu,n_gpus\n{EVIL},=1+1,{EVIL},{EVIL},8\n"));
+        folder.put("runs.csv", format!("id,source,model_name,gpu,n_gpus\n{EVIL},=1+1,{EVIL},{EVIL},8\n"));
     clean(&["validate", &table]);
 }
 
 #[test]
 fn csv_has_no_formulas() {
     let folder = Folder::new("clean-csv");
-    let path = folder.put("rank0.json", &trace("=HYPERLINK(1)"));
+    let path = folder.put("rank0.json", trace("=HYPERLINK(1)"));
     let said = run(&["query", "SELECT DISTINCT name FROM gpu", &path, "--format", "csv"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     assert!(said.stdout.lines().any(|line| line == "'=HYPERLINK(1)"), "{}", said.stdout);

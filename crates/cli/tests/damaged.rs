@@ -3,41 +3,12 @@
 mod support;
 
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
-use support::{json, run};
+use support::{Folder, json, run};
 
 const JOB: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces/generated_torch215_gloo_pp2dp2");
 const HANGING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/hang");
 const LOG: &str = "../../../../examples/launch/mixtral_8x7b.log";
-
-/// A folder of this test's own.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = PathBuf::from(support::scratch(name));
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).expect("made");
-        Self(folder)
-    }
-
-    fn put(&self, name: &str, bytes: &[u8]) -> String {
-        let path = self.0.join(name);
-        std::fs::write(&path, bytes).expect("written");
-        path.display().to_string()
-    }
-
-    fn path(&self) -> &str {
-        self.0.to_str().expect("UTF-8")
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -76,7 +47,7 @@ fn a_dump_that_is_cut_short_is_a_doubt_about_its_rank() {
     assert_eq!(whole["hang"]["roots"][0]["cause"], "outside_of_collectives");
     assert_eq!(whole["hang"]["damaged"].as_array().map(Vec::len), Some(0));
     let folder = cut_dumps("cut", 0.6);
-    let cut = json(&["hang", folder.path(), "--json", "--quiet"], 1);
+    let cut = json(&["hang", &folder.at(""), "--json", "--quiet"], 1);
     let (hang, damaged) = (&cut["hang"], &cut["hang"]["damaged"][0]);
     assert_eq!(
         (&hang["roots"][0]["cause"], &hang["roots"][0]["ranks"]),
@@ -87,7 +58,7 @@ fn a_dump_that_is_cut_short_is_a_doubt_about_its_rank() {
     let entries = damaged["entries"].as_u64().expect("a number");
     let at = damaged["cut_at"].as_u64().expect("a place");
     assert!(entries > 3 && at > 100, "{damaged}");
-    let said = run(&["hang", folder.path()]);
+    let said = run(&["hang", &folder.at("")]);
     let told = format!("rank 3's dump breaks off at byte {at} after {entries} entries");
     let flat = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains(&told) && flat.contains("the verdict is a bound"), "{}", said.stdout);
@@ -146,7 +117,7 @@ fn a_guess_at_the_number_of_ranks_reads_as_one() {
         "{markdown}"
     );
     assert!(!markdown.contains(" of 4 ranks"), "{markdown}");
-    let page = folder.0.join("page.html").display().to_string();
+    let page = folder.at("page.html");
     let said = run(&["profile", &guessed, "--html", &page]);
     let page = std::fs::read_to_string(&page).unwrap_or_else(|_| panic!("{}", said.stderr));
     assert!(page.contains("1 of at least 4"), "{}", &page[..page.len().min(4000)]);
@@ -165,7 +136,7 @@ fn one_rank_that_says_another_size_of_the_job_is_told_and_the_job_goes_on() {
         }
         folder.put(&format!("rank{rank}.json"), text.as_bytes());
     }
-    let said = run(&["comm", folder.path()]);
+    let said = run(&["comm", &folder.at("")]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     let told = said.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
@@ -187,10 +158,10 @@ fn a_packed_log_says_the_run_as_the_plain_one_does() {
     };
     let plain = of(LOG);
     assert!(plain.as_f64().is_some_and(|flop| flop > 1e15), "{plain}");
-    assert_eq!(of(&folder.put("a.log.gz", &gzip(&log))), plain);
-    assert_eq!(of(&folder.put("a.log.zst", &zstd(&log))), plain);
+    assert_eq!(of(&folder.put("a.log.gz", gzip(&log))), plain);
+    assert_eq!(of(&folder.put("a.log.zst", zstd(&log))), plain);
     // A configuration that would fill the memory is refused at its limit.
-    let bomb = folder.put("config.json.gz", &gzip(&vec![b' '; (64 << 20) + 2]));
+    let bomb = folder.put("config.json.gz", gzip(&vec![b' '; (64 << 20) + 2]));
     let said = run(&["estimate", &bomb, "--cluster", "dgx-h100"]);
     assert_eq!(said.code, 2, "{}", said.stdout);
     assert!(!said.stderr.contains("panicked"), "{}", said.stderr);

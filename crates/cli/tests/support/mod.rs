@@ -5,6 +5,7 @@
 pub(crate) mod served;
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// How a command ended and what it said.
@@ -76,4 +77,46 @@ pub(crate) fn json(arguments: &[&str], code: i32) -> serde_json::Value {
     assert_eq!(said.code, code, "{arguments:?}: {}", said.stderr);
     serde_json::from_str(&said.stdout)
         .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", said.stdout))
+}
+
+/// A folder of a test, empty at the beginning and gone at the end.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let folder = PathBuf::from(scratch(name));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("made");
+        Self(folder)
+    }
+
+    /// The path of a file in it.
+    pub(crate) fn at(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    /// Writes a file into it; its path.
+    pub(crate) fn put(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.at(name);
+        std::fs::write(&path, content).expect("written");
+        path
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The names in it, sorted.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).expect("a folder").flatten();
+        let mut names: Vec<String> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
