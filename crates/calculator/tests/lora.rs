@@ -68,7 +68,11 @@ fn a_higher_rank_never_needs_less() {
         for rank in [1, 8, 16, 64, 256, 1024] {
             plan.lora = Some(Lora { rank, ..Lora::default() });
             let next = need(&model, &cluster, &plan);
-            assert!(next.0 >= last.0 * SHARE && next.1 > last.1, "{} rank {rank}: {next:?} {last:?}", model.name);
+            assert!(
+                next.0 >= last.0 * SHARE && next.1 > last.1,
+                "{} rank {rank}: {next:?} {last:?}",
+                model.name
+            );
             last = next;
         }
     }

@@ -58,27 +58,33 @@ impl Shape {
 
 /// Adds the adapters of a layer; nothing where the weights are trained.
 ///
-/// With `in`, `r` and `out` the widths on the rank, each token moves in elements: forward `in + 2 r + 2 out` (`A` reads the input, `B`
-/// reads what `A` wrote and adds to the output); gradients of inputs `out + 2 r + 2 in` (the same backwards); gradients of weights
-/// `out + in + 2 r`. Both matrices are read once, and their gradients read and written. A pass takes as long as its traffic, or as its
-/// arithmetic at the peak where a high rank makes that longer.
+/// With `in`, `r` and `out` the widths on the rank and `p` the generation's passes of element-wise kernels, each token moves in elements:
+///
+/// * forward `in + 2 r + out` (`A` reads the input, `B` reads what `A` wrote) and `3 p out` (scaled and added to the frozen output),
+/// * gradients of inputs `out + 2 r + in` (the same backwards) and `3 p in` (added to the frozen product's),
+/// * gradients of weights `out + in + 2 r`.
+///
+/// Both matrices are read once in each pass, and their gradients read and written. A pass takes as long as its traffic, or as its
+/// arithmetic at the peak where a high rank makes that longer. (PEFT's `lora.Linear.forward` and Megatron-Bridge's `LoRALinear.forward`
+/// have these kernels.)
 pub(super) fn add(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
     let Some(lora) = costing.plan.adapters() else { return };
+    let passes = costing.software.elementwise_passes;
     for adapter in lora.adapters(layer) {
         let shape = Shape::new(&adapter, costing);
         let tokens = match &layer.feed_forward {
             FeedForward::MixtureOfExperts(moe) if adapter.a.is_routed() => experts::held(costing, moe),
             _ => costing.tokens,
         };
-        let inner = shape.ranks[0] + shape.ranks[1];
         let (columns, rows) = (shape.columns, shape.rows);
+        let both = columns + rows + shape.ranks[0] + shape.ranks[1];
         let family = family(adapter.a.module);
         let price = |elements: f64, matrices: f64| {
             bound(costing, tokens * elements + matrices * shape.parameters(), shape.flop(tokens))
         };
-        cost.forward.add_compute(family, price(columns + inner + 2.0 * rows, 1.0), 1.0, 4.0);
-        cost.backward_input.add_compute(family, price(rows + inner + 2.0 * columns, 1.0), 1.0, 4.0);
-        cost.backward_weight.add_compute(family, price(rows + columns + inner, 2.0), 1.0, 2.0);
+        cost.forward.add_compute(family, price(both + 3.0 * passes * rows, 1.0), 1.0, 4.0);
+        cost.backward_input.add_compute(family, price(both + 3.0 * passes * columns, 1.0), 1.0, 4.0);
+        cost.backward_weight.add_compute(family, price(both, 2.0), 1.0, 2.0);
     }
 }
 
