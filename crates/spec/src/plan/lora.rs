@@ -249,22 +249,14 @@ impl Plan {
 }
 
 impl PlanSpec {
-    /// The adapters of a plan with LoRA. Without LoRA, keys of adapters are refused.
-    pub(super) fn adapters(&self) -> Result<Option<Lora>, Problem> {
-        if self.optimizer == Some(Optimizer::Lora) {
-            let usual = Lora::default();
-            return Ok(Some(Lora {
-                rank: self.lora_rank.unwrap_or(usual.rank),
-                targets: self.lora_targets.clone().map_or(usual.targets, |LoraTargets(targets)| targets),
-            }));
-        }
-        let rank = self.lora_rank.map(|_| "plan.lora_rank");
-        match rank.or(self.lora_targets.as_ref().map(|_| "plan.lora_targets")) {
-            None => Ok(None),
-            Some(key) => Err(Problem::new("belongs to LoRA, but the optimizer is another")
-                .at_key(key)
-                .hint("set `optimizer = \"lora\"`, or leave it out")),
-        }
+    /// The adapters of a plan: with LoRA always, without it those that are specified all the same; [`super::warnings`] reports them.
+    pub(super) fn adapters(&self) -> Option<Lora> {
+        let is_specified = self.lora_rank.is_some() || self.lora_targets.is_some();
+        let usual = Lora::default();
+        (self.optimizer == Some(Optimizer::Lora) || is_specified).then(|| Lora {
+            rank: self.lora_rank.unwrap_or(usual.rank),
+            targets: self.lora_targets.clone().map_or(usual.targets, |LoraTargets(targets)| targets),
+        })
     }
 }
 

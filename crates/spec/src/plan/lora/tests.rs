@@ -80,12 +80,26 @@ fn keys_of_adapters_need_lora() {
     let model = by_name("llama-3-8b").expect("known");
     let cluster = cluster::by_name("dgx-h100", 8).expect("known");
     let spec = PlanSpec { tensor_parallel: Some(1), lora_rank: Some(8), ..PlanSpec::default() };
-    let refused = spec.resolve(&model, &cluster).expect_err("no LoRA");
-    assert_eq!(refused.to_string(), "`plan.lora_rank`: belongs to LoRA, but the optimizer is another");
+    let identifiers = |plan: &Plan| {
+        let found = crate::plan::warnings(&model, &cluster, plan);
+        found.into_iter().map(|w| w.id).filter(|id| id.starts_with("lora")).collect::<Vec<_>>()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("all weights");
+    assert_eq!((plan.adapters(), identifiers(&plan)), (None, vec!["lora-without-optimizer".to_owned()]));
     let spec = PlanSpec { optimizer: Some(Optimizer::Lora), ..spec };
-    let plan = spec.resolve(&model, &cluster).expect("LoRA");
-    assert_eq!(plan.lora, Some(Lora { rank: 8, ..Lora::default() }));
+    let mut plan = spec.resolve(&model, &cluster).expect("LoRA");
+    assert_eq!(plan.adapters(), Some(Lora { rank: 8, ..Lora::default() }));
+    assert!(identifiers(&plan).is_empty());
     assert_eq!(PlanSpec::from_plan(&plan).resolve(&model, &cluster).expect("again"), plan);
+    // One target of two is missing, then all of them.
+    plan.lora = Some(lora(8, &["q_proj", "experts"]));
+    assert_eq!(identifiers(&plan), ["lora-target-missing"]);
+    plan.lora = Some(lora(8, &["experts"]));
+    let problems = crate::plan::validate(&model, &cluster, &plan);
+    assert_eq!(
+        problems[0].to_string(),
+        "`plan.lora_targets`: llama-3-8b has no `experts`: nothing would be trained"
+    );
 }
 
 proptest! {

@@ -17,9 +17,16 @@ pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     }
 }
 
-/// PEFT passes over a target without a weight as long as another has one.
+/// PEFT passes over a target without a weight as long as another has one. Without LoRA, rank and targets have no effect.
 pub(super) fn warnings(model: &Model, plan: &Plan, found: &mut Vec<Warning>) {
-    let Some(lora) = plan.adapters() else { return };
+    let Some(lora) = plan.adapters() else {
+        if plan.lora.is_some() {
+            let message =
+                "the LoRA rank and targets have no effect: the optimizer trains all weights".to_owned();
+            found.push(Warning::new("lora-without-optimizer", message));
+        }
+        return;
+    };
     let unmatched = lora.unmatched(model);
     if !unmatched.is_empty() && unmatched.len() < lora.targets.len() {
         let names: Vec<String> = unmatched.iter().map(|target| target.name()).collect();
