@@ -25,6 +25,17 @@ impl LocalParameters {
         self.dense + self.routed + self.frozen_dense + self.frozen_routed
     }
 
+    /// All of them, dense and routed apart, as if they were trained.
+    #[must_use]
+    pub const fn whole(self) -> Self {
+        Self {
+            dense: self.dense + self.frozen_dense,
+            routed: self.routed + self.frozen_routed,
+            frozen_dense: 0.0,
+            frozen_routed: 0.0,
+        }
+    }
+
     /// Takes in others, `times` over.
     pub fn add(&mut self, other: Self, times: f64) {
         self.dense += other.dense * times;

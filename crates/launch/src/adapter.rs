@@ -50,8 +50,8 @@ pub(crate) const ALL_OF_RANK_8: Usual =
 /// Reads rank and targets from the first of some keys that are there; what is open has the framework's default. Nothing unless adapters
 /// are trained.
 pub(crate) fn read(fields: &mut Fields<'_>, ranks: &[&str], targets: &[&str], usual: Usual) {
-    let rank = ranks.iter().filter_map(|path| Some((*path, fields.count(path)?))).next();
-    let names = targets.iter().filter_map(|path| Some((*path, fields.words(path)?))).next();
+    let rank = ranks.iter().find_map(|path| Some((*path, fields.count(path)?)));
+    let names = targets.iter().find_map(|path| Some((*path, fields.words(path)?)));
     if fields.draft.spec().plan.optimizer != Some(Optimizer::Lora) {
         return;
     }

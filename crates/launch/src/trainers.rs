@@ -196,9 +196,10 @@ fn parse(dialect: Dialect, text: &str, file: &str) -> Result<(Document, Unknown)
         }
         let name = name.replace('-', "_");
         // Names of modules follow each other; of other flags the first word decides.
-        let first = first.map(|(value, word)| match name.ends_with("target_modules") {
-            true => (more.iter().fold(value, |list, name| list + "," + name), word),
-            false => (value, word),
+        let first = first.map(|(value, word)| {
+            let is_list = name.ends_with("target_modules");
+            let value = if is_list { more.iter().fold(value, |list, name| list + "," + name) } else { value };
+            (value, word)
         });
         match first {
             Some((value, word)) if !word.unknown.is_empty() => {
