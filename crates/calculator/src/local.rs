@@ -1,7 +1,7 @@
 //! Parameters that one rank holds of some weights.
 //!
 //! Responsible for: how parallelism divides them, and whether they are trained: with LoRA the model's weights are frozen and their
-//! adapters are not. Refuses to know what data-parallel ranks shard of them.
+//! adapters are not. Refuses what data-parallel ranks shard of them.
 
 use railwright_spec::model::{Cut, Layer, Weight};
 use railwright_spec::plan::{Optimizer, Plan};

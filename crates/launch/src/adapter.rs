@@ -101,9 +101,9 @@ pub(crate) fn defaults(draft: &mut Draft, usual: Usual) {
 /// Names of modules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Names {
-    /// As PEFT knows them: every matrix has a name of its own.
+    /// PEFT's: every matrix has a name of its own.
     Peft,
-    /// As Megatron knows them: queries, keys and values are one matrix, and so are gate and up.
+    /// Megatron's: queries, keys and values are one matrix, and so are gate and up.
     Megatron,
 }
 
@@ -141,6 +141,6 @@ pub(crate) fn written(plan: &Plan, names: Names) -> Option<(u64, Vec<&'static st
     Some((lora.rank, list))
 }
 
-/// What a writer says of targets that read back as others.
+/// The reason for targets that read back as others.
 pub(crate) const LOST_TARGETS: &str =
     "the framework has no adapter of this shape: names that cover the same weights are written";

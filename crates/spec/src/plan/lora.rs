@@ -1,6 +1,6 @@
 //! Low-rank adapters (LoRA, Hu 2021): their rank, and the weights that they adapt.
 //!
-//! Responsible for: the names of target modules, and the adapters that a layer gets, as weights like any other. Refuses to know bytes
+//! Responsible for: the names of target modules, and the adapters that a layer gets, as weights like any other. Refuses bytes
 //! and times.
 //!
 //! A weight `W` of `out x in` stays frozen; `A` of `rank x in` and `B` of `out x rank` are trained beside it: `W x + B A x`, so an adapter

@@ -1,6 +1,6 @@
 //! Which inputs of a layer's products wait for its backward pass, and the intermediates of adapters.
 //!
-//! Responsible for: the difference that frozen weights make. Refuses to know widths of inputs and what recompute drops.
+//! Responsible for: the difference that frozen weights make. Refuses widths of inputs, and what recompute drops.
 //!
 //! The input of a product is kept for its weight's gradient alone. A frozen weight has none, so its input is kept only where an adapter
 //! reads it: `A`'s gradient needs it (Hu 2021, section 4.1; PyTorch's autograd saves an input if the weight requires a gradient).
