@@ -241,6 +241,10 @@ class Settings(TypedDict, total=False):
     """Run attention GEMMs in the narrow format too."""
     optimizer: _Word
     """Optimizer."""
+    lora_rank: int
+    """LoRA rank."""
+    lora_targets: Sequence[str]
+    """LoRA target modules, by PEFT's or Megatron's names, such as `q_proj`, `linear_qkv` or `all-linear`."""
     recompute: _Word
     """Activation checkpointing policy."""
     stage_recompute: Sequence[str]

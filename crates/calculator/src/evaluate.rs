@@ -5,8 +5,9 @@
 
 use crate::costing::Costing;
 use crate::disturbance;
+use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::schedule::{self, ChunkCost, Pipeline, Workspace};
-use crate::sharding::{self, LocalParameters, StagePasses, StageUpdate};
+use crate::sharding::{self, StagePasses, StageUpdate};
 use crate::stage::{self, Chunk};
 use crate::transfer::Transfer;
 use crate::work::{Dimension, Family};
@@ -229,31 +230,29 @@ pub fn local_chunks(plan: &Plan, stage: usize) -> Vec<usize> {
 pub fn stage_parameters(costing: &Costing<'_>, chunks: &[Chunk]) -> Vec<LocalParameters> {
     let plan = costing.plan;
     let model = costing.model;
-    let kinds: Vec<LocalParameters> =
-        model.layer_kinds.iter().map(|l| sharding::local_parameters(&l.weights, plan)).collect();
+    let kinds: Vec<LocalParameters> = model.layer_kinds.iter().map(|l| layer_parameters(l, plan)).collect();
     let mut of_chunk = Vec::with_capacity(chunks.len());
     let mut next = 0;
     for (index, chunk) in chunks.iter().enumerate() {
         let mut slot = LocalParameters::default();
         let end = (next + chunk.layers as usize).min(model.layers.len());
         for &kind in &model.layers[next..end] {
-            slot.dense += kinds[kind].dense;
-            slot.routed += kinds[kind].routed;
+            slot.add(kinds[kind], 1.0);
         }
         next = end;
         if index == 0 {
-            slot.dense += sharding::local_parameters(&model.embedding, plan).dense;
+            slot.add(local_parameters(&model.embedding, plan), 1.0);
         }
         if index + 1 == chunks.len() {
-            slot.dense += sharding::local_parameters(model.head.iter().chain(&model.final_norm), plan).dense;
+            slot.add(local_parameters(model.head.iter().chain(&model.final_norm), plan), 1.0);
             if model.tied_embeddings && plan.pipeline_parallel > 1 {
                 // The last stage keeps its own copy of a tied embedding.
-                slot.dense += sharding::local_parameters(&model.embedding, plan).dense;
+                slot.add(local_parameters(&model.embedding, plan), 1.0);
             }
             if let Some(mtp) = &model.multi_token_prediction {
-                let own = sharding::local_parameters(&mtp.weights, plan);
-                slot.dense += (own.dense + kinds[mtp.layer_kind].dense) * mtp.depth as f64;
-                slot.routed += kinds[mtp.layer_kind].routed * mtp.depth as f64;
+                let mut own = local_parameters(&mtp.weights, plan);
+                own.add(kinds[mtp.layer_kind], 1.0);
+                slot.add(own, mtp.depth as f64);
             }
         }
         of_chunk.push(slot);
@@ -262,9 +261,9 @@ pub fn stage_parameters(costing: &Costing<'_>, chunks: &[Chunk]) -> Vec<LocalPar
         .map(|stage| {
             local_chunks(plan, stage).into_iter().filter_map(|i| of_chunk.get(i)).fold(
                 LocalParameters::default(),
-                |sum, part| LocalParameters {
-                    dense: sum.dense + part.dense,
-                    routed: sum.routed + part.routed,
+                |mut sum, part| {
+                    sum.add(*part, 1.0);
+                    sum
                 },
             )
         })

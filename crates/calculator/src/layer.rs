@@ -3,6 +3,7 @@
 //! Responsible for: turning a layer's weights and mixer into operators, and its cuts into communication. Refuses to know where
 //! in the pipeline the layer stands. Start at [`LayerCost::new`].
 
+mod adapters;
 mod communication;
 pub(crate) mod experts;
 mod mixer;
@@ -54,6 +55,7 @@ impl LayerCost {
         if let FeedForward::MixtureOfExperts(moe) = &layer.feed_forward {
             experts::add(costing, layer, moe, &mut cost);
         }
+        adapters::add(costing, layer, &mut cost);
         elementwise(costing, layer, &mut cost);
         communication::add(costing, layer, &mut cost);
         cost

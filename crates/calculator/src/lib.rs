@@ -16,6 +16,7 @@ pub mod evaluate;
 pub mod exchanges;
 pub mod intervals;
 pub mod layer;
+pub mod local;
 pub mod memory;
 pub mod model_flop;
 pub mod money;

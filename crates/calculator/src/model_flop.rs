@@ -4,6 +4,7 @@
 //! 8k tokens through the attention term alone, so the convention is always named.
 
 use railwright_spec::model::{Layer, Mixer, Model, Span, Usage};
+use railwright_spec::plan::{Lora, Plan};
 use railwright_spec::quantity::Flop;
 use serde::Serialize;
 
@@ -38,18 +39,50 @@ pub fn per_token(model: &Model, sequence_length: u64, convention: Convention) ->
     Flop::new(3.0 * (layers + head + prediction))
 }
 
+/// FLOPs of forward and backward for one token of a plan's sequence, without recompute.
+///
+/// With LoRA what the step needs: a frozen matrix has no gradient of its own, so its products count `4N` instead of `6N`; attention counts
+/// as before, and adapters of `n` parameters `6n`. Papers that count `6N` for LoRA publish an MFU that is up to half larger.
+pub fn of_plan(model: &Model, plan: &Plan, convention: Convention) -> Flop {
+    let all = per_token(model, plan.sequence_length, convention);
+    let Some(lora) = plan.adapters() else { return all };
+    let mixers = |kind: usize| mixer(&model.layer_kinds[kind].mixer, plan.sequence_length as f64, convention);
+    let prediction = model.multi_token_prediction.as_ref();
+    let attention = model.layers.iter().map(|&kind| mixers(kind)).sum::<f64>()
+        + prediction.map_or(0.0, |mtp| mtp.depth as f64 * mixers(mtp.layer_kind));
+    let trained = model.layers.iter().map(|&kind| adapters(&model.layer_kinds[kind], &lora)).sum::<f64>()
+        + prediction
+            .map_or(0.0, |mtp| mtp.depth as f64 * adapters(&model.layer_kinds[mtp.layer_kind], &lora));
+    let matrices = all.get() / 3.0 - attention;
+    Flop::new(2.0 * matrices + 3.0 * (attention + trained))
+}
+
+/// Forward FLOPs of one token in a layer's adapters.
+fn adapters(layer: &Layer, lora: &Lora) -> f64 {
+    let share = routed_share(layer);
+    let of = |adapter: &railwright_spec::plan::Adapter| {
+        2.0 * adapter.parameters() as f64 * if adapter.a.is_routed() { share } else { 1.0 }
+    };
+    lora.adapters(layer).iter().map(of).sum()
+}
+
 fn is_matrix(usage: &Usage) -> bool {
     matches!(usage, Usage::Matmul { .. })
 }
 
-/// Forward FLOPs of one token in one layer.
-fn forward(layer: &Layer, sequence_length: u64, convention: Convention) -> f64 {
-    let routed_share = match &layer.feed_forward {
+/// Share of a layer's routed experts that a token visits.
+fn routed_share(layer: &Layer) -> f64 {
+    match &layer.feed_forward {
         railwright_spec::model::FeedForward::MixtureOfExperts(moe) if moe.experts > 0 => {
             moe.top_k as f64 / moe.experts as f64
         }
         _ => 1.0,
-    };
+    }
+}
+
+/// Forward FLOPs of one token in one layer.
+fn forward(layer: &Layer, sequence_length: u64, convention: Convention) -> f64 {
+    let routed_share = routed_share(layer);
     let matrices: f64 = layer
         .weights
         .iter()

@@ -6,8 +6,9 @@
 use crate::costing::Costing;
 use crate::evaluate::{pipeline, transfer_time};
 use crate::layer::LayerCost;
+use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::schedule::{ChunkCost, Workspace, local_chunks, lower_bound};
-use crate::sharding::{self, LocalParameters, StagePasses, StageUpdate, local_parameters};
+use crate::sharding::{self, StagePasses, StageUpdate};
 use crate::stage;
 use crate::work::Work;
 use railwright_spec::model::Model;
@@ -39,7 +40,7 @@ impl Setting {
             kept: model.layer_kinds.iter().map(|layer| LayerCost::kept(costing, layer)).collect(),
             embedding,
             head,
-            kinds: model.layer_kinds.iter().map(|l| local_parameters(&l.weights, plan)).collect(),
+            kinds: model.layer_kinds.iter().map(|l| layer_parameters(l, plan)).collect(),
             embedding_parameters: local_parameters(&model.embedding, plan),
             head_parameters: local_parameters(model.head.iter().chain(&model.final_norm), plan),
             prediction_parameters: model
@@ -142,17 +143,18 @@ impl Priced {
             .zip(&setting.kept)
             .map(|(layer, kept)| {
                 let mut cost = kept.recomputing(&plan.recompute, layer);
-                sharding::gather(costing, &layer.weights, &mut cost);
+                sharding::gather(costing, layer_parameters(layer, plan), &mut cost);
                 sharding::offload_layer(costing, layer, &plan.recompute, plan.offload.activations, &mut cost);
                 cost
             })
             .collect();
         let mut embedding_gather = LayerCost::default();
-        sharding::gather(costing, &model.embedding, &mut embedding_gather);
+        sharding::gather(costing, local_parameters(&model.embedding, plan), &mut embedding_gather);
         let mut head = setting.head;
         let own_copy = model.tied_embeddings && plan.pipeline_parallel > 1;
         let shared = if own_copy { &model.embedding[..] } else { &[] };
-        sharding::gather(costing, model.head.iter().chain(&model.final_norm).chain(shared), &mut head);
+        let ends = model.head.iter().chain(&model.final_norm).chain(shared);
+        sharding::gather(costing, local_parameters(ends, plan), &mut head);
         Self { kinds, embedding_gather, head, known: Vec::new() }
     }
 
@@ -321,10 +323,13 @@ pub fn step_time(
         own_chunks(plan, per_stage, s, &mut own);
         let of = |i: &usize| (split[*i], &buffers.times[*i]);
         let passes = StagePasses::new(own.iter().map(of));
-        let parameters =
-            own.iter().filter_map(|&i| buffers.held.get(i)).fold(LocalParameters::default(), |sum, part| {
-                LocalParameters { dense: sum.dense + part.dense, routed: sum.routed + part.routed }
-            });
+        let parameters = own.iter().filter_map(|&i| buffers.held.get(i)).fold(
+            LocalParameters::default(),
+            |mut sum, part| {
+                sum.add(*part, 1.0);
+                sum
+            },
+        );
         let update = match &known {
             Some((p, same, update)) if *p == parameters && *same == passes => *update,
             _ => sharding::stage_update(costing, parameters, &passes, micro_batches),
@@ -437,21 +442,20 @@ fn holds(
 ) -> LocalParameters {
     let mut slot = LocalParameters::default();
     for &kind in layers {
-        slot.dense += setting.kinds[kind].dense;
-        slot.routed += setting.kinds[kind].routed;
+        slot.add(setting.kinds[kind], 1.0);
     }
     if first {
-        slot.dense += setting.embedding_parameters.dense;
+        slot.add(setting.embedding_parameters, 1.0);
     }
     if last {
-        slot.dense += setting.head_parameters.dense;
+        slot.add(setting.head_parameters, 1.0);
         if model.tied_embeddings && stages > 1 {
-            slot.dense += setting.embedding_parameters.dense;
+            slot.add(setting.embedding_parameters, 1.0);
         }
         if let Some(mtp) = &model.multi_token_prediction {
-            let own = setting.prediction_parameters;
-            slot.dense += (own.dense + setting.kinds[mtp.layer_kind].dense) * mtp.depth as f64;
-            slot.routed += setting.kinds[mtp.layer_kind].routed * mtp.depth as f64;
+            let mut own = setting.prediction_parameters;
+            own.add(setting.kinds[mtp.layer_kind], 1.0);
+            slot.add(own, mtp.depth as f64);
         }
     }
     slot

@@ -5,67 +5,28 @@
 
 use crate::costing::Costing;
 use crate::layer::LayerCost;
+use crate::local::{LocalParameters, layer_parameters};
 use crate::memory::{self, SoftwareCatalogue};
 use crate::operators::Pass;
 use crate::schedule::ChunkCost;
 use crate::update::{self, Purpose, reduces_in_hooks, reductions_per_step};
 use crate::work::{Dimension, Work};
-use railwright_spec::model::{Cut, Layer, Weight};
+use railwright_spec::model::Layer;
 use railwright_spec::plan::{Offload, Optimizer, Plan, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 
-/// Parameters of some weights on one rank, dense and routed apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LocalParameters {
-    /// Cut by tensor parallelism alone.
-    pub dense: f64,
-    /// Routed experts, cut by expert and expert-tensor parallelism.
-    pub routed: f64,
-}
-
-impl LocalParameters {
-    /// Both.
-    pub fn total(self) -> f64 {
-        self.dense + self.routed
-    }
-}
-
-/// Counts what one rank holds of some weights.
-pub fn local_parameters<'a>(weights: impl IntoIterator<Item = &'a Weight>, plan: &Plan) -> LocalParameters {
-    let tp = plan.tensor_parallel as f64;
-    let mut local = LocalParameters::default();
-    for weight in weights {
-        let all = weight.parameters() as f64;
-        let cut = |ranks: f64| match weight.cut {
-            Cut::Replicated => all,
-            Cut::Column | Cut::Row | Cut::Vocabulary => all / ranks,
-            Cut::Heads(parts) => all / ranks.min(parts as f64),
-        };
-        if weight.is_routed() {
-            local.routed += cut(plan.expert_tensor_parallel as f64) / plan.expert_parallel as f64;
-        } else {
-            local.dense += cut(tp);
-        }
-    }
-    local
-}
-
-/// Adds the gathers of some weights and the scatter of their gradients under full sharding (ZeRO-3, FSDP).
+/// Adds the gathers of some parameters and the scatter of the trained ones' gradients under full sharding (ZeRO-3, FSDP).
 ///
 /// They run beside the compute of the neighbouring layer: only what that does not cover is exposed, and what is covered slows
 /// compute by the generation's share. Without overlap all of it is exposed.
-pub fn gather<'w>(
-    costing: &Costing<'_>,
-    weights: impl IntoIterator<Item = &'w Weight>,
-    cost: &mut LayerCost,
-) {
+pub fn gather(costing: &Costing<'_>, local: LocalParameters, cost: &mut LayerCost) {
     let plan = costing.plan;
     if plan.sharding.zero_stage < 3 || plan.shard_group() <= 1 {
         return;
     }
     let (mut gather, mut scatter) = (Seconds::ZERO, Seconds::ZERO);
-    for collective in update::inside_passes(costing, local_parameters(weights, plan)) {
+    for collective in update::inside_passes(costing, local) {
         match collective.purpose {
             Purpose::Parameters => gather += collective.time(costing),
             _ => scatter += collective.time(costing),
@@ -106,7 +67,7 @@ pub fn offload_layer(
         memory::kept_by_layer(costing.model, layer, costing.plan, recompute, c.get(&costing.plan.software))
     });
     let shards = if costing.plan.sharding.zero_stage >= 3 { costing.plan.shard_group() as f64 } else { 1.0 };
-    let held = local_parameters(&layer.weights, costing.plan).total() / shards;
+    let held = layer_parameters(layer, costing.plan).total() / shards;
     let parameters = Bytes::new(held * costing.plan.precision.parameters.bytes()) * offload.parameters;
     let time = (kept * offload.activations + parameters) / link;
     let forward = cost.forward.compute_time();
@@ -188,9 +149,6 @@ pub fn stage_update(
 ) -> StageUpdate {
     let plan = costing.plan;
     let mut update = StageUpdate { optimizer: optimizer_time(costing, local), ..StageUpdate::default() };
-    if !costing.trains_weights() {
-        return update;
-    }
     let software = costing.software;
     for collective in update::around_optimizer(costing, local, micro_batches) {
         match collective.purpose {
@@ -252,11 +210,9 @@ fn crowded(costing: &Costing<'_>, slowdown: f64) -> f64 {
 /// of: every state is read and written, the gradient read and the parameter written (30 bytes a parameter for Adam).
 fn state_share(plan: &Plan) -> f64 {
     let moments = match plan.optimizer {
-        Optimizer::Adam => 2.0,
+        Optimizer::Adam | Optimizer::Lora => 2.0,
         Optimizer::Sgd | Optimizer::Lion | Optimizer::Muon => 1.0,
         Optimizer::Adafactor => 0.0,
-        // Adapters are a hundredth of the weights.
-        Optimizer::Lora => return 0.01,
     };
     let master = plan.precision.master.map_or(0.0, DataType::bytes);
     (2.0 * (master + moments * plan.precision.moments.bytes()) + 6.0) / 30.0
@@ -275,7 +231,7 @@ fn orthogonalization(costing: &Costing<'_>, parameters: f64) -> Seconds {
     product.time * (flop / product.flop.get().max(1.0)) / costing.wide_matmul_rate
 }
 
-/// The optimizer step: bound by memory traffic over the states that the rank keeps; on the host when offloaded, where gradients go
+/// The optimizer step: bound by memory traffic over the states of trained parameters that the rank keeps; on the host when offloaded, where gradients go
 /// down and parameters come up over the host link and the CPU's memory carries the passes.
 fn optimizer_time(costing: &Costing<'_>, local: LocalParameters) -> Seconds {
     let plan = costing.plan;
@@ -380,7 +336,7 @@ mod tests {
             software.gradient_bucket_elements = elements;
             software.gradient_bucket_elements_per_rank = 0.0;
             let costing = Costing::with_software(&model, &cluster, &plan, &machine, &software);
-            let local = LocalParameters { dense: 1e9, routed: 0.0 };
+            let local = LocalParameters { dense: 1e9, ..LocalParameters::default() };
             stage_update(&costing, local, &StagePasses::default(), 1).gradient_reduce
         };
         assert!(time(1e6) > time(1e8) * 1.5);

@@ -6,6 +6,7 @@
 use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::layer::{LayerCost, tensor_exchange};
+use crate::local::{layer_parameters, local_parameters};
 use crate::memory;
 use crate::operators::{Cost, Pass, Source};
 use crate::schedule::ChunkCost;
@@ -169,7 +170,7 @@ pub(crate) fn finished(
     layer: &Layer,
     treatment: &Treatment,
 ) -> LayerCost {
-    sharding::gather(costing, &layer.weights, &mut cost);
+    sharding::gather(costing, layer_parameters(layer, costing.plan), &mut cost);
     sharding::offload_layer(costing, layer, &treatment.recompute, treatment.offload, &mut cost);
     cost
 }
@@ -187,7 +188,7 @@ pub(crate) fn ends(
         embedding(costing, cost);
         // Nothing runs before the embedding that its gather could hide behind.
         let mut end = LayerCost::default();
-        sharding::gather(costing, &model.embedding, &mut end);
+        sharding::gather(costing, local_parameters(&model.embedding, costing.plan), &mut end);
         cost.add(&end, 1.0);
     }
     if index == last {
@@ -201,7 +202,8 @@ pub(crate) fn ends(
         head(costing, &mut end);
         let own_copy = model.tied_embeddings && costing.plan.pipeline_parallel > 1;
         let shared = if own_copy { &model.embedding[..] } else { &[] };
-        sharding::gather(costing, model.head.iter().chain(&model.final_norm).chain(shared), &mut end);
+        let head = model.head.iter().chain(&model.final_norm).chain(shared);
+        sharding::gather(costing, local_parameters(head, costing.plan), &mut end);
         cost.add(&end, 1.0);
     }
 }

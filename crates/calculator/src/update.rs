@@ -10,8 +10,8 @@ use crate::costing::Costing;
 use crate::disturbance;
 use crate::evaluate::{Evaluation, stage_parameters};
 use crate::exchanges::Among;
+use crate::local::{LocalParameters, local_parameters};
 use crate::schedule::stage_of;
-use crate::sharding::{LocalParameters, local_parameters};
 use railwright_spec::plan::{Group, Layout};
 use railwright_spec::quantity::{Bytes, Seconds};
 
@@ -104,11 +104,32 @@ impl UpdateCollective {
     }
 }
 
-/// Dense weights and experts of a rank: how many, and the groups that hold copies and shards of them.
-fn of_weights(local: LocalParameters) -> [(Weights, f64, Among, Among, Among); 2] {
+/// Dense weights or experts of a rank.
+struct OfWeights {
+    weights: Weights,
+    /// Parameters that are trained.
+    trained: f64,
+    /// Parameters that are frozen.
+    frozen: f64,
+    /// The groups that hold copies, shards, and copies of shards.
+    groups: [Among; 3],
+}
+
+/// Dense weights and experts of a rank.
+fn of_weights(local: LocalParameters) -> [OfWeights; 2] {
     [
-        (Weights::Dense, local.dense, Among::Data, Among::Shard, Among::Replicate),
-        (Weights::Experts, local.routed, Among::ExpertData, Among::ExpertShard, Among::ExpertReplicate),
+        OfWeights {
+            weights: Weights::Dense,
+            trained: local.dense,
+            frozen: local.frozen_dense,
+            groups: [Among::Data, Among::Shard, Among::Replicate],
+        },
+        OfWeights {
+            weights: Weights::Experts,
+            trained: local.routed,
+            frozen: local.frozen_routed,
+            groups: [Among::ExpertData, Among::ExpertShard, Among::ExpertReplicate],
+        },
     ]
 }
 
@@ -118,6 +139,7 @@ fn of_weights(local: LocalParameters) -> [(Weights, f64, Among, Among, Among); 2
 /// Replicas all-reduce gradients: `bytes = parameters x bytes of a gradient on the wire`. With sharded optimizer states
 /// (ZeRO-1 and 2; Rajbhandari et al. 2020, section 7) they reduce-scatter gradients and all-gather parameters as many, among the ranks
 /// that share one copy. Copies of a shard (hybrid sharding) all-reduce what a rank has left of it: `bytes / ranks of a shard group`.
+/// `parameters` are those that are trained: of LoRA the adapters.
 pub fn around_optimizer(
     costing: &Costing<'_>,
     local: LocalParameters,
@@ -126,15 +148,15 @@ pub fn around_optimizer(
     let plan = costing.plan;
     let layout = costing.layout;
     let sharded = plan.sharding.zero_stage >= 1 && plan.shard_group() > 1;
-    let is_updated = costing.trains_weights() && plan.sharding.zero_stage < 3;
+    let is_updated = plan.sharding.zero_stage < 3;
     let times = reductions_per_step(costing, micro_batches);
     let wire = plan.precision.gradient_reduce.bytes();
     let element = plan.precision.parameters.bytes();
     let bucket = bucket_elements(costing);
     of_weights(local)
         .into_iter()
-        .filter(move |(_, held, all, ..)| is_updated && *held > 0.0 && all.group(&layout).ranks > 1)
-        .flat_map(move |(weights, held, all, shard, copies)| {
+        .filter(move |of| is_updated && of.trained > 0.0 && of.groups[0].group(&layout).ranks > 1)
+        .flat_map(move |OfWeights { weights, trained: held, groups: [all, shard, copies], .. }| {
             let one = |purpose, operation, among, elements: f64, size: f64, count| {
                 let buckets = (elements / bucket).ceil().max(1.0);
                 let whole =
@@ -170,21 +192,20 @@ pub fn inside_passes(
     let plan = costing.plan;
     let layout = costing.layout;
     let is_sharded = plan.sharding.zero_stage >= 3 && plan.shard_group() > 1;
-    let trains = costing.trains_weights();
     let wire = plan.precision.gradient_reduce.bytes();
     let element = plan.precision.parameters.bytes();
     of_weights(local)
         .into_iter()
-        .filter(move |(_, held, ..)| is_sharded && *held > 0.0)
-        .flat_map(move |(weights, held, _, shard, copies)| {
+        .filter(move |of| is_sharded && of.trained + of.frozen > 0.0)
+        .flat_map(move |OfWeights { weights, trained, frozen, groups: [_, shard, copies] }| {
             let one = |purpose, operation, among, elements: f64, size: f64| {
                 UpdateCollective::whole(&layout, (purpose, weights), operation, among, elements * size)
-                    .filter(|_| trains || purpose == Purpose::Parameters)
+                    .filter(|_| elements > 0.0)
             };
-            let part = held / shard.group(&layout).ranks as f64;
+            let part = trained / shard.group(&layout).ranks as f64;
             [
-                one(Purpose::Parameters, Collective::AllGather, shard, held, element),
-                one(Purpose::Gradients, Collective::ReduceScatter, shard, held, wire),
+                one(Purpose::Parameters, Collective::AllGather, shard, trained + frozen, element),
+                one(Purpose::Gradients, Collective::ReduceScatter, shard, trained, wire),
                 one(Purpose::Gradients, Collective::AllReduce, copies, part, wire),
             ]
         })
@@ -207,15 +228,15 @@ pub fn not_priced(costing: &Costing<'_>, chunks: usize) -> impl Iterator<Item = 
     let last = chunks.saturating_sub(1) as u64;
     let holder = stage_of(plan.schedule, plan.pipeline_parallel, plan.micro_batches().max(1), last, 0);
     let is_held_twice = costing.model.tied_embeddings && plan.pipeline_parallel > 1 && holder > 0;
+    let is_reduced = is_held_twice && costing.trains_weights();
     let shards = if plan.sharding.zero_stage >= 3 { plan.shard_group() as f64 } else { 1.0 };
-    let embedding = is_held_twice.then(|| {
+    let embedding = is_reduced.then(|| {
         let held = local_parameters(&costing.model.embedding, plan).dense;
         let bytes = held * plan.precision.gradient_reduce.bytes() / shards;
         one(Purpose::EmbeddingGradients, Among::Stages(holder.cast_signed()), bytes)
     });
     let norm = (plan.world_size() > 1).then(|| one(Purpose::GradientNorm, Among::All, 4.0));
-    let trains = costing.trains_weights();
-    embedding.into_iter().chain(norm).filter(move |_| trains)
+    embedding.into_iter().chain(norm)
 }
 
 /// Elements of a bucket: gradients are reduced and parameters gathered bucket by bucket.

@@ -265,6 +265,9 @@ fn trainer(fields: &mut Fields<'_>) {
         let (said, line) = fields.said("use_peft");
         crate::adapter::lora(&mut fields.draft, &said, line);
     }
+    // TRL's own rank (`ModelConfig.lora_r`); without targets PEFT takes those of the model's family.
+    let usual = crate::adapter::Usual { of: "TRL", rank: 16, ..crate::adapter::PEFT };
+    crate::adapter::read(fields, &["lora_r"], &["lora_target_modules"], usual);
     for path in ["model_name_or_path", "base_model"] {
         let Some(name) = fields.word(path) else { continue };
         match by_name(&name) {

@@ -1,18 +1,16 @@
-//! Fine-tuning with adapters: what every reader says of it.
+//! Fine-tuning with adapters: rank and target modules of every reader, and back.
 //!
-//! Responsible for: keeping adapters apart from full fine-tuning, and the list of what a plan has no key for. Refuses rank and
-//! target modules: memory and time are estimated for adapters of a typical size.
+//! Responsible for: keeping adapters apart from full fine-tuning, the frameworks' defaults, and names of modules that a plan does not have.
+//! Refuses dropout in front of adapters and their scale: neither changes time and memory much.
 
+use crate::fields::Fields;
 use crate::{Draft, RemarkKind};
-use railwright_spec::model::Model;
-use railwright_spec::plan::Optimizer;
+use railwright_spec::plan::{LoraTarget, LoraTargets, Optimizer, Plan};
+use std::collections::BTreeSet;
 
 /// Trains adapters; `said` is what the file says.
 pub(crate) fn lora(draft: &mut Draft, said: &str, line: Option<usize>) {
     draft.set("plan.optimizer", &Optimizer::Lora, said, line);
-    let message =
-        "adapters are estimated at 1% of the parameters: their rank and target modules are not modelled";
-    draft.remark(RemarkKind::NotModelled, said, line, message);
 }
 
 /// Trains adapters on weights of `bits` bits.
@@ -23,41 +21,126 @@ pub(crate) fn quantized(draft: &mut Draft, said: &str, line: Option<usize>, bits
     draft.remark(RemarkKind::NotModelled, said, line, message);
 }
 
-/// Parameters of adapters over those of the model, as memory and time are estimated.
-const SHARE: f64 = 0.01;
-
-/// The rank, a power of two, at which adapters on every matrix of the layers come nearest to what is estimated. An adapter of rank `r` on
-/// a matrix of `n x m` has `r (n + m)` parameters (Hu 2021, section 4.1).
-pub(crate) fn rank(model: &Model) -> u64 {
-    let wanted = SHARE * model.parameters().total as f64 / sides(model).max(1) as f64;
-    let power = wanted.max(1.0).log2().round().clamp(0.0, 12.0);
-    2_u64.pow(power as u32)
+/// A framework's adapters where a file leaves them open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Usual {
+    /// The framework.
+    pub(crate) of: &'static str,
+    /// Its rank.
+    pub(crate) rank: u64,
+    /// Its target modules.
+    pub(crate) targets: &'static [LoraTarget],
 }
 
-/// Parameters of adapters of a rank on every matrix of the layers.
-pub(crate) fn parameters(model: &Model, rank: u64) -> f64 {
-    rank as f64 * sides(model) as f64
+/// PEFT without a choice (`LoraConfig`): rank 8, and for Llama and its relatives queries and values.
+pub(crate) const PEFT: Usual =
+    Usual { of: "PEFT", rank: 8, targets: &[LoraTarget::Query, LoraTarget::Value] };
+
+/// Megatron-Bridge and NeMo (`LoRA`): rank 32 on attention and MLP, queries with keys and values as one matrix.
+pub(crate) const BRIDGE: Usual = Usual {
+    of: "Megatron-Bridge",
+    rank: 32,
+    targets: &[LoraTarget::FusedQkv, LoraTarget::FusedGateUp, LoraTarget::Output, LoraTarget::Down],
+};
+
+/// Rank 8 on all linear layers: LLaMA-Factory (`lora_target: all`) and ms-swift (`--target_modules all-linear`).
+pub(crate) const ALL_OF_RANK_8: Usual =
+    Usual { of: "the trainer", rank: 8, targets: &[LoraTarget::AllLinear] };
+
+/// Reads rank and targets from the first of some keys that are there; what is open has the framework's default. Nothing unless adapters
+/// are trained.
+pub(crate) fn read(fields: &mut Fields<'_>, ranks: &[&str], targets: &[&str], usual: Usual) {
+    let rank = ranks.iter().find_map(|path| Some((*path, fields.count(path)?)));
+    let names = targets.iter().find_map(|path| Some((*path, fields.words(path)?)));
+    if fields.draft.spec().plan.optimizer != Some(Optimizer::Lora) {
+        return;
+    }
+    if let Some((path, rank)) = rank.filter(|(_, rank)| *rank > 0) {
+        fields.set("plan.lora_rank", &rank, path);
+    }
+    if let Some((path, names)) = names {
+        let (said, line) = fields.said(path);
+        set_targets(&mut fields.draft, &names, &said, line);
+    }
+    defaults(&mut fields.draft, usual);
 }
 
-/// Rows and columns of every matrix of the layers: the parameters of adapters of rank 1.
-fn sides(model: &Model) -> u64 {
-    (0..model.layers.len())
-        .flat_map(|index| &model.layer(index).weights)
-        .filter(|weight| weight.columns > 1 && weight.rows > 1)
-        .map(|weight| (weight.rows + weight.columns).saturating_mul(weight.copies.max(1)))
-        .fold(0, u64::saturating_add)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use railwright_spec::model::by_name;
-
-    /// peft counts 41,943,040 trainable parameters for rank 16 on all linear layers of Llama 3 8B; rank 32 is 1.04% of 8.03 B.
-    #[test]
-    fn the_rank_makes_a_hundredth() {
-        let model = by_name("llama-3-8b").expect("a model");
-        assert_eq!(16 * sides(&model), 41_943_040);
-        assert_eq!(rank(&model), 32);
+/// Sets the targets of a list of module names, and remarks on those that a plan does not have.
+pub(crate) fn set_targets(draft: &mut Draft, names: &[String], said: &str, line: Option<usize>) {
+    let mut found = BTreeSet::new();
+    let mut unknown = Vec::new();
+    for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+        // Bridge and PEFT take paths as well: `*.layers.0.*.linear_qkv`.
+        match LoraTarget::by_name(name.rsplit('.').next().unwrap_or(name)) {
+            Ok(target) => {
+                found.insert(target);
+            }
+            Err(_) => unknown.push(format!("`{}`", railwright_spec::human::shorten(name))),
+        }
+    }
+    if !unknown.is_empty() {
+        let message = format!("adapters on {} are not modelled", unknown.join(", "));
+        draft.remark(RemarkKind::NotModelled, said, line, message);
+    }
+    if !found.is_empty() {
+        draft.set("plan.lora_targets", &LoraTargets(found), said, line);
     }
 }
+
+/// Fills in what a file leaves open of its adapters.
+pub(crate) fn defaults(draft: &mut Draft, usual: Usual) {
+    if draft.value("plan.lora_rank").is_none() {
+        draft.set("plan.lora_rank", &usual.rank, &format!("the rank by default of {}", usual.of), None);
+    }
+    if draft.value("plan.lora_targets").is_none() {
+        let targets = LoraTargets(usual.targets.iter().copied().collect());
+        draft.set("plan.lora_targets", &targets, &format!("the targets by default of {}", usual.of), None);
+    }
+}
+
+/// Names of modules.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Names {
+    /// PEFT's: every matrix has a name of its own.
+    Peft,
+    /// Megatron's: queries, keys and values are one matrix, and so are gate and up.
+    Megatron,
+}
+
+/// Each target with the names that cover its weights, PEFT's and Megatron's.
+const NAMES: [(LoraTarget, &[&str], &[&str]); 17] = [
+    (LoraTarget::AllLinear, &["all-linear"], &["linear_qkv", "linear_proj", "linear_fc1", "linear_fc2"]),
+    (LoraTarget::FusedQkv, &["q_proj", "k_proj", "v_proj"], &["linear_qkv"]),
+    (LoraTarget::FusedGateUp, &["gate_proj", "up_proj"], &["linear_fc1"]),
+    (LoraTarget::Query, &["q_proj"], &["linear_qkv"]),
+    (LoraTarget::Key, &["k_proj"], &["linear_qkv"]),
+    (LoraTarget::Value, &["v_proj"], &["linear_qkv"]),
+    (LoraTarget::Output, &["o_proj"], &["linear_proj"]),
+    (LoraTarget::Gate, &["gate_proj"], &["linear_fc1"]),
+    (LoraTarget::Up, &["up_proj"], &["linear_fc1"]),
+    (LoraTarget::Down, &["down_proj"], &["linear_fc2"]),
+    (LoraTarget::Experts, &["experts"], &["linear_fc1", "linear_fc2"]),
+    (LoraTarget::QueryDown, &["q_a_proj"], &["linear_q_down_proj"]),
+    (LoraTarget::QueryUp, &["q_b_proj"], &["linear_q_up_proj"]),
+    (LoraTarget::KeyValueDown, &["kv_a_proj_with_mqa"], &["linear_kv_down_proj"]),
+    (LoraTarget::KeyValueUp, &["kv_b_proj"], &["linear_kv_up_proj"]),
+    (LoraTarget::MixerIn, &["in_proj"], &["in_proj"]),
+    (LoraTarget::MixerOut, &["out_proj"], &["out_proj"]),
+];
+
+/// The rank of a plan's adapters and the names of their targets, for a writer. `None` where the plan trains everything.
+///
+/// A target without a name of its own gets the names that cover its weights: such adapters differ in whether parts share `A`.
+pub(crate) fn written(plan: &Plan, names: Names) -> Option<(u64, Vec<&'static str>)> {
+    let lora = plan.adapters()?;
+    let mut list: Vec<&'static str> = Vec::new();
+    for (_, peft, megatron) in NAMES.iter().filter(|(target, ..)| lora.targets.contains(target)) {
+        let own = if names == Names::Peft { peft } else { megatron };
+        list.extend(own.iter().filter(|name| !list.contains(name)).copied().collect::<Vec<_>>());
+    }
+    Some((lora.rank, list))
+}
+
+/// The reason for targets that read back as others.
+pub(crate) const LOST_TARGETS: &str =
+    "the framework has no adapter of this shape: names that cover the same weights are written";

@@ -62,6 +62,7 @@ impl Reader for PrimusReader {
             let (said, line) = (format!("{name} = {}", entry.data.shown()), entry.spot.line());
             if name == "lora.enabled" && entry.data == Data::Flag(true) {
                 adapter::lora(&mut draft, &said, line);
+                adapter::defaults(&mut draft, adapter::BRIDGE);
                 continue;
             }
             match flags::by_name(name) {

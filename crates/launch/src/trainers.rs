@@ -190,8 +190,17 @@ fn parse(dialect: Dialect, text: &str, file: &str) -> Result<(Document, Unknown)
             Some((name, value)) => (name, Some((value.to_owned(), word))),
             None => (flag, words.next_if(|w| !w.text.starts_with("--")).map(|w| (w.text.clone(), w))),
         };
-        while words.next_if(|w| !w.text.starts_with("--")).is_some() {}
+        let mut more = Vec::new();
+        while let Some(word) = words.next_if(|w| !w.text.starts_with("--")) {
+            more.push(word.text.as_str());
+        }
         let name = name.replace('-', "_");
+        // Names of modules follow each other; of other flags the first word decides.
+        let first = first.map(|(value, word)| {
+            let is_list = name.ends_with("target_modules");
+            let value = if is_list { more.iter().fold(value, |list, name| list + "," + name) } else { value };
+            (value, word)
+        });
         match first {
             Some((value, word)) if !word.unknown.is_empty() => {
                 if keys::is_known(&name) {

@@ -5,6 +5,7 @@
 mod batch;
 mod degrees;
 mod layout;
+mod lora;
 mod names;
 mod precision_preset;
 mod resolve;
@@ -18,6 +19,7 @@ pub use batch::{default_batch, divided_batch, divisible_batch, usual_batch};
 pub(crate) use degrees::MOST_DEVICES;
 pub use degrees::expert_count;
 pub use layout::{Group, Layout};
+pub use lora::{Adapter, Lora, LoraTarget, LoraTargets};
 pub use names::Master;
 pub use precision_preset::PrecisionPreset;
 pub use segment::Segment;
@@ -72,6 +74,9 @@ pub struct Plan {
     pub precision: Precision,
     /// The optimizer.
     pub optimizer: Optimizer,
+    /// Rank and targets of LoRA's adapters; `None` where all weights are trained. [`Plan::adapters`] reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lora: Option<Lora>,
     /// What is recomputed in the backward pass.
     pub recompute: Recompute,
     /// What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
@@ -177,7 +182,7 @@ pub enum Optimizer {
     Muon,
     /// Adafactor: factored second moment.
     Adafactor,
-    /// Low-rank adapters: the base weights are frozen, only adapters of the given rank train.
+    /// Low-rank adapters: the base weights are frozen, only adapters train, by Adam.
     Lora,
 }
 

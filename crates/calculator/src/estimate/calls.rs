@@ -7,11 +7,11 @@ use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
 use crate::exchanges::Among;
 use crate::layer::{context_widths, experts, tensor_halves};
-use crate::sharding::local_parameters;
+use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::stage::Chunk;
 use crate::update::{self, Purpose};
 use crate::work::Dimension;
-use railwright_spec::model::{FeedForward, Layer, Weight};
+use railwright_spec::model::{FeedForward, Layer};
 use railwright_spec::plan::{ContextKind, Group};
 use railwright_spec::quantity::{Bytes, Seconds};
 
@@ -135,7 +135,7 @@ impl Calls<'_, '_> {
                 self.add(Dimension::Tensor, Collective::ReduceScatter, held, among, &both(1.0));
             }
         }
-        self.shard(&layer.weights, times);
+        self.shard(layer_parameters(layer, plan), times);
     }
 
     fn context(&mut self, layer: &Layer, times: f64) {
@@ -166,11 +166,11 @@ impl Calls<'_, '_> {
         }
     }
 
-    fn shard<'w>(&mut self, weights: impl IntoIterator<Item = &'w Weight>, times: f64) {
+    fn shard(&mut self, local: LocalParameters, times: f64) {
         let costing = self.costing;
         let plan = costing.plan;
         let again = if plan.sharding.reshard_after_forward { times } else { 0.0 };
-        for collective in update::inside_passes(costing, local_parameters(weights, plan)) {
+        for collective in update::inside_passes(costing, local) {
             let passes = match collective.purpose {
                 Purpose::Parameters => [(Pass::Forward, times), (Pass::BackwardInput, again)],
                 _ => [(Pass::Forward, 0.0), (Pass::BackwardInput, times)],
@@ -221,7 +221,7 @@ pub(crate) fn of_chunk(costing: &Costing<'_>, chunks: &[Chunk], index: usize) ->
             let one_way = calls.one_way();
             calls.exchange(&[(Pass::Forward, one_way)]);
         }
-        calls.shard(&model.embedding, 1.0);
+        calls.shard(local_parameters(&model.embedding, costing.plan), 1.0);
     }
     if index + 1 == chunks.len() {
         if let Some(prediction) = &model.multi_token_prediction {
@@ -233,7 +233,8 @@ pub(crate) fn of_chunk(costing: &Costing<'_>, chunks: &[Chunk], index: usize) ->
         calls.head();
         let own_copy = model.tied_embeddings && costing.plan.pipeline_parallel > 1;
         let shared = if own_copy { &model.embedding[..] } else { &[] };
-        calls.shard(model.head.iter().chain(&model.final_norm).chain(shared), 1.0);
+        let ends = model.head.iter().chain(&model.final_norm).chain(shared);
+        calls.shard(local_parameters(ends, costing.plan), 1.0);
     }
     let cost = &chunks[index].cost;
     let forward: Vec<Call> = calls.list.iter().copied().filter(|c| c.pass == Pass::Forward).collect();

@@ -6,7 +6,7 @@
 
 use crate::costing::Costing;
 use crate::evaluate::Evaluation;
-use crate::model_flop::{Convention, per_token};
+use crate::model_flop::{Convention, of_plan};
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Flop, FlopPerSecond};
 use serde::Serialize;
@@ -93,7 +93,7 @@ pub(super) fn efficiency(costing: &Costing<'_>, evaluation: &Evaluation) -> Effi
     let model_flop = [Convention::FullAttention, Convention::CausalAttention]
         .into_iter()
         .map(|convention| {
-            let one = per_token(costing.model, plan.sequence_length, convention);
+            let one = of_plan(costing.model, plan, convention);
             let all = one * plan.tokens_per_step() as f64;
             let rate = all / step / devices;
             ModelFlop { convention, per_token: one, per_step: all, rate, utilisation: shares(rate) }

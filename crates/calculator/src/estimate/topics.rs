@@ -120,6 +120,7 @@ mod tests {
             include_str!("warnings.rs"),
             include_str!("warnings/calibration.rs"),
             include_str!("../money.rs"),
+            include_str!("../../../spec/src/plan/validate/lora.rs"),
             include_str!("../../../spec/src/plan/validate/warn.rs"),
         ];
         // Crates above have few warnings among much other text; theirs begin with the name of what they doubt.

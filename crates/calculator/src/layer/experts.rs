@@ -33,6 +33,12 @@ pub(crate) fn dispatch(costing: &Costing<'_>, moe: &MixtureOfExperts) -> Collect
     }
 }
 
+/// Tokens that the experts of one rank work on, each as often as experts of the rank take it.
+pub(super) fn held(costing: &Costing<'_>, moe: &MixtureOfExperts) -> f64 {
+    let plan = costing.plan;
+    source_tokens(costing) * moe.top_k as f64 * plan.expert_tensor_parallel as f64 * load(plan)
+}
+
 /// Adds routing, grouped products and dispatch.
 ///
 /// With `t` tokens on a rank, top-k routing makes `t k` copies; expert parallelism over `ep` ranks spreads them so that each rank
@@ -47,7 +53,7 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
     let source_tokens = source_tokens(costing);
     let capped = load(plan);
     let copies = source_tokens * moe.top_k as f64;
-    let held = copies * etp * capped;
+    let held = held(costing, moe);
     let local_experts = (moe.experts as f64 / ep).max(1.0);
     let per_expert = held / local_experts;
 

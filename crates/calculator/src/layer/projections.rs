@@ -5,7 +5,6 @@ use crate::costing::Costing;
 use crate::operators::Pass;
 use crate::work::Family;
 use railwright_spec::model::{Cut, FeedForward, Layer, Mlp, Module, Usage, Weight};
-use railwright_spec::plan::Optimizer;
 use railwright_spec::quantity::Bytes;
 
 /// A fused product's local shape: `rows` outputs and `columns` inputs on one rank.
@@ -78,8 +77,6 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
         cost.backward_input.add_compute(family, price(Pass::DataGradient), rate, 1.0);
         if costing.trains_weights() {
             cost.backward_weight.add_compute(family, price(Pass::WeightGradient), rate, 1.0);
-        } else if costing.plan.optimizer == Optimizer::Lora {
-            adapter(costing, &product, family, cost);
         }
     }
     match &layer.feed_forward {
@@ -108,15 +105,4 @@ pub(super) fn activation(costing: &Costing<'_>, mlp: &Mlp, tokens: f64, cost: &m
         1.0,
         1.0,
     );
-}
-
-/// A low-rank adapter beside a frozen product: it reads the input again, and reads and adds to the output; backward the same for
-/// gradients, and its two thin weight gradients read input and output gradient once more. All of it is bound by memory.
-fn adapter(costing: &Costing<'_>, product: &Product<'_>, family: Family, cost: &mut LayerCost) {
-    let unit = costing.tokens * costing.activation_bytes;
-    let forward = unit * (product.columns + 2.0 * product.rows);
-    let backward = unit * (2.0 * product.rows + 3.0 * product.columns);
-    let device = &costing.machine.device;
-    cost.forward.add_compute(family, device.memory_bound(Bytes::new(forward)), 1.0, 4.0);
-    cost.backward_input.add_compute(family, device.memory_bound(Bytes::new(backward)), 1.0, 6.0);
 }

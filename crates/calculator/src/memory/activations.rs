@@ -8,10 +8,13 @@
 //! bytes of a product's saved input. With 2-byte activations, dropout and unfused attention the sum is Korthikanti's
 //! sbh(34 + 5as/h).
 
+mod inputs;
+
+use self::inputs::Inputs;
 use super::software::{AttentionMemory, MemorySoftware};
 use crate::treatment::Treatment;
 use railwright_spec::model::{FeedForward, Layer, Mixer, Mlp, Model, Module, Span, Usage};
-use railwright_spec::plan::{AttentionKernel, ContextKind, Optimizer, Plan, Recompute, RecomputeModule};
+use railwright_spec::plan::{AttentionKernel, ContextKind, Plan, Recompute, RecomputeModule};
 
 /// Bytes that one layer keeps and needs for one micro batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -38,11 +41,8 @@ pub(crate) struct Sizes {
     pub hidden: f64,
     /// Bytes of an activation.
     pub a: f64,
-    /// Bytes of the saved input of a product whose weight is trained; 0 where the weight is frozen, as its gradient is all that
-    /// needs it.
+    /// Bytes of the saved input of a product whose weight is trained.
     pub input: f64,
-    /// Bytes of the saved input of attention's products, which adapters train where the weights are frozen.
-    pub adapted: f64,
     /// Bytes of the saved input of a gated activation function.
     pub inner: f64,
     /// Bytes of a dropout mask's element, 0 without dropout.
@@ -59,16 +59,13 @@ pub(crate) fn sizes(model: &Model, plan: &Plan, software: &MemorySoftware) -> Si
     let a = plan.precision.activations.bytes();
     let narrow = plan.precision.compute.is_narrow() && software.narrow_inputs;
     let input = if narrow { plan.precision.compute.bytes() } else { a };
-    // Adapters sit on attention's products and compute in the activations' format.
-    let frozen = plan.optimizer == Optimizer::Lora;
     Sizes {
         tokens,
         cut_tokens: if plan.sequence_parallel { tokens / tp } else { tokens },
         tp,
         hidden: model.hidden_size as f64,
         a,
-        input: if frozen { 0.0 } else { input },
-        adapted: if frozen { a } else { input },
+        input,
         inner: if narrow && software.narrow_inner { input } else { a },
         mask: if plan.dropout { 1.0 } else { 0.0 },
         sequence: plan.sequence_length as f64,
@@ -143,8 +140,9 @@ pub(crate) fn emit(
     sink(Module::Norm, a * h * cut_tokens * inner_norms, policy.keeps_rest());
     sink(Module::Norm, software.hidden_extra * h * cut_tokens, policy.keeps_rest());
     sink(Module::Norm, software.hidden_replicated * h * sizes.tokens, policy.keeps_rest());
-    mixer(layer, plan, software, sizes, policy, sink);
-    feed_forward(layer, plan, software, sizes, policy, sink);
+    let inputs = Inputs::new(layer, plan, sizes);
+    mixer(layer, plan, software, (sizes, &inputs), policy, sink);
+    feed_forward(layer, plan, software, (sizes, &inputs), policy, sink);
 }
 
 /// The input of a column-cut product, once for all products that share it, at `bytes` per element.
@@ -157,10 +155,14 @@ fn mixer(
     layer: &Layer,
     plan: &Plan,
     software: &MemorySoftware,
-    sizes: &Sizes,
+    sizes: (&Sizes, &Inputs<'_>),
     policy: Policy<'_>,
     sink: Emit<'_>,
 ) {
+    let (Sizes { a, tokens, .. }, inputs) = sizes;
+    for module in [Module::AttentionInput, Module::AttentionCore, Module::AttentionOutput] {
+        sink(module, a * inputs.ranks(module) * tokens, policy.keeps_rest());
+    }
     for (index, mixer) in layer.mixer.each().iter().enumerate() {
         // Mixers side by side read one input; one behind another has a norm, and so an input, of its own.
         let shares = index > 0 && layer.norms <= 2;
@@ -203,11 +205,12 @@ fn one_mixer(
     mixer: &Mixer,
     plan: &Plan,
     software: &MemorySoftware,
-    sizes: &Sizes,
+    (sizes, inputs): (&Sizes, &Inputs<'_>),
     policy: Policy<'_>,
     sink: Emit<'_>,
 ) {
-    let Sizes { tokens, tp, a, adapted: input, mask, hidden, cut_tokens, .. } = *sizes;
+    let Sizes { tokens, tp, a, mask, hidden, cut_tokens, .. } = *sizes;
+    let (input, output) = (inputs.attention(), inputs.of(Module::AttentionOutput));
     let rest = policy.keeps_rest();
     let normed = rest && policy.keeps(RecomputeModule::Norm);
     let up_projection = policy.keeps(RecomputeModule::LatentUpProjection);
@@ -229,7 +232,8 @@ fn one_mixer(
             // and are made again with them.
             let latent = (la.q_lora_rank.unwrap_or(0) + la.kv_lora_rank) as f64;
             sink(Module::AttentionInput, a * (latent + la.qk_rope_head_dim as f64) * cut_tokens, rest);
-            sink(Module::AttentionInput, input * latent * cut_tokens, normed && up_projection);
+            let up = inputs.latent();
+            sink(Module::AttentionInput, up * latent * cut_tokens, normed && up_projection);
             let value = heads * la.v_head_dim as f64;
             (heads, heads * width, heads * width, value, value)
         }
@@ -247,7 +251,7 @@ fn one_mixer(
             sink(Module::AttentionInput, shared_input(software, sizes, input), normed);
             sink(Module::AttentionCore, a * (1.0 + convolved) * wide * tokens, rest);
             sink(Module::AttentionCore, a * out * tokens, rest);
-            sink(Module::AttentionOutput, input * out * tokens, rest);
+            sink(Module::AttentionOutput, output * out * tokens, rest);
             return;
         }
         Mixer::Several { .. } | Mixer::Unpriced { .. } | Mixer::None => return,
@@ -273,12 +277,12 @@ fn one_mixer(
             _ => sizes.sequence,
         };
         sink(Module::AttentionCore, per_score * heads * keys * tokens, rest && core);
-        sink(Module::AttentionOutput, input * o * tokens, rest);
+        sink(Module::AttentionOutput, output * o * tokens, rest);
     } else {
         sink(Module::AttentionCore, a * o * tokens, policy.keeps_operator());
         sink(Module::AttentionCore, 4.0 * heads * tokens, policy.keeps_operator() && core);
-        if input < a && software.narrow_attention_output {
-            sink(Module::AttentionOutput, input * o * tokens, rest);
+        if output < a && software.narrow_attention_output {
+            sink(Module::AttentionOutput, output * o * tokens, rest);
         }
     }
     if plan.context_parallel > 1 && plan.context_kind == ContextKind::Ulysses {
@@ -289,12 +293,18 @@ fn one_mixer(
 }
 
 /// gate and up (or the one inner product), and the input of the down projection.
-fn mlp(mlp: &Mlp, width: f64, tokens: f64, software: &MemorySoftware, sizes: &Sizes) -> (f64, f64) {
+fn mlp(
+    mlp: &Mlp,
+    width: f64,
+    tokens: f64,
+    software: &MemorySoftware,
+    (sizes, down): (&Sizes, f64),
+) -> (f64, f64) {
     let products = if mlp.gated { 2.0 } else { 1.0 };
     // The kernel that keeps gate and up narrow is the gated one.
     let inner = if mlp.gated { sizes.inner } else { sizes.a };
     let before = inner * products * width * tokens;
-    let after = (sizes.input + software.inner_extra) * width * tokens;
+    let after = (down + software.inner_extra) * width * tokens;
     (before, after)
 }
 
@@ -302,21 +312,24 @@ fn feed_forward(
     layer: &Layer,
     plan: &Plan,
     software: &MemorySoftware,
-    sizes: &Sizes,
+    (sizes, inputs): (&Sizes, &Inputs<'_>),
     policy: Policy<'_>,
     sink: Emit<'_>,
 ) {
-    let Sizes { tokens, tp, mask, hidden, cut_tokens, a, input, .. } = *sizes;
+    let Sizes { tokens, tp, mask, hidden, cut_tokens, a, .. } = *sizes;
     let rest = policy.keeps_rest();
     let activation = rest && policy.keeps(RecomputeModule::Activation);
     match &layer.feed_forward {
         FeedForward::Dense(dense) => {
             let whole = policy.keeps(RecomputeModule::Mlp);
+            let [input, down] = inputs.mlp(Module::Mlp);
+            sink(Module::Mlp, a * inputs.ranks(Module::Mlp) * tokens, rest && whole);
             if !layer.parallel_residual {
                 let kept = rest && whole && policy.keeps(RecomputeModule::Norm);
                 sink(Module::Mlp, shared_input(software, sizes, input), kept);
             }
-            let (before, after) = mlp(dense, dense.intermediate_size as f64 / tp, tokens, software, sizes);
+            let (before, after) =
+                mlp(dense, dense.intermediate_size as f64 / tp, tokens, software, (sizes, down));
             // Of gate and up the operator policy keeps one, and the down projection's output.
             let one = if dense.gated { before / 2.0 } else { 0.0 };
             sink(Module::Mlp, before - one, policy.keeps_operator() && whole);
@@ -334,8 +347,10 @@ fn feed_forward(
             let kept = rest && whole;
             // Scores and probabilities in fp32, and the mask that routes.
             sink(Module::Router, 9.0 * moe.experts as f64 * cut_tokens, kept);
+            let [input, down] = inputs.mlp(Module::Experts);
+            let [shared_in, shared_down] = inputs.mlp(Module::SharedExpert);
             // The router's product is not narrow, and shared experts read the tensor that it keeps.
-            let router_input = if input > 0.0 { a } else { 0.0 };
+            let router_input = if inputs.of(Module::Router).max(shared_in) > 0.0 { a } else { 0.0 };
             sink(
                 Module::Router,
                 router_input * hidden * cut_tokens,
@@ -344,15 +359,17 @@ fn feed_forward(
             let routed = routed_tokens(moe.top_k as f64, plan, sizes);
             let width = moe.expert.intermediate_size as f64 / plan.expert_tensor_parallel.max(1) as f64;
             sink(Module::Experts, input * hidden * routed, kept);
-            let (before, after) = mlp(&moe.expert, width, routed, software, sizes);
+            let (before, after) = mlp(&moe.expert, width, routed, software, (sizes, down));
+            sink(Module::Experts, a * inputs.ranks(Module::Experts) * routed, kept);
             sink(Module::Experts, before, whole && policy.keeps_operator());
             sink(Module::Experts, after, activation && whole);
             // The experts' outputs wait to be weighted and added.
             sink(Module::Experts, software.expert_output * hidden * routed, kept);
             if moe.shared_intermediate_size > 0 {
                 let shared = Mlp { intermediate_size: moe.shared_intermediate_size, ..moe.expert.clone() };
-                let (before, after) =
-                    mlp(&shared, shared.intermediate_size as f64 / tp, tokens, software, sizes);
+                let width = shared.intermediate_size as f64 / tp;
+                let (before, after) = mlp(&shared, width, tokens, software, (sizes, shared_down));
+                sink(Module::SharedExpert, a * inputs.ranks(Module::SharedExpert) * tokens, kept);
                 sink(Module::SharedExpert, before, whole && policy.keeps_operator());
                 sink(Module::SharedExpert, after, activation && whole);
             }

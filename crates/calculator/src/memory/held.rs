@@ -3,7 +3,7 @@
 //! Responsible for: the parameters of every part of the model on one rank, sized once for many stages, and the least that a stage needs
 //! before any activation. Refuses to know activations.
 
-use super::parameters::{self, Held, PerParameter};
+use super::parameters::{self, Extent, Held, PerParameter};
 use super::prepared::{ParameterBytes, StageLayout};
 use super::report::Moment;
 use super::stages::StageLayers;
@@ -48,33 +48,38 @@ impl HeldParts {
 }
 
 impl StageSum {
-    /// Takes over the parameters of a stage that holds these chunks. Returns those of its largest layer.
-    pub(super) fn hold(&mut self, parts: &HeldParts, model: &Model, chunks: &[StageLayers]) -> f64 {
+    /// Takes over the parameters of a stage that holds these chunks.
+    pub(super) fn hold(&mut self, parts: &HeldParts, model: &Model, chunks: &[StageLayers]) {
         let with_embedding = chunks.iter().any(|chunk| chunk.embedding);
-        let mut largest = 0.0_f64;
+        let (mut all, mut trained) = (Extent::default(), Extent::default());
         for chunk in chunks {
             for &kind in &model.layers[chunk.start..chunk.start + chunk.count] {
                 let held = parts.kinds[kind];
                 self.held.add(held, 1.0);
-                self.layer_parameters += held.total();
-                largest = largest.max(held.total());
+                for (extent, parameters) in [(&mut all, held.total()), (&mut trained, held.trained())] {
+                    extent.layers += parameters;
+                    extent.largest = extent.largest.max(parameters);
+                }
             }
             let embedding = chunk.embedding.then_some(parts.embedding);
             let head = chunk.head.then_some(parts.head[usize::from(with_embedding)]);
             for end in embedding.into_iter().chain(head) {
                 self.held.add(end, 1.0);
-                self.end_parameters += end.total();
+                all.ends += end.total();
+                trained.ends += end.trained();
             }
         }
-        largest
+        (self.all, self.trained) = (all, trained);
     }
 
     /// What the states of the parameters held take through the step, and while the optimizer steps.
     pub(super) fn states(&mut self, per: &PerParameter) {
         let held = self.held;
         let cost = |dense, routed| held.dense * dense + held.routed * routed;
-        self.resident =
-            cost(per.dense.resident(), per.routed.resident()) + held.matmul * (per.narrow - per.narrower);
+        let frozen = held.frozen_dense * per.dense.frozen + held.frozen_routed * per.routed.frozen;
+        self.resident = cost(per.dense.resident(), per.routed.resident())
+            + frozen
+            + held.matmul * (per.narrow - per.narrower);
         self.stepping = cost(per.dense.stepping, per.routed.stepping);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{MemoryInput, MemorySoftware, SoftwareCatalogue, peak, published_peak, testing};
 use railwright_spec::model::{Dimensions, Model, by_name, from_dimensions};
-use railwright_spec::plan::{Optimizer, Plan, Recompute, RecomputeModule, Schedule};
+use railwright_spec::plan::{Lora, LoraTarget, Optimizer, Plan, Recompute, RecomputeModule, Schedule};
 use railwright_spec::precision::DataType;
 use std::collections::BTreeSet;
 
@@ -230,6 +230,7 @@ fn adapters_of_a_70b_model_train_on_one_node() {
     for (gib, tp, cp) in [(140.4, 1, 2), (140.4, 2, 1), (79.1, 4, 1)] {
         let mut plan = testing::plan();
         plan.optimizer = Optimizer::Lora;
+        plan.lora = Some(Lora { rank: 16, targets: [LoraTarget::FusedQkv, LoraTarget::Output].into() });
         plan.tensor_parallel = tp;
         plan.sequence_parallel = tp > 1;
         plan.context_parallel = cp;

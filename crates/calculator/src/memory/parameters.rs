@@ -6,28 +6,35 @@ use super::software::MemorySoftware;
 use railwright_spec::model::{Cut, Layer, Model, Module, Usage, Weight};
 use railwright_spec::plan::{Optimizer, Plan, Schedule};
 
-/// Share of the parameters that adapters add, typical of rank 16-64 on all matrices.
-const ADAPTER_SHARE: f64 = 0.01;
-
 /// Parameters of some part of the model that one rank holds before data-parallel sharding.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Held {
-    /// Everything that is sharded over data-parallel ranks.
+    /// Trained: everything that is sharded over data-parallel ranks.
     pub dense: f64,
-    /// Routed experts, sharded over replicas of the expert.
+    /// Trained: routed experts, sharded over replicas of the expert.
     pub routed: f64,
-    /// Of both, weights of matrix products.
+    /// As `dense`, but frozen.
+    pub frozen_dense: f64,
+    /// As `routed`, but frozen.
+    pub frozen_routed: f64,
+    /// Of the model's own, weights of matrix products.
     pub matmul: f64,
 }
 
 impl Held {
     pub(crate) fn total(self) -> f64 {
+        self.trained() + self.frozen_dense + self.frozen_routed
+    }
+
+    pub(crate) fn trained(self) -> f64 {
         self.dense + self.routed
     }
 
     pub(crate) fn add(&mut self, other: Self, times: f64) {
         self.dense += other.dense * times;
         self.routed += other.routed * times;
+        self.frozen_dense += other.frozen_dense * times;
+        self.frozen_routed += other.frozen_routed * times;
         self.matmul += other.matmul * times;
     }
 }
@@ -61,9 +68,15 @@ pub(crate) fn held(weight: &Weight, model: &Model, plan: &Plan) -> f64 {
 
 fn collect<'a>(weights: impl IntoIterator<Item = &'a Weight>, model: &Model, plan: &Plan) -> Held {
     let mut sum = Held::default();
+    let is_frozen = plan.optimizer == Optimizer::Lora;
     for weight in weights {
         let n = held(weight, model, plan);
-        let slot = if weight.is_routed() { &mut sum.routed } else { &mut sum.dense };
+        let slot = match (weight.is_routed(), is_frozen) {
+            (false, false) => &mut sum.dense,
+            (true, false) => &mut sum.routed,
+            (false, true) => &mut sum.frozen_dense,
+            (true, true) => &mut sum.frozen_routed,
+        };
         *slot += n;
         if matches!(weight.usage, Usage::Matmul { .. }) {
             sum.matmul += n;
@@ -72,14 +85,27 @@ fn collect<'a>(weights: impl IntoIterator<Item = &'a Weight>, model: &Model, pla
     sum
 }
 
-/// One layer's parameters on one rank.
+/// One layer's parameters on one rank, adapters included.
 pub(crate) fn layer(layer: &Layer, model: &Model, plan: &Plan) -> Held {
-    collect(&layer.weights, model, plan)
+    let mut sum = collect(&layer.weights, model, plan);
+    adapters(layer, |_| true, model, plan, &mut sum);
+    sum
 }
 
-/// One layer's parameters of one module.
+/// One layer's parameters of one module, adapters included.
 pub(crate) fn module(layer: &Layer, module: Module, model: &Model, plan: &Plan) -> Held {
-    collect(layer.weights.iter().filter(|w| w.module == module), model, plan)
+    let mut sum = collect(layer.weights.iter().filter(|w| w.module == module), model, plan);
+    adapters(layer, |of| of == module, model, plan, &mut sum);
+    sum
+}
+
+/// Adds the adapters of some modules of a layer. They are trained, and never kept in a narrow format.
+fn adapters(layer: &Layer, is_of: impl Fn(Module) -> bool, model: &Model, plan: &Plan, sum: &mut Held) {
+    let Some(lora) = plan.adapters() else { return };
+    for adapter in lora.adapters(layer).iter().filter(|adapter| is_of(adapter.a.module)) {
+        let slot = if adapter.a.is_routed() { &mut sum.routed } else { &mut sum.dense };
+        *slot += held(&adapter.a, model, plan) + held(&adapter.b, model, plan);
+    }
 }
 
 /// Embedding weights on one rank.
@@ -120,6 +146,7 @@ impl PerParameter {
     /// Weights as the forward pass reads them.
     pub(crate) fn parameters(&self, held: Held) -> f64 {
         let wide = held.dense * self.dense.parameters + held.routed * self.routed.parameters;
+        let wide = wide + held.frozen_dense * self.dense.frozen + held.frozen_routed * self.routed.frozen;
         wide - held.matmul * self.narrower
     }
 }
@@ -128,6 +155,8 @@ impl PerParameter {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Shares {
     pub parameters: f64,
+    /// A parameter that is not trained.
+    pub frozen: f64,
     pub gradients: f64,
     pub master: f64,
     pub moments: f64,
@@ -184,22 +213,20 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
         // Row and column sums: nothing beside the matrix.
         Optimizer::Adafactor => 0.0,
     };
-    let trained = if plan.optimizer == Optimizer::Lora { ADAPTER_SHARE } else { 1.0 };
     let device = 1.0 - plan.offload.optimizer.clamp(0.0, 1.0);
     let keeps_shard = stage < 3 || master == 0.0 || software.keeps_low_precision_shard;
     let replicated = plan.data_parallel * plan.context_parallel > 1 && stage < 3;
+    let kept = 1.0 - plan.offload.parameters.clamp(0.0, 1.0);
+    let parameters = if keeps_shard { precision.parameters.bytes() / cut(3) * kept } else { 0.0 };
     Shares {
-        parameters: if keeps_shard {
-            precision.parameters.bytes() / cut(3) * (1.0 - plan.offload.parameters.clamp(0.0, 1.0))
-        } else {
-            0.0
-        },
-        gradients: trained * precision.gradients.bytes() / cut(2),
-        master: trained * device * master / cut(1),
-        moments: trained * device * (moments + if stage >= 1 { software.optimizer_extra } else { 0.0 })
-            / cut(1),
-        bucket: if replicated { trained * software.gradient_bucket } else { 0.0 },
-        stepping: trained * device * software.optimizer_temporary / cut(1),
+        parameters,
+        // Where the master weights are the shard, a frozen weight has them and nothing else.
+        frozen: if keeps_shard { parameters } else { master / cut(1) * kept },
+        gradients: precision.gradients.bytes() / cut(2),
+        master: device * master / cut(1),
+        moments: device * (moments + if stage >= 1 { software.optimizer_extra } else { 0.0 }) / cut(1),
+        bucket: if replicated { software.gradient_bucket } else { 0.0 },
+        stepping: device * software.optimizer_temporary / cut(1),
     }
 }
 
@@ -210,30 +237,37 @@ impl Shares {
     }
 }
 
-/// Bytes of ZeRO-3's gathered parameters and full gradients at the busiest moment.
-///
-/// `largest` is the largest layer on the stage, `layers` all layers, `ends` embedding and head, in parameters of one rank.
-pub(crate) fn gathered(
-    plan: &Plan,
-    software: &MemorySoftware,
-    largest: f64,
-    layers: f64,
-    ends: f64,
-) -> (f64, f64) {
+/// Parameters of a stage on one rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Extent {
+    /// Of its largest layer.
+    pub largest: f64,
+    /// Of all layers.
+    pub layers: f64,
+    /// Of embedding and head.
+    pub ends: f64,
+}
+
+/// Bytes of ZeRO-3's gathered parameters and full gradients at the busiest moment: of all parameters of a stage, and of those that are
+/// trained.
+pub(crate) fn gathered(plan: &Plan, software: &MemorySoftware, all: Extent, trained: Extent) -> (f64, f64) {
     if plan.sharding.zero_stage < 3 {
         return (0.0, 0.0);
     }
     let bytes = plan.precision.parameters.bytes();
     let layers_gathered = if plan.sharding.reshard_after_forward {
-        (software.gathered_layers * largest).min(layers)
+        (software.gathered_layers * all.largest).min(all.layers)
     } else {
-        layers
+        all.layers
     };
-    let root = if software.gathers_root { ends } else { 0.0 };
+    let root = if software.gathers_root { all.ends } else { 0.0 };
     let wire = plan.precision.gradient_reduce.bytes();
     // The full gradient in the compute format, and its copy in the wire format if that is wider.
     let gradient = bytes + if wire > bytes { wire } else { 0.0 };
-    ((layers_gathered + root) * bytes, (software.gradient_layers * largest).min(layers.max(ends)) * gradient)
+    (
+        (layers_gathered + root) * bytes,
+        (software.gradient_layers * trained.largest).min(trained.layers.max(trained.ends)) * gradient,
+    )
 }
 
 #[cfg(test)]
@@ -297,12 +331,13 @@ mod tests {
     fn frozen_weights_live_in_the_narrow_format() {
         let mut plan = testing::plan();
         plan.precision.compute = DataType::Fp8;
-        let held = Held { dense: 10.0, routed: 0.0, matmul: 8.0 };
+        let held = Held { dense: 10.0, matmul: 8.0, ..Held::default() };
         assert_eq!(per_parameter(&plan, &testing::neutral()).parameters(held), 20.0);
         plan.optimizer = Optimizer::Lora;
         let per = per_parameter(&plan, &testing::neutral());
-        assert_eq!(per.parameters(held), 2.0 * 2.0 + 8.0);
-        assert_eq!(per.dense.gradients, 4.0 * ADAPTER_SHARE);
+        let frozen = Held { dense: 1.0, frozen_dense: 10.0, matmul: 8.0, ..Held::default() };
+        // The adapter, two wide parameters and eight narrow ones.
+        assert_eq!(per.parameters(frozen), 2.0 + 2.0 * 2.0 + 8.0);
     }
 
     #[test]

@@ -79,6 +79,7 @@ impl ParameterBytes {
     pub fn least(self, other: Self) -> Self {
         let shares = |a: Shares, b: Shares| Shares {
             parameters: a.parameters.min(b.parameters),
+            frozen: a.frozen.min(b.frozen),
             gradients: a.gradients.min(b.gradients),
             master: a.master.min(b.master),
             moments: a.moments.min(b.moments),

@@ -6,7 +6,7 @@
 use super::activations::{LayerBytes, Sizes, covered, layer_bytes, sizes, treated_bytes};
 use super::head::{HeadBytes, head_bytes};
 use super::held::HeldParts;
-use super::parameters::{Held, PerParameter, gathered, per_parameter};
+use super::parameters::{Extent, Held, PerParameter, gathered, per_parameter};
 use super::report::Moment;
 use super::stages::{StageLayers, layers_per_chunk, layout};
 use super::{MemoryInput, MemorySoftware, Published};
@@ -101,9 +101,9 @@ impl Prepared {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StageSum {
     pub held: Held,
-    /// Parameters of layers alone, and of embedding and head alone.
-    pub layer_parameters: f64,
-    pub end_parameters: f64,
+    /// Parameters of layers and ends, all of them and those that are trained.
+    pub all: Extent,
+    pub trained: Extent,
     pub resident: f64,
     /// Activations of all micro batches alive.
     pub activations: f64,
@@ -230,7 +230,7 @@ pub(crate) fn chunks_sum(
 ) -> StageSum {
     let MemoryInput { model, plan, software, .. } = *input;
     let mut sum = StageSum::empty(software);
-    let largest = sum.hold(&prepared.held, model, chunks);
+    sum.hold(&prepared.held, model, chunks);
     for (chunk, &alive) in chunks.iter().zip(alive) {
         let mut saved = 0.0;
         for (index, &kind) in model.layers[chunk.start..chunk.start + chunk.count].iter().enumerate() {
@@ -254,8 +254,7 @@ pub(crate) fn chunks_sum(
     if software.lazy_gradients && plan.micro_batches() <= 1 {
         sum.lazy_gradients = sum.held.dense * per.dense.gradients + sum.held.routed * per.routed.gradients;
     }
-    (sum.gathered, sum.gradient_buffers) =
-        gathered(plan, software, largest, sum.layer_parameters, sum.end_parameters);
+    (sum.gathered, sum.gradient_buffers) = gathered(plan, software, sum.all, sum.trained);
     if plan.pipeline_parallel > 1 {
         sum.pipeline_buffers = 2.0 * prepared.sizes.a * prepared.sizes.hidden * prepared.sizes.cut_tokens;
     }

@@ -164,6 +164,7 @@ pub(crate) fn plan() -> Plan {
             activations: DataType::Bf16,
             narrow_attention: false,
         },
+        lora: None,
         optimizer: Optimizer::Adam,
         recompute: Recompute::None,
         stage_recompute: None,

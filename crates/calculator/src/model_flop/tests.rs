@@ -4,6 +4,7 @@ use super::*;
 use railwright_spec::model::{
     Attention, Convolution, FeedForward, LatentAttention, LinearAttention, SelectiveScan, StateSpace, by_name,
 };
+use railwright_spec::plan::LoraTarget;
 
 fn model(name: &str) -> Model {
     by_name(name).expect("in the catalogue")
@@ -147,4 +148,22 @@ fn mixers_count_their_elements() {
     let both = Mixer::Several { mixers: vec![linear, convolution] };
     assert_eq!(count(&both), 4.0 * 262_144.0 + 2.0 * 6144.0);
     assert_eq!((count(&Mixer::None), count(&Mixer::Unpriced { name: "new".to_owned() })), (0.0, 0.0));
+}
+
+#[test]
+fn frozen_matrices_have_no_gradient_of_their_own() {
+    let model = railwright_spec::model::by_name("llama-2-7b").expect("known");
+    let cluster = railwright_spec::cluster::by_name("dgx-h100", 8).expect("known");
+    let mut plan = Plan::default_for(&model, &cluster).expect("possible");
+    let full = of_plan(&model, &plan, Convention::CausalAttention).get();
+    assert_eq!(full, per_token(&model, plan.sequence_length, Convention::CausalAttention).get());
+    plan.optimizer = railwright_spec::plan::Optimizer::Lora;
+    plan.lora = Some(Lora {
+        rank: 8,
+        targets: ["q_proj", "v_proj"].map(|n| LoraTarget::by_name(n).expect(n)).into(),
+    });
+    let lora = of_plan(&model, &plan, Convention::CausalAttention).get();
+    // 6,607,077,376 weights in matrices, head included (6,738,415,616 without the embedding's 131,072,000 and 65 norms of 4,096), lose
+    // two of six; PEFT counts 4,194,304 trainable.
+    assert_eq!(full - lora, 2.0 * 6_607_077_376.0 - 6.0 * 4_194_304.0);
 }

@@ -9,8 +9,8 @@ use crate::software::{self, Software};
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{self, Dimensions, FeedForward, Mixer, Model};
 use railwright_spec::plan::{
-    self, AttentionKernel, ContextKind, Master, Optimizer, Plan, PlanSpec, PrecisionPreset, Recompute,
-    RecomputeModule, Schedule, Sharding,
+    self, AttentionKernel, ContextKind, LoraTarget, LoraTargets, Master, Optimizer, Plan, PlanSpec,
+    PrecisionPreset, Recompute, RecomputeModule, Schedule, Sharding,
 };
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::BytesPerSecond;
@@ -124,6 +124,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let virtual_stages = if pipeline_parallel > 1 { cells.count("vpp").unwrap_or(1) } else { 1 };
     let layers_per_stage = uneven(&notes, model.num_layers(), pipeline_parallel, virtual_stages);
     let divides = model.num_layers().is_multiple_of((pipeline_parallel * virtual_stages).max(1));
+    let is_lora = model_name(cells).contains("lora") || notes.contains("lora");
     let mut spec = PlanSpec {
         tensor_parallel: Some(tensor_parallel),
         sequence_parallel: Some(cells.flag("sequence_parallel").unwrap_or(false) && tensor_parallel > 1),
@@ -138,7 +139,9 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         micro_batch: Some(micro_batch),
         global_batch: Some(global_batch),
         sequence_length: Some(sequence_length),
-        optimizer: (model_name(cells).contains("lora") || notes.contains("lora")).then_some(Optimizer::Lora),
+        optimizer: is_lora.then_some(Optimizer::Lora),
+        lora_rank: number_after(&notes, "rank ").filter(|_| is_lora),
+        lora_targets: if is_lora { lora_targets(&notes)? } else { None },
         recompute: recompute_known.then_some(recompute),
         offload_optimizer: (cells.flag("optimizer_offload") == Some(true)).then_some(1.0),
         schedule: Some(schedule),
@@ -278,6 +281,16 @@ fn catalogue_model(name: &str) -> Option<Model> {
         return None;
     }
     model::by_name(&cut).ok()
+}
+
+/// The modules behind `adapters on`, up to a bracket or a semicolon: `adapters on linear_qkv and linear_proj (by the benchmark)`.
+fn lora_targets(notes: &str) -> Result<Option<LoraTargets>, String> {
+    let phrase = "adapters on ";
+    let Some(at) = notes.find(phrase) else { return Ok(None) };
+    let list = notes[at + phrase.len()..].split([';', '(']).next().unwrap_or_default();
+    let names = list.split([' ', ',']).filter(|word| !word.is_empty() && *word != "and");
+    let targets = names.map(LoraTarget::by_name).collect::<Result<BTreeSet<_>, _>>();
+    targets.map(|targets| Some(LoraTargets(targets))).map_err(|problem| problem.to_string())
 }
 
 /// The whole number behind a phrase.

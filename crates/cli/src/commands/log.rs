@@ -8,7 +8,7 @@ use crate::input::jobs::Wanted;
 use crate::input::traces;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Metric, Printer, Terminal, chart};
-use railwright_calculator::model_flop::{Convention, per_token};
+use railwright_calculator::model_flop::{Convention, of_plan};
 use railwright_profiler::job::Family;
 use railwright_profiler::log::{
     Framework, Judged, Known, Point, Straggler, TimesFrom, TrainingLog, curve, judge,
@@ -134,7 +134,7 @@ fn arithmetic(log: &TrainingLog, accelerator: Option<&Accelerator>, known: &mut 
     }
     match spec.resolve(|path| Err(Problem::new("the log names a file").in_file(path))) {
         Ok(run) => {
-            let token = per_token(&run.model, run.plan.sequence_length, Convention::REPORTED);
+            let token = of_plan(&run.model, &run.plan, Convention::REPORTED);
             known.flop_per_sequence = Some(token.get() * run.plan.sequence_length as f64);
             known.devices = Some(run.plan.world_size() as f64);
         }

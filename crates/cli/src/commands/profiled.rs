@@ -9,7 +9,7 @@ use crate::input::traces::{self, Loaded};
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
-use railwright_calculator::model_flop::{Convention, per_token};
+use railwright_calculator::model_flop::{Convention, of_plan};
 use railwright_profiler::Job;
 use railwright_profiler::communication::NameTable;
 use railwright_profiler::groups::Layout;
@@ -170,7 +170,7 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
     if let Some(path) = &needed.run {
         let run = run_of(path, needed)?;
         // The convention of most published MFU.
-        let one = per_token(&run.model, run.plan.sequence_length, Convention::REPORTED);
+        let one = of_plan(&run.model, &run.plan, Convention::REPORTED);
         options.flop_per_step = Some(one * run.plan.tokens_per_step() as f64);
         options.sharers = u32::try_from(run.plan.world_size()).ok();
         // As an estimate of this run has it: MFU against the peak of the format that it computes in.

@@ -22,6 +22,7 @@ pub(crate) const REASONS: Reasons = &[
     ("plan.context_kind", "accelerate gathers keys and values, or passes them around"),
     ("plan.software", "this is another framework"),
     ("plan.optimizer", "Hugging Face's trainer does not have it"),
+    ("plan.lora_targets", adapter::LOST_TARGETS),
     ("plan.vocabulary_multiple", "Hugging Face's models do not pad the vocabulary"),
     ("plan.overlap.tensor", "Hugging Face's tensor parallelism waits for its sums"),
     ("plan.overlap.gradient_reduce", "reduction overlaps with the backward pass"),
@@ -35,6 +36,14 @@ pub(crate) const REASONS: Reasons = &[
     ("plan.attention_kernel", "set by the trainer's `attn_implementation`"),
     ("plan.rank_order", "the mesh has one order"),
 ];
+
+/// Names of modules in YAML: `all-linear` is a word of its own, modules are a list.
+pub(crate) fn listed(names: &[&str]) -> String {
+    match names {
+        ["all-linear"] => "all-linear".to_owned(),
+        names => format!("[{}]", names.join(", ")),
+    }
+}
 
 /// What shards.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -211,11 +220,8 @@ fn trainer(run: &Run) -> String {
     put("packing: true".to_owned());
     put(format!("gradient_checkpointing: {}", matches!(plan.recompute, Recompute::Full { .. })));
     put(format!("optim: {}", optimizer(plan)));
-    if plan.optimizer == Optimizer::Lora {
-        put(format!(
-            "use_peft: true\nlora_r: {}\nlora_target_modules: all-linear",
-            adapter::rank(&run.model)
-        ));
+    if let Some((rank, targets)) = adapter::written(plan, adapter::Names::Peft) {
+        put(format!("use_peft: true\nlora_r: {rank}\nlora_target_modules: {}", listed(&targets)));
     }
     out
 }

@@ -7,6 +7,7 @@ mod slime;
 
 use super::arguments::{Argument, Arguments, is_program};
 use super::meaning::World;
+use crate::adapter;
 use crate::shell::{Command, Script, Word};
 use crate::{Draft, RemarkKind};
 use railwright_spec::plan::Optimizer;
@@ -114,6 +115,23 @@ pub(crate) struct Says {
     model: Option<(String, String, Option<usize>)>,
     /// Only adapters are trained: what is said and where.
     adapter: Option<(String, Option<usize>)>,
+    /// Their rank.
+    rank: Option<(u64, String, Option<usize>)>,
+    /// Their targets.
+    targets: Option<(Vec<String>, String, Option<usize>)>,
+}
+
+/// All values behind a flag that is not Megatron's: `--target_modules q_proj v_proj`.
+fn values<'a>(words: &'a [Word], spelling: &str) -> Option<(&'a Word, Vec<String>, String)> {
+    let (word, first, said) = value(words, &[spelling])?;
+    let mut list = vec![first];
+    if !word.text.contains('=') {
+        let at = words.iter().position(|other| std::ptr::eq(other, word))?;
+        let more = words.iter().skip(at + 2).take_while(|word| !word.text.starts_with('-'));
+        list.extend(more.map(|word| word.text.clone()));
+    }
+    let said = list.iter().skip(1).fold(said, |said, name| format!("{said} {name}"));
+    Some((word, list, said))
 }
 
 /// The value behind a flag that is not Megatron's.
@@ -183,6 +201,12 @@ pub(crate) fn apply(
             {
                 says.adapter = Some((said, line(word)));
             }
+            says.rank = value(words, &["--lora-rank"]).and_then(|(word, rank, said)| {
+                Some((rank.parse().ok().filter(|&r| r > 0)?, said, line(word)))
+            });
+            says.targets =
+                values(words, "--target-modules").map(|(word, names, said)| (names, said, line(word)));
+            draft.forget(&["--lora_rank", "--lora-rank", "--target_modules", "--target-modules"]);
             swift_world(launch, script, world);
             let towers = [
                 "--vit",
@@ -376,8 +400,13 @@ impl Says {
         }
         if let Some((said, line)) = &self.adapter {
             draft.set("plan.optimizer", &Optimizer::Lora, said, *line);
-            let message = "only adapters are trained: the optimizer keeps states for them alone";
-            draft.remark(RemarkKind::Assumed, said, *line, message);
+            if let Some((rank, said, line)) = &self.rank {
+                draft.set("plan.lora_rank", rank, said, *line);
+            }
+            if let Some((targets, said, line)) = &self.targets {
+                adapter::set_targets(draft, targets, said, *line);
+            }
+            adapter::defaults(draft, adapter::ALL_OF_RANK_8);
         }
     }
 }

@@ -227,6 +227,7 @@ fn tuning(recipe: &Recipe, draft: &mut Draft) {
         Some(entry) => {
             let said = format!("{} = {}", entry.name, entry.data.shown());
             adapter::lora(draft, &said, entry.spot.line());
+            shape(recipe, draft);
         }
         None => {
             let base = recipe.document.get("_target_").map(|entry| entry.data.shown()).unwrap_or_default();
@@ -235,7 +236,27 @@ fn tuning(recipe: &Recipe, draft: &mut Draft) {
                 draft.remark(RemarkKind::Unresolved, "peft", Some(line), message);
             } else if named(&recipe.name) || named(&base) {
                 adapter::lora(draft, &format!("the recipe's name, {}", recipe.name), None);
+                shape(recipe, draft);
             }
         }
     }
+}
+
+/// Rank and targets of the recipe's adapters.
+fn shape(recipe: &Recipe, draft: &mut Draft) {
+    let said = |entry: &Entry| (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
+    if let Some(entry) = recipe.document.get("peft.dim")
+        && let Data::Integer(rank @ 1..) = entry.data
+    {
+        let (text, line) = said(entry);
+        draft.set("plan.lora_rank", &rank.unsigned_abs(), &text, line);
+    }
+    if let Some(entry) = recipe.document.get("peft.target_modules")
+        && let Data::List(items) = &entry.data
+    {
+        let names: Vec<String> = items.iter().map(|item| item.data.shown()).collect();
+        let (text, line) = said(entry);
+        adapter::set_targets(draft, &names, &text, line);
+    }
+    adapter::defaults(draft, adapter::BRIDGE);
 }

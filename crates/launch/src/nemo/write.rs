@@ -147,6 +147,7 @@ const REASONS: Reasons = &[
     ("plan.recompute", "Megatron-Core recomputes some modules of all layers, or whole layers"),
     ("plan.stage_recompute", "Megatron-Core recomputes the same on every stage"),
     ("plan.software", "set by the installed version"),
+    ("plan.lora_targets", adapter::LOST_TARGETS),
 ];
 
 impl Writer for BridgeWriter {
@@ -222,8 +223,9 @@ fn recipe(run: &Run, repository: &str, flags: &[String]) -> Result<String, Strin
         "    cfg.model = AutoBridge.from_hf_pretrained(\"{repository}\").to_megatron_provider(load_weights=False)"
     ));
     put(&format!("    cfg.tokenizer.tokenizer_model = \"{repository}\""));
-    if is_lora {
-        put(&format!("    cfg.peft = LoRA(dim={})", adapter::rank(&run.model)));
+    if let Some((rank, targets)) = adapter::written(plan, adapter::Names::Megatron) {
+        let names: Vec<String> = targets.iter().map(|name| format!("\"{name}\"")).collect();
+        put(&format!("    cfg.peft = LoRA(dim={rank}, target_modules=[{}])", names.join(", ")));
     }
     for (option, off) in OFF.iter().filter(|(option, _)| !has(option)) {
         let _ = option;

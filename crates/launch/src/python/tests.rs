@@ -97,9 +97,15 @@ fn what_is_computed_or_depends_stays_open_and_is_told() {
 #[test]
 fn adapters_are_no_full_fine_tuning() {
     let launch = launch(BRIDGE, Some("llama3_70b_lora_config"));
-    check(&launch, &[("plan.optimizer", "\"lora\""), ("plan.tensor_parallel", "8")]);
-    let told = told(&launch, RemarkKind::NotModelled).join("\n");
-    assert!(told.contains("rank and target modules are not modelled"), "{told}");
+    check(
+        &launch,
+        &[
+            ("plan.optimizer", "\"lora\""),
+            ("plan.tensor_parallel", "8"),
+            ("plan.lora_rank", "16"),
+            ("plan.lora_targets", "[\"linear_qkv\", \"linear_fc1\", \"o_proj\", \"down_proj\"]"),
+        ],
+    );
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub(super) const KNOWN: &[Known] = &[
     ("policy.dtensor_cfg.activation_checkpointing", Read),
     ("policy.dtensor_cfg.cpu_offload", Read),
     ("policy.dtensor_cfg.lora_cfg.enabled", Read),
+    ("policy.dtensor_cfg.lora_cfg.dim", Read),
+    ("policy.dtensor_cfg.lora_cfg.target_modules", Read),
     ("policy.dtensor_cfg._v2", Ignored),
     ("policy.megatron_cfg.enabled", Read),
     ("policy.megatron_cfg.tensor_model_parallel_size", Read),
@@ -152,6 +154,9 @@ fn tensors(fields: &mut Fields<'_>) {
         let (said, line) = fields.said(path);
         adapter::lora(&mut fields.draft, &said, line);
     }
+    let own = |key: &str| format!("policy.dtensor_cfg.lora_cfg.{key}");
+    let usual = adapter::Usual { of: "NeMo-RL", ..adapter::ALL_OF_RANK_8 };
+    adapter::read(fields, &[&own("dim")], &[&own("target_modules")], usual);
 }
 
 fn megatron(fields: &mut Fields<'_>) {

@@ -117,3 +117,18 @@ fn what_is_open_is_asked_for() {
     let launch = check(&verl, &[("plan.micro_batch", "open")]);
     assert!(launch.open.iter().any(|open| open.key == "plan.micro_batch"));
 }
+
+#[test]
+fn adapters_of_verl_are_read() {
+    let text = VERL.replace(
+        "actor_rollout_ref.rollout.n=5",
+        "actor_rollout_ref.rollout.n=5 actor_rollout_ref.model.lora_rank=64 actor_rollout_ref.model.target_modules=all-linear",
+    );
+    let expected =
+        [("plan.optimizer", "\"lora\""), ("plan.lora_rank", "64"), ("plan.lora_targets", "[\"all-linear\"]")];
+    check(&text, &expected);
+    check(
+        &text.replace("lora_rank=64", "lora_rank=0"),
+        &[("plan.optimizer", "open"), ("plan.lora_rank", "open")],
+    );
+}

@@ -18,6 +18,8 @@ pub(super) const KNOWN: &[Known] = &[
     ("actor_rollout_ref.model.path", Read),
     ("actor_rollout_ref.model.enable_gradient_checkpointing", Read),
     ("actor_rollout_ref.model.lora_rank", Read),
+    ("actor_rollout_ref.model.target_modules", Read),
+    ("actor_rollout_ref.model.lora_alpha", Ignored),
     ("actor_rollout_ref.model.use_remove_padding", Ignored),
     ("actor_rollout_ref.hybrid_engine", Read),
     ("actor_rollout_ref.actor.strategy", Read),
@@ -83,6 +85,8 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         let (said, line) = fields.said(path);
         adapter::lora(&mut fields.draft, &said, line);
     }
+    let usual = adapter::Usual { of: "verl", ..adapter::ALL_OF_RANK_8 };
+    adapter::read(fields, &[path], &["actor_rollout_ref.model.target_modules"], usual);
     fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "verl computes in bfloat16");
     fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
     generation(fields);

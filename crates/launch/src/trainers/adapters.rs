@@ -7,9 +7,7 @@ use crate::RemarkKind;
 use crate::adapter;
 use crate::document::Data;
 use crate::fields::Fields;
-use railwright_spec::human;
-use railwright_spec::model::by_name;
-use railwright_spec::plan::Optimizer;
+use railwright_spec::plan::{LoraTarget, LoraTargets, Optimizer};
 
 pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     let path = "finetuning_type";
@@ -43,7 +41,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
             }
         }
     }
-    rank(fields);
+    shape(fields, dialect);
     quantized(fields, method.as_deref() == Some("qlora"));
     for path in ["use_galore", "use_badam", "use_apollo", "use_llama_pro", "unfrozen_parameters"] {
         let entry = fields.take(path);
@@ -61,18 +59,21 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     }
 }
 
-/// What the rank makes of the parameters, beside the share that is estimated.
-fn rank(fields: &mut Fields<'_>) {
-    let found = ["lora_rank", "lora_r"].into_iter().find_map(|path| Some((path, fields.count(path)?)));
-    let spec = fields.draft.spec();
-    let (Some((path, rank)), Some(Optimizer::Lora)) = (found, spec.plan.optimizer) else { return };
-    let Some(model) = spec.model.name.as_deref().and_then(|name| by_name(name).ok()) else { return };
-    let message = format!(
-        "on every matrix of the layers this rank has {} parameters, {} of the model; 1% is estimated",
-        human::count(adapter::parameters(&model, rank)),
-        human::percent(adapter::parameters(&model, rank) / model.parameters().total.max(1) as f64)
-    );
-    fields.remark(RemarkKind::NotModelled, path, message);
+/// Rank and targets of adapters, by each trainer's keys and defaults.
+fn shape(fields: &mut Fields<'_>, dialect: Dialect) {
+    let is_lora = fields.draft.spec().plan.optimizer == Some(Optimizer::Lora);
+    let path = "lora_target_linear";
+    if fields.flag(path) == Some(true) && is_lora {
+        fields.set("plan.lora_targets", &LoraTargets([LoraTarget::AllLinear].into()), path);
+        // Modules beside all of them add nothing.
+        let _ = fields.words("lora_target_modules");
+    }
+    let targets = ["lora_target", "lora_target_modules", "target_modules"];
+    let usual = match dialect {
+        Dialect::LlamaFactory | Dialect::Swift => adapter::ALL_OF_RANK_8,
+        _ => adapter::PEFT,
+    };
+    adapter::read(fields, &["lora_rank", "lora_r"], &targets, usual);
 }
 
 fn quantized(fields: &mut Fields<'_>, is_qlora: bool) {

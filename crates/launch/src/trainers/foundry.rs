@@ -24,6 +24,7 @@ pub(super) fn model(fields: &mut Fields<'_>) {
         let _ = fields.word(path);
         let (said, line) = fields.said(path);
         adapter::lora(&mut fields.draft, &said, line);
+        adapter::read(fields, &["model.peft_config.r"], &["model.peft_config.target_modules"], adapter::PEFT);
     }
     for path in ["model.config_overrides", "model.ffn_config.ffn_type"] {
         if fields.document.has(path) {

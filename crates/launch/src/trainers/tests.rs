@@ -230,13 +230,31 @@ fn names_and_older_keys_are_told_apart() {
     assert!(told(&launch, RemarkKind::Unresolved).contains("what is recomputed"));
 }
 
-/// Rank 16 on all linear layers of Llama 3 8B has 41.9 M parameters (peft prints 41,943,040), 0.52% of 8.03 B.
 #[test]
-fn a_rank_is_held_against_the_estimate() {
-    let launch = check(
-        &FACTORY.replace("finetuning_type: full", "finetuning_type: lora\nlora_rank: 16"),
-        &[("plan.optimizer", "\"lora\"")],
-    );
-    let told = told(&launch, RemarkKind::NotModelled);
-    assert!(told.contains("41.94M parameters, 0.5% of the model"), "{told}");
+fn rank_and_targets_are_read() {
+    let lora = |more: &str| FACTORY.replace("finetuning_type: full", &format!("finetuning_type: lora{more}"));
+    let shape = |text: &str, rank: &str, targets: &str| {
+        let expected =
+            [("plan.optimizer", "\"lora\""), ("plan.lora_rank", rank), ("plan.lora_targets", targets)];
+        check(text, &expected)
+    };
+    shape(&lora("\nlora_rank: 16\nlora_target: q_proj,v_proj"), "16", "[\"q_proj\", \"v_proj\"]");
+    let launch = shape(&lora(""), "8", "[\"all-linear\"]");
+    let origin = launch.origins.iter().find(|o| o.key == "plan.lora_rank").expect("an origin");
+    assert_eq!((origin.said.as_str(), origin.line), ("the rank by default of the trainer", None));
+    let axolotl = |more: &str| AXOLOTL.replace("sample_packing: true", &format!("adapter: lora\n{more}"));
+    shape(&axolotl("lora_r: 32\nlora_target_linear: true"), "32", "[\"all-linear\"]");
+    let launch =
+        shape(&axolotl("lora_r: 64\nlora_target_modules:\n  - q_proj\n  - Wqkv"), "64", "[\"q_proj\"]");
+    assert!(told(&launch, RemarkKind::NotModelled).contains("adapters on `Wqkv` are not modelled"));
+    let trl = "model_name_or_path: Qwen/Qwen3-8B\ndataset_name: ours\nper_device_train_batch_size: 4\nmax_length: 4096\n\
+               use_peft: true\nlora_r: 8\nlora_target_modules: all-linear\n";
+    shape(trl, "8", "[\"all-linear\"]");
+    let swift = "NPROC_PER_NODE=4 \\\nswift sft \\\n    --model Qwen/Qwen2.5-7B-Instruct --tuner_type lora --lora_rank 64 \\\n\
+                 \x20   --target_modules q_proj down_proj --per_device_train_batch_size 1 --max_length 2048\n";
+    shape(swift, "64", "[\"q_proj\", \"down_proj\"]");
+    // What is left of adapters in a file that trains everything.
+    let full =
+        FACTORY.replace("finetuning_type: full", "finetuning_type: full\nlora_rank: 16\nlora_target: all");
+    check(&full, &[("plan.lora_rank", "open"), ("plan.lora_targets", "open")]);
 }

@@ -1,13 +1,13 @@
 //! A run as YAML of LLaMA-Factory and of Axolotl.
 //!
-//! Responsible for: full fine-tuning and adapters with a rank that has the parameters that were priced, packed samples, and the file of
+//! Responsible for: full fine-tuning and adapters with their rank and targets, packed samples, and the file of
 //! DeepSpeed that a configuration names. Refuses pipeline stages and spread experts, and for LLaMA-Factory every other cut of a model.
 
 use super::TrainersReader;
-use crate::accelerate::write::{Engine, REASONS, mesh, offloads, optimizer, refusal};
+use crate::accelerate::write::{Engine, REASONS, listed, mesh, offloads, optimizer, refusal};
 use crate::lost::lost;
 use crate::{Format, Lost, Writer, Written, WrittenFile, adapter, deepspeed, hub};
-use railwright_spec::plan::{Optimizer, Recompute};
+use railwright_spec::plan::Recompute;
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 use serde_json::json;
@@ -135,10 +135,11 @@ fn llama_factory(run: &Run, repository: &str, companion: &str) -> String {
     put("model_name_or_path", repository.to_owned());
     put("stage", "sft".to_owned());
     put("do_train", "true".to_owned());
-    if plan.optimizer == Optimizer::Lora {
+    if let Some((rank, targets)) = adapter::written(plan, adapter::Names::Peft) {
         put("finetuning_type", "lora".to_owned());
-        put("lora_rank", adapter::rank(&run.model).to_string());
-        put("lora_target", "all".to_owned());
+        put("lora_rank", rank.to_string());
+        let is_all = targets == ["all-linear"];
+        put("lora_target", if is_all { "all".to_owned() } else { targets.join(",") });
     } else {
         put("finetuning_type", "full".to_owned());
     }
@@ -178,11 +179,14 @@ fn axolotl(run: &Run, repository: &str, companion: &str) -> String {
     put("attn_implementation", "flash_attention_2".to_owned());
     put("learning_rate", "0.0001".to_owned());
     put("optimizer", optimizer(plan).to_owned());
-    if plan.optimizer == Optimizer::Lora {
+    if let Some((rank, targets)) = adapter::written(plan, adapter::Names::Peft) {
         put("adapter", "lora".to_owned());
-        put("lora_r", adapter::rank(&run.model).to_string());
-        put("lora_alpha", (2 * adapter::rank(&run.model)).to_string());
-        put("lora_target_linear", "true".to_owned());
+        put("lora_r", rank.to_string());
+        put("lora_alpha", rank.saturating_mul(2).to_string());
+        match targets.as_slice() {
+            ["all-linear"] => put("lora_target_linear", "true".to_owned()),
+            names => put("lora_target_modules", listed(names)),
+        }
     }
     put(half(run), "true".to_owned());
     put("gradient_checkpointing", matches!(plan.recompute, Recompute::Full { .. }).to_string());

@@ -75,6 +75,7 @@ impl PlanSpec {
             sequence_length,
             precision: self.formats(software, cluster),
             optimizer: self.optimizer.unwrap_or(Optimizer::Adam),
+            lora: self.adapters(),
             recompute: self.recompute.clone().unwrap_or(Recompute::None),
             stage_recompute: self.stage_recompute.clone(),
             offload: Offload {

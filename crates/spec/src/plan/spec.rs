@@ -5,7 +5,7 @@
 use super::names::Master;
 use super::precision_preset::PrecisionPreset;
 use super::{
-    AttentionKernel, ContextKind, Optimizer, RankOrder, Recompute, Schedule, Segment, Sharding,
+    AttentionKernel, ContextKind, LoraTargets, Optimizer, RankOrder, Recompute, Schedule, Segment, Sharding,
     StageRecompute,
 };
 use crate::precision::DataType;
@@ -69,6 +69,10 @@ section! {
         precision_narrow_attention: bool = "precision.narrow_attention", "false";
         /// Optimizer.
         optimizer: Optimizer = "optimizer", "adam";
+        /// LoRA rank.
+        lora_rank: u64 = "lora_rank", "16 with the optimizer lora";
+        /// LoRA target modules, by PEFT's or Megatron's names, such as `q_proj`, `linear_qkv` or `all-linear`.
+        lora_targets: LoraTargets = "lora_targets", "all-linear with the optimizer lora";
         /// Activation checkpointing policy.
         recompute: Recompute = "recompute", "none";
         /// Activation checkpointing per stage: one entry each, such as `full:3 core_attention+mlp:4 offload:0.5`.

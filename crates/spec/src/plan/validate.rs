@@ -8,6 +8,7 @@ mod batch;
 mod bounds;
 mod devices;
 mod framework;
+mod lora;
 mod pipeline;
 mod stage_recompute;
 mod tensor;
@@ -34,6 +35,7 @@ pub fn validate(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Problem> {
     tensor::check(model, plan, &mut problems);
     pipeline::check(model, plan, &mut problems);
     batch::check(model, plan, &mut problems);
+    lora::check(model, plan, &mut problems);
     problems
 }
 

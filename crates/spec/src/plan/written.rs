@@ -1,6 +1,6 @@
 //! A plan written down: the specification that says everything.
 
-use super::{Master, Plan, PlanSpec, Segment};
+use super::{LoraTargets, Master, Plan, PlanSpec, Segment};
 
 impl PlanSpec {
     /// The specification that resolves to exactly this plan, whatever the model and the cluster: to write down a plan that was
@@ -34,6 +34,8 @@ impl PlanSpec {
             precision_activations: Some(plan.precision.activations),
             precision_narrow_attention: Some(plan.precision.narrow_attention),
             optimizer: Some(plan.optimizer),
+            lora_rank: plan.adapters().map(|lora| lora.rank),
+            lora_targets: plan.adapters().map(|lora| LoraTargets(lora.targets)),
             recompute: Some(plan.recompute.clone()),
             stage_recompute: plan.stage_recompute.clone(),
             offload_optimizer: Some(plan.offload.optimizer),

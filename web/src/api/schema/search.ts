@@ -21,6 +21,27 @@ export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nv
  */
 export type Optimizer = 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
 /**
+ * A module that gets adapters, by PEFT's or Megatron's name.
+ */
+export type LoraTarget =
+  | 'all-linear'
+  | 'linear_qkv'
+  | 'linear_fc1'
+  | 'q_proj'
+  | 'k_proj'
+  | 'v_proj'
+  | 'o_proj'
+  | 'gate_proj'
+  | 'up_proj'
+  | 'down_proj'
+  | 'experts'
+  | 'q_a_proj'
+  | 'q_b_proj'
+  | 'kv_a_proj_with_mqa'
+  | 'kv_b_proj'
+  | 'in_proj'
+  | 'out_proj'
+/**
  * What the backward pass computes again instead of keeping.
  */
 export type Recompute =
@@ -415,6 +436,10 @@ export interface Plan {
   sequence_length: number
   precision: Precision
   optimizer: Optimizer
+  /**
+   * Rank and targets of LoRA's adapters; `None` where all weights are trained. `Plan::adapters` reads it.
+   */
+  lora?: Lora | null
   recompute: Recompute
   /**
    * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
@@ -490,6 +515,19 @@ export interface Precision {
    * Whether attention's products run in the compute format too (rare).
    */
   narrow_attention: boolean
+}
+/**
+ * The adapters of a run.
+ */
+export interface Lora {
+  /**
+   * Inner width of an adapter.
+   */
+  rank: number
+  /**
+   * Modules that get one.
+   */
+  targets: LoraTarget[]
 }
 /**
  * What one pipeline stage recomputes, and what it keeps in host memory.

@@ -75,14 +75,15 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
     });
     let padding =
         stage::padded_vocabulary(costing.model.vocabulary, costing.plan) - costing.model.vocabulary as f64;
-    local.dense +=
-        ends as f64 * padding / costing.plan.tensor_parallel as f64 * costing.model.hidden_size as f64;
+    let padded = if costing.trains_weights() { &mut local.dense } else { &mut local.frozen_dense };
+    *padded += ends as f64 * padding / costing.plan.tensor_parallel as f64 * costing.model.hidden_size as f64;
     let precision = &costing.plan.precision;
     for kind in &worst.kinds {
         // What is held once per rank below the stage of sharding that divides it.
         let held = |from: u8, more: &[(&str, f64, &str)]| {
+            let held = if from == 3 { local.whole() } else { local };
             let mut inputs =
-                super::shards(costing.plan, local, &place, costing.plan.sharding.zero_stage >= from);
+                super::shards(costing.plan, held, &place, costing.plan.sharding.zero_stage >= from);
             inputs.extend(more.iter().map(|(name, value, source)| given(name, *value, source)));
             inputs
         };

@@ -3,7 +3,7 @@
 use super::*;
 use crate::memory::testing;
 use railwright_spec::model::by_name;
-use railwright_spec::plan::Recompute;
+use railwright_spec::plan::{Lora, LoraTarget, Optimizer, Recompute};
 use railwright_spec::precision::DataType;
 use std::collections::BTreeSet;
 
@@ -187,12 +187,20 @@ fn a_state_space_keeps_its_projections_once() {
 
 #[test]
 fn frozen_weights_keep_no_inputs() {
-    // Llama 2 70B with adapters on attention: both norms' inputs, the adapters' input, queries, keys and values, attention's output,
-    // gate and up. The inputs of gate, up and down are gone.
-    let got = per_token("llama-2-70b", |plan| {
-        plan.optimizer = Optimizer::Lora;
-        plan.precision.compute = DataType::Fp8;
-    });
-    let want = 2.0 * (3.0 * 8192.0 + 8192.0 + 2.0 * 1024.0 + 8192.0 + 2.0 * 28_672.0) + 4.0 * 64.0;
-    assert_eq!(got, want);
+    // Llama 2 70B with adapters of rank 16 on attention: both norms' inputs, the adapters' input, queries, keys and values, attention's
+    // output, gate and up, and what both `A` make. The inputs of gate, up and down are gone.
+    let per_token_of = |names: &[&str]| {
+        per_token("llama-2-70b", |plan| {
+            let targets = names.iter().map(|name| LoraTarget::by_name(name).expect("known")).collect();
+            plan.optimizer = Optimizer::Lora;
+            plan.lora = Some(Lora { rank: 16, targets });
+            plan.precision.compute = DataType::Fp8;
+        })
+    };
+    let rest = 2.0 * (2.0 * 8192.0 + 8192.0 + 2.0 * 1024.0 + 8192.0 + 2.0 * 28_672.0) + 4.0 * 64.0;
+    assert_eq!(per_token_of(&["linear_qkv", "linear_proj"]), rest + 2.0 * (8192.0 + 16.0 + 16.0));
+    assert_eq!(per_token_of(&["linear_proj"]), rest + 2.0 * 16.0);
+    // The down projection's input is the activation's output.
+    assert_eq!(per_token_of(&["down_proj"]), rest + 2.0 * (28_672.0 + 16.0));
+    assert_eq!(per_token_of(&["gate_proj", "up_proj"]), rest + 2.0 * (8192.0 + 2.0 * 16.0));
 }

@@ -19,6 +19,7 @@ pub(super) fn check(plan: &Plan) -> Vec<Problem> {
         ("plan.vocabulary_multiple", plan.vocabulary_multiple, 1_000_000),
         ("plan.sharding", plan.sharding.group.unwrap_or(1), MOST_DEVICES),
         ("plan.segment", plan.segment.unwrap_or(1), MOST_DEVICES),
+        ("plan.lora_rank", plan.lora.as_ref().map_or(1, |lora| lora.rank), 65_536),
         ("plan.document_length", plan.document_length.unwrap_or(1), 1_000_000_000),
     ];
     for (key, n, most) in counts {

@@ -101,6 +101,7 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
             format!("the fabric's tiers join {} devices, the run has {}", last.devices, cluster.devices),
         );
     }
+    super::lora::warnings(model, plan, &mut found);
     found.extend(super::framework::check(plan));
     found
 }

@@ -1,0 +1,106 @@
+//! Low-rank adapters beside frozen weights: the products of `A` and `B`, forward and backward.
+//!
+//! Responsible for: their memory traffic and arithmetic on one rank. Refuses to price what tensor-parallel ranks exchange for them:
+//! `tokens x rank` elements for every adapter, and `B`'s outputs beside a row-cut weight; and dropout in front of them.
+
+use super::{LayerCost, experts};
+use crate::costing::Costing;
+use crate::operators::Cost;
+use crate::work::Family;
+use railwright_spec::model::{Cut, FeedForward, Layer, Module};
+use railwright_spec::plan::Adapter;
+use railwright_spec::quantity::{Bytes, Flop};
+
+/// Widths of an adapter on one rank, and how many of it lie there.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    /// Inputs of `A`.
+    columns: f64,
+    /// Ranks that `A` makes here, and all that `B` reads.
+    ranks: [f64; 2],
+    /// Outputs of `B`.
+    rows: f64,
+    /// Equal adapters here: of the experts on the rank.
+    copies: f64,
+}
+
+impl Shape {
+    fn new(adapter: &Adapter, costing: &Costing<'_>) -> Self {
+        let plan = costing.plan;
+        let is_routed = adapter.a.is_routed();
+        let degree = if is_routed { plan.expert_tensor_parallel } else { plan.tensor_parallel } as f64;
+        let rank = adapter.a.rows as f64;
+        let (columns, own) = match adapter.a.cut {
+            Cut::Row => (adapter.a.columns as f64 / degree, rank),
+            Cut::Replicated => (adapter.a.columns as f64, rank),
+            _ => (adapter.a.columns as f64, rank / degree),
+        };
+        let rows = match adapter.b.cut {
+            Cut::Heads(parts) => adapter.b.rows as f64 / degree.min(parts.max(1) as f64),
+            Cut::Replicated => adapter.b.rows as f64,
+            _ => adapter.b.rows as f64 / degree,
+        };
+        let copies =
+            if is_routed { (adapter.a.copies as f64 / plan.expert_parallel as f64).max(1.0) } else { 1.0 };
+        Self { columns, ranks: [own, rank], rows, copies }
+    }
+
+    /// Elements of both matrices.
+    fn parameters(&self) -> f64 {
+        self.copies * (self.ranks[0] * self.columns + self.ranks[1] * self.rows)
+    }
+
+    /// Arithmetic of one pass over `tokens`: `2 tokens (in x rank + rank x out)`.
+    fn flop(&self, tokens: f64) -> f64 {
+        2.0 * tokens * (self.columns * self.ranks[0] + self.ranks[1] * self.rows)
+    }
+}
+
+/// Adds the adapters of a layer; nothing where the weights are trained.
+///
+/// With `in`, `r` and `out` the widths on the rank and `p` the generation's passes of element-wise kernels, each token moves in elements:
+///
+/// * forward `in + 2 r + out` (`A` reads the input, `B` reads what `A` wrote) and `3 p out` (scaled and added to the frozen output),
+/// * gradients of inputs `out + 2 r + in` (the same backwards) and `3 p in` (added to the frozen product's),
+/// * gradients of weights `out + in + 2 r`.
+///
+/// Both matrices are read once in each pass, and their gradients read and written. A pass takes as long as its traffic, or as its
+/// arithmetic at the peak where a high rank makes that longer. (PEFT's `lora.Linear.forward` and Megatron-Bridge's `LoRALinear.forward`
+/// have these kernels.)
+pub(super) fn add(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
+    let Some(lora) = costing.plan.adapters() else { return };
+    let passes = costing.software.elementwise_passes;
+    for adapter in lora.adapters(layer) {
+        let shape = Shape::new(&adapter, costing);
+        let tokens = match &layer.feed_forward {
+            FeedForward::MixtureOfExperts(moe) if adapter.a.is_routed() => experts::held(costing, moe),
+            _ => costing.tokens,
+        };
+        let (columns, rows) = (shape.columns, shape.rows);
+        let both = columns + rows + shape.ranks[0] + shape.ranks[1];
+        let family = family(adapter.a.module);
+        let price = |elements: f64, matrices: f64| {
+            bound(costing, tokens * elements + matrices * shape.parameters(), shape.flop(tokens))
+        };
+        cost.forward.add_compute(family, price(both + 3.0 * passes * rows, 1.0), 1.0, 4.0);
+        cost.backward_input.add_compute(family, price(both + 3.0 * passes * columns, 1.0), 1.0, 4.0);
+        cost.backward_weight.add_compute(family, price(both, 2.0), 1.0, 2.0);
+    }
+}
+
+/// A kernel over so many elements with so much arithmetic: the longer of both (Williams 2009, the roofline).
+fn bound(costing: &Costing<'_>, elements: f64, flop: f64) -> Cost {
+    let traffic = costing.machine.device.memory_bound(Bytes::new(elements * costing.activation_bytes));
+    let peak = costing.cluster.accelerator.peak_rate(costing.plan.precision.activations);
+    let arithmetic = peak.map_or(traffic.time, |peak| Flop::new(flop) / peak);
+    Cost { time: traffic.time.max(arithmetic), flop: Flop::new(flop), ..traffic }
+}
+
+const fn family(module: Module) -> Family {
+    match module {
+        Module::AttentionOutput => Family::AttentionOutput,
+        Module::Mlp | Module::SharedExpert => Family::Mlp,
+        Module::Experts => Family::Experts,
+        _ => Family::AttentionInput,
+    }
+}

@@ -1,0 +1,108 @@
+//! Parameters that one rank holds of some weights.
+//!
+//! Responsible for: how parallelism divides them, and whether they are trained: with LoRA the model's weights are frozen and their
+//! adapters are not. Refuses what data-parallel ranks shard of them.
+
+use railwright_spec::model::{Cut, Layer, Weight};
+use railwright_spec::plan::{Optimizer, Plan};
+
+/// Parameters of some weights on one rank, dense and routed apart, trained and frozen apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LocalParameters {
+    /// Trained, cut by tensor parallelism alone.
+    pub dense: f64,
+    /// Trained, of routed experts, cut by expert and expert-tensor parallelism.
+    pub routed: f64,
+    /// As `dense`, but frozen: they have neither gradients nor optimizer states.
+    pub frozen_dense: f64,
+    /// As `routed`, but frozen.
+    pub frozen_routed: f64,
+}
+
+impl LocalParameters {
+    /// All of them.
+    pub fn total(self) -> f64 {
+        self.dense + self.routed + self.frozen_dense + self.frozen_routed
+    }
+
+    /// All of them, dense and routed apart, as if they were trained.
+    #[must_use]
+    pub const fn whole(self) -> Self {
+        Self {
+            dense: self.dense + self.frozen_dense,
+            routed: self.routed + self.frozen_routed,
+            frozen_dense: 0.0,
+            frozen_routed: 0.0,
+        }
+    }
+
+    /// Takes in others, `times` over.
+    pub fn add(&mut self, other: Self, times: f64) {
+        self.dense += other.dense * times;
+        self.routed += other.routed * times;
+        self.frozen_dense += other.frozen_dense * times;
+        self.frozen_routed += other.frozen_routed * times;
+    }
+
+    /// The same weights, none of them trained.
+    const fn frozen(self) -> Self {
+        Self { frozen_dense: self.dense, frozen_routed: self.routed, dense: 0.0, routed: 0.0 }
+    }
+}
+
+/// Counts what one rank holds of a layer: its weights, and adapters beside them where those are frozen.
+pub fn layer_parameters(layer: &Layer, plan: &Plan) -> LocalParameters {
+    let mut local = local_parameters(&layer.weights, plan);
+    if let Some(lora) = plan.adapters() {
+        let adapters = lora.adapters(layer);
+        local.add(counted(adapters.iter().flat_map(|adapter| [&adapter.a, &adapter.b]), plan), 1.0);
+    }
+    local
+}
+
+/// Counts what one rank holds of some of the model's weights: frozen ones where adapters are trained.
+pub fn local_parameters<'a>(weights: impl IntoIterator<Item = &'a Weight>, plan: &Plan) -> LocalParameters {
+    let local = counted(weights, plan);
+    if plan.optimizer == Optimizer::Lora { local.frozen() } else { local }
+}
+
+fn counted<'a>(weights: impl IntoIterator<Item = &'a Weight>, plan: &Plan) -> LocalParameters {
+    let tp = plan.tensor_parallel as f64;
+    let mut local = LocalParameters::default();
+    for weight in weights {
+        let all = weight.parameters() as f64;
+        let cut = |ranks: f64| match weight.cut {
+            Cut::Replicated => all,
+            Cut::Column | Cut::Row | Cut::Vocabulary => all / ranks,
+            Cut::Heads(parts) => all / ranks.min(parts as f64),
+        };
+        if weight.is_routed() {
+            local.routed += cut(plan.expert_tensor_parallel as f64) / plan.expert_parallel as f64;
+        } else {
+            local.dense += cut(tp);
+        }
+    }
+    local
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_spec::plan::{Lora, LoraTarget};
+    use railwright_spec::{cluster, model};
+
+    #[test]
+    fn adapters_are_what_lora_trains() {
+        let model = model::by_name("llama-2-70b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 8).expect("known");
+        let mut plan = Plan::default_for(&model, &cluster).expect("possible");
+        (plan.tensor_parallel, plan.optimizer) = (4, Optimizer::Lora);
+        plan.lora = Some(Lora { rank: 16, targets: [LoraTarget::FusedQkv, LoraTarget::Output].into() });
+        let local = layer_parameters(model.layer(0), &plan);
+        // MLPerf's benchmark: 16 x (8192 + 10240 + 8192 + 8192) in a layer, a quarter of it on each rank.
+        assert_eq!((local.dense, local.routed), (16.0 * 34_816.0 / 4.0, 0.0));
+        plan.optimizer = Optimizer::Adam;
+        let all = layer_parameters(model.layer(0), &plan);
+        assert_eq!((all.frozen_dense, all.dense), (0.0, local.frozen_dense));
+    }
+}

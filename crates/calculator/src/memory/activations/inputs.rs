@@ -1,0 +1,70 @@
+//! Which inputs of a layer's products wait for its backward pass, and the intermediates of adapters.
+//!
+//! Responsible for: the difference that frozen weights make. Refuses widths of inputs, and what recompute drops.
+//!
+//! The input of a product is kept for its weight's gradient alone. A frozen weight has none, so its input is kept only where an adapter
+//! reads it: `A`'s gradient needs it (Hu 2021, section 4.1; PyTorch's autograd saves an input if the weight requires a gradient).
+
+use super::Sizes;
+use railwright_spec::model::{Layer, Module, Weight};
+use railwright_spec::plan::{Lora, Plan};
+
+/// The saved inputs of one layer.
+pub(super) struct Inputs<'a> {
+    layer: &'a Layer,
+    lora: Option<Lora>,
+    trained: f64,
+    adapted: f64,
+}
+
+impl<'a> Inputs<'a> {
+    pub(super) fn new(layer: &'a Layer, plan: &Plan, sizes: &Sizes) -> Self {
+        Self { layer, lora: plan.adapters(), trained: sizes.input, adapted: sizes.a }
+    }
+
+    /// Bytes per element of the saved input that some weights read: in the products' format where they are trained, in the
+    /// activations' where adapters read it, none where nothing does.
+    pub(super) fn bytes(&self, reads: impl Fn(&Weight) -> bool) -> f64 {
+        let Some(lora) = &self.lora else { return self.trained };
+        let is_adapted = self.layer.weights.iter().any(|w| reads(w) && lora.target(w).is_some());
+        if is_adapted { self.adapted } else { 0.0 }
+    }
+
+    /// The same of a module's weights.
+    pub(super) fn of(&self, module: Module) -> f64 {
+        self.bytes(|w| w.module == module)
+    }
+
+    /// Of attention's projections from the hidden width, and of an MLP beside them that reads the same tensor.
+    pub(super) fn attention(&self) -> f64 {
+        let beside = |w: &Weight| self.layer.parallel_residual && w.module == Module::Mlp && !is_down(w);
+        self.bytes(|w| w.module == Module::AttentionInput && !is_up_projection(w) || beside(w))
+    }
+
+    /// Of the up-projections of latent attention.
+    pub(super) fn latent(&self) -> f64 {
+        self.bytes(|w| w.module == Module::AttentionInput && is_up_projection(w))
+    }
+
+    /// Of an MLP's matrices: the input of its first ones, and of its last one.
+    pub(super) fn mlp(&self, module: Module) -> [f64; 2] {
+        [self.bytes(|w| w.module == module && !is_down(w)), self.bytes(|w| w.module == module && is_down(w))]
+    }
+
+    /// Elements per token that `A` makes and `B`'s gradient needs: the rank of every adapter of a module.
+    pub(super) fn ranks(&self, module: Module) -> f64 {
+        self.lora.as_ref().map_or(0.0, |lora| {
+            let adapters = lora.adapters(self.layer);
+            adapters.iter().filter(|a| a.a.module == module).map(|a| a.a.rows as f64).sum()
+        })
+    }
+}
+
+fn is_down(weight: &Weight) -> bool {
+    weight.name.ends_with("down_proj")
+}
+
+/// Of latent attention, by the names that weights have in Hugging Face's models.
+fn is_up_projection(weight: &Weight) -> bool {
+    weight.name.ends_with("_b_proj")
+}

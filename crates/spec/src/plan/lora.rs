@@ -1,0 +1,287 @@
+//! Low-rank adapters (LoRA, Hu 2021): their rank, and the weights that they adapt.
+//!
+//! Responsible for: the names of target modules, and the adapters that a layer gets, as weights like any other. Refuses bytes
+//! and times.
+//!
+//! A weight `W` of `out x in` stays frozen; `A` of `rank x in` and `B` of `out x rank` are trained beside it: `W x + B A x`, so an adapter
+//! has `rank (in + out)` parameters (Hu 2021, section 4.1).
+
+use super::{Optimizer, Plan, PlanSpec};
+use crate::model::{Cut, Layer, Model, Module, Usage, Weight};
+use crate::problem::Problem;
+use crate::run::field::{choice, wrong};
+use crate::run::{Field, Kind, Value};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Rank without a choice: that of MLPerf's Llama 2 70B fine-tuning benchmark. PEFT's own default is 8, Megatron-Bridge's 32.
+const DEFAULT_RANK: u64 = 16;
+
+/// The adapters of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Lora {
+    /// Inner width of an adapter.
+    pub rank: u64,
+    /// Modules that get one.
+    pub targets: BTreeSet<LoraTarget>,
+}
+
+impl Default for Lora {
+    /// Rank 16 on every linear layer: Dettmers 2023 (QLoRA), section 4, needs all of them to match full fine-tuning; PEFT's `all-linear`.
+    fn default() -> Self {
+        Self { rank: DEFAULT_RANK, targets: BTreeSet::from([LoraTarget::AllLinear]) }
+    }
+}
+
+/// A module that gets adapters, by PEFT's or Megatron's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum LoraTarget {
+    /// Every matrix of every layer but the router; neither embedding nor head.
+    #[serde(rename = "all-linear")]
+    AllLinear,
+    /// Queries, keys and values as one matrix: they share one `A`.
+    #[serde(rename = "linear_qkv")]
+    FusedQkv,
+    /// The up and the gate matrix of an MLP as one: they share one `A`.
+    #[serde(rename = "linear_fc1")]
+    FusedGateUp,
+    /// Queries.
+    #[serde(rename = "q_proj")]
+    Query,
+    /// Keys.
+    #[serde(rename = "k_proj")]
+    Key,
+    /// Values.
+    #[serde(rename = "v_proj")]
+    Value,
+    /// The projection out of attention.
+    #[serde(rename = "o_proj")]
+    Output,
+    /// The gate matrix of an MLP.
+    #[serde(rename = "gate_proj")]
+    Gate,
+    /// The up matrix of an MLP.
+    #[serde(rename = "up_proj")]
+    Up,
+    /// The down matrix of an MLP.
+    #[serde(rename = "down_proj")]
+    Down,
+    /// All matrices of routed experts.
+    #[serde(rename = "experts")]
+    Experts,
+    /// Latent attention: down to the query latent.
+    #[serde(rename = "q_a_proj")]
+    QueryDown,
+    /// Latent attention: up from the query latent.
+    #[serde(rename = "q_b_proj")]
+    QueryUp,
+    /// Latent attention: down to the key-value latent.
+    #[serde(rename = "kv_a_proj_with_mqa")]
+    KeyValueDown,
+    /// Latent attention: up from the key-value latent.
+    #[serde(rename = "kv_b_proj")]
+    KeyValueUp,
+    /// The projection into a recurrent mixer.
+    #[serde(rename = "in_proj")]
+    MixerIn,
+    /// The projection out of a recurrent mixer.
+    #[serde(rename = "out_proj")]
+    MixerOut,
+}
+
+choice!(LoraTarget {
+    "all-linear" | "all_linear" | "all" => Self::AllLinear,
+    "linear_qkv" | "qkv_proj" | "query_key_value" => Self::FusedQkv,
+    "linear_fc1" | "gate_up_proj" => Self::FusedGateUp,
+    "q_proj" | "linear_q" => Self::Query,
+    "k_proj" | "linear_k" => Self::Key,
+    "v_proj" | "linear_v" => Self::Value,
+    "o_proj" | "linear_proj" | "output_proj" => Self::Output,
+    "gate_proj" | "linear_fc1_gate" => Self::Gate,
+    "up_proj" | "linear_fc1_up" => Self::Up,
+    "down_proj" | "linear_fc2" => Self::Down,
+    "experts" => Self::Experts,
+    "q_a_proj" | "linear_q_down_proj" => Self::QueryDown,
+    "q_b_proj" | "linear_q_up_proj" => Self::QueryUp,
+    "kv_a_proj_with_mqa" | "linear_kv_down_proj" => Self::KeyValueDown,
+    "kv_b_proj" | "linear_kv_up_proj" => Self::KeyValueUp,
+    "in_proj" => Self::MixerIn,
+    "out_proj" => Self::MixerOut,
+});
+
+impl LoraTarget {
+    /// The target as run files name it.
+    pub fn name(self) -> String {
+        match self.write() {
+            Value::Text(name) => name,
+            other => other.to_toml(),
+        }
+    }
+
+    /// The target of a name, PEFT's or Megatron's.
+    pub fn by_name(name: &str) -> Result<Self, Problem> {
+        Self::read(&Value::Text(name.to_owned()))
+    }
+
+    /// Whether it adapts a weight. Names count by their last part: `experts.up_proj` is an `up_proj`.
+    fn adapts(self, weight: &Weight) -> bool {
+        let Usage::Matmul { fused } = &weight.usage else { return false };
+        match self {
+            Self::AllLinear => weight.module != Module::Router,
+            Self::FusedQkv => fused == "qkv",
+            Self::FusedGateUp => {
+                is_mlp(weight.module) && (is_named(weight, "gate_proj") || is_named(weight, "up_proj"))
+            }
+            Self::Experts => weight.is_routed(),
+            named => is_named(weight, &named.name()),
+        }
+    }
+
+    /// Whether weights of one product share one `A`.
+    const fn is_fused(self) -> bool {
+        matches!(self, Self::FusedQkv | Self::FusedGateUp)
+    }
+}
+
+fn is_named(weight: &Weight, name: &str) -> bool {
+    weight.name.rsplit('.').next() == Some(name)
+}
+
+fn is_mlp(module: Module) -> bool {
+    matches!(module, Module::Mlp | Module::Experts | Module::SharedExpert)
+}
+
+/// The adapter of one weight, or of several that one product reads: two weights like any other.
+///
+/// Tensor parallelism cuts both, as Megatron-Bridge's `ParallelLinearAdapter` does: beside a column-cut weight `A` is divided by rank and
+/// `B` by output, beside a row-cut one `A` by input and `B` by output. A replicated weight's adapter is replicated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Adapter {
+    /// Down to the rank.
+    pub a: Weight,
+    /// Up from the rank.
+    pub b: Weight,
+}
+
+impl Adapter {
+    fn new(weight: &Weight, rank: u64) -> Self {
+        let part = |letter: &str, rows, columns, cut| Weight {
+            name: format!("{}.lora_{letter}", weight.name),
+            rows,
+            columns,
+            cut,
+            usage: Usage::Matmul { fused: format!("{}.lora_{letter}", weight.name) },
+            ..weight.clone()
+        };
+        let (inner, outer) = match weight.cut {
+            Cut::Replicated => (Cut::Replicated, Cut::Replicated),
+            Cut::Row => (Cut::Row, Cut::Column),
+            Cut::Column | Cut::Heads(_) | Cut::Vocabulary => (Cut::Column, weight.cut),
+        };
+        Self { a: part("A", rank, weight.columns, inner), b: part("B", weight.rows, rank, outer) }
+    }
+
+    /// Takes in another weight of the same product.
+    fn join(&mut self, weight: &Weight) {
+        self.b.rows = self.b.rows.saturating_add(weight.rows);
+        // Keys and values are divided at most by their heads; together with queries the whole is divided as those are.
+        if self.b.cut != weight.cut {
+            self.b.cut = Cut::Column;
+        }
+    }
+
+    /// Parameters of both, all copies and shards together.
+    pub fn parameters(&self) -> u64 {
+        self.a.parameters().saturating_add(self.b.parameters())
+    }
+}
+
+impl Lora {
+    /// The adapters of a layer.
+    pub fn adapters(&self, layer: &Layer) -> Vec<Adapter> {
+        let mut list: Vec<(Option<&str>, Adapter)> = Vec::new();
+        for weight in &layer.weights {
+            let Some(target) = self.target(weight) else { continue };
+            let label = match &weight.usage {
+                Usage::Matmul { fused } if target.is_fused() => Some(fused.as_str()),
+                _ => None,
+            };
+            match list.iter_mut().find(|(known, _)| label.is_some() && *known == label) {
+                Some((_, adapter)) => adapter.join(weight),
+                None => list.push((label, Adapter::new(weight, self.rank))),
+            }
+        }
+        list.into_iter().map(|(_, adapter)| adapter).collect()
+    }
+
+    /// The target that adapts a weight: one that joins weights before one that names a single one.
+    pub fn target(&self, weight: &Weight) -> Option<LoraTarget> {
+        let found = |fused: bool| {
+            self.targets.iter().copied().find(|target| target.is_fused() == fused && target.adapts(weight))
+        };
+        found(true).or_else(|| found(false))
+    }
+
+    /// Parameters of all adapters of a model: what PEFT prints as trainable.
+    pub fn parameters(&self, model: &Model) -> u64 {
+        let of =
+            |layer: &Layer| self.adapters(layer).iter().map(Adapter::parameters).fold(0, u64::saturating_add);
+        let kinds: Vec<u64> = model.layer_kinds.iter().map(of).collect();
+        model.layers.iter().filter_map(|&kind| kinds.get(kind)).fold(0, |sum, n| sum.saturating_add(*n))
+    }
+
+    /// Targets without any weight in a model.
+    pub fn unmatched(&self, model: &Model) -> Vec<LoraTarget> {
+        let has = |target: LoraTarget| {
+            model.layer_kinds.iter().any(|layer| layer.weights.iter().any(|weight| target.adapts(weight)))
+        };
+        self.targets.iter().copied().filter(|&target| !has(target)).collect()
+    }
+}
+
+impl Plan {
+    /// The adapters that the plan trains: `None` unless its optimizer is LoRA.
+    pub fn adapters(&self) -> Option<Lora> {
+        (self.optimizer == Optimizer::Lora).then(|| self.lora.clone().unwrap_or_default())
+    }
+}
+
+impl PlanSpec {
+    /// The adapters of a plan: with LoRA always, without it those that are specified all the same; [`super::warnings`] reports them.
+    pub(super) fn adapters(&self) -> Option<Lora> {
+        let is_specified = self.lora_rank.is_some() || self.lora_targets.is_some();
+        let usual = Lora::default();
+        (self.optimizer == Some(Optimizer::Lora) || is_specified).then(|| Lora {
+            rank: self.lora_rank.unwrap_or(usual.rank),
+            targets: self.lora_targets.clone().map_or(usual.targets, |LoraTargets(targets)| targets),
+        })
+    }
+}
+
+/// The value of `lora_targets`: one name or more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoraTargets(pub BTreeSet<LoraTarget>);
+
+impl Field for LoraTargets {
+    const KIND: Kind = Kind::Texts;
+
+    fn read(value: &Value) -> Result<Self, Problem> {
+        let Value::List(list) = value else { return Err(wrong(Self::KIND, value)) };
+        let targets = list.iter().map(LoraTarget::read).collect::<Result<BTreeSet<_>, _>>()?;
+        if targets.is_empty() {
+            return Err(
+                Problem::new("names no module").hint("write `[\"all-linear\"]` for every linear layer")
+            );
+        }
+        Ok(Self(targets))
+    }
+
+    fn write(&self) -> Value {
+        Value::List(self.0.iter().map(Field::write).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;
