@@ -25,12 +25,34 @@ const LEFT: f64 = 0.25;
 /// The affected ones must explain this share of what all kernels took longer.
 const EXPLAINED: f64 = 0.5;
 
+/// So many quantiles describe a kernel's durations: one name stands for products of several sizes, between which a median would jump.
+const QUANTILES: usize = 16;
+
 /// What one kernel took on one rank, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Taken {
     total: f64,
-    median: f64,
+    quantiles: [f64; QUANTILES],
     count: usize,
+}
+
+impl Taken {
+    fn of(durations: &mut [f64]) -> Self {
+        durations.sort_by(f64::total_cmp);
+        let quantile = |at: usize| durations.get((2 * at + 1) * durations.len() / (2 * QUANTILES)).copied();
+        Self {
+            total: durations.iter().sum(),
+            quantiles: std::array::from_fn(|at| quantile(at).unwrap_or(0.0)),
+            count: durations.len(),
+        }
+    }
+
+    /// How many times as long as usual it takes: the median over quantiles.
+    fn factor(&self, usual: &Self) -> f64 {
+        let pairs = self.quantiles.iter().zip(&usual.quantiles).filter(|(_, usual)| **usual > 0.0);
+        let mut factors: Vec<f64> = pairs.map(|(own, usual)| own / usual).collect();
+        if factors.is_empty() { 1.0 } else { median(&mut factors) }
+    }
 }
 
 /// The kernels of arithmetic of a rank within a time, by name.
@@ -45,8 +67,7 @@ fn taken(trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> BTreeMap<Str
         }
     }
     let summed = |(name, mut durations): (crate::NameId, Vec<f64>)| {
-        let (total, count) = (durations.iter().sum(), durations.len());
-        (trace.names.get(name).to_owned(), Taken { total, median: median(&mut durations), count })
+        (trace.names.get(name).to_owned(), Taken::of(&mut durations))
     };
     durations.into_iter().map(summed).collect()
 }
@@ -71,24 +92,25 @@ pub(super) fn uneven(
     let mut heavy: Vec<(&str, Taken, Taken)> = Vec::new();
     for (name, own) in &own {
         let same: Vec<Taken> = others.iter().filter_map(|other| other.get(name).copied()).collect();
-        let of = |get: fn(&Taken) -> f64| median(&mut same.iter().map(get).collect::<Vec<f64>>());
+        let of = |get: &dyn Fn(&Taken) -> f64| median(&mut same.iter().map(get).collect::<Vec<f64>>());
         if same.len() * 2 < others.len() || same.is_empty() {
             continue;
         }
-        let usual = Taken { total: of(|t| t.total), median: of(|t| t.median), count: own.count };
+        let quantiles = std::array::from_fn(|at| of(&|t| t.quantiles.get(at).copied().unwrap_or(0.0)));
+        let usual = Taken { total: of(&|t| t.total), quantiles, count: own.count };
         excess += own.total - usual.total;
         let family = families.family(name);
-        if matches!(family, OperatorFamily::MatrixProduct | OperatorFamily::Attention) && usual.median > 0.0 {
+        if matches!(family, OperatorFamily::MatrixProduct | OperatorFamily::Attention) && usual.total > 0.0 {
             heavy.push((name, *own, usual));
         }
     }
     let sum = |of: &dyn Fn(&(&str, Taken, Taken)) -> f64| heavy.iter().map(of).sum::<f64>();
-    let longer = |at: &(&str, Taken, Taken)| at.1.median >= LONGER * at.2.median;
+    let longer = |at: &(&str, Taken, Taken)| at.1.factor(&at.2) >= LONGER;
     let when = |holds: bool, value: f64| if holds { value } else { 0.0 };
     let usual = sum(&|at| when(longer(at), at.2.total));
     let more = sum(&|at| when(longer(at), at.1.total)) - usual;
     let growth = more / usual.max(1.0);
-    let left = sum(&|at| when(at.1.median < at.2.median * (1.0 + UNAFFECTED * growth), at.2.total));
+    let left = sum(&|at| when(at.1.factor(&at.2) < 1.0 + UNAFFECTED * growth, at.2.total));
     if excess <= 0.0 || more < EXPLAINED * excess || left < LEFT * sum(&|at| at.2.total) {
         return None;
     }
@@ -107,4 +129,28 @@ pub(super) fn uneven(
 fn short(name: &str) -> String {
     let name = name.strip_prefix("void ").unwrap_or(name);
     name.split(['<', '(']).next().unwrap_or(name).chars().take(60).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_two_sizes_under_one_name_grow_by_one_factor() {
+        // As many calls of 200 as of 300 us: the median jumps between the two.
+        let durations = |factor: f64, noise: f64| -> Vec<f64> {
+            let size = |at: usize| if at.is_multiple_of(2) { 200e3 } else { 300e3 };
+            (0..40)
+                .map(|at| size(at) * factor * (1.0 + noise * ((at * 7 % 11) as f64 / 10.0 - 0.5)))
+                .collect()
+        };
+        let usual = Taken::of(&mut durations(1.0, 0.02));
+        for factor in [1.0, 1.08, 1.2] {
+            let own = Taken::of(&mut durations(factor, 0.03));
+            assert!((own.factor(&usual) / factor - 1.0).abs() < 0.01, "{}", own.factor(&usual));
+        }
+        let mut now_and_then = durations(1.0, 0.02);
+        now_and_then.iter_mut().take(8).for_each(|duration| *duration *= 2.0);
+        assert!(Taken::of(&mut now_and_then).factor(&usual) < LONGER);
+    }
 }
