@@ -4,6 +4,7 @@
 //! priced or refused, never panicked over. Refuses to judge values: the crates' tests do.
 
 pub mod mutator;
+pub mod networks;
 pub mod records;
 pub mod tables;
 
@@ -31,6 +32,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("network_design", network_design),
     ("network_prices", network_prices),
     ("trace_file", trace_file),
+    ("fabric_file", networks::fabric_file),
+    ("flow_table", networks::flow_table),
 ];
 
 /// A `config.json`; an accepted model is counted.

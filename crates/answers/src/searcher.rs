@@ -64,6 +64,16 @@ pub struct Searcher<'a> {
 /// As far as a bar that shows how many are simulated goes.
 const MOST_SIMULATED: usize = 50;
 
+impl railwright_tuner::codesign::Workers for Searcher<'_> {
+    fn count(&self) -> usize {
+        self.workers.count()
+    }
+
+    fn map<T: Sync, U: Send>(&self, items: &[T], make: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
+        self.workers.map(items, make)
+    }
+}
+
 impl<'a> Searcher<'a> {
     /// Checks the effort.
     pub fn new(effort: Effort, watch: &'a dyn Watch) -> Result<Self, Problem> {

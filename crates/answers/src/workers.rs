@@ -29,6 +29,18 @@ impl Workers {
         Ok(Self {})
     }
 
+    /// Their number.
+    #[cfg(feature = "threads")]
+    pub(crate) fn count(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// Their number.
+    #[cfg(not(feature = "threads"))]
+    pub(crate) fn count(&self) -> usize {
+        1
+    }
+
     /// Does something once on every worker.
     #[cfg(feature = "threads")]
     pub(crate) fn each(&self, work: impl Fn() + Sync) {

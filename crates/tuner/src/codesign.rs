@@ -19,5 +19,5 @@ mod tests;
 
 pub use front::{Class, Codesign, Found, Row, answer};
 pub use grid::{Axes, DOMAINS, Grid, Point, Refused, usual_domains};
-pub use judge::{Judging, Simulated, judge};
+pub use judge::{InTurn, Judging, Progress, Simulated, Workers, judge};
 pub use order::{CLOSE, best_first, is_at_least_as_good};

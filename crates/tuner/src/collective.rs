@@ -15,7 +15,7 @@ mod sizes;
 #[cfg(test)]
 mod tests;
 
-pub use curve::{Curve, Point, Question, Spread, curve};
+pub use curve::{Curve, Point, Question, Spread, curve, curve_watched};
 pub use network::Network;
 pub use placement::{nodes, ranks};
 pub use sizes::{bytes, range};

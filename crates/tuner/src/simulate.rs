@@ -161,33 +161,16 @@ pub fn simulate_watched(
     setting: &Setting<'_>,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Simulation, Problem> {
-    if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
-        return Err(problem);
-    }
     let wiring = setting.wiring;
+    let Prepared { staged, mut classes, after, closed_form, unblocked, free } =
+        Prepared::new(model, cluster, plan, wiring)?;
     let ranks = plan.world_size();
-    wiring.check(u32::try_from(ranks).unwrap_or(u32::MAX))?;
-    let own = Machine::new(cluster);
-    let closed_form = evaluate(&Costing::new(model, cluster, plan, &own)?)?.time.total;
-    let free = flows::unblocked(cluster, wiring);
-    let machine = Machine::new(&free);
-    let costing = Costing::new(model, &free, plan, &machine)?;
-    let evaluation = evaluate(&costing)?;
+    let own_classes = classes.len();
+    let idle = setting
+        .background
+        .map(|background| background::add(background, &mut classes, wiring, ranks))
+        .transpose()?;
 
-    let numbering = numbering(plan);
-    let mut classes = Classes::new(
-        &costing,
-        &evaluation,
-        &numbering,
-        &wiring.topology.design,
-        flows::is_torus_law(cluster, wiring),
-    );
-    let staged = stage(&costing, &evaluation, &classes)?;
-    let own_classes = classes.list.len();
-    let idle =
-        setting.background.map(|background| classes.add_background(background, wiring, ranks)).transpose()?;
-
-    let after = After::new(&evaluation, &staged)?;
     let is_broken = !wiring.failed.is_empty();
     let plays = 2 + usize::from(is_broken || idle.is_some()) + usize::from(is_broken && idle.is_some());
     let (all, mut before) = (plays * staged.script.len(), 0);
@@ -200,14 +183,13 @@ pub fn simulate_watched(
         before += staged.script.len();
         played
     };
-    let alone = watched(&staged.script, &Bundle::free(classes.list.len()))?;
+    let alone = watched(&staged.script, &Bundle::free(classes.len()))?;
     let mut changes = Vec::new();
     let mut last = closed_form;
     let mut change = |what, step_time: Seconds| {
         changes.push(Change { what, step_time, cost: step_time - last });
         last = step_time;
     };
-    let unblocked = evaluation.time.total;
     if (unblocked / closed_form - 1.0).abs() > 1e-9 {
         let has_own_links =
             free.scale_up == cluster.scale_up && free.network.bandwidth == cluster.network.bandwidth;
@@ -223,7 +205,7 @@ pub fn simulate_watched(
     change("exchanges started by what they wait for", after.total(&alone, &staged));
     // Only the network as it is needs every figure; the others say what it would be without.
     let mut play = |wiring: &Wiring, with_background: bool| -> Result<(Bundle, Played), Problem> {
-        let mut bundle = Bundle::new(wiring, &classes.list, FEW)?;
+        let mut bundle = Bundle::new(wiring, &classes, FEW)?;
         let mut script = staged.script.clone();
         if let (Some((class, pace)), true) = (idle, with_background) {
             bundle.cap(class as usize, pace);
@@ -269,10 +251,60 @@ pub fn simulate_watched(
         layers: busy,
         // Other jobs need not be alike: nobody waits for them.
         is_exact: bundle.alike.iter().take(own_classes).all(|alike| *alike),
-        detours: detours(&bundle, classes.list.get(..own_classes).unwrap_or_default()),
+        detours: detours(&bundle, classes.get(..own_classes).unwrap_or_default()),
         tasks: staged.script.len(),
         flows: bundle.units.len(),
     })
+}
+
+/// A step as a script and classes of flows, before it meets the links of a network.
+struct Prepared {
+    staged: Staged,
+    classes: Vec<Class>,
+    after: After,
+    closed_form: Seconds,
+    /// The step where nothing blocks, and its cluster.
+    unblocked: Seconds,
+    free: Cluster,
+}
+
+impl Prepared {
+    fn new(model: &Model, cluster: &Cluster, plan: &Plan, wiring: &Wiring) -> Result<Self, Problem> {
+        if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
+            return Err(problem);
+        }
+        wiring.check(u32::try_from(plan.world_size()).unwrap_or(u32::MAX))?;
+        let own = Machine::new(cluster);
+        let closed_form = evaluate(&Costing::new(model, cluster, plan, &own)?)?.time.total;
+        let free = flows::unblocked(cluster, wiring);
+        let machine = Machine::new(&free);
+        let costing = Costing::new(model, &free, plan, &machine)?;
+        let evaluation = evaluate(&costing)?;
+        let classes = Classes::new(
+            &costing,
+            &evaluation,
+            &numbering(plan),
+            &wiring.topology.design,
+            flows::is_torus_law(cluster, wiring),
+        );
+        let staged = stage(&costing, &evaluation, &classes)?;
+        let after = After::new(&evaluation, &staged)?;
+        let unblocked = evaluation.time.total;
+        Ok(Self { staged, classes: classes.list, after, closed_form, unblocked, free })
+    }
+}
+
+/// The time of a step on a network, as [`simulate`] has it, without the figures of a report. `watch` as in [`simulate_watched`].
+pub fn step_time_watched(
+    (model, cluster, plan): (&Model, &Cluster, &Plan),
+    wiring: &Wiring,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Seconds, Problem> {
+    let Prepared { staged, classes, after, .. } = Prepared::new(model, cluster, plan, wiring)?;
+    let bundle = Bundle::new(wiring, &classes, FEW)?;
+    let all = staged.script.len();
+    let played = staged.script.play_watched(&bundle, &mut |ended| watch(ended, all))?;
+    Ok(after.total(&played, &staged))
 }
 
 /// Names of the classes that take detours, each once.

@@ -75,6 +75,11 @@ impl Links {
         links
     }
 
+    #[cfg(test)]
+    pub(super) fn of_domain(cluster: &Cluster) -> Self {
+        Fabric::new(cluster).inner
+    }
+
     /// The law of the catalogue.
     fn catalogued(&self, op: Collective, ranks: u64) -> (Law, Source) {
         domain::law(self.class, op, ranks, self.bandwidth, self.reduces)

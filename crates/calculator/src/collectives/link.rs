@@ -21,6 +21,17 @@ pub(super) enum LinkClass {
     Other,
 }
 
+/// Channels of a tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct TreeChannels {
+    /// Their number.
+    pub(super) count: f64,
+    /// Bytes a second of each over fewer than four domains.
+    pub(super) near: f64,
+    /// Bytes a second of each over four domains and more.
+    pub(super) far: f64,
+}
+
 impl LinkClass {
     /// From the link's name, vendor and architecture.
     pub(super) fn of(cluster: &Cluster) -> Self {
@@ -66,6 +77,18 @@ impl LinkClass {
             Self::NvLink5 => Some(6),
             _ => None,
         }
+    }
+
+    /// Channels of a tree over the devices of a domain, one for each link of a device: 18 on Hopper and Blackwell, 12 before. Rates are bus
+    /// bandwidths of the Simple protocol (`perChMaxTree`, NCCL's tuning table). `None` for links that NCCL does not run on.
+    pub(super) fn tree_channels(self) -> Option<TreeChannels> {
+        let (count, near, far) = match self {
+            Self::NvLink5 => (18.0, 42.8e9, 24.0e9),
+            Self::NvLink4 => (18.0, 41.4e9, 36.0e9),
+            Self::NvLink3 => (12.0, 23.6e9, 17.8e9),
+            _ => return None,
+        };
+        Some(TreeChannels { count, near, far })
     }
 
     /// Most that the LL protocol carries per rank between nodes, bytes a second (NCCL's tuning table).

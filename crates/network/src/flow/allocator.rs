@@ -84,6 +84,8 @@ pub struct Allocator {
     rates: Vec<f64>,
     /// The filling in which a flow has no rate yet.
     open: Vec<u32>,
+    /// Bytes a second that each flow has at most: `capacity / share` of its narrowest link.
+    alone: Vec<f64>,
     free: Vec<u32>,
     dirty: Vec<u32>,
     solution: u32,
@@ -108,6 +110,7 @@ impl Allocator {
             links,
             rates: Vec::new(),
             open: Vec::new(),
+            alone: Vec::new(),
             passages: Vec::new(),
             states: Vec::new(),
             free: Vec::new(),
@@ -129,10 +132,13 @@ impl Allocator {
             self.states.push(FRESH);
             self.rates.push(0.0);
             self.open.push(0);
+            self.alone.push(f64::INFINITY);
             self.passages.len() as u32 - 1
         });
-        let Self { links, passages, states, rates, dirty, .. } = self;
+        let Self { links, passages, states, rates, alone, dirty, .. } = self;
         let (passage, state) = (&mut passages[slot as usize], &mut states[slot as usize]);
+        let alone = &mut alone[slot as usize];
+        *alone = f64::INFINITY;
         *state = State { chosen: state.chosen, ..FRESH };
         rates[slot as usize] = 0.0;
         passage.route.clear();
@@ -142,6 +148,7 @@ impl Allocator {
                 continue;
             }
             let link = &mut links[number as usize];
+            *alone = alone.min(link.capacity / share);
             passage.at.push(link.passes.len() as u32);
             link.passes.push(Pass { slot, hop: passage.route.len() as u32, share });
             passage.route.push((number, share));

@@ -51,6 +51,11 @@ pub trait Traffic {
     /// A message has arrived; what it lets start.
     fn arrived(&mut self, tag: u64, start: &mut Start);
 
+    /// Whether the simulation continues; checked once at every moment at which messages begin or end.
+    fn goes_on(&mut self) -> bool {
+        true
+    }
+
     /// How far a program has come that goes around in laps; `None` when it does not, or not at this moment.
     fn lap(&self) -> Option<Lap> {
         None
@@ -187,6 +192,9 @@ pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcom
     run.launch(wires, traffic, &mut start);
     let (mut events, mut ended) = (Vec::new(), Vec::new());
     while let Some(moment) = run.next() {
+        if !traffic.goes_on() {
+            return Err(Problem::new("stopped while flows were simulated"));
+        }
         run.now = run.now.max(moment);
         let until = run.now * (1.0 + SAME_MOMENT);
         while run.agenda.next().is_some_and(|next| next <= until) {

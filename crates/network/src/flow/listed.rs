@@ -16,6 +16,7 @@ use crate::simulate::Way;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
+use std::ops::ControlFlow;
 
 /// A flow of a program.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +56,16 @@ pub trait Routes {
 
 /// Plays a program, every flow with a hash of its own, which `draw` changes. Fails if a flow has no route.
 pub fn play(routes: &impl Routes, flows: &[Listed], draw: u32) -> Result<(Vec<Interval>, Outcome), Problem> {
+    play_watched(routes, flows, draw, &mut |_| ControlFlow::Continue(()))
+}
+
+/// The same with progress: `watch` receives the number of flows that have ended, and may stop the program, which is a problem.
+pub fn play_watched(
+    routes: &impl Routes,
+    flows: &[Listed],
+    draw: u32,
+    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Result<(Vec<Interval>, Outcome), Problem> {
     let capacities = routes.capacities();
     let mut followers = vec![Vec::new(); flows.len()];
     for (number, flow) in flows.iter().enumerate() {
@@ -66,7 +77,7 @@ pub fn play(routes: &impl Routes, flows: &[Listed], draw: u32) -> Result<(Vec<In
     }
     let waits = flows.iter().map(|flow| flow.after.len() as u32).collect();
     let intervals = vec![Interval::default(); flows.len()];
-    let mut program = Program { flows, followers, waits, intervals, now: 0.0 };
+    let mut program = Program { flows, followers, waits, intervals, now: 0.0, ended: 0, watch };
     let outcome = simulate(&Delayed { routes, flows, capacities, draw }, &mut program)?;
     Ok((program.intervals, outcome))
 }
@@ -104,6 +115,8 @@ struct Program<'a> {
     waits: Vec<u32>,
     intervals: Vec<Interval>,
     now: f64,
+    ended: usize,
+    watch: &'a mut dyn FnMut(usize) -> ControlFlow<()>,
 }
 
 impl Program<'_> {
@@ -128,8 +141,13 @@ impl Traffic for Program<'_> {
         self.now = now;
     }
 
+    fn goes_on(&mut self) -> bool {
+        (self.watch)(self.ended).is_continue()
+    }
+
     fn arrived(&mut self, tag: u64, start: &mut Start) {
         let number = tag as usize;
+        self.ended += 1;
         if let Some(interval) = self.intervals.get_mut(number) {
             interval.end = Seconds::new(self.now);
         }

@@ -211,6 +211,11 @@ impl Routing {
         }
     }
 
+    /// Whether a hash selects routes, so that another seed is another draw.
+    pub const fn is_hashed(self) -> bool {
+        matches!(self, Self::Ecmp)
+    }
+
     /// Whether packets of one message go side by side over many ways.
     pub const fn is_spread(self) -> bool {
         matches!(self, Self::Spray | Self::Valiant | Self::Adaptive)

@@ -6,7 +6,7 @@
 
 use super::fabric::cluster_on;
 use super::front::{Codesign, Found, Row};
-use crate::simulate::{Setting, simulate_watched};
+use crate::simulate::step_time_watched;
 use railwright_network::simulate::Wiring;
 use railwright_network::topology::{Design, Kind, Routing};
 use railwright_spec::cluster::Cluster;
@@ -14,6 +14,7 @@ use railwright_spec::model::Model;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 /// So many of the cheapest networks are simulated in any case.
@@ -58,11 +59,43 @@ pub struct Judging<'a> {
     pub routing: Option<Routing>,
 }
 
+/// Independent pieces of work, on threads or in turn. The order of the results is that of the items.
+pub trait Workers {
+    /// Pieces that run at the same time.
+    fn count(&self) -> usize;
+
+    /// The result of every item.
+    fn map<T: Sync, U: Send>(&self, items: &[T], make: impl Fn(&T) -> U + Sync + Send) -> Vec<U>;
+}
+
+/// One piece after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InTurn;
+
+impl Workers for InTurn {
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn map<T: Sync, U: Send>(&self, items: &[T], make: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
+        items.iter().map(make).collect()
+    }
+}
+
+/// Receives the number of simulated networks and an estimate of all, and may stop the work.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);
+
+/// A simulated network; none if it cannot be simulated, with the reason if there is one.
+type Outcome = Result<Option<Simulated>, String>;
+
 /// Simulates the networks that may be cheapest, and names the winner if there is one. `watch` may end it: then nothing is named.
+///
+/// Workers simulate networks ahead of their turn. Results that the order of turns does not need are dropped, so that their number has no effect.
 pub fn judge(
     answer: &mut Codesign,
     asked: &Judging<'_>,
-    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+    workers: &impl Workers,
+    watch: Progress<'_>,
 ) -> ControlFlow<()> {
     for row in &mut answer.rows {
         row.cheapest_token = false;
@@ -87,7 +120,8 @@ pub fn judge(
     let mut left_out = 0;
     let all = order.len().min(MOST) + references.len();
     let mut done = 0;
-    for &(index, cost) in &order {
+    let mut ahead: BTreeMap<usize, Outcome> = BTreeMap::new();
+    for (turn, &(index, cost)) in order.iter().enumerate() {
         // What costs more in closed form than the cheapest may cost at most is dearer in any case.
         if done >= FIRST && cost > lowest {
             break;
@@ -96,10 +130,21 @@ pub fn judge(
             left_out += 1;
             continue;
         }
-        watch(done, all)?;
-        if let Some(simulated) = one(answer, asked, index, &mut || watch(done, all))? {
+        if !ahead.contains_key(&index) {
+            let next: Vec<usize> = order
+                .iter()
+                .skip(turn)
+                .enumerate()
+                .take_while(|(n, (_, cost))| done + n < FIRST || *cost <= lowest)
+                .map(|(_, (index, _))| *index)
+                .take(workers.count().clamp(1, MOST - done))
+                .collect();
+            ahead.extend(together(answer, asked, &next, workers, &|| watch(done, all))?);
+        }
+        if let Some(outcome) = ahead.remove(&index)
+            && let Some(simulated) = recorded(answer, index, outcome)
+        {
             lowest = lowest.min(simulated.dollars_high.get());
-            answer.rows[index].simulated = Some(simulated);
         }
         done += 1;
     }
@@ -107,12 +152,16 @@ pub fn judge(
     let best = cheapest(answer, &order);
     let beside = best.map_or_else(Vec::new, |best| neighbours(&answer.rows, best));
     let fronts = order.iter().map(|&(index, _)| index).filter(|&index| answer.rows[index].on_front);
-    let more: Vec<usize> = references.into_iter().chain(beside).chain(fronts.take(MOST)).collect();
-    for index in more {
-        if answer.rows[index].simulated.is_none() && closed_cost(&answer.rows[index]).is_some() {
-            watch(done, all)?;
-            answer.rows[index].simulated = one(answer, asked, index, &mut || watch(done, all))?;
-        }
+    let mut seen = BTreeSet::new();
+    let more: Vec<usize> = references
+        .into_iter()
+        .chain(beside)
+        .chain(fronts.take(MOST))
+        .filter(|&index| seen.insert(index))
+        .filter(|&index| answer.rows[index].simulated.is_none() && closed_cost(&answer.rows[index]).is_some())
+        .collect();
+    for (index, outcome) in together(answer, asked, &more, workers, &|| watch(done, all))? {
+        recorded(answer, index, outcome);
     }
     if left_out > 0 {
         let message =
@@ -170,16 +219,47 @@ fn closed_cost(row: &Row) -> Option<f64> {
     Some(row.share.cluster?.dollars_per_million_tokens?.get())
 }
 
-/// Simulates the plan of a row on its network. None where that cannot be simulated, with a warning.
-fn one(
-    answer: &mut Codesign,
+/// Simulates networks at the same time.
+fn together(
+    answer: &Codesign,
     asked: &Judging<'_>,
-    index: usize,
-    watch: &mut dyn FnMut() -> ControlFlow<()>,
-) -> ControlFlow<(), Option<Simulated>> {
-    let row = &answer.rows[index];
-    let Some(Ok(found)) = asked.found.get(row.class) else { return ControlFlow::Continue(None) };
-    let Some(cost) = closed_cost(row) else { return ControlFlow::Continue(None) };
+    rows: &[usize],
+    workers: &impl Workers,
+    watch: &(dyn Fn() -> ControlFlow<()> + Sync),
+) -> ControlFlow<(), Vec<(usize, Outcome)>> {
+    let outcomes = workers.map(rows, |&index| one(&answer.rows[index], asked, watch));
+    let mut found = Vec::with_capacity(rows.len());
+    for (&index, outcome) in rows.iter().zip(outcomes) {
+        found.push((index, outcome?));
+    }
+    ControlFlow::Continue(found)
+}
+
+/// Writes a simulated network into its row, or the reason why there is none among the warnings.
+fn recorded(answer: &mut Codesign, index: usize, outcome: Outcome) -> Option<Simulated> {
+    let row = &mut answer.rows[index];
+    match outcome {
+        Ok(simulated) => {
+            row.simulated.clone_from(&simulated);
+            simulated
+        }
+        Err(message) => {
+            let message = format!("{} is not simulated and cannot win: {message}", row.design.name);
+            answer.warnings.push(Warning::new("network-not-simulated", message));
+            None
+        }
+    }
+}
+
+/// Simulates the plan of a row on its network.
+fn one(
+    row: &Row,
+    asked: &Judging<'_>,
+    watch: &(dyn Fn() -> ControlFlow<()> + Sync),
+) -> ControlFlow<(), Outcome> {
+    watch()?;
+    let Some(Ok(found)) = asked.found.get(row.class) else { return ControlFlow::Continue(Ok(None)) };
+    let Some(cost) = closed_cost(row) else { return ControlFlow::Continue(Ok(None)) };
     let mut design = row.design.clone();
     if let Some(routing) = asked.routing.or(design.kind.usual_routing()) {
         design.routing = routing;
@@ -195,11 +275,7 @@ fn one(
     }
     let step = match step {
         Ok(step) => step,
-        Err(problem) => {
-            let message = format!("{} is not simulated and cannot win: {}", design.name, problem.message);
-            answer.warnings.push(Warning::new("network-not-simulated", message));
-            return ControlFlow::Continue(None);
-        }
+        Err(problem) => return ControlFlow::Continue(Err(problem.message)),
     };
     // What the network takes of the simulated step is uncertain by what flows miss packets by; the rest is the same on all networks.
     let fresh = found.fresh_step_time;
@@ -210,7 +286,7 @@ fn one(
     let [step_time, step_low, step_high] = times.map(|time| Seconds::new(time * retries));
     let [dollars, dollars_low, dollars_high] = times.map(|time| Dollars::new(cost * time / fresh.get()));
     let routing = design.routing.name();
-    ControlFlow::Continue(Some(Simulated {
+    ControlFlow::Continue(Ok(Some(Simulated {
         routing,
         step_time,
         step_low,
@@ -218,7 +294,7 @@ fn one(
         dollars,
         dollars_low,
         dollars_high,
-    }))
+    })))
 }
 
 fn step(
@@ -229,6 +305,5 @@ fn step(
 ) -> Result<Seconds, Problem> {
     let cluster = cluster_on(design, asked.machine)?;
     let wiring = Wiring::new(design, &[])?;
-    let setting = Setting { wiring: &wiring, background: None };
-    Ok(simulate_watched(asked.model, &cluster, &found.plan, &setting, watch)?.step_time)
+    step_time_watched((asked.model, &cluster, &found.plan), &wiring, watch)
 }

@@ -284,7 +284,9 @@ fn simulation_decides_between_networks() {
         .collect();
     let mut answered = answer(grid, &found, vec![String::new(); found.len()], &site(), BTreeMap::new(), 8);
     let judging = Judging { model: &model, machine: &machine, found: &found, routing: None };
-    assert!(judge(&mut answered, &judging, &mut |_, _| std::ops::ControlFlow::Continue(())).is_continue());
+    assert!(
+        judge(&mut answered, &judging, &InTurn, &|_, _| std::ops::ControlFlow::Continue(())).is_continue()
+    );
     let rows = &answered.rows;
     let reference = rows.iter().find(|row| row.is_reference).expect("a reference");
     assert!(reference.simulated.is_some() && reference.oversubscription == 1.0);

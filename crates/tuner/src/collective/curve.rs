@@ -13,6 +13,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 /// A collective of some ranks.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +92,16 @@ pub struct Point {
 
 /// Times of a collective. Fails for ranks that the network does not have, and for groups that nothing joins.
 pub fn curve(cluster: &Cluster, network: Network<'_>, question: &Question<'_>) -> Result<Curve, Problem> {
+    curve_watched(cluster, network, question, &mut |_, _| ControlFlow::Continue(()))
+}
+
+/// The same with progress: `watch` receives the number of hash seeds that are done and their total, and may stop the work, which is a problem.
+pub fn curve_watched(
+    cluster: &Cluster,
+    network: Network<'_>,
+    question: &Question<'_>,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Curve, Problem> {
     let ranks = check(question, network)?;
     let domain = network.domain();
     let first = question.groups.first().map_or(&[][..], Vec::as_slice);
@@ -100,6 +111,9 @@ pub fn curve(cluster: &Cluster, network: Network<'_>, question: &Question<'_>) -
     let (_, exchange) = exchange(shape, &Group { stride: 1, ..group }, ranks);
     let (mut slowdowns, mut layers) = (Vec::new(), None);
     for draw in 0..question.seeds {
+        if watch(draw as usize, question.seeds as usize).is_break() {
+            return Err(Problem::new("stopped while routes of the collective were added up"));
+        }
         let (slowdown, loads) = network.slowdown(&exchange, question.groups, draw)?;
         slowdowns.push(
             slowdown * network.beyond_ports(cluster, &plain, (shape, &exchange), (&group, question.groups)),

@@ -39,6 +39,12 @@ impl Network<'_> {
         }
     }
 
+    /// Whether another hash seed gives other routes: hashed routing, or static routing around failed parts.
+    pub fn is_hashed(self) -> bool {
+        let reroutes = self.routing() == Routing::Static && !self.failed().is_empty();
+        self.routing().is_hashed() || reroutes
+    }
+
     /// Whether an all-to-all adds up the routes of its pairs one by one: only the pooled links of a whole sprayed tree are counted.
     pub(super) fn lists_pairs(self) -> bool {
         match self {

@@ -2,6 +2,7 @@
 //!
 //! Responsible for: who sends how much to whom. Refuses to wait for it.
 
+use railwright_network::simulate::{Class, Edge, Wiring};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
@@ -41,6 +42,30 @@ impl Background {
         }
         Ok((0..count).map(|n| (first + n, first + (n + count / 2) % count)).collect())
     }
+}
+
+/// Adds the class of what other jobs send; gives its number, and how much of its bandwidth each of their devices uses.
+pub(super) fn add(
+    background: Background,
+    classes: &mut Vec<Class>,
+    wiring: &Wiring,
+    ranks: u64,
+) -> Result<(u32, f64), Problem> {
+    let pairs = background.pairs(wiring.devices(), u32::try_from(ranks).unwrap_or(u32::MAX))?;
+    let design = &wiring.topology.design;
+    let across =
+        |&(from, to): &(u32, u32)| u64::from(from) / design.domain.size != u64::from(to) / design.domain.size;
+    let members: Vec<Vec<Edge>> =
+        pairs.into_iter().filter(across).map(|(from, to)| vec![Edge { from, to, bytes: 1.0 }]).collect();
+    if members.is_empty() {
+        return Err(Problem::new(
+            "background load has no network traffic: the unused devices are in one scale-up domain",
+        )
+        .hint("let the network have more with `design.gpus`, or load all devices"));
+    }
+    // Nobody waits for the slowest of them.
+    classes.push(Class { apart: true, ..Class::new("other jobs", members, 1.0, design) });
+    Ok((classes.len() as u32 - 1, background.load))
 }
 
 #[cfg(test)]

@@ -3,16 +3,14 @@
 //!
 //! Responsible for: which ranks exchange, and which part of a closed-form time is latency. Refuses to order anything.
 
-use super::Background;
 use crate::exchanges::convert;
 use railwright_calculator::collectives::{Collective, TORUS_SHARE};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{Evaluation, local_chunks};
 use railwright_calculator::exchanges::{StageExchange, of_chunk, of_step};
-use railwright_network::simulate::{Class, Edge, Wiring};
+use railwright_network::simulate::{Class, Edge};
 use railwright_network::topology::Design;
 use railwright_network::traffic::{Algorithm, Numbering};
-use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::BTreeMap;
@@ -226,30 +224,5 @@ impl Classes {
     /// The class of messages from a stage to another.
     pub(super) fn way(&self, from: u32, to: u32) -> Option<u32> {
         self.between.get(&(from, to)).copied()
-    }
-
-    /// Adds what other jobs send: the class, and how much of its bandwidth each of their devices uses.
-    pub(super) fn add_background(
-        &mut self,
-        background: Background,
-        wiring: &Wiring,
-        ranks: u64,
-    ) -> Result<(u32, f64), Problem> {
-        let pairs = background.pairs(wiring.devices(), u32::try_from(ranks).unwrap_or(u32::MAX))?;
-        let design = &wiring.topology.design;
-        let across = |&(from, to): &(u32, u32)| {
-            u64::from(from) / design.domain.size != u64::from(to) / design.domain.size
-        };
-        let members: Vec<Vec<Edge>> =
-            pairs.into_iter().filter(across).map(|(from, to)| vec![Edge { from, to, bytes: 1.0 }]).collect();
-        if members.is_empty() {
-            return Err(Problem::new(
-                "background load has no network traffic: the unused devices are in one scale-up domain",
-            )
-            .hint("let the network have more with `design.gpus`, or load all devices"));
-        }
-        // Nobody waits for the slowest of them.
-        let class = Class { apart: true, ..Class::new("other jobs", members, 1.0, design) };
-        Ok((self.push(class), background.load))
     }
 }

@@ -3,7 +3,7 @@
 //! Responsible for: the same step for consecutive seeds, and how its time is distributed over them. Refuses to draw where routing has no
 //! hashes: every seed would give the same step.
 
-use super::{Setting, Simulation, simulate_watched};
+use super::{Setting, Simulation, simulate_watched, step_time_watched};
 use railwright_network::topology::Routing;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
@@ -61,10 +61,11 @@ pub fn over_seeds(
         let wiring = setting.wiring.redrawn(n)?;
         let setting = Setting { wiring: &wiring, background: setting.background };
         let done = n as usize;
-        let step = simulate_watched(model, cluster, plan, &setting, &mut |at, all| {
-            watch((done - 1) * all + at, (seeds as usize - 1) * all)
-        })?;
-        times.push(step.step_time);
+        let mut watch = |at: usize, all: usize| watch((done - 1) * all + at, (seeds as usize - 1) * all);
+        times.push(match setting.background {
+            Some(_) => simulate_watched(model, cluster, plan, &setting, &mut watch)?.step_time,
+            None => step_time_watched((model, cluster, plan), &wiring, &mut watch)?,
+        });
     }
     times.sort_by(|a, b| a.get().total_cmp(&b.get()));
     own.over_seeds = Some(OverSeeds {

@@ -126,7 +126,8 @@ fn across_domains_classes_are_near() {
         ("A100-80G-SXM", 16, 0.18),
         // Ring, where newer libraries take the NVLS tree.
         ("H100-80G-SXM", 2, 0.18),
-        ("GB300", 2, 0.25),
+        // Two racks: a ring, as a tree over racks does not reduce in switches.
+        ("GB300", 2, 0.05),
     ] {
         let error = medians[&(device, "all_reduce", domains)];
         assert!(error < most, "{device} over {domains}: {error:.3}\n{table}");

@@ -16,12 +16,14 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
 use railwright_spec::run::{Field as _, Value};
-use railwright_tuner::collective::{Network, Question, curve, nodes, range, ranks};
+use railwright_tuner::collective::{Curve, Network, Question, curve_watched, nodes, range, ranks};
 use report::Answered;
 use std::path::Path;
 
 /// Hash seeds if their number is not set.
 const SEEDS: u32 = 16;
+
+const BAR: &str = "hash seeds {bar:30} {percent}%, {eta} left";
 
 /// Computes a curve.
 pub(crate) fn run(arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome, Failure> {
@@ -44,10 +46,13 @@ pub(crate) fn run(arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome
     let seeds = arguments.seeds.unwrap_or(if is_hashed { SEEDS } else { 1 });
     let operation = arguments.operation.collective();
     let question = Question { operation, sizes: &sizes, groups: &groups, seeds };
-    let curve =
-        curve(&cluster, Network::Design(&wiring), &question).map_err(|problem| in_words(problem, &sheet))?;
-    let answered = Answered { machine: cluster.accelerator.name.clone(), chosen, curve };
-    print(&answered, arguments, printer)
+    let curve = match watched(&cluster, Network::Design(&wiring), &question, printer) {
+        Computed::Curve(curve) => curve,
+        Computed::Stopped(problem) => return printer.stopped(problem),
+        Computed::Problem(problem) => return Err(in_words(problem, &sheet).into()),
+    };
+    let machine = cluster.accelerator.name.clone();
+    print(&Answered { machine, chosen, ignores_cable_latencies: false, curve }, arguments, printer)
 }
 
 /// On a fabric from a file.
@@ -68,8 +73,32 @@ fn on_file(
     let is_hashed = fabric.setting.routing == Routing::Ecmp;
     let seeds = arguments.seeds.unwrap_or(if is_hashed { SEEDS } else { 1 });
     let question = Question { operation: arguments.operation.collective(), sizes, groups: &groups, seeds };
-    let curve = curve(&cluster, Network::Imported(&fabric), &question)?;
-    print(&Answered { machine: cluster.accelerator.name.clone(), chosen, curve }, arguments, printer)
+    let curve = match watched(&cluster, Network::Imported(&fabric), &question, printer) {
+        Computed::Curve(curve) => curve,
+        Computed::Stopped(problem) => return printer.stopped(problem),
+        Computed::Problem(problem) => return Err(problem.into()),
+    };
+    chosen.push("latencies of the cluster (those of the file's cables have no effect)".to_owned());
+    let machine = cluster.accelerator.name.clone();
+    print(&Answered { machine, chosen, ignores_cable_latencies: true, curve }, arguments, printer)
+}
+
+/// A curve, or the reason why there is none.
+enum Computed {
+    Curve(Curve),
+    Stopped(Problem),
+    Problem(Problem),
+}
+
+fn watched(cluster: &Cluster, network: Network<'_>, question: &Question<'_>, printer: &Printer) -> Computed {
+    let watching = printer.watching(BAR, "hash seeds");
+    let curve = curve_watched(cluster, network, question, &mut |done, all| watching.tell(done, all));
+    watching.finish();
+    match curve {
+        Ok(curve) => Computed::Curve(curve),
+        Err(problem) if watching.is_stopped() => Computed::Stopped(problem),
+        Err(problem) => Computed::Problem(problem),
+    }
 }
 
 fn print(answered: &Answered, arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome, Failure> {

@@ -117,7 +117,7 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     let mut codesign = answer(grid, &found, layouts, &site, scale_up_prices, machine.scale_up.domain_size);
     let judging = Judging { model: &setting.run.model, machine, found: &found, routing: axes.base.routing };
     let watching = printer.watching(BAR, "simulating");
-    let judged = judge(&mut codesign, &judging, &mut |done, all| watching.tell(done, all));
+    let judged = judge(&mut codesign, &judging, &searcher, &|done, all| watching.tell(done, all));
     watching.finish();
     let is_complete = is_complete && judged.is_continue();
     let is_no = codesign.rows.iter().all(|row| row.step_time.is_none());

@@ -8,10 +8,11 @@ use super::{on_fabric, on_network};
 use crate::args::flows::FlowsOn;
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, TABLE_LIMIT};
-use crate::printer::{Printer, csv_lines};
+use crate::printer::{Printer, Watching, csv_lines};
 use crate::run;
-use railwright_network::flow::listed::{Interval, Listed, Routes, parse, play};
-use railwright_network::simulate::Wiring;
+use railwright_network::flow;
+use railwright_network::flow::listed::{Interval, Listed, Routes, parse, play_watched};
+use railwright_network::simulate::{LayerLoad, Wiring};
 use railwright_network::topology::Kind;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
@@ -19,15 +20,36 @@ use railwright_tuner::collective::Network;
 use railwright_tuner::simulate::MOST_SEEDS;
 use report::{Answered, Shown};
 
+const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
+
 /// Plays a table.
 pub(crate) fn run(arguments: &FlowsOn, printer: &Printer) -> Result<Outcome, Failure> {
     if !(1..=MOST_SEEDS).contains(&arguments.seeds) {
         let problem = Problem::new(format!("{} is not between 1 and {MOST_SEEDS}", arguments.seeds));
         return Err(problem.in_file("--seeds").into());
     }
+    let watching = printer.watching(BAR, "simulating");
+    let answered = match simulated(arguments, &watching) {
+        Ok(answered) => answered,
+        Err(Failure::Input(problems)) if watching.is_stopped() => {
+            watching.finish();
+            return printer.stopped(problems.into_iter().next().unwrap_or_else(|| Problem::new("stopped")));
+        }
+        Err(failure) => return Err(failure),
+    };
+    watching.finish();
+    if let Some(path) = &arguments.ends {
+        printer.data(&ends(&answered.flows), Some(path))?;
+    }
+    printer.answer(&answered, &arguments.output)?;
+    Ok(Outcome::Yes)
+}
+
+/// On the network of the arguments.
+fn simulated(arguments: &FlowsOn, watching: &Watching) -> Result<Answered, Failure> {
     let mut chosen = Vec::new();
     let word = on_network::cluster_or_usual(arguments.cluster.as_deref(), &mut chosen);
-    let answered = if let Some(file) = &arguments.fabric.fabric {
+    if let Some(file) = &arguments.fabric.fabric {
         let (_, fabric, laid) = on_fabric::read(file, word, arguments.routing.as_deref())?;
         chosen.extend(laid);
         let names: std::collections::BTreeMap<&str, u32> =
@@ -35,20 +57,46 @@ pub(crate) fn run(arguments: &FlowsOn, printer: &Printer) -> Result<Outcome, Fai
         let devices = fabric.devices.len() as u32;
         let device = |word: &str| names.get(word).copied().or_else(|| numbered(word, devices));
         let network = Network::Imported(&fabric);
-        played(arguments, chosen, (&fabric, network), &device, |carried, time| fabric.layers(carried, time))?
-    } else {
-        let wiring = wired(arguments, word, &mut chosen)?;
-        let devices = wiring.devices();
-        let network = Network::Design(&wiring);
-        played(arguments, chosen, (&wiring, network), &|word| numbered(word, devices), |carried, time| {
-            wiring.loads(carried, time)
-        })?
-    };
-    if let Some(path) = &arguments.ends {
-        printer.data(&table(&answered.flows), Some(path))?;
+        let table = table(arguments, &device)?;
+        let draws = draws(arguments.seeds, network, &mut chosen);
+        let (flows, makespans, outcome) = played(&fabric, &table, draws, watching)?;
+        let layers = fabric.layers(&outcome.carried, outcome.duration);
+        return Ok(answered(network, chosen, makespans, layers, flows));
     }
-    printer.answer(&answered, &arguments.output)?;
-    Ok(Outcome::Yes)
+    let wiring = wired(arguments, word, &mut chosen)?;
+    let devices = wiring.devices();
+    let network = Network::Design(&wiring);
+    let table = table(arguments, &|word| numbered(word, devices))?;
+    let draws = draws(arguments.seeds, network, &mut chosen);
+    let (flows, makespans, outcome) = played(&wiring, &table, draws, watching)?;
+    let layers = wiring.loads(&outcome.carried, outcome.duration);
+    Ok(answered(network, chosen, makespans, layers, flows))
+}
+
+fn answered(
+    network: Network<'_>,
+    chosen: Vec<String>,
+    makespans: Vec<Seconds>,
+    layers: Vec<LayerLoad>,
+    flows: Vec<Shown>,
+) -> Answered {
+    let (name, routing, devices) = (network.name(), network.routing().name(), network.devices());
+    Answered { network: name, routing, devices, chosen, makespans, layers, flows }
+}
+
+fn table(arguments: &FlowsOn, device: &dyn Fn(&str) -> Option<u32>) -> Result<Vec<Listed>, Problem> {
+    let file = &arguments.flows;
+    parse(&input::read(file, TABLE_LIMIT)?, file, device)
+}
+
+/// Hash seeds to simulate: one where no hash selects routes, which is then listed as chosen.
+fn draws(seeds: u32, network: Network<'_>, chosen: &mut Vec<String>) -> u32 {
+    if seeds == 1 || network.is_hashed() {
+        return seeds;
+    }
+    chosen
+        .push(format!("1 hash seed instead of {seeds} ({} routing has no hashes)", network.routing().name()));
+    1
 }
 
 fn numbered(word: &str, devices: u32) -> Option<u32> {
@@ -70,31 +118,28 @@ fn wired(arguments: &FlowsOn, word: &str, chosen: &mut Vec<String>) -> Result<Wi
     Ok(Wiring::new(&design, &failed).map_err(|problem| on_network::placed(&sheet, problem))?)
 }
 
-/// Plays the table under each seed; flows and links are those of the first.
-fn played<R: Routes>(
-    arguments: &FlowsOn,
-    chosen: Vec<String>,
-    (routes, network): (&R, Network<'_>),
-    device: &dyn Fn(&str) -> Option<u32>,
-    layers: impl Fn(&[railwright_spec::quantity::Bytes], Seconds) -> Vec<railwright_network::simulate::LayerLoad>,
-) -> Result<Answered, Failure> {
-    let file = &arguments.flows;
-    let listed = parse(&input::read(file, TABLE_LIMIT)?, file, device)?;
-    let (intervals, outcome) = play(routes, &listed, 0)?;
+/// Flows of the first hash seed, the makespan of every seed, and what the first put on links.
+type Played = (Vec<Shown>, Vec<Seconds>, flow::Outcome);
+
+/// Plays the table under each seed.
+fn played(
+    routes: &impl Routes,
+    listed: &[Listed],
+    draws: u32,
+    watching: &Watching,
+) -> Result<Played, Problem> {
+    let all = listed.len() * draws as usize;
+    let play = |draw: u32| {
+        let before = listed.len() * draw as usize;
+        play_watched(routes, listed, draw, &mut |ended| watching.tell(before + ended, all))
+    };
+    let (intervals, outcome) = play(0)?;
     let mut makespans = vec![outcome.duration];
-    for draw in 1..arguments.seeds {
-        makespans.push(play(routes, &listed, draw)?.1.duration);
+    for draw in 1..draws {
+        makespans.push(play(draw)?.1.duration);
     }
     let flows = listed.iter().zip(&intervals).map(|(flow, interval)| shown(flow, interval)).collect();
-    Ok(Answered {
-        network: network.name(),
-        routing: network.routing().name(),
-        devices: network.devices(),
-        chosen,
-        makespans,
-        layers: layers(&outcome.carried, outcome.duration),
-        flows,
-    })
+    Ok((flows, makespans, outcome))
 }
 
 fn shown(flow: &Listed, interval: &Interval) -> Shown {
@@ -109,7 +154,7 @@ fn shown(flow: &Listed, interval: &Interval) -> Shown {
 }
 
 /// Every flow as CSV, seconds and bytes.
-fn table(flows: &[Shown]) -> String {
+fn ends(flows: &[Shown]) -> String {
     let header = ["name", "source", "destination", "bytes", "begin", "end"].map(str::to_owned);
     let rows = flows.iter().map(|flow| {
         vec![

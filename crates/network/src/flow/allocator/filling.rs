@@ -17,6 +17,9 @@ const LEVEL: f64 = 1e-9;
 /// Steps of the iteration for the level of a link.
 const STEPS: u32 = 8;
 
+/// Fair rates that are closer to that of the fastest flow alone are the same: less than [`super::EQUAL`], so that such flows keep their bottleneck.
+const SAME: f64 = 1e-12;
+
 /// A link while filling.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Level {
@@ -140,13 +143,20 @@ impl Allocator {
     }
 
     /// Raises the rates of open flows together, and freezes those of each link as it fills.
+    ///
+    /// No flow is faster than alone on its narrowest link, and fair rates only grow while others freeze. So no link limits a flow whose fair
+    /// rate reaches that of the fastest flow alone. What is open when only such links are left has that rate.
     fn raise(&mut self) {
-        let Self { links, levels, passages, states, rates, open, filling, chosen, touched, heap, .. } = self;
+        let Self {
+            links, levels, passages, states, rates, open, alone, filling, chosen, touched, heap, ..
+        } = self;
+        let most = chosen.iter().map(|&slot| alone[slot as usize]).fold(0.0, f64::max) * (1.0 - SAME);
         let mut queue = std::mem::take(heap).into_vec();
         queue.clear();
         let filled = touched.iter().filter_map(|&number| {
             let level = &levels[number as usize];
-            (level.open > 0).then(|| Reverse((key(level.left / level.shares), number)))
+            let rate = level.left / level.shares;
+            (level.open > 0 && rate < most).then(|| Reverse((key(rate), number)))
         });
         queue.extend(filled);
         *heap = BinaryHeap::from(queue);
@@ -162,6 +172,10 @@ impl Allocator {
             }
             // Freezing flows elsewhere leaves at least as much for each of those that remain: the rate only grows.
             let rate = (level.left / level.shares).max(0.0);
+            if rate >= most {
+                PeekMut::pop(top);
+                continue;
+            }
             if key(rate) > bits {
                 // Back to its place, which may be the first again.
                 *top = Reverse((key(rate), number));
@@ -184,6 +198,26 @@ impl Allocator {
                     other.open -= 1;
                 }
             }
+        }
+        if missing == 0 {
+            return;
+        }
+        for &slot in chosen.iter() {
+            let slot = slot as usize;
+            if open[slot] != *filling {
+                continue;
+            }
+            open[slot] = 0;
+            let mut slowest = (f64::INFINITY, NONE);
+            for &(number, _) in &passages[slot].route {
+                let level = &levels[number as usize];
+                let rate = level.left / level.shares;
+                if rate <= slowest.0 {
+                    slowest = (rate, number);
+                }
+            }
+            rates[slot] = slowest.0;
+            states[slot].bottleneck = slowest.1;
         }
     }
 }

@@ -13,6 +13,7 @@ use serde::Serialize;
 pub(crate) struct Answered {
     pub(super) machine: String,
     pub(super) chosen: Vec<String>,
+    pub(super) ignores_cable_latencies: bool,
     pub(super) curve: Curve,
 }
 
@@ -27,6 +28,8 @@ pub(crate) struct CollectiveFields<'a> {
     title: String,
     /// Settings that were not specified.
     chosen: &'a [String],
+    /// Whether the fabric has latencies of cables, which have no effect: latencies are those of the cluster.
+    ignores_cable_latencies: bool,
 }
 
 impl Answer for Answered {
@@ -35,7 +38,12 @@ impl Answer for Answered {
     type Json<'a> = CollectiveFields<'a>;
 
     fn json(&self) -> CollectiveFields<'_> {
-        CollectiveFields { curve: &self.curve, title: self.title(), chosen: &self.chosen }
+        CollectiveFields {
+            curve: &self.curve,
+            title: self.title(),
+            chosen: &self.chosen,
+            ignores_cable_latencies: self.ignores_cable_latencies,
+        }
     }
 
     fn document(&self, _: Terminal) -> Document {
