@@ -185,8 +185,8 @@ fn the_format_of_products() {
     let (keys, evidence) = known("number format");
     let pairs = pairs("dtype", keys);
     let right = errors("number format", &pairs, left_out);
-    // The stated band of this kind: 5% in the median, 18% for nine of ten, and the direction nearly always.
-    assert!(evidence.median < 0.05 && evidence.ninth < 0.18 && right > 0.95, "{right}");
+    // The stated band of this kind: 5% in the median, 16% for nine of ten, and the direction nearly always.
+    assert!(evidence.median < 0.05 && evidence.ninth < 0.16 && right > 0.95, "{right}");
     // The rehearsal is the evaluation of the changed run, nothing else.
     let mut machines = Machines::default();
     for pair in pairs.iter().take(20) {
