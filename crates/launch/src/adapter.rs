@@ -55,10 +55,11 @@ pub(crate) fn read(fields: &mut Fields<'_>, ranks: &[&str], targets: &[&str], us
     if fields.draft.spec().plan.optimizer != Some(Optimizer::Lora) {
         return;
     }
-    if let Some((path, rank)) = rank.filter(|(_, rank)| *rank > 0) {
+    // A rank of 0, which no trainer accepts, is refused with the plan.
+    if let Some((path, rank)) = rank {
         fields.set("plan.lora_rank", &rank, path);
     }
-    if let Some((path, names)) = names {
+    if let Some((path, names)) = names.filter(|_| fields.draft.value("plan.lora_targets").is_none()) {
         let (said, line) = fields.said(path);
         set_targets(&mut fields.draft, &names, &said, line);
     }
@@ -69,8 +70,15 @@ pub(crate) fn read(fields: &mut Fields<'_>, ranks: &[&str], targets: &[&str], us
 pub(crate) fn set_targets(draft: &mut Draft, names: &[String], said: &str, line: Option<usize>) {
     let mut found = BTreeSet::new();
     let mut unknown = Vec::new();
-    for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+    let mut of_layers = Vec::new();
+    // Hydra writes lists in brackets.
+    let bare = |name: &str| name.trim_matches([' ', '[', ']', '"', '\'']).to_owned();
+    for name in names.iter().map(|name| bare(name)).filter(|name| !name.is_empty()) {
+        let name = name.as_str();
         // Bridge and PEFT take paths as well: `*.layers.0.*.linear_qkv`.
+        if name.split('.').any(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())) {
+            of_layers.push(format!("`{}`", railwright_spec::human::shorten(name)));
+        }
         match LoraTarget::by_name(name.rsplit('.').next().unwrap_or(name)) {
             Ok(target) => {
                 found.insert(target);
@@ -80,6 +88,11 @@ pub(crate) fn set_targets(draft: &mut Draft, names: &[String], said: &str, line:
     }
     if !unknown.is_empty() {
         let message = format!("adapters on {} are not modelled", unknown.join(", "));
+        draft.remark(RemarkKind::NotModelled, said, line, message);
+    }
+    if !of_layers.is_empty() {
+        let message =
+            format!("{} names single layers: adapters are counted on all layers", of_layers.join(", "));
         draft.remark(RemarkKind::NotModelled, said, line, message);
     }
     if !found.is_empty() {

@@ -182,8 +182,11 @@ fn between(language: &dyn Language, now: &Settings, then: &Settings) -> Vec<Chan
         .collect()
 }
 
-/// The writer of a format.
-pub(crate) fn writer_of(format: Format) -> Option<&'static dyn Writer> {
+/// The writer of a text's framework. Trainers on Hugging Face models share a format, not their keys: none for those that nothing writes.
+pub fn writer_of(format: Format, text: &str) -> Option<&'static dyn Writer> {
+    if format == Format::HfTrainer {
+        return crate::trainers::writer_of(text);
+    }
     writers().iter().copied().find(|writer| writer.format() == format)
 }
 

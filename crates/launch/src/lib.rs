@@ -42,7 +42,7 @@ pub use compare::{Comparison, Predicted};
 pub use context::{Context, Files};
 pub use detect::{Sighting, detect, read, read_with};
 pub use draft::Draft;
-pub use edit::{Change, Edited, Refused, edit, unified};
+pub use edit::{Change, Edited, Refused, edit, unified, writer_of};
 pub use format::Format;
 pub use launch::{Launch, Measured, Open, Origin, Remark, RemarkKind};
 pub use reader::{Evidence, Reader, Strength, readers};

@@ -88,6 +88,15 @@ fn dialect(text: &str) -> Option<(Dialect, String)> {
     None
 }
 
+/// The writer of a text's trainer; none for the trainers that nothing writes.
+pub(crate) fn writer_of(text: &str) -> Option<&'static dyn crate::Writer> {
+    match dialect(text)?.0 {
+        Dialect::LlamaFactory => Some(&LlamaFactoryWriter),
+        Dialect::Axolotl => Some(&AxolotlWriter),
+        Dialect::Trl | Dialect::Swift | Dialect::Foundry => None,
+    }
+}
+
 /// A command of a script that starts one of them.
 fn command(text: &str) -> Option<(Dialect, String)> {
     const STARTS: &[(&str, Dialect)] = &[

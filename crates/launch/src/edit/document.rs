@@ -6,7 +6,7 @@
 
 use super::{Language, Settings, Target, writer_of};
 use crate::document::{Data, Document as Tree, json, toml, yaml};
-use crate::{Format, torchtitan};
+use crate::{Format, Writer, torchtitan};
 use railwright_spec::run::Run;
 use std::collections::BTreeSet;
 
@@ -21,20 +21,28 @@ enum Syntax {
 /// A configuration of a framework that something writes.
 pub(super) struct Document {
     format: Format,
+    writer: &'static dyn Writer,
     syntax: Syntax,
 }
 
 impl Document {
     /// The language of a text; `None` for formats that nothing writes, and for lists of overrides.
     pub(super) fn of(format: Format, text: &str) -> Option<Self> {
-        writer_of(format)?;
+        Some(Self::by(writer_of(format, text)?, text)).filter(|document| !document.is_overrides())
+    }
+
+    /// Whether it is a list of overrides, which has no sections.
+    fn is_overrides(&self) -> bool {
+        self.format == Format::Torchtitan && self.syntax == Syntax::Yaml
+    }
+
+    fn by(writer: &'static dyn Writer, text: &str) -> Self {
         let syntax = match text.trim_start().chars().next() {
             Some('{') => Syntax::Json,
             _ if toml(text, "").is_ok_and(|tree| !tree.entries.is_empty()) => Syntax::Toml,
             _ => Syntax::Yaml,
         };
-        let is_overrides = format == Format::Torchtitan && syntax == Syntax::Yaml;
-        (!is_overrides).then_some(Self { format, syntax })
+        Self { format: writer.format(), writer, syntax }
     }
 
     fn tree(&self, text: &str, syntax: Syntax) -> Option<Tree> {
@@ -52,9 +60,9 @@ impl Document {
 
     /// What the writer gives a run.
     fn of_run(&self, run: &Run) -> Settings {
-        let Some(writer) = writer_of(self.format) else { return Settings::new() };
-        let Some(file) = writer.write(run).files.into_iter().next() else { return Settings::new() };
-        let syntax = Self::of(self.format, &file.text).map_or(self.syntax, |own| own.syntax);
+        let Some(file) = self.writer.write(run).files.into_iter().next() else { return Settings::new() };
+        let own = Self::by(self.writer, &file.text);
+        let syntax = if own.is_overrides() { self.syntax } else { own.syntax };
         self.tree(&file.text, syntax).map(|tree| settings(&tree)).unwrap_or_default()
     }
 

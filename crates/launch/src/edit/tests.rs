@@ -184,7 +184,7 @@ proptest! {
             return Ok(());
         }
         for format in [Format::MegatronScript, Format::Torchtitan] {
-            let Some(writer) = writer_of(format) else { continue };
+            let Some(writer) = writer_of(format, "") else { continue };
             let (before, after) = (writer.write(&from), writer.write(&to));
             // A writer refuses what its framework does not have.
             if before.files.is_empty() || after.files.is_empty() {

@@ -128,6 +128,10 @@ fn adapters_of_verl_are_read() {
         [("plan.optimizer", "\"lora\""), ("plan.lora_rank", "64"), ("plan.lora_targets", "[\"all-linear\"]")];
     check(&text, &expected);
     check(
+        &text.replace("=all-linear", "=[q_proj,v_proj]"),
+        &[("plan.lora_rank", "64"), ("plan.lora_targets", "[\"q_proj\", \"v_proj\"]")],
+    );
+    check(
         &text.replace("lora_rank=64", "lora_rank=0"),
         &[("plan.optimizer", "open"), ("plan.lora_rank", "open")],
     );

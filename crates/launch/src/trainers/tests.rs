@@ -244,6 +244,15 @@ fn rank_and_targets_are_read() {
     assert_eq!((origin.said.as_str(), origin.line), ("the rank by default of the trainer", None));
     let axolotl = |more: &str| AXOLOTL.replace("sample_packing: true", &format!("adapter: lora\n{more}"));
     shape(&axolotl("lora_r: 32\nlora_target_linear: true"), "32", "[\"all-linear\"]");
+    // All linear layers and some of them are all of them.
+    let both = "lora_r: 32\nlora_target_linear: true\nlora_target_modules: [q_proj]";
+    shape(&axolotl(both), "32", "[\"all-linear\"]");
+    let launch = shape(
+        &axolotl("lora_r: 16\nlora_target_modules: [model.layers.0.self_attn.q_proj]"),
+        "16",
+        "[\"q_proj\"]",
+    );
+    assert!(told(&launch, RemarkKind::NotModelled).contains("counted on all layers"));
     let launch =
         shape(&axolotl("lora_r: 64\nlora_target_modules:\n  - q_proj\n  - Wqkv"), "64", "[\"q_proj\"]");
     assert!(told(&launch, RemarkKind::NotModelled).contains("adapters on `Wqkv` are not modelled"));
@@ -257,4 +266,15 @@ fn rank_and_targets_are_read() {
     let full =
         FACTORY.replace("finetuning_type: full", "finetuning_type: full\nlora_rank: 16\nlora_target: all");
     check(&full, &[("plan.lora_rank", "open"), ("plan.lora_targets", "open")]);
+}
+
+/// Trainers share a format, not their keys: a file is edited with those of its own trainer, or not at all.
+#[test]
+fn each_trainer_has_its_own_writer() {
+    let name = |text: &str| crate::writer_of(crate::Format::HfTrainer, text).map(|writer| writer.name());
+    assert_eq!(name(FACTORY), Some("llama-factory"));
+    assert_eq!(name(AXOLOTL), Some("axolotl"));
+    let trl = "model_name_or_path: Qwen/Qwen3-8B\ndataset_name: ours\nper_device_train_batch_size: 4\n";
+    assert_eq!(name(trl), None);
+    assert_eq!(name("swift sft --model Qwen/Qwen3-8B --lora_rank 8\n"), None);
 }

@@ -391,6 +391,24 @@ fn two_that_hold_the_job_up_only_together() {
 }
 
 #[test]
+fn a_slow_node_is_named_even_where_it_is_half_of_the_job() {
+    let plan = Synthetic { jitter: 0, ..overlapped(1, 16) };
+    for node in [8..16_u32, 0..4] {
+        let slow_chip = node.clone().map(|rank| (rank, 1.1)).collect();
+        let faulty = Synthetic { slow_chip, ..plan.clone() };
+        let report = report(&faulty);
+        let [named] = report.culprits.as_slice() else { panic!("{:?}", report.culprits) };
+        assert_eq!((named.kind, &named.ranks), (Kind::Rank, &node.collect::<Vec<_>>()));
+        let cost = truth(&plan, &faulty) * 1e-9;
+        assert!((named.cost_s - cost).abs() < 0.15 * cost, "{} {cost}", named.cost_s);
+    }
+    // Ranks that no node has in common: half of the job is as it should be, but which half cannot be known.
+    let slow_chip = (0..16).step_by(2).map(|rank| (rank, 1.1)).collect();
+    let report = report(&Synthetic { slow_chip, ..plan });
+    assert!(report.culprits.is_empty(), "{:?}", report.culprits);
+}
+
+#[test]
 fn a_slow_link_is_a_group_with_a_cost() {
     // The first step has nothing behind it: in many its share is small.
     let plan = Synthetic { steps: 12, ..overlapped(4, 4) };

@@ -24,6 +24,9 @@ const TOGETHER: f64 = 0.02;
 /// A rank belongs to such a set when its own delays are so many times the median rank's.
 const OUTSTANDING: i64 = 4;
 
+/// Nodes have at least so many ranks: fewer that stand out together are no sign of a node.
+const NODE: usize = 4;
+
 /// What holds the job up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -143,6 +146,23 @@ impl Mending<'_> {
         named
     }
 
+    /// Ranks that stand out clearly and are numbered like those of one node: as many as divide the world, one behind the other, at most half of all.
+    fn node(&self, excess: &[i64], least: i64) -> Option<Vec<usize>> {
+        let mut order: Vec<usize> = (0..excess.len()).collect();
+        order.sort_by_key(|&member| (std::cmp::Reverse(excess[member]), member));
+        let count = (NODE..=order.len() / 2).find(|&count| {
+            let (inside, outside) = (excess[order[count - 1]], excess[order[count]]);
+            inside > least && inside > OUTSTANDING * outside
+        })?;
+        order.truncate(count);
+        let mut ranks: Vec<u32> =
+            order.iter().filter_map(|&member| Some(self.joined.clocks.clocks.get(member)?.rank)).collect();
+        ranks.sort_unstable();
+        let (first, last) = (*ranks.first()?, *ranks.last()?);
+        let is_node = (last - first) as usize + 1 == count && first as usize % count == 0;
+        is_node.then_some(order)
+    }
+
     /// A few members that hold the job up only together, after what is named already: none of them saves anything alone.
     pub(super) fn together(
         &self,
@@ -166,9 +186,10 @@ impl Mending<'_> {
             .filter(|&member| excess[member] > OUTSTANDING * usual && excess[member] > least)
             .collect();
         order.sort_by_key(|&member| (std::cmp::Reverse(excess[member]), member));
-        // Where many stand out nobody does.
+        // Where many stand out nobody does, but for the ranks of one node.
         if order.len() < 2 || order.len() * 4 > excess.len() || order.len() > NAMED {
-            return None;
+            let free = mended.iter().all(|delay| !matches!(delay, Delay::Member(_)));
+            order = self.node(excess, least).filter(|_| free)?;
         }
         let with = |members: &[usize]| {
             let mut all = mended.clone();

@@ -7,7 +7,7 @@ use crate::args::RunArguments;
 use crate::exit::Failure;
 use crate::input;
 use crate::run::{self, slots};
-use railwright_launch::{Edited, Format, Launch, Refused, differences, edit, writers};
+use railwright_launch::{Edited, Format, Launch, Refused, differences, edit, writer_of};
 use railwright_spec::human;
 use railwright_spec::plan::Plan;
 use railwright_spec::run::Run;
@@ -49,7 +49,7 @@ impl Original {
     ) -> (Option<Result<Edited, Refused>>, Option<Plan>) {
         let Some(format) = self.format else { return (None, None) };
         let to = Run { plan: plan.clone(), ..own.clone() };
-        let writer = writers().iter().find(|writer| writer.format() == format);
+        let writer = writer_of(format, &self.text);
         let mut lost: Vec<String> = writer.map_or_else(Vec::new, |writer| {
             writer.write(&to).not_expressed.into_iter().map(|lost| lost.key).collect()
         });
