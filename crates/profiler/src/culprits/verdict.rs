@@ -159,7 +159,7 @@ impl Mending<'_> {
             order.iter().filter_map(|&member| Some(self.joined.clocks.clocks.get(member)?.rank)).collect();
         ranks.sort_unstable();
         let (first, last) = (*ranks.first()?, *ranks.last()?);
-        let is_node = (last - first) as usize + 1 == count && first as usize % count == 0;
+        let is_node = (last - first) as usize + 1 == count && (first as usize).is_multiple_of(count);
         is_node.then_some(order)
     }
 
