@@ -271,7 +271,7 @@ fn rank_and_targets_are_read() {
 /// Trainers share a format, not their keys: a file is edited with those of its own trainer, or not at all.
 #[test]
 fn each_trainer_has_its_own_writer() {
-    let name = |text: &str| crate::writer_of(crate::Format::HfTrainer, text).map(|writer| writer.name());
+    let name = |text: &str| crate::writer_of(crate::Format::HfTrainer, text).map(crate::Writer::name);
     assert_eq!(name(FACTORY), Some("llama-factory"));
     assert_eq!(name(AXOLOTL), Some("axolotl"));
     let trl = "model_name_or_path: Qwen/Qwen3-8B\ndataset_name: ours\nper_device_train_batch_size: 4\n";
