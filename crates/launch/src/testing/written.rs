@@ -173,7 +173,9 @@ fn adapters_read_back() {
         ];
         let run = resolved(&settings).expect("a run");
         // The trainer's arguments have the adapters of accelerate's run, in a file of their own.
-        let text: String = AccelerateWriter.write(&run).files.iter().map(|file| file.text.as_str()).collect();
+        let accelerate = AccelerateWriter.write(&run);
+        assert!(!accelerate.not_expressed.iter().any(|lost| lost.key == "plan.optimizer"), "{accelerate:?}");
+        let text: String = accelerate.files.iter().map(|file| file.text.as_str()).collect();
         let launch = crate::accelerate::AccelerateReader.read(&text, "f").expect("reads");
         let back = launch.spec.plan.resolve(&run.model, &run.cluster).expect("resolves");
         assert_eq!(back.adapters().map(|lora| lora.rank), run.plan.adapters().map(|lora| lora.rank));
@@ -183,10 +185,43 @@ fn adapters_read_back() {
             let written = writer.write(&run);
             let has = |file: &crate::WrittenFile| file.text.contains(&format!("{key}{rank}"));
             assert!(written.files.iter().any(has), "{}: {written:?}", writer.name());
+            let is_optimizer = |lost: &crate::Lost| lost.key == "plan.optimizer";
+            assert!(!written.not_expressed.iter().any(is_optimizer), "{:?}", written.not_expressed);
             let lost = written.not_expressed.iter().any(|lost| lost.key == "plan.lora_targets");
             // PEFT has no adapters of fused matrices, Megatron none of their parts.
             let is_megatron = writer.name() == "megatron-bridge";
             assert_eq!(lost, targets.contains("linear_qkv") != is_megatron, "{} {targets}", writer.name());
         }
+    }
+}
+
+/// Releases get what they have: the newest flags do not appear, what only saves time is listed, the rest is refused.
+#[test]
+fn releases_of_megatron_get_their_own_flags() {
+    let table = include_str!("../../data/megatron_versions.csv");
+    let writer = &crate::megatron::FlagsWriter;
+    for version in writer.versions() {
+        let mut counts = (0, 0);
+        for (name, run) in runs() {
+            let written = writer.write_for(&run, version);
+            let Some(file) = written.files.first() else {
+                counts.1 += 1;
+                assert!(!written.refused.is_empty(), "{name}");
+                continue;
+            };
+            counts.0 += 1;
+            assert_eq!(&file.version, version);
+            let missing = table
+                .lines()
+                .filter_map(|line| line.strip_prefix(version)?.strip_prefix(',')?.strip_suffix(",-"));
+            for option in missing {
+                assert!(
+                    !file.text.contains(&format!("    {option} "))
+                        && !file.text.contains(&format!("    {option}\n")),
+                    "{name} for {version}: {option}"
+                );
+            }
+        }
+        assert!(counts.0 > 85, "{version}: {counts:?}");
     }
 }
