@@ -33,6 +33,8 @@ export default async ({ browser, url }) => {
     // Where a number comes from: focus shows, Enter pins, Escape closes.
     const hfu = page.getByRole('button', { name: /^HFU/ })
     await hfu.focus()
+    await page.waitForSelector('#why[role=tooltip]')
+    await clean('explanation shown')
     await page.keyboard.press('Enter')
     await page.waitForSelector('#why[role=dialog] >> text=causal')
     await clean('explanation pinned')

@@ -101,10 +101,11 @@ export function Shell() {
         <Lost />
         <SaidTwice />
         {open ? <Opened key={open.id} view={open} /> : <Unknown />}
+        {/* In the landmark of the numbers it explains: a screen reader finds it there. */}
+        <WhyBox />
       </main>
       {keysShown.value && <KeyOverlay close={() => (keysShown.value = false)} />}
       {linkShown.value && <LinkDialog close={() => (linkShown.value = false)} />}
-      <WhyBox />
       <DropAnywhere />
       <Toasts />
     </div>
