@@ -48,6 +48,12 @@ pub const NETWORK_PRICES: &str = include_str!("../network/prices.csv");
 /// `catalog/network/failure_rates.csv`: failure rates of parts, with their sources.
 pub const FAILURE_RATES: &str = include_str!("../network/failure_rates.csv");
 
+/// `catalog/reliability/interruptions.csv`: interruptions of a published run by cause.
+pub const INTERRUPTIONS: &str = include_str!("../reliability/interruptions.csv");
+
+/// `catalog/reliability/clusters.csv`: failure rates of published clusters.
+pub const RELIABLE_CLUSTERS: &str = include_str!("../reliability/clusters.csv");
+
 /// `catalog/network/superpod_tables.csv`: switch and cable counts of published reference designs.
 pub const SUPERPOD_TABLES: &str = include_str!("../network/superpod_tables.csv");
 

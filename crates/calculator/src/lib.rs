@@ -14,6 +14,7 @@ pub mod disturbance;
 pub mod estimate;
 pub mod evaluate;
 pub mod exchanges;
+pub mod goodput;
 pub mod intervals;
 pub mod layer;
 pub mod local;

@@ -1,0 +1,313 @@
+//! One question about goodput to one answer: rates, job, checkpoint interval, split, range and price.
+//!
+//! Responsible for: what holds where nothing was specified, each with its source in the answer ([`Assumed`]), and for refusing what
+//! cannot be known. Time to write a checkpoint has no default: published ones differ by a factor of a thousand.
+
+use super::rates::{CAUSES_SOURCE, Component, Counts, Published, Rate, Reliability};
+use super::{Job, Split, slowdown, waiting_share};
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Dollars, Seconds};
+use serde::Serialize;
+
+/// Time to notice a failure and to test the hosts, in seconds.
+pub const DETECTION: f64 = 600.0;
+const DETECTION_SOURCE: &str = "MegaScale (arXiv 2402.15627, section 6): less than 10 minutes on average to detect a failure and run diagnostics";
+/// Time to start again and read the checkpoint, in seconds.
+pub const RESTART: f64 = 300.0;
+const RESTART_SOURCE: &str =
+    "MegaScale (arXiv 2402.15627, section 6): back within 15 minutes, of which up to 10 are detection";
+
+/// What is asked. Times of zero are possible; what is `None` is assumed, and listed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// Components of the job.
+    pub counts: Counts,
+    /// Mean time between failures of the whole job.
+    pub mtbf: Option<Seconds>,
+    /// Hours between failures of one component.
+    pub specified: Vec<(Component, f64)>,
+    /// Time from the beginning of a checkpoint until it can be read.
+    pub checkpoint: Seconds,
+    /// Time of it for which training stops; all of it if open.
+    pub stall: Option<Seconds>,
+    /// Time of training between checkpoints; the optimum if open.
+    pub interval: Option<Seconds>,
+    /// Time to notice a failure.
+    pub detection: Option<Seconds>,
+    /// Time to start again.
+    pub restart: Option<Seconds>,
+    /// Hosts beside those that the job needs, and the time of a repair; without, one is always there.
+    pub spares: Option<(u32, Seconds)>,
+    /// Probability that a host is slow, and how much longer a step then takes.
+    pub slow: Option<(f64, f64)>,
+    /// Price of a device-hour.
+    pub price: Option<Dollars>,
+}
+
+/// What was assumed because it was not specified.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Assumed {
+    /// The setting, by its flag.
+    pub setting: &'static str,
+    /// Its value, in words.
+    pub value: String,
+    /// Where it comes from.
+    pub source: String,
+}
+
+/// ETTR and MTBF at the lowest and the highest published failure rate; the checkpoint interval stays the same.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Range {
+    /// Shortest mean time between failures of the job.
+    pub shortest_mtbf: Seconds,
+    /// Longest.
+    pub longest_mtbf: Seconds,
+    /// ETTR at the shortest.
+    pub lowest_ettr: f64,
+    /// ETTR at the longest.
+    pub highest_ettr: f64,
+}
+
+/// Checkpoint intervals: time of training between two checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Interval {
+    /// The one that the answer is for.
+    pub used: Seconds,
+    /// Whether it was specified.
+    pub is_specified: bool,
+    /// The one with the highest ETTR; none where a checkpoint takes no time.
+    pub optimal: Option<Seconds>,
+    /// ETTR with it, spares included.
+    pub optimal_ettr: Option<f64>,
+    /// Young's approximation.
+    pub young: Seconds,
+    /// Daly's approximation.
+    pub daly: Seconds,
+}
+
+/// What an hour of progress costs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Price {
+    /// Price of a device-hour.
+    pub device_hour: Dollars,
+    /// All devices for an hour of the calendar.
+    pub hour: Dollars,
+    /// All devices for the time in which the job makes an hour of progress: `hour / goodput`.
+    pub useful_hour: Dollars,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Goodput {
+    /// Components of the job.
+    pub counts: Counts,
+    /// Their failures; empty where the MTBF of the job was specified.
+    pub rates: Vec<Rate>,
+    /// The job.
+    pub job: Job,
+    /// Failures in a day of the calendar.
+    pub failures_per_day: f64,
+    /// Checkpoint intervals.
+    pub interval: Interval,
+    /// Where the calendar goes; `training` is the ETTR.
+    pub split: Split,
+    /// The same at other published rates; none where no rate comes from the catalogue.
+    pub range: Option<Range>,
+    /// How much longer steps take because of slow hosts, 1 without.
+    pub slowdown: f64,
+    /// ETTR over slowdown: the share of the calendar, in steps at full speed. It is what `training.availability` stands for.
+    pub goodput: f64,
+    /// Cost of an hour of progress, if a price is known.
+    pub price: Option<Price>,
+    /// What was assumed.
+    pub assumed: Vec<Assumed>,
+    /// Published clusters that the range comes from.
+    pub published: Vec<Published>,
+}
+
+fn refused(flag: &str, message: impl Into<String>) -> Problem {
+    Problem::new(message).in_file(flag)
+}
+
+/// Checks that a number is in its range.
+fn within(flag: &str, value: f64, least: f64, most: f64) -> Result<(), Problem> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(refused(flag, format!("expected {least} to {most}, found {value}")))
+}
+
+/// A hundred years.
+const LONGEST: f64 = 3.2e9;
+
+impl Question {
+    fn check(&self) -> Result<(), Problem> {
+        let Counts { devices, hosts, nics } = self.counts;
+        for (flag, n) in [("--gpus", devices), ("--gpus-per-host", hosts), ("--nics", nics)] {
+            within(flag, n as f64, 1.0, 1e9)?;
+        }
+        let time = |flag: &str, time: Option<Seconds>, least: f64| {
+            let Some(time) = time.filter(|time| !(least..=LONGEST).contains(&time.get())) else {
+                return Ok(());
+            };
+            Err(refused(flag, format!("expected {least} s to 100 years, found {} s", time.get())))
+        };
+        time("--mtbf", self.mtbf, 1.0)?;
+        time("--checkpoint-time", Some(self.checkpoint), 0.0)?;
+        time("--checkpoint-stall", self.stall, 0.0)?;
+        if self.stall.is_some_and(|stall| stall > self.checkpoint) {
+            return Err(refused("--checkpoint-stall", "longer than the checkpoint takes"));
+        }
+        time("--interval", self.interval, 1e-3)?;
+        time("--detection-time", self.detection, 0.0)?;
+        time("--restart-time", self.restart, 0.0)?;
+        time("--repair-time", self.spares.map(|(_, repair)| repair), 0.0)?;
+        within("--spares", f64::from(self.spares.map_or(0, |(n, _)| n)), 0.0, 1e6)?;
+        for (component, hours) in &self.specified {
+            within("--component-mtbf", *hours, 1e-3, 1e15).map_err(|problem| {
+                problem.hint(format!("hours between failures of one `{}`", component.name()))
+            })?;
+        }
+        if let Some((share, factor)) = self.slow {
+            within("--slow-share", share, 0.0, 1.0)?;
+            within("--slow-factor", factor, 1.0, 1e3)?;
+        }
+        match self.interval {
+            Some(interval) if interval + self.stall.unwrap_or(self.checkpoint) < self.checkpoint => {
+                let (every, takes) = (human::seconds(interval), human::seconds(self.checkpoint));
+                let message =
+                    format!("{every} of training between checkpoints, but each takes {takes} to write");
+                Err(refused("--interval", message).hint("a longer interval, or faster storage"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Failures of all components in an hour; those of the catalogue multiplied by a factor.
+fn per_hour(rates: &[Rate], factor: f64) -> f64 {
+    rates.iter().map(|rate| rate.per_hour() * if rate.is_specified { 1.0 } else { factor }).sum()
+}
+
+/// Answers a question.
+pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
+    question.check()?;
+    let catalogue = Reliability::catalogue()?;
+    let mut assumed = Vec::new();
+    let mut or = |setting, given: Option<Seconds>, default: f64, source: &str| {
+        given.unwrap_or_else(|| {
+            let time = Seconds::new(default);
+            let value = human::seconds(time);
+            assumed.push(Assumed { setting, value, source: source.to_owned() });
+            time
+        })
+    };
+    let detection = or("--detection-time", question.detection, DETECTION, DETECTION_SOURCE);
+    let restart = or("--restart-time", question.restart, RESTART, RESTART_SOURCE);
+    let stall = question.stall.unwrap_or_else(|| {
+        assumed.push(Assumed {
+            setting: "--checkpoint-stall",
+            value: format!("{}: training stops for all of it", human::seconds(question.checkpoint)),
+            source: "not specified".to_owned(),
+        });
+        question.checkpoint
+    });
+    let mut rates = catalogue.rates(&question.counts, &question.specified);
+    let hours = per_hour(&rates, 1.0);
+    let out = rates.iter().map(|rate| rate.per_hour() * rate.takes_host).sum::<f64>() / hours;
+    let of_rate = |rate: f64| Seconds::new(3600.0 / rate);
+    let is_assumed = question.mtbf.is_none() && rates.iter().any(|rate| !rate.is_specified);
+    if is_assumed {
+        let from_catalogue: Vec<String> = rates
+            .iter()
+            .filter(|rate| !rate.is_specified)
+            .map(|rate| format!("{} {} h", rate.component.name(), human::count(rate.mtbf_hours)))
+            .collect();
+        assumed.push(Assumed {
+            setting: "--component-mtbf",
+            value: from_catalogue.join(", "),
+            source: CAUSES_SOURCE.to_owned(),
+        });
+    } else if question.mtbf.is_some() && question.spares.is_some() {
+        assumed.push(Assumed {
+            setting: "--spares",
+            value: format!("{} of failures take a host out", human::percent(out)),
+            source: CAUSES_SOURCE.to_owned(),
+        });
+    }
+    if question.spares.is_none() {
+        assumed.push(Assumed {
+            setting: "--spares",
+            value: "a spare host for every failure".to_owned(),
+            source: "not specified".to_owned(),
+        });
+    }
+    let job = Job {
+        mtbf: question.mtbf.unwrap_or_else(|| of_rate(hours)),
+        stall,
+        write: question.checkpoint - stall,
+        detection,
+        restart,
+    };
+    let optimal = job.optimal_interval();
+    let Some(used) = question.interval.or(optimal) else {
+        return Err(refused("--interval", "a checkpoint that takes no time has no optimal interval")
+            .hint("set the interval, or the time of a checkpoint"));
+    };
+    let split = |job: &Job, interval: Seconds| {
+        let waiting = question.spares.map_or(0.0, |(spares, repair)| {
+            // Without failures that take a host out, nothing is ever in repair.
+            if out > 0.0 { waiting_share(job.mtbf / out, repair, spares) } else { 0.0 }
+        });
+        job.split(interval).waiting(waiting)
+    };
+    let range = is_assumed.then(|| {
+        let (low, high) = catalogue.range();
+        let at = |factor: f64| Job { mtbf: of_rate(per_hour(&rates, factor)), ..job };
+        let (most, least) = (at(low), at(high));
+        Range {
+            shortest_mtbf: least.mtbf,
+            longest_mtbf: most.mtbf,
+            lowest_ettr: split(&least, used).training,
+            highest_ettr: split(&most, used).training,
+        }
+    });
+    let in_all = split(&job, used);
+    let slower = question.slow.map_or(1.0, |(share, factor)| slowdown(question.counts.hosts, share, factor));
+    let goodput = in_all.training / slower;
+    let hour = |price: Dollars| price * question.counts.devices as f64;
+    if question.mtbf.is_some() {
+        rates.clear();
+    }
+    Ok(Goodput {
+        counts: question.counts,
+        rates,
+        job,
+        failures_per_day: job.failures_per_day() * (1.0 - in_all.spares),
+        interval: Interval {
+            used,
+            is_specified: question.interval.is_some(),
+            optimal,
+            optimal_ettr: optimal.map(|interval| split(&job, interval).training),
+            young: job.young(),
+            daly: job.daly(),
+        },
+        split: in_all,
+        range,
+        slowdown: slower,
+        goodput,
+        price: question.price.map(|price| Price {
+            device_hour: price,
+            hour: hour(price),
+            useful_hour: hour(price) * (1.0 / goodput),
+        }),
+        assumed,
+        published: if is_assumed { catalogue.published } else { Vec::new() },
+    })
+}
