@@ -246,10 +246,11 @@ fn tuning(recipe: &Recipe, draft: &mut Draft) {
 fn shape(recipe: &Recipe, draft: &mut Draft) {
     let said = |entry: &Entry| (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
     if let Some(entry) = recipe.document.get("peft.dim")
-        && let Data::Integer(rank @ 1..) = entry.data
+        && let Data::Integer(rank) = entry.data
     {
         let (text, line) = said(entry);
-        draft.set("plan.lora_rank", &rank.unsigned_abs(), &text, line);
+        // A rank of 0 is refused with the plan, and so is a negative one.
+        draft.set("plan.lora_rank", &u64::try_from(rank).unwrap_or(0), &text, line);
     }
     if let Some(entry) = recipe.document.get("peft.target_modules")
         && let Data::List(items) = &entry.data
