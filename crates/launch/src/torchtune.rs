@@ -76,13 +76,11 @@ fn batch(fields: &mut Fields<'_>) {
     let lengths = ["tokenizer.max_seq_len", "dataset.max_seq_len"];
     let found = lengths.iter().find_map(|path| Some((*path, fields.count(path)?)));
     let packed = fields.flag("dataset.packed") == Some(true);
-    match found {
-        Some((path, length)) => fields.set("plan.sequence_length", &length, path),
-        None => {
-            let why = "the file does not set the longest sample";
-            return fields.draft.leave_open("plan.sequence_length", "no length", None, why);
-        }
-    }
+    let Some((path, length)) = found else {
+        let why = "the file does not set the longest sample";
+        return fields.draft.leave_open("plan.sequence_length", "no length", None, why);
+    };
+    fields.set("plan.sequence_length", &length, path);
     if !packed {
         let message = "samples are not packed: every one is estimated at the longest length, an upper bound of time and memory";
         fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);

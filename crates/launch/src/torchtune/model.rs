@@ -6,7 +6,6 @@
 use crate::RemarkKind;
 use crate::adapter;
 use crate::fields::Fields;
-use railwright_spec::model::by_name;
 use railwright_spec::plan::{LoraTarget, LoraTargets, Optimizer};
 use std::collections::BTreeSet;
 
@@ -19,13 +18,7 @@ const RANK: u64 = 8;
 pub(super) fn read(fields: &mut Fields<'_>) {
     let Some(builder) = fields.word(BUILDER) else { return };
     let (method, name) = parts(&builder);
-    match by_name(name) {
-        Ok(model) => fields.set("model.name", &model.name, BUILDER),
-        Err(_) => {
-            let message = "the catalogue does not have what this function builds, so the model is open: give its config.json";
-            fields.remark(RemarkKind::Unresolved, BUILDER, message);
-        }
-    }
+    fields.named_model(BUILDER, name);
     let (said, line) = fields.said(BUILDER);
     if method.is_some() {
         adapter::lora(&mut fields.draft, &said, line);

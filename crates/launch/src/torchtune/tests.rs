@@ -142,8 +142,7 @@ fn comments_that_disagree_leave_the_devices_open() {
     let text = format!("# tune run --nproc_per_node 2 lora_finetune_distributed --config c\n{LORA}");
     let expected = [("cluster.devices", "open"), ("plan.sharding", "\"fsdp\"")];
     check(&text, &expected);
-    let text: String =
-        LORA.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
+    let text = LORA.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
     check(&text, &expected);
 }
 
