@@ -5,6 +5,7 @@
 
 mod names;
 mod recipe;
+mod tuning;
 mod write;
 
 pub use write::BridgeWriter;
@@ -164,6 +165,9 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
             let message = "`model.num_layers` is not said, so this overrides another file: what it leaves out stays open";
             draft.remark(RemarkKind::Assumed, "model", None, message);
         }
+    }
+    if format == Format::Nemo && recipe.is_none() && !is_nemo_2 {
+        tuning::read(&document, &mut draft);
     }
     draft.finish()
 }
