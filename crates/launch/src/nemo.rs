@@ -166,8 +166,12 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
             draft.remark(RemarkKind::Assumed, "model", None, message);
         }
     }
-    if format == Format::Nemo && recipe.is_none() && !is_nemo_2 {
-        tuning::read(&document, &mut draft);
+    if recipe.is_none() {
+        if format == Format::Nemo && !is_nemo_2 {
+            tuning::read(&document, &mut draft);
+        } else {
+            recipe::adapters(&document, &mut draft);
+        }
     }
     draft.finish()
 }

@@ -269,3 +269,21 @@ fn adapters_of_nemo_1_are_read() {
         );
     }
 }
+
+/// A saved configuration, or overrides of one, that train adapters are no full fine-tuning.
+#[test]
+fn adapters_of_saved_configurations_are_read() {
+    for (peft, rank, optimizer) in [
+        ("  _target_: megatron.bridge.peft.lora.LoRA\n  dim: 16\n", "16", "\"lora\""),
+        ("  _target_: megatron.bridge.peft.lora.LoRA\n", "32", "\"lora\""),
+        (" null\n", "open", "\"adam\""),
+        (" none\n", "open", "\"adam\""),
+    ] {
+        let gap = if peft.starts_with("  ") { "\n" } else { "" };
+        let launch = read(&BridgeReader, &format!("{BRIDGE}peft:{gap}{peft}"));
+        assert_eq!(value(&launch, "plan.lora_rank"), rank, "{peft}");
+        assert_eq!(value(&launch, "plan.optimizer"), optimizer, "{peft}");
+    }
+    let text = "python finetune.py model.tensor_model_parallel_size=4 train.micro_batch_size=2 peft.dim=8";
+    assert_eq!(value(&read(&BridgeReader, text), "plan.lora_rank"), "8");
+}
