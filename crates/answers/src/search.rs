@@ -273,7 +273,10 @@ impl Searched {
     pub fn is_interrupted(&self) -> bool {
         let unanswered = self.why_not.iter().any(|answer| answer.verdict == WhyNot::Unanswered);
         let unsearched = self.map.iter().any(|cell| matches!(cell.outcome, map::Outcome::Unsearched));
-        !self.is_complete || unanswered || unsearched || self.nothing.as_ref().is_some_and(|nothing| !nothing.is_complete)
+        !self.is_complete
+            || unanswered
+            || unsearched
+            || self.nothing.as_ref().is_some_and(|nothing| !nothing.is_complete)
     }
 }
 

@@ -84,7 +84,7 @@ async function families(browser, url) {
 /** The map of TP x PP: cells out of memory with what they lack, by keyboard, loaded, and in the exported files. */
 async function map(browser, url) {
   const fragment = '#/search?model=llama-3.1-70b&cluster=dgx-h100&gpus=32&global-batch=64&tp=4&pp=4&s.space=vp=1+cp=1&s.ran=1'
-  const mapped = ({ page }) => page.waitForSelector('[aria-label="Step time by TP and PP"] svg >> text=/^OOM \\+/', { timeout: 120_000 })
+  const mapped = ({ page }) => page.waitForSelector('[aria-label="Step time by TP and PP"] svg >> text=/^(OOM )?\\+/', { timeout: 120_000 })
   const view = await openPage(browser, url, { fragment })
   const { page } = view
   await mapped(view)
