@@ -205,8 +205,15 @@ pub(crate) fn search(
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = Some(threads.unwrap_or_else(cores));
     let effort = Effort { space: space.unwrap_or_default(), fit_probability, unlimited, threads };
-    let wanted =
-        SearchOptions { objective, pareto: None, top, all, why_not: why_not.map_err(failed)?, effort };
+    let wanted = SearchOptions {
+        objective,
+        pareto: None,
+        top,
+        all,
+        map: false,
+        why_not: why_not.map_err(failed)?,
+        effort,
+    };
     let shared = Arc::new(Shared {
         stop: AtomicBool::new(false),
         stage: Mutex::new("starting"),

@@ -53,6 +53,7 @@ pub use pricing::{ClosedForm, Machines, Pricing};
 pub use question::{MOST_NUMBERS, Question, Settings};
 pub use refused::Refused;
 pub use resolve::{Resolved, resolve, resolve_but_plan};
+pub use search::map::{Cell as MapCell, Outcome as MapOutcome};
 pub use search::nothing::{Missed, Nothing, Remedied};
 pub use search::why_not::{Answer as WhyNotAnswer, Named};
 pub use search::{Impossible, MOST_SHOWN, SearchOptions, Searched, Shown, search};

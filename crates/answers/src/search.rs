@@ -1,6 +1,7 @@
 //! The best strategies for a model on one or several clusters, ranked.
 
 mod batches;
+pub(crate) mod map;
 pub(crate) mod nothing;
 mod own;
 mod remarks;
@@ -99,6 +100,8 @@ pub struct Searched {
     pub nothing: Option<nothing::Nothing>,
     /// Answers about layouts that were named.
     pub why_not: Vec<why_not::Answer>,
+    /// The best layout of each tensor and pipeline degree, or by how much none of them fits; empty unless asked for.
+    pub map: Vec<map::Cell>,
     /// Keys of the best plan that Megatron's launch file cannot say.
     #[serde(rename = "not_expressed_in_megatron")]
     pub not_expressed: Vec<String>,
@@ -119,6 +122,8 @@ pub struct SearchOptions {
     pub top: usize,
     /// Whether all layouts are shown by time, not one per family.
     pub all: bool,
+    /// Whether the best layout of each tensor and pipeline degree is wanted.
+    pub map: bool,
     /// Layouts whose place is asked for.
     pub why_not: Vec<why_not::Named>,
     /// How the search goes about it.
@@ -132,6 +137,7 @@ impl Default for SearchOptions {
             pareto: None,
             top: 10,
             all: false,
+            map: false,
             why_not: Vec::new(),
             effort: Effort::default(),
         }
@@ -218,6 +224,7 @@ pub fn search(
         .iter()
         .map(|named| named.answer(asked, &searcher, &batches, &options, best))
         .collect::<Result<Vec<_>, Refused>>()?;
+    let map = if wanted.map { map::cells(asked, &searcher, &searches, &indices)? } else { Vec::new() };
     let answer = Searched {
         title: title(asked, &searches),
         objective: wanted.objective,
@@ -235,6 +242,7 @@ pub fn search(
             not_expressed(&asked.settings()[index], &candidate.plan)
         }),
         why_not,
+        map,
         chosen,
         doubts,
         shown,
@@ -264,7 +272,11 @@ impl Searched {
     /// Whether a part of the work was stopped before it had an answer.
     pub fn is_interrupted(&self) -> bool {
         let unanswered = self.why_not.iter().any(|answer| answer.verdict == WhyNot::Unanswered);
-        !self.is_complete || unanswered || self.nothing.as_ref().is_some_and(|nothing| !nothing.is_complete)
+        let unsearched = self.map.iter().any(|cell| matches!(cell.outcome, map::Outcome::Unsearched));
+        !self.is_complete
+            || unanswered
+            || unsearched
+            || self.nothing.as_ref().is_some_and(|nothing| !nothing.is_complete)
     }
 }
 

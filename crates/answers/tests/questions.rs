@@ -1,10 +1,12 @@
 //! Questions without a program around them: the same answer on any number of threads, cancellation, and runs that are filled in.
 
 use railwright_answers::{
-    ClosedForm, Effort, Filled, NoTexts, Prepared, Progress, Question as _, SearchOptions, Settings, Stage,
-    Unwatched, Watch, changes, cluster, estimate, fill, memory, resolve, search, whatif,
+    ClosedForm, Effort, Filled, MapCell, MapOutcome, Named, NoTexts, Prepared, Progress, Question as _,
+    SearchOptions, Settings, Stage, Unwatched, Watch, changes, cluster, estimate, fill, memory, resolve,
+    search, whatif,
 };
 use railwright_spec::run::RunSpec;
+use railwright_tuner::why_not::WhyNot;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn spec(settings: &[&str]) -> RunSpec {
@@ -32,6 +34,47 @@ fn the_number_of_threads_does_not_show() {
     };
     assert_eq!(rows(1).len(), 5);
     assert_eq!(rows(1), rows(3));
+}
+
+#[test]
+fn the_map_has_the_best_of_each_pair_of_degrees_or_what_it_lacks() {
+    let spec = spec(&["model.name=llama-3-70b", "cluster.devices=32", "plan.global_batch=64"]);
+    let asked = Settings::new(&[spec], &[], &NoTexts).expect("settings");
+    let narrow = |threads| {
+        let space = vec!["virtual_stages=1".to_owned(), "context_parallel=1".to_owned()];
+        let effort = Effort { threads: Some(threads), space, ..Effort::default() };
+        SearchOptions { effort, ..wanted(threads) }
+    };
+    let mapped = |threads| {
+        let wanted = SearchOptions { map: true, top: 1, all: true, ..narrow(threads) };
+        search(&asked, &wanted, &ClosedForm, &Unwatched).expect("layouts")
+    };
+    let found = mapped(1);
+    assert_eq!(found.map, mapped(3).map, "the number of threads shows");
+    // The best of all cells is the best of the search.
+    let fits = |cell: &MapCell| match &cell.outcome {
+        MapOutcome::Fits { step_time, .. } => Some(step_time.get()),
+        _ => None,
+    };
+    let best = found.map.iter().filter_map(fits).fold(f64::INFINITY, f64::min);
+    let first = &found.shown[0].ranked.candidate;
+    assert_eq!(best, first.expected_time.get());
+    // A cell out of memory is judged as `--why-not` judges it.
+    let (cell, lacks, of) = found
+        .map
+        .iter()
+        .find_map(|cell| match &cell.outcome {
+            MapOutcome::OutOfMemory { lacks, layout, .. } => Some((cell, *lacks, layout.clone())),
+            _ => None,
+        })
+        .expect("70B does not fit on 32 devices in every way");
+    let named = Named::parse(&format!("tp={},pp={}", cell.tensor, cell.pipeline)).expect("degrees");
+    let wanted = SearchOptions { why_not: vec![named], ..narrow(2) };
+    let why = search(&asked, &wanted, &ClosedForm, &Unwatched).expect("an answer").why_not;
+    let WhyNot::TooLarge(large) = &why[0].verdict else { panic!("{:?}", why[0].verdict) };
+    assert_eq!(large.lacks, lacks);
+    assert!(lacks.get() > 0.0 && of.contains("--"));
+    assert!(!found.map.iter().any(|cell| cell.outcome == MapOutcome::Unsearched));
 }
 
 /// Stops after so many looks.

@@ -22,7 +22,12 @@ pub struct LocalParameters {
 impl LocalParameters {
     /// All of them.
     pub fn total(self) -> f64 {
-        self.dense + self.routed + self.frozen_dense + self.frozen_routed
+        self.trained() + self.frozen_dense + self.frozen_routed
+    }
+
+    /// The trained ones.
+    pub fn trained(self) -> f64 {
+        self.dense + self.routed
     }
 
     /// All of them, dense and routed apart, as if they were trained.
@@ -50,7 +55,7 @@ impl LocalParameters {
     }
 }
 
-/// Counts what one rank holds of a layer: its weights, and adapters beside them where those are frozen.
+/// Counts what one rank holds of a layer: its weights, and the adapters of frozen ones.
 pub fn layer_parameters(layer: &Layer, plan: &Plan) -> LocalParameters {
     let mut local = local_parameters(&layer.weights, plan);
     if let Some(lora) = plan.adapters() {

@@ -39,6 +39,8 @@ pub enum Format {
     GptNeox,
     /// Primus' YAML.
     Primus,
+    /// torchtune's YAML.
+    Torchtune,
     /// A model's `config.json`.
     HuggingFace,
     /// A run file of this program.
@@ -72,6 +74,7 @@ impl Format {
             Self::Rl => "rl",
             Self::GptNeox => "gpt-neox",
             Self::Primus => "primus",
+            Self::Torchtune => "torchtune",
             Self::HuggingFace => "hugging-face",
             Self::RunFile => "run-file",
             Self::Trace => "trace",
@@ -99,6 +102,7 @@ impl Format {
             Self::Rl => "a configuration of reinforcement learning",
             Self::GptNeox => "a GPT-NeoX configuration",
             Self::Primus => "a Primus configuration",
+            Self::Torchtune => "a torchtune configuration",
             Self::HuggingFace => "a model's config.json",
             Self::RunFile => "a run file",
             Self::Trace => "a profiler's trace",

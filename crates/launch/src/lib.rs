@@ -34,6 +34,7 @@ mod reader;
 pub mod rl;
 mod shell;
 pub mod torchtitan;
+pub mod torchtune;
 pub mod trainers;
 mod typed;
 mod writer;

@@ -5,6 +5,7 @@
 
 mod names;
 mod recipe;
+mod tuning;
 mod write;
 
 pub use write::BridgeWriter;
@@ -163,6 +164,13 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
         if recipe.is_none() {
             let message = "`model.num_layers` is not said, so this overrides another file: what it leaves out stays open";
             draft.remark(RemarkKind::Assumed, "model", None, message);
+        }
+    }
+    if recipe.is_none() {
+        if format == Format::Nemo && !is_nemo_2 {
+            tuning::read(&document, &mut draft);
+        } else {
+            recipe::adapters(&document, &mut draft);
         }
     }
     draft.finish()

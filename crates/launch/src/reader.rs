@@ -2,7 +2,7 @@
 
 use crate::{
     Context, Format, Launch, accelerate, deepspeed, gptneox, maxtext, megatron, nanotron, nemo, primus, rl,
-    torchtitan, trainers,
+    torchtitan, torchtune, trainers,
 };
 use railwright_spec::problem::Problem;
 use serde::Serialize;
@@ -66,6 +66,7 @@ pub fn readers() -> &'static [&'static dyn Reader] {
         &torchtitan::TorchtitanReader,
         &rl::RlReader,
         &trainers::TrainersReader,
+        &torchtune::TorchtuneReader,
         &primus::PrimusReader,
         &gptneox::NeoxReader,
         &megatron::ModelArgsReader,

@@ -254,7 +254,7 @@ impl<'a> Launched<'a> {
     /// When a row could have begun on a free stream: after its launch, and after the kernels of arithmetic that were launched before it. None without its launch, or
     /// where one launch holds arithmetic, too (a graph), whose order is not recorded.
     pub(crate) fn ready(&self, row: usize) -> Option<i64> {
-        let call = called(&self.calls, self.trace.gpu.get(row)?.correlation)?;
+        let call = self.at(row)?;
         let before = self.on.launches.partition_point(|&launch| launch < call);
         if self.on.launches.get(before) == Some(&call) {
             return None;

@@ -11,7 +11,16 @@ export default async function ({ browser, url }) {
   await page.waitForSelector('text=Deadline or budget')
   await page.keyboard.press('r')
   await answered(page)
-  check(/chosen/.test((await page.textContent('[aria-label="Numbers of machines"]')) ?? ''), 'no number is chosen')
+  check(
+    /cheapest by deadline/.test((await page.textContent('[aria-label="Numbers of machines"]')) ?? ''),
+    'no count is the cheapest by the deadline',
+  )
+  // Points alone, and the frontier as steps.
+  check(
+    (await page.locator('[aria-label="Days"] .line').evaluateAll((all) => all.every((one) => !one.getAttribute('d')))) === true,
+    'a line',
+  )
+  check((await page.locator('.front-line').count()) === 1, 'no frontier')
   await page.focus('[aria-roledescription="line chart"]')
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('ArrowRight')
@@ -20,6 +29,18 @@ export default async function ({ browser, url }) {
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('gpus=64'))
   await view.close()
+
+  // A finer grid: the counts between, in the same question.
+  const finer = await openPage(browser, url, { fragment: `${RUN.replace('32,64,128,256,512', '64,128')}&m.deadline=30d&m.ran=1` })
+  await answered(finer.page)
+  await finer.page.click('text=Add 1 count in between')
+  await finer.page.waitForFunction(
+    () => [...document.querySelectorAll('[aria-label="Numbers of machines"] tbody tr')].some((row) => row.textContent.startsWith('96')),
+    null,
+    { timeout: 120_000 },
+  )
+  check((await finer.page.evaluate(() => location.hash)).includes('m.gpus=64,96,128'), 'the address lacks the counts')
+  await finer.close()
 
   const none = await openPage(browser, url, { fragment: `${RUN}&m.deadline=2d&m.budget=1K&m.ran=1` })
   await none.page.waitForSelector('text=No number meets the goal', { timeout: 120_000 })

@@ -7,6 +7,7 @@ export default async function ({ browser, url }) {
   await empty(browser, url)
   await byKeyboard(browser, url)
   await families(browser, url)
+  await map(browser, url)
   await nothingFits(browser, url)
   await stopped(browser, url)
   await pictures({ browser, url, fragment: `${RUN}&s.ran=1&s.why=tp=8,pp=2`, name: 'search', ready: ({ page }) => answered(page) })
@@ -78,6 +79,44 @@ async function families(browser, url) {
   await page.locator('.card:not(.own) button:has-text("Load")').first().click()
   await page.waitForFunction(() => location.hash.startsWith('#/calculator'))
   await view.close()
+}
+
+/** The map of TP x PP: cells out of memory with what they lack, by keyboard, loaded, and in the exported files. */
+async function map(browser, url) {
+  const fragment = '#/search?model=llama-3.1-70b&cluster=dgx-h100&gpus=32&global-batch=64&tp=4&pp=4&s.space=vp=1+cp=1&s.ran=1'
+  const mapped = ({ page }) => page.waitForSelector('[aria-label="Step time by TP and PP"] svg >> text=/^(OOM )?\\+/', { timeout: 120_000 })
+  const view = await openPage(browser, url, { fragment })
+  const { page } = view
+  await mapped(view)
+  const panel = page.locator('section[aria-label="Step time by TP and PP"]')
+  const about = (await panel.locator('h2').textContent()) ?? ''
+  check(/out of memory/.test(about) && /dashed: your layout/.test(about), `the map does not state its marks: ${about}`)
+  // The cell below the first is TP1 PP2: ZeRO-3 needs PP1, so 70B does not fit, and the tip has by how much.
+  await panel.locator('[aria-roledescription="heat map"]').focus()
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowDown')
+  const tip = (await panel.locator('.chart-tip').textContent()) ?? ''
+  check(/TP1 PP2/.test(tip) && /out of memory by/.test(tip), `the cell by keyboard: ${tip}`)
+  await page.keyboard.press('Escape')
+  check((await view.axe()).length === 0, `map: ${await view.axe()}`)
+  for (const [item, wanted] of [
+    ['Save as SVG', /OOM \+.*Gi?B/],
+    ['Save as CSV', /out_of_memory/],
+  ]) {
+    await panel.locator('button[aria-haspopup]').click()
+    const saved = page.waitForEvent('download')
+    await page.click(`[role=menuitem]:has-text("${item}")`)
+    const stream = await (await saved).createReadStream()
+    let text = ''
+    for await (const part of stream) text += part
+    check(wanted.test(text), `${item} lacks the cells out of memory`)
+  }
+  await panel.locator('[aria-roledescription="heat map"]').focus()
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('gpus=32'))
+  await view.close()
+  await pictures({ browser, url, fragment, name: 'search-map', ready: mapped })
 }
 
 async function nothingFits(browser, url) {

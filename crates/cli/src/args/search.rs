@@ -104,6 +104,9 @@ pub(crate) struct Search {
     /// Compare the best layout with these settings, such as `tp=8,pp=4`, with the winner (repeatable)
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Output")]
     pub(crate) why_not: Vec<String>,
+    /// Add a map of TP x PP: the shortest step of each pair, or by how much memory no layout of it fits
+    #[arg(long, help_heading = "Output")]
+    pub(crate) map: bool,
     /// Write the best layout to a run file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) save: Option<String>,

@@ -44,6 +44,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         pareto,
         top: arguments.top,
         all: arguments.all,
+        map: arguments.map,
         why_not,
         effort: arguments.effort.wanted(),
     };

@@ -175,15 +175,15 @@ pub(crate) fn is_file(path: &Path) -> bool {
 impl Allowed {
     fn to_read(&self, path: &Path) -> Result<PathBuf, Problem> {
         let refused = || {
-            let problem = Problem::new("this path was not given when the server was started")
-                .in_file(path.display().to_string());
-            if cfg!(target_family = "wasm") {
-                return Problem::new("this file is not in the page")
-                    .in_file(path.display().to_string())
-                    .hint("drop the file on the page");
-            }
-            problem
-                .hint("start it with the path, as in `railwright serve PATH`, or drop the file on the page")
+            let (problem, hint) = if cfg!(target_family = "wasm") {
+                ("this file is not in the page", "drop the file on the page")
+            } else {
+                (
+                    "this path was not given when the server was started",
+                    "start it with the path, as in `railwright serve PATH`, or drop the file on the page",
+                )
+            };
+            Problem::new(problem).in_file(path.display().to_string()).hint(hint)
         };
         let (place, root) = match path.to_str().and_then(|text| text.strip_prefix(UPLOAD)) {
             Some(name) => {

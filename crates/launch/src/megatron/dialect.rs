@@ -201,9 +201,8 @@ pub(crate) fn apply(
             {
                 says.adapter = Some((said, line(word)));
             }
-            says.rank = value(words, &["--lora-rank"]).and_then(|(word, rank, said)| {
-                Some((rank.parse().ok().filter(|&r| r > 0)?, said, line(word)))
-            });
+            says.rank = value(words, &["--lora-rank"])
+                .and_then(|(word, rank, said)| Some((rank.parse().ok()?, said, line(word))));
             says.targets =
                 values(words, "--target-modules").map(|(word, names, said)| (names, said, line(word)));
             draft.forget(&["--lora_rank", "--lora-rank", "--target_modules", "--target-modules"]);

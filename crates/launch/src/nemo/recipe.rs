@@ -218,40 +218,48 @@ fn devices(recipe: &Recipe, draft: &mut Draft) {
 
 /// Adapters, where the recipe or its name has them.
 fn tuning(recipe: &Recipe, draft: &mut Draft) {
-    let entry = ["peft._target_", "peft"].iter().find_map(|path| recipe.document.get(path));
+    if adapters(&recipe.document, draft) {
+        return;
+    }
     let named = |text: &str| {
         text.to_ascii_lowercase().split(['_', '.']).any(|w| matches!(w, "peft" | "lora" | "dora"))
     };
-    match entry {
-        Some(entry) if entry.data == Data::Null => {}
-        Some(entry) => {
-            let said = format!("{} = {}", entry.name, entry.data.shown());
-            adapter::lora(draft, &said, entry.spot.line());
-            shape(recipe, draft);
-        }
-        None => {
-            let base = recipe.document.get("_target_").map(|entry| entry.data.shown()).unwrap_or_default();
-            if let Some(line) = recipe.open_line("peft") {
-                let message = "is open: all parameters are trained unless `--optimizer lora` is given";
-                draft.remark(RemarkKind::Unresolved, "peft", Some(line), message);
-            } else if named(&recipe.name) || named(&base) {
-                adapter::lora(draft, &format!("the recipe's name, {}", recipe.name), None);
-                shape(recipe, draft);
-            }
-        }
+    let base = recipe.document.get("_target_").map(|entry| entry.data.shown()).unwrap_or_default();
+    if let Some(line) = recipe.open_line("peft") {
+        let message = "is open: all parameters are trained unless `--optimizer lora` is given";
+        draft.remark(RemarkKind::Unresolved, "peft", Some(line), message);
+    } else if named(&recipe.name) || named(&base) {
+        adapter::lora(draft, &format!("the recipe's name, {}", recipe.name), None);
+        shape(&recipe.document, draft);
     }
 }
 
-/// Rank and targets of the recipe's adapters.
-fn shape(recipe: &Recipe, draft: &mut Draft) {
+/// Adapters under `peft`, as Megatron-Bridge and NeMo 2 have them. False where the document has no such key: another place may have.
+pub(super) fn adapters(document: &Document, draft: &mut Draft) -> bool {
+    let paths = ["peft._target_", "peft", "peft.dim"];
+    let Some(entry) = paths.iter().find_map(|path| document.get(path)) else { return false };
+    let is_none = match &entry.data {
+        Data::Text(text) => text.eq_ignore_ascii_case("none"),
+        other => *other == Data::Null,
+    };
+    if !is_none {
+        adapter::lora(draft, &format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
+        shape(document, draft);
+    }
+    true
+}
+
+/// Rank and targets of the adapters.
+fn shape(document: &Document, draft: &mut Draft) {
     let said = |entry: &Entry| (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
-    if let Some(entry) = recipe.document.get("peft.dim")
-        && let Data::Integer(rank @ 1..) = entry.data
+    if let Some(entry) = document.get("peft.dim")
+        && let Data::Integer(rank) = entry.data
     {
         let (text, line) = said(entry);
-        draft.set("plan.lora_rank", &rank.unsigned_abs(), &text, line);
+        // A rank of 0 is refused with the plan, and so is a negative one.
+        draft.set("plan.lora_rank", &u64::try_from(rank).unwrap_or(0), &text, line);
     }
-    if let Some(entry) = recipe.document.get("peft.target_modules")
+    if let Some(entry) = document.get("peft.target_modules")
         && let Data::List(items) = &entry.data
     {
         let names: Vec<String> = items.iter().map(|item| item.data.shown()).collect();

@@ -5,6 +5,7 @@ use crate::{Remark, detect};
 use railwright_spec::run::Value;
 
 const NEMO: &str = include_str!("../../tests/fixtures/nemo/llama3_1_405b.yaml");
+const TUNING: &str = include_str!("../../tests/fixtures/nemo/gpt_finetuning.yaml");
 const BRIDGE: &str = include_str!("../../tests/fixtures/bridge/run_config.yaml");
 
 fn read(reader: &dyn Reader, text: &str) -> Launch {
@@ -212,4 +213,77 @@ fn bad_yaml_is_refused() {
 fn both_are_recognised() {
     assert_eq!(detect(NEMO)[0].format, Format::Nemo);
     assert_eq!(detect(BRIDGE)[0].format, Format::MegatronBridge);
+}
+
+#[test]
+fn adapters_of_nemo_1_are_read() {
+    assert_eq!(detect(TUNING)[0].format, Format::Nemo);
+    let launch = read(&NemoReader, TUNING);
+    for (key, expected) in [
+        ("cluster.devices", "16"),
+        ("model.layers", "open"),
+        ("plan.optimizer", "\"lora\""),
+        ("plan.lora_rank", "16"),
+        ("plan.lora_targets", "[\"linear_qkv\", \"o_proj\"]"),
+        ("plan.tensor_parallel", "4"),
+        ("plan.micro_batch", "2"),
+        ("plan.global_batch", "64"),
+        ("plan.sequence_length", "4096"),
+        ("plan.sequence_parallel", "true"),
+        ("plan.precision.preset", "\"bf16\""),
+    ] {
+        assert_eq!(value(&launch, key), expected, "{key}");
+    }
+    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
+    assert_eq!(told(&launch, RemarkKind::Unresolved), Vec::<String>::new());
+    assert!(told(&launch, RemarkKind::Assumed).iter().any(|remark| remark.contains("not packed")));
+    let origin = launch.origins.iter().find(|o| o.key == "plan.lora_rank").expect("an origin");
+    assert_eq!((origin.said.as_str(), origin.line), ("model.peft.lora_tuning.adapter_dim = 16", Some(33)));
+    let with = |from: &str, to: &str| {
+        let text = TUNING.replace(from, to);
+        assert_ne!(text, TUNING, "{from}");
+        read(&NemoReader, &text)
+    };
+    let apart = with("variant: nemo", "variant: canonical");
+    assert_eq!(value(&apart, "plan.lora_targets"), "[\"q_proj\", \"k_proj\", \"v_proj\", \"o_proj\"]");
+    let all = with("[attention_qkv, attention_dense]", "[all, frobnicate]");
+    assert_eq!(
+        value(&all, "plan.lora_targets"),
+        "[\"linear_qkv\", \"linear_fc1\", \"o_proj\", \"down_proj\"]"
+    );
+    assert!(told(&all, RemarkKind::NotModelled).iter().any(|remark| remark.contains("`frobnicate`")));
+    let open = with("      adapter_dim: 16\n", "");
+    assert_eq!(value(&open, "plan.lora_rank"), "32");
+    let quantized = with("peft_scheme: lora", "peft_scheme: qlora");
+    assert_eq!(value(&quantized, "plan.optimizer"), "\"lora\"");
+    assert!(told(&quantized, RemarkKind::NotModelled).iter().any(|remark| remark.contains("in 4 bits")));
+    for (method, is_listed) in [("ptuning", true), ("adapter", true), ("none", false), ("null", false)] {
+        let other = with("peft_scheme: lora", &format!("peft_scheme: {method}"));
+        assert_ne!(value(&other, "plan.optimizer"), "\"lora\"", "{method}");
+        assert_eq!(value(&other, "plan.lora_rank"), "open", "{method}");
+        let left_out = told(&other, RemarkKind::NotModelled);
+        assert_eq!(
+            left_out.iter().any(|remark| remark.contains("an upper bound")),
+            is_listed,
+            "{left_out:?}"
+        );
+    }
+}
+
+/// A saved configuration, or overrides of one, that train adapters are no full fine-tuning.
+#[test]
+fn adapters_of_saved_configurations_are_read() {
+    for (peft, rank, optimizer) in [
+        ("  _target_: megatron.bridge.peft.lora.LoRA\n  dim: 16\n", "16", "\"lora\""),
+        ("  _target_: megatron.bridge.peft.lora.LoRA\n", "32", "\"lora\""),
+        (" null\n", "open", "\"adam\""),
+        (" none\n", "open", "\"adam\""),
+    ] {
+        let gap = if peft.starts_with("  ") { "\n" } else { "" };
+        let launch = read(&BridgeReader, &format!("{BRIDGE}peft:{gap}{peft}"));
+        assert_eq!(value(&launch, "plan.lora_rank"), rank, "{peft}");
+        assert_eq!(value(&launch, "plan.optimizer"), optimizer, "{peft}");
+    }
+    let text = "python finetune.py model.tensor_model_parallel_size=4 train.micro_batch_size=2 peft.dim=8";
+    assert_eq!(value(&read(&BridgeReader, text), "plan.lora_rank"), "8");
 }

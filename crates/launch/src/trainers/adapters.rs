@@ -65,8 +65,6 @@ fn shape(fields: &mut Fields<'_>, dialect: Dialect) {
     let path = "lora_target_linear";
     if fields.flag(path) == Some(true) && is_lora {
         fields.set("plan.lora_targets", &LoraTargets([LoraTarget::AllLinear].into()), path);
-        // Modules beside all of them add nothing.
-        let _ = fields.words("lora_target_modules");
     }
     let targets = ["lora_target", "lora_target_modules", "target_modules"];
     let usual = match dialect {

@@ -278,3 +278,18 @@ fn each_trainer_has_its_own_writer() {
     assert_eq!(name(trl), None);
     assert_eq!(name("swift sft --model Qwen/Qwen3-8B --lora_rank 8\n"), None);
 }
+
+/// A rank that no adapter can have is read as written, by every reader of ranks, so that resolving the plan refuses it.
+#[test]
+fn a_rank_of_zero_is_refused() {
+    let factory = FACTORY.replace("finetuning_type: full", "finetuning_type: lora\nlora_rank: 0");
+    let swift = "NPROC_PER_NODE=2 megatron sft --model Qwen/Qwen2.5-7B --tuner_type lora --lora_rank 0 \\\n --tensor_model_parallel_size 2 --micro_batch_size 1 --global_batch_size 16\n";
+    let peft = |rank: &str| {
+        include_str!("../../tests/fixtures/bridge/run_config.yaml").to_owned()
+            + &format!("peft:\n  _target_: megatron.bridge.peft.lora.LoRA\n  dim: {rank}\n")
+    };
+    for text in [factory, swift.to_owned(), peft("0"), peft("-3")] {
+        let launch = launch(&text);
+        assert_eq!(launch.spec.plan.lora_rank, Some(0), "{:?} of {text}", launch.format);
+    }
+}

@@ -120,7 +120,7 @@ impl Chains {
         let mut held = vec![false; matching.collectives.len()];
         chains.order.iter().for_each(|&at| held[at as usize] = true);
         let begun = begin::recorded(job, joined, &chains, near as i64);
-        // When each part's own stream apart it could have started, and its launch.
+        // When each part could have started on a free stream, and when it was launched.
         let known = (0..matching.parts.len()).map(|member| {
             let trace = &job.members[member].trace;
             let launched = Launched::of(trace, &occupancies[member]);

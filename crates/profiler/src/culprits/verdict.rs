@@ -146,7 +146,7 @@ impl Mending<'_> {
         named
     }
 
-    /// Ranks that stand out clearly and are numbered like those of one node: as many as divide the world, one behind the other, at most half of all.
+    /// Ranks that stand out clearly and are numbered like those of one node: consecutive, the first a multiple of their number, at most half of all.
     fn node(&self, excess: &[i64], least: i64) -> Option<Vec<usize>> {
         let mut order: Vec<usize> = (0..excess.len()).collect();
         order.sort_by_key(|&member| (std::cmp::Reverse(excess[member]), member));

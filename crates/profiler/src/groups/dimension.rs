@@ -75,11 +75,8 @@ pub fn infer(
     // Sets of one size and stride serve one dimension, so one of them is asked for all; of several groups of one set each by itself.
     let mut asked: BTreeMap<(Option<u32>, u32, u32), (Answer, u32)> = BTreeMap::new();
     let mut twins: BTreeMap<RankSet, u32> = BTreeMap::new();
-    let mut gradients: Vec<bool> = Vec::with_capacity(groups.groups.len());
-    let mut scalars: Vec<bool> = Vec::with_capacity(groups.groups.len());
-    for (at, group) in groups.groups.iter_mut().enumerate() {
-        gradients.push(false);
-        scalars.push(false);
+    let mut answers = vec![Answer::default(); groups.groups.len()];
+    for (at, (group, answer)) in groups.groups.iter_mut().zip(&mut answers).enumerate() {
         let from_layout = layout.zip(group.ranks.as_ref()).and_then(|(l, set)| l.dimension(set));
         if let Some(dimension) = from_layout {
             group.dimension = GroupDimension::known(dimension, Evidence::Sizes);
@@ -131,7 +128,7 @@ pub fn infer(
             }
             _ => ask(),
         };
-        (gradients[at], scalars[at]) = (does.reduces, does.scalars);
+        *answer = does;
         if let Some(dimension) = does.dimension {
             group.dimension = GroupDimension::known(dimension, Evidence::Operations);
         } else if does.scalars && size < world {
@@ -140,17 +137,17 @@ pub fn infer(
                 GroupDimension { dimension: Dimension::Other, label, evidence: Evidence::Operations };
         }
     }
-    mark_drains(groups, &scalars);
+    mark_drains(groups, &answers);
     // Beside groups for other purposes the whole world is not for gradients.
     let others = groups.groups.iter().any(|group| {
         group.size > 1 && !matches!(group.dimension.dimension, Dimension::Data | Dimension::Other)
     });
-    for (at, group) in groups.groups.iter_mut().enumerate() {
+    for (group, answer) in groups.groups.iter_mut().zip(&answers) {
         let size = group.ranks.as_ref().map_or(group.size, RankSet::len);
         if world < 2 || size != world || group.dimension.evidence != Evidence::Nothing {
             continue;
         }
-        group.dimension = if !others && gradients[at] {
+        group.dimension = if !others && answer.reduces {
             GroupDimension::known(Dimension::Data, Evidence::Operations)
         } else {
             GroupDimension {
@@ -162,14 +159,14 @@ pub fn infer(
     }
 }
 
-/// Marks the groups that hold all ranks of a pipeline and are described as model parallel as a whole, or reduce nothing but norms and flags over less than the world:
+/// Marks the groups that hold all ranks of a pipeline and are described as model parallel as a whole, or reduce nothing but norms and flags:
 /// collectives in them come after the last pass, so their waits are bubble.
-fn mark_drains(groups: &mut Groups, scalars: &[bool]) {
+fn mark_drains(groups: &mut Groups, answers: &[Answer]) {
     let is_pipeline = |group: &&Group| group.dimension.dimension == Dimension::Pipeline && group.size > 1;
     let pipelines: BTreeSet<RankSet> =
         groups.groups.iter().filter(is_pipeline).filter_map(|group| group.ranks.clone()).collect();
-    for (group, scalars) in groups.groups.iter_mut().zip(scalars) {
-        let whole = group.description.as_deref().is_some_and(is_model_parallel) || *scalars;
+    for (group, answer) in groups.groups.iter_mut().zip(answers) {
+        let whole = group.description.as_deref().is_some_and(is_model_parallel) || answer.scalars;
         let Some(ranks) = group.ranks.as_ref().filter(|_| whole) else { continue };
         let own: BTreeSet<u32> = ranks.ranks().iter().copied().collect();
         group.drains = pipelines.iter().any(|set| set.ranks().iter().all(|rank| own.contains(rank)));

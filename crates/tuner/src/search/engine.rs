@@ -246,6 +246,25 @@ impl<'a> Search<'a> {
         Some(search)
     }
 
+    /// The tensor and pipeline degrees of all pieces, ascending.
+    pub fn cells(&self) -> Vec<(u64, u64)> {
+        let mut cells: Vec<(u64, u64)> = self.pieces.iter().map(|one| (one.tensor, one.pipeline)).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        cells
+    }
+
+    /// The search for the fastest layout with these tensor and pipeline degrees alone. Where nothing fits, its near misses have what comes
+    /// closest.
+    #[must_use]
+    pub fn for_cell(&self, tensor: u64, pipeline: u64) -> Self {
+        let mut search = self.clone();
+        search.pieces.retain(|one| (one.tensor, one.pipeline) == (tensor, pipeline));
+        search.options = Options { objective: Objective::Time, keep: 1, front: false, ..self.options };
+        (search.families, search.least, search.refused) = (None, Vec::new(), 0);
+        search
+    }
+
     /// Whether candidates are priced by a machine of their own.
     pub fn is_simulated(&self) -> bool {
         self.pricing.is_some()

@@ -4,7 +4,6 @@
 //! hashes: every seed would give the same step.
 
 use super::{Setting, Simulation, simulate_watched, step_time_watched};
-use railwright_network::topology::Routing;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
@@ -52,7 +51,7 @@ pub fn over_seeds(
     if !(1..=MOST_SEEDS).contains(&seeds) {
         return Err(told(format!("{seeds} is not between 1 and {MOST_SEEDS}")));
     }
-    if design.routing != Routing::Ecmp {
+    if !design.routing.is_hashed() {
         return Err(told(format!("{} routing has no hash seed", design.routing.name()))
             .hint("add `--routing ecmp`, or omit --seeds"));
     }

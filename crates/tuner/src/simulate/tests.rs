@@ -44,6 +44,22 @@ fn change(simulation: &Simulation, what: &str) -> f64 {
     simulation.changes.iter().find(|change| change.what == what).map_or(0.0, |change| change.cost.get())
 }
 
+/// What compares networks by time alone computes the time of the whole report, on networks that are whole and broken.
+#[test]
+fn the_time_alone_is_that_of_the_report() {
+    let run = run("llama-3.1-8b", 64, |p| (p.tensor_parallel, p.pipeline_parallel) = (Some(2), Some(4)));
+    let tree = DesignSpec { leaf_oversubscription: Some(8.0), ..said(Kind::Clos) };
+    for (said, failed) in [(said(Kind::RailOnly), vec![]), (tree, vec![]), (said(Kind::Clos), vec!["nic:0"])]
+    {
+        let parts: Vec<Part> = failed.iter().map(|part| Part::parse(part).expect("a part")).collect();
+        let wiring = wiring(&run.1, &said, &parts).expect("it is built");
+        let report = simulated(&run, &said, &failed, None);
+        let mut watch = |_: usize, _: usize| ControlFlow::Continue(());
+        let alone = step_time_watched((&run.0, &run.1, &run.2), &wiring, &mut watch).expect("simulated");
+        assert_eq!(alone, report.step_time, "{said:?} {failed:?}");
+    }
+}
+
 /// Tasks without contention are the calculator's step, for every kind of overlap, schedule and dimension.
 #[test]
 fn without_contention_the_step_is_the_closed_form() {

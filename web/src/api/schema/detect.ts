@@ -19,6 +19,7 @@ export type Format =
   | 'rl'
   | 'gpt-neox'
   | 'primus'
+  | 'torchtune'
   | 'hugging-face'
   | 'run-file'
   | 'trace'

@@ -152,6 +152,50 @@ export type WhyNot =
   | (Candidate & {
       verdict: 'best'
     })
+/**
+ * What the search of a cell came to.
+ */
+export type Outcome =
+  | {
+      is: 'fits'
+      /**
+       * Step time of the fastest, slowed down where the allocator retries. Unit: s.
+       */
+      step_time: number
+      /**
+       * Its tokens per second over all devices.
+       */
+      tokens_per_second: number
+      /**
+       * The layout as flags.
+       */
+      layout: string
+    }
+  | {
+      is: 'out_of_memory'
+      /**
+       * By how much a device would have to be larger for the wanted probability of fitting. Unit: B.
+       */
+      lacks: number
+      /**
+       * What a device has. Unit: B.
+       */
+      device_memory: number
+      /**
+       * The stage that needs the most.
+       */
+      stage: number
+      /**
+       * The layout as flags.
+       */
+      layout: string
+    }
+  | {
+      is: 'invalid'
+    }
+  | {
+      is: 'unsearched'
+    }
 
 /**
  * What stands around the fields of every answer.
@@ -223,6 +267,10 @@ export interface SearchAnswer {
    * Answers about layouts that were named.
    */
   why_not: Answer[]
+  /**
+   * The best layout of each tensor and pipeline degree, or by how much none of them fits; empty unless asked for.
+   */
+  map: Cell[]
   /**
    * Keys of the best plan that Megatron's launch file cannot say.
    */
@@ -986,4 +1034,26 @@ export interface Difference {
    * How much more. Unit: s.
    */
   more: number
+}
+/**
+ * All layouts with one tensor and one pipeline degree.
+ */
+export interface Cell {
+  /**
+   * Cluster as it was named.
+   */
+  cluster: string
+  /**
+   * Its devices.
+   */
+  devices: number
+  /**
+   * Tensor parallel.
+   */
+  tensor: number
+  /**
+   * Pipeline stages.
+   */
+  pipeline: number
+  outcome: Outcome
 }

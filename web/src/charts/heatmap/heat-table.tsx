@@ -8,6 +8,17 @@ import { inkFor, luminance } from '../contrast'
 import { rgb } from './cells'
 import '../plot.css'
 
+/** What stands in a cell without a value: the first text that fits. */
+export interface Sign {
+  readonly texts: readonly string[]
+  readonly tone: 'bad' | 'unknown'
+}
+
+const TONES = {
+  bad: { ground: 'var(--bad-soft)', ink: 'var(--bad)' },
+  unknown: { ground: 'var(--sunken)', ink: 'var(--muted)' },
+} as const
+
 /** The hatch of cells without a value, one for all maps of a page. */
 const HATCH = 'heat-table-nothing'
 
@@ -27,6 +38,12 @@ interface Props {
   readonly from?: 'zero' | 'least'
   /** What a cell without a value means, for the legend. */
   readonly nothing?: string
+  /** What stands in cells without a value; null leaves one hatched. */
+  readonly signs?: readonly (readonly (Sign | null)[])[]
+  /** A cell with a dashed outline. */
+  readonly outlined?: readonly [number, number] | null
+  /** What Enter does. */
+  readonly action?: string
 }
 
 const LABELS = 20
@@ -43,6 +60,9 @@ export function HeatTable({
   own = false,
   from = 'zero',
   nothing = 'no value',
+  signs,
+  outlined = null,
+  action = 'Enter shows the place on the timeline',
 }: Props) {
   const [cursor, setCursor] = useState<readonly [number, number] | null>(null)
   const theme = dark.value
@@ -79,9 +99,17 @@ export function HeatTable({
     event.preventDefault()
     event.stopPropagation()
   }
+  const signed = values.flatMap((line, row) =>
+    line.flatMap((value, column) => {
+      const sign = value === null ? signs?.[row]?.[column] : null
+      return sign ? [{ row, column, ...TONES[sign.tone], text: sign.texts.find((one) => textWidth(one, 11) + 6 <= wide) ?? '' }] : []
+    }),
+  )
   const empty = values
     .flatMap((line, row) =>
-      line.map((value, column) => (value === null ? `M${left + column * wide},${row * high}h${wide}v${high}h${-wide}z` : '')),
+      line.map((value, column) =>
+        value === null && !signs?.[row]?.[column] ? `M${left + column * wide},${row * high}h${wide}v${high}h${-wide}z` : '',
+      ),
     )
     .join('')
   const x = cursor ? left + cursor[1] * wide : 0
@@ -92,7 +120,7 @@ export function HeatTable({
         class="chart-svg"
         role="application"
         aria-roledescription="heat map"
-        aria-label={`${title}: ${rows.length} rows, ${columns.length} columns. Arrow keys move, Enter shows the place on the timeline.`}
+        aria-label={`${title}: ${rows.length} rows, ${columns.length} columns. Arrow keys move, ${action}.`}
         tabIndex={0}
         width={width}
         height={height}
@@ -144,6 +172,24 @@ export function HeatTable({
               </text>
             ) : null,
           )}
+          {signed.map(({ row, column, text, ground, ink }) => (
+            <g key={`${row} ${column}`}>
+              <rect
+                x={left + column * wide + 0.5}
+                y={row * high + 0.5}
+                width={wide - 1}
+                height={high - 1}
+                fill={ground}
+                stroke={ink}
+                stroke-opacity="0.35"
+              />
+              {high >= 12 && (
+                <text x={left + (column + 0.5) * wide} y={row * high + high / 2 + 4} text-anchor="middle" style={{ fill: ink }}>
+                  {text}
+                </text>
+              )}
+            </g>
+          ))}
           {written &&
             painted &&
             values.map((line, row) =>
@@ -175,6 +221,29 @@ export function HeatTable({
             ) : null,
           )}
         </g>
+        {outlined && (
+          <rect
+            x={left + outlined[1] * wide + 1}
+            y={outlined[0] * high + 1}
+            width={wide - 2}
+            height={high - 2}
+            fill="none"
+            stroke="var(--surface)"
+            stroke-width="3"
+          />
+        )}
+        {outlined && (
+          <rect
+            x={left + outlined[1] * wide + 1}
+            y={outlined[0] * high + 1}
+            width={wide - 2}
+            height={high - 2}
+            fill="none"
+            stroke="var(--text)"
+            stroke-width="2"
+            stroke-dasharray="4 3"
+          />
+        )}
         {cursor && <rect x={x} y={y} width={wide} height={high} fill="none" stroke="var(--text)" stroke-width="2" />}
       </svg>
       {empty !== '' && (

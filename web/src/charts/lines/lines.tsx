@@ -27,6 +27,8 @@ export interface Series {
   readonly label: string
   readonly colour: string
   readonly dash?: string
+  /** Points alone: between two of them nothing is known. */
+  readonly alone?: 'circle' | 'square' | 'triangle' | 'diamond'
   readonly values: readonly Value[]
 }
 
@@ -88,7 +90,7 @@ export function Lines({ width, title, series, x, y, references = [], marks = [],
     )
     const ends = series.map((_, at) => spots.filter((spot) => spot.series === at).pop())
     const area = { x: left, y: TOP - 14, width: width - left, height: bottom - TOP + 10 }
-    const taken = alongLines(spots)
+    const taken = alongLines(spots, series)
     const notes = place(
       spots.flatMap((spot) => {
         const note = series[spot.series]?.values[spot.index]?.note
@@ -274,7 +276,11 @@ export function Lines({ width, title, series, x, y, references = [], marks = [],
           {series.map((one) => (
             <li key={one.id}>
               <svg width="18" height="8" data-decoration>
-                <line x1="0" x2="18" y1="4" y2="4" style={{ stroke: one.colour }} stroke-width="2" stroke-dasharray={one.dash} />
+                {one.alone ? (
+                  <path d={outline(one.alone, { series: 0, index: 0, x: 9, y: 4 }, 3)} style={{ fill: one.colour }} />
+                ) : (
+                  <line x1="0" x2="18" y1="4" y2="4" style={{ stroke: one.colour }} stroke-width="2" stroke-dasharray={one.dash} />
+                )}
               </svg>
               {one.label}
             </li>
@@ -287,18 +293,32 @@ export function Lines({ width, title, series, x, y, references = [], marks = [],
 }
 
 /** Boxes along the lines, which words avoid. */
-function alongLines(spots: readonly Spot[]): Box[] {
+function alongLines(spots: readonly Spot[], series: readonly Series[]): Box[] {
   const boxes: Box[] = []
   spots.forEach((spot, index) => {
     boxes.push({ x: spot.x - 4, y: spot.y - 4, width: 8, height: 8 })
     const next = spots[index + 1]
-    if (!next || next.series !== spot.series) return
+    if (!next || next.series !== spot.series || series[spot.series]?.alone) return
     const steps = Math.ceil(Math.hypot(next.x - spot.x, next.y - spot.y) / 8)
     for (let n = 1; n < steps; n++) {
       boxes.push({ x: spot.x + ((next.x - spot.x) * n) / steps - 2, y: spot.y + ((next.y - spot.y) * n) / steps - 2, width: 4, height: 4 })
     }
   })
   return boxes
+}
+
+/** A point as a path. */
+function outline(shape: Series['alone'], { x, y }: Spot, r: number): string {
+  switch (shape) {
+    case 'square':
+      return `M${x - r},${y - r}h${2 * r}v${2 * r}h${-2 * r}z`
+    case 'triangle':
+      return `M${x},${y - r * 1.3}L${x + r * 1.3},${y + r}L${x - r * 1.3},${y + r}Z`
+    case 'diamond':
+      return `M${x},${y - r * 1.4}L${x + r * 1.4},${y}L${x},${y + r * 1.4}L${x - r * 1.4},${y}Z`
+    default:
+      return `M${x - r},${y}a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0z`
+  }
 }
 
 interface LineProps {
@@ -311,10 +331,11 @@ interface LineProps {
 
 function Line({ series, spots, scaleX, scaleY, picked }: LineProps) {
   let path = ''
-  spots.forEach((spot, index) => {
-    const before = spots[index - 1]
-    path += `${before && before.index === spot.index - 1 ? 'L' : 'M'}${spot.x.toFixed(1)},${spot.y.toFixed(1)}`
-  })
+  if (!series.alone)
+    spots.forEach((spot, index) => {
+      const before = spots[index - 1]
+      path += `${before && before.index === spot.index - 1 ? 'L' : 'M'}${spot.x.toFixed(1)},${spot.y.toFixed(1)}`
+    })
   const ranged = series.values.filter((value) => value.low !== undefined && value.high !== undefined)
   return (
     <g class="series" style={{ color: series.colour }} aria-hidden="true">
@@ -333,7 +354,7 @@ function Line({ series, spots, scaleX, scaleY, picked }: LineProps) {
         const value = series.values[spot.index]
         return (
           <g key={spot.index}>
-            <circle class={value?.hollow ? 'dot hollow' : 'dot'} cx={spot.x} cy={spot.y} r={value?.x === picked ? 6 : 3.5} />
+            <path class={value?.hollow ? 'dot hollow' : 'dot'} d={outline(series.alone, spot, value?.x === picked ? 6 : 3.5)} />
           </g>
         )
       })}

@@ -7,6 +7,7 @@ import type { Point } from '../../charts/scatter/model'
 import type { Tip } from '../../charts/axes/tooltip'
 import type { Row, SizeAnswer } from './answer'
 import { commandItem } from '../parts/command'
+import { choiceOf, frontier } from './frontier'
 
 export const DAY = 86_400
 export const COLOURS = [
@@ -17,7 +18,7 @@ export const COLOURS = [
   'var(--class-host)',
   'var(--class-data)',
 ] as const
-const DASHES = ['', '6 4', '2 3', '8 3 2 3', '10 4', '4 2'] as const
+const SHAPES = ['circle', 'square', 'triangle', 'diamond'] as const
 
 const plain = (value: number) => String(Number(value.toPrecision(3)))
 
@@ -37,23 +38,29 @@ function tip(row: Row): Tip {
 
 /** Said at points that matter: where scaling stops paying, and what was chosen. */
 function notes(answer: SizeAnswer): Map<Row, string> {
-  const { rows, verdict } = answer.size
+  const { rows, verdict, goal } = answer.size
   const found = new Map<Row, string>()
   for (const stop of verdict.stops) {
     const row = rows[stop.row]
     if (row && stop.is_reached) found.set(row, 'low marginal efficiency')
   }
   const chosen = verdict.chosen === null ? undefined : rows[verdict.chosen]
-  if (chosen) found.set(chosen, found.has(chosen) ? 'selected, low marginal efficiency' : 'selected')
+  if (chosen) {
+    const choice = choiceOf(
+      goal,
+      rows.every((row) => row.bill.rent !== null),
+    )
+    found.set(chosen, found.has(chosen) ? `${choice}, low marginal efficiency` : choice)
+  }
   return found
 }
 
-function seriesOf(answer: SizeAnswer, value: (row: Row) => number, said: Map<Row, string>): Series[] {
+function seriesOf(answer: SizeAnswer, value: (row: Row) => number | null, said: Map<Row, string>): Series[] {
   return answer.size.machines.map((machine, index) => ({
     id: machine.name,
     label: machine.name,
     colour: COLOURS[index % COLOURS.length] ?? COLOURS[0],
-    dash: DASHES[index % DASHES.length],
+    alone: SHAPES[index % SHAPES.length] ?? 'circle',
     values: answer.size.rows
       .filter((row) => row.machine === index)
       .map((row) => ({ x: row.devices, y: value(row), tip: tip(row), note: said.get(row), hollow: !(row.in_time && row.in_budget) })),
@@ -76,15 +83,24 @@ export function Charts({ answer, line, onPick }: Props) {
     const row = rows.filter((one) => one.machine === machine)[index]
     if (row) onPick(row)
   }
+  const edge = frontier(rows)
+  const isEdge = new Set(edge)
+  const idOf = (row: Row) => `${row.machine} ${row.devices}`
   const csv = () => ({
-    columns: ['machine', 'gpus', 'days', 'dollars', 'efficiency'],
-    rows: rows.map((row) => [row.cluster, row.devices, row.bill.calendar / DAY, row.bill.rent, row.efficiency]),
+    columns: ['machine', 'gpus', 'days', 'dollars', 'efficiency', 'on_frontier'],
+    rows: rows.map((row) => [row.cluster, row.devices, row.bill.calendar / DAY, row.bill.rent, row.efficiency, isEdge.has(row) ? 1 : 0]),
   })
   const days = seriesOf(answer, (row) => row.bill.calendar / DAY, said)
-  const rents = seriesOf(answer, (row) => row.bill.rent ?? 0, said)
+  const rents = seriesOf(answer, (row) => row.bill.rent, said)
   return (
     <>
-      <ChartFrame title="Days" about="hollow points miss the goal" name="machines-days" menu={commandItem(line)} rows={csv}>
+      <ChartFrame
+        title="Days"
+        about="one point per searched count, hollow where it misses the goal"
+        name="machines-days"
+        menu={commandItem(line)}
+        rows={csv}
+      >
         {(width) => (
           <Lines
             width={width}
@@ -111,29 +127,40 @@ export function Charts({ answer, line, onPick }: Props) {
           />
         )}
       </ChartFrame>
-      <ChartFrame title="Days against dollars" about="what each day saved costs" name="machines-trade" class="trade" rows={csv}>
+      <ChartFrame
+        title="Days against dollars"
+        about="large points on the steps are the frontier: no other count is both sooner and cheaper"
+        name="machines-trade"
+        class="trade"
+        rows={csv}
+      >
         {(width) => (
           <Scatter
             width={width}
             height={320}
             title="Days against dollars"
-            points={rows.map(
-              (row): Point => ({
-                id: `${row.machine} ${row.devices}`,
-                x: row.bill.calendar / DAY,
-                y: row.bill.rent ?? 0,
-                label: said.get(row) ? `${count(row.devices)} ${said.get(row)}` : count(row.devices),
-                weight: said.has(row) ? 2 : 1 / (1 + row.machine),
-                mark: said.has(row) ? 'front' : 'plain',
-                shape: (['circle', 'square', 'triangle', 'diamond', 'cross'] as const)[row.machine % 5],
-                colour: COLOURS[row.machine % COLOURS.length],
-                tip: tip(row),
-              }),
+            points={rows.flatMap((row): Point[] =>
+              row.bill.rent === null
+                ? []
+                : [
+                    {
+                      id: idOf(row),
+                      x: row.bill.calendar / DAY,
+                      y: row.bill.rent,
+                      label: said.get(row) ? `${count(row.devices)} ${said.get(row)}` : count(row.devices),
+                      weight: said.has(row) ? 2 : isEdge.has(row) ? 1.5 : 1 / (1 + row.machine),
+                      mark: isEdge.has(row) ? 'front' : 'plain',
+                      shape: SHAPES[row.machine % SHAPES.length] ?? 'circle',
+                      colour: COLOURS[row.machine % COLOURS.length] ?? COLOURS[0],
+                      tip: tip(row),
+                    },
+                  ],
             )}
+            front={edge.map(idOf)}
             x={{ title: 'days', format: plain, log: true }}
             y={{ title: 'dollars', format: dollars }}
             onPick={(id) => {
-              const row = rows.find((one) => `${one.machine} ${one.devices}` === id)
+              const row = rows.find((one) => idOf(one) === id)
               if (row) onPick(row)
             }}
           />

@@ -12,6 +12,7 @@ import { ProgressLine } from '../parts/progress'
 import { RunBar, said } from '../parts/run-bar'
 import type { Row, SizeAnswer } from './answer'
 import { Charts } from './charts'
+import { choiceOf, finer } from './frontier'
 import { PREFIX, question, sizing } from './question'
 import { Sizes } from './table'
 import '../parts/layout.css'
@@ -42,6 +43,11 @@ export default function Machines() {
   const load = (row: Row) => {
     const layout = answer?.layouts[answer.size.rows.indexOf(row)] ?? ''
     loadStrategy(layout, { cluster: row.cluster, gpus: String(row.devices) })
+  }
+  const denser = (counts: readonly number[]) => {
+    change({ [`${PREFIX}.gpus`]: counts.join(','), [`${PREFIX}.ran`]: '1' }, 'push')
+    const next = question()
+    if (next) sizing.start(next)
   }
   return (
     <div class="view machines">
@@ -114,7 +120,7 @@ export default function Machines() {
       {!answer && !state.running && state.problems.length === 0 && <Start ready={asked !== null} onStart={start} />}
       {answer && (
         <div class={`columns ${state.running || outdated ? 'stale' : ''}`} aria-busy={state.running}>
-          <Verdict answer={answer} onLoad={load} />
+          <Verdict answer={answer} onLoad={load} onFiner={denser} />
           <div class="columns halves">
             <Charts answer={answer} line={state.answer?.commandLine} onPick={load} />
           </div>
@@ -152,7 +158,17 @@ function Start({ ready, onStart }: { ready: boolean; onStart: () => void }) {
   return <NoRun title="No run yet" text="Name a model, a machine and the tokens above, or begin with an example." />
 }
 
-function Verdict({ answer, onLoad }: { answer: SizeAnswer; onLoad: (row: Row) => void }) {
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+function Verdict({
+  answer,
+  onLoad,
+  onFiner,
+}: {
+  answer: SizeAnswer
+  onLoad: (row: Row) => void
+  onFiner: (counts: readonly number[]) => void
+}) {
   const { rows, verdict, goal, machines } = answer.size
   const chosen = verdict.chosen === null ? undefined : rows[verdict.chosen]
   const nearest = verdict.nearest ? rows[verdict.nearest.row] : undefined
@@ -163,12 +179,23 @@ function Verdict({ answer, onLoad }: { answer: SizeAnswer; onLoad: (row: Row) =>
     .filter(Boolean)
     .join(', ')
   const price = rows[0]?.bill.device_price
+  const known = [...new Set(rows.map((row) => row.devices))]
+  // All machines get the same counts, so these are multiples of the largest.
+  const grid = finer(known, Math.max(1, ...machines.map((machine) => machine.devices)))
+  const more = grid.length - known.length
   return (
     <section class="panel verdict" aria-label="Answer">
       <div>
         {chosen && (
           <p class="large">
-            <strong>{count(chosen.devices)}</strong> × {chosen.accelerator}: {seconds(chosen.bill.calendar)} and {dollars(chosen.bill.rent)}
+            {capital(
+              choiceOf(
+                goal,
+                rows.every((row) => row.bill.rent !== null),
+              ),
+            )}
+            : <strong>{count(chosen.devices)}</strong> × {chosen.accelerator}, {seconds(chosen.bill.calendar)} and{' '}
+            {dollars(chosen.bill.rent)}
           </p>
         )}
         {verdict.is_no && (
@@ -201,11 +228,18 @@ function Verdict({ answer, onLoad }: { answer: SizeAnswer; onLoad: (row: Row) =>
           {!answer.complete && <li class="warn">Stopped early: results so far.</li>}
         </ul>
       </div>
-      {chosen && (
-        <button type="button" class="button primary" onClick={() => onLoad(chosen)}>
-          Load into the calculator
-        </button>
-      )}
+      <div class="actions">
+        {chosen && (
+          <button type="button" class="button primary" onClick={() => onLoad(chosen)}>
+            Load into the calculator
+          </button>
+        )}
+        {more > 0 && (
+          <button type="button" class="button" onClick={() => onFiner(grid)}>
+            Add {count(more)} {more === 1 ? 'count' : 'counts'} in between
+          </button>
+        )}
+      </div>
     </section>
   )
 }

@@ -2,10 +2,16 @@
 import { count, dollars, percent, seconds } from '../../charts/format'
 import { type Column, Table } from '../../ui/table'
 import type { Row, SizeAnswer } from './answer'
+import { choiceOf, frontier } from './frontier'
 
 export function Sizes({ answer, onPick }: { answer: SizeAnswer; onPick: (row: Row) => void }) {
-  const { rows, verdict, impossible, machines } = answer.size
+  const { rows, verdict, impossible, machines, goal } = answer.size
   const chosen = verdict.chosen === null ? undefined : rows[verdict.chosen]
+  const edge = new Set(frontier(rows))
+  const choice = choiceOf(
+    goal,
+    rows.every((row) => row.bill.rent !== null),
+  )
   const stops = new Set(verdict.stops.filter((stop) => stop.is_reached).map((stop) => rows[stop.row]))
   const columns: Column<Row>[] = [
     { key: 'gpus', title: 'GPUs', value: (row) => row.devices, cell: (row) => count(row.devices), align: 'right' },
@@ -50,14 +56,20 @@ export function Sizes({ answer, onPick }: { answer: SizeAnswer; onPick: (row: Ro
       cell: (row) => (row.dollars_per_day_saved === null ? '' : dollars(row.dollars_per_day_saved)),
       align: 'right',
     },
+    {
+      key: 'frontier',
+      title: 'Frontier',
+      about: 'No other count is both sooner and cheaper',
+      value: (row) => (edge.has(row) ? 'yes' : ''),
+    },
     { key: 'plan', title: 'Layout', value: (row) => row.plan_summary, wrap: true },
     {
       key: 'verdict',
       title: 'Verdict',
-      value: (row) => (row === chosen ? 'chosen' : stops.has(row) ? 'low marginal efficiency' : ''),
+      value: (row) => (row === chosen ? choice : stops.has(row) ? 'low marginal efficiency' : ''),
       cell: (row) =>
         row === chosen ? (
-          <span class="badge good">chosen</span>
+          <span class="badge good">{choice}</span>
         ) : stops.has(row) ? (
           <span class="badge warn">low marginal efficiency</span>
         ) : (

@@ -2,6 +2,7 @@
 export type {
   Answer as Named,
   Candidate,
+  Cell,
   Miss,
   Peak as Memory,
   Ranked,

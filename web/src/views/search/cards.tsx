@@ -1,17 +1,15 @@
 // Layouts as cards, one for each family: its simplest member within the tie, its price, and the rest of the family on demand.
-import { useMemo, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import { type Arguments, Refusal } from '../../api/ask'
 import { startJob } from '../../api/jobs'
 import { useAnswer } from '../../api/live'
 import { bytes, percent, relative, seconds } from '../../charts/format'
-import { ChartFrame } from '../../charts/frame'
-import { HeatTable } from '../../charts/heatmap/heat-table'
 import { toArguments } from '../../state/run'
 import { FIT } from '../parts/fit'
 import { saidLayout } from '../parts/strategy'
 import type { Found, SearchAnswer } from './answer'
-import { landscape, spaceOf, titleOf } from './family'
+import { spaceOf, titleOf } from './family'
 import { runSaid } from './question'
 import { SpentBar } from './ranking'
 
@@ -124,12 +122,18 @@ function Members({ one, question, onPick }: Omit<Props, 'found'> & { one: Found 
   )
 }
 
-/** The run's own layout beside those that were found. */
-function Own({ best }: { best: Found }) {
+/** The estimate of the layout that the run names; null where it names none. */
+export function useOwn() {
   const run = runSaid()
   const has = Object.keys(saidLayout(run)).length > 0
   const own = useAnswer<Estimate>('estimate', has ? toArguments(run) : null)
-  if (!has) return null
+  return has ? own : null
+}
+
+/** The run's own layout beside those that were found. */
+function Own({ best }: { best: Found }) {
+  const own = useOwn()
+  if (!own) return null
   const estimate = own.answer
   return (
     <article class="card own" aria-label="Your layout">
@@ -150,52 +154,5 @@ function Own({ best }: { best: Found }) {
         <p class="muted small">{own.problems[0]?.message ?? 'Estimating…'}</p>
       )}
     </article>
-  )
-}
-
-/** Step time over TP and PP: where the good layouts lie. */
-export function Landscape({ found, onPick }: Pick<Props, 'found' | 'onPick'>) {
-  const { tp, pp, best } = useMemo(() => landscape(found), [found])
-  if (tp.length * pp.length < 2) return null
-  return (
-    <ChartFrame
-      title="Step time by TP and PP"
-      about="the best ranked layout of each; hatched: no layout that fits was ranked"
-      name="layouts-by-tp-pp"
-      rows={() => ({
-        columns: ['tp', 'pp', 'step_time_s', 'layout'],
-        rows: tp.flatMap((t, row) =>
-          pp.map((p, column) => [t, p, best[row]?.[column]?.ranked.candidate.step_time ?? null, best[row]?.[column]?.layout ?? '']),
-        ),
-      })}
-    >
-      {(width) => (
-        <HeatTable
-          width={width}
-          title="Step time by TP and PP"
-          rows={tp.map((size) => `TP${size}`)}
-          columns={pp.map((size) => `PP${size}`)}
-          values={best.map((row) => row.map((one) => one?.ranked.candidate.step_time ?? null))}
-          from="least"
-          nothing="no layout that fits was ranked"
-          format={seconds}
-          tip={(row, column, value) => ({
-            title: `TP${tp[row]} PP${pp[column]}`,
-            lines:
-              value === null
-                ? [{ name: 'step', value: 'not ranked' }]
-                : [
-                    { name: 'step', value: seconds(value) },
-                    { name: 'layout', value: best[row]![column]!.ranked.plan_summary.split(',')[0]! },
-                  ],
-            hint: value === null ? '' : 'Click or Enter loads it into the calculator.',
-          })}
-          onChoose={(row, column) => {
-            const one = best[row]?.[column]
-            if (one) onPick(one)
-          }}
-        />
-      )}
-    </ChartFrame>
   )
 }

@@ -1,7 +1,6 @@
 // Families of layouts: one for each combination of TP, PP, CP, EP and sharding. Pure.
 import type { Plan } from '../../api/answers'
 import { shardingText } from '../calculator/wording'
-import type { Found } from './answer'
 
 type Shape = Pick<Plan, 'tensor_parallel' | 'pipeline_parallel' | 'context_parallel' | 'expert_parallel' | 'sharding'>
 
@@ -36,31 +35,4 @@ export function spaceOf(plan: Shape): string[] {
     `ep=${plan.expert_parallel}`,
     `sharding=${shardingText(plan.sharding)}`,
   ]
-}
-
-/** The best step time by TP (rows) and PP (columns); null where no layout is ranked. */
-export function landscape(found: readonly Found[]): {
-  readonly tp: readonly number[]
-  readonly pp: readonly number[]
-  readonly best: readonly (readonly (Found | null)[])[]
-} {
-  const sizes = (of: (plan: Shape) => number) => [...new Set(found.map((one) => of(one.ranked.candidate.plan)))].sort((a, b) => a - b)
-  const tp = sizes((plan) => plan.tensor_parallel)
-  const pp = sizes((plan) => plan.pipeline_parallel)
-  const best = tp.map((t) =>
-    pp.map((p) => {
-      const here = found.filter(
-        ({
-          ranked: {
-            candidate: { plan },
-          },
-        }) => plan.tensor_parallel === t && plan.pipeline_parallel === p,
-      )
-      return here.reduce<Found | null>(
-        (least, one) => (least === null || one.ranked.candidate.step_time < least.ranked.candidate.step_time ? one : least),
-        null,
-      )
-    }),
-  )
-  return { tp, pp, best }
 }

@@ -11,10 +11,22 @@ import { NoRun } from '../parts/no-run'
 import { many, ProgressLine } from '../parts/progress'
 import { said } from '../parts/run-bar'
 import type { Found } from './answer'
-import { Cards, Landscape } from './cards'
+import { Cards } from './cards'
+import { Landscape } from './landscape'
 import { NothingFits } from './nothing'
 import { identify, Plot } from './plot'
-import { frontQuestion, paretoFront, PREFIX, question, ranking, rankingQuestion, scope as scopeOf, whyNot } from './question'
+import {
+  frontQuestion,
+  mapping,
+  mapQuestion,
+  paretoFront,
+  PREFIX,
+  question,
+  ranking,
+  rankingQuestion,
+  scope as scopeOf,
+  whyNot,
+} from './question'
 import { Ranking } from './ranking'
 import { ScopePanel } from './scope'
 import { WhyNotPanel } from './why-not'
@@ -28,12 +40,15 @@ export default function Search() {
   const edge = frontQuestion(scope)
   const state = ranking.state.value
   const frontState = paretoFront.state.value
+  const mapState = mapping.state.value
+  const mapped = mapQuestion(scope)
   const [pointed, setPointed] = useState<string | null>(null)
   const wanted = asked ? identity('search', asked) : ''
   const start = () => {
     if (!asked) return
     if (!scope.ran) set(PREFIX, 'ran', '1')
     paretoFront.stop()
+    mapping.stop()
     ranking.start(asked, true)
   }
   // A link to an answer asks for it again; later changes of the scope wait for the button.
@@ -56,14 +71,32 @@ export default function Search() {
   useEffect(() => {
     if (answered && edge) paretoFront.start(edge)
   }, [answered, edge && identity('search', edge)])
+  // The map comes last: it searches once for each pair of TP and PP.
+  const mapWanted = mapped ? identity('search', mapped) : ''
+  const frontDone = !answered || !edge || (!frontState.running && frontState.of === identity('search', edge))
+  const mapReady = state.answer !== null && !state.running && state.of === wanted && state.answer.answer.complete && frontDone
+  useEffect(() => {
+    if (mapReady && mapped) mapping.start(mapped)
+  }, [mapReady, mapWanted])
   useKeys([
-    { keys: 'Escape', title: 'Stop the search', group: 'Search', run: () => (ranking.state.value.running ? ranking.stop() : false) },
+    {
+      keys: 'Escape',
+      title: 'Stop the search',
+      group: 'Search',
+      run: () => {
+        const running = [ranking, mapping].find((job) => job.state.value.running)
+        return running ? running.stop() : false
+      },
+    },
   ])
 
   const answer = state.answer?.answer
   const outdated = answer && !state.running && state.of !== wanted
   const load = (one: Found) => loadStrategy(one.command)
   const frontKnown = edge && frontState.of === identity('search', edge) ? (frontState.answer?.answer.candidates ?? []) : []
+  const landscape = (mapState.of === mapWanted || mapState.asking === mapWanted) && (
+    <Landscape state={mapState} onStop={() => mapping.stop()} />
+  )
   return (
     <div class="view search">
       <ScopePanel scope={scope} ready={asked !== null} running={state.running} onStart={start} />
@@ -93,6 +126,7 @@ export default function Search() {
             {Math.round(answer.fit_probability * 100)}%
           </p>
           <NothingFits answer={answer} cluster={said('cluster')} />
+          {answer.candidates.length === 0 && landscape}
           {answer.candidates.length > 0 && (
             <>
               <div class="columns two">
@@ -109,7 +143,7 @@ export default function Search() {
                 <Winner answer={answer} onLoad={load} />
               </div>
               {answer.by_family && asked && <Cards found={answer.candidates} question={asked} onPick={load} />}
-              <Landscape found={answer.candidates} onPick={load} />
+              {landscape}
               <WhyNotPanel scope={scope} />
               <Ranking found={answer.candidates} filter={scope.filter} pointed={pointed} onPoint={setPointed} onPick={load} />
             </>

@@ -78,6 +78,7 @@ export function question(of: Scope): Arguments | null {
 
 export const ranking = new LongJob<SearchAnswer>('search')
 export const paretoFront = new LongJob<SearchAnswer>('search')
+export const mapping = new LongJob<SearchAnswer>('search')
 export const whyNot = new LongJob<SearchAnswer>('search')
 
 export function rankingQuestion(of: Scope): Arguments | null {
@@ -88,4 +89,10 @@ export function rankingQuestion(of: Scope): Arguments | null {
 export function frontQuestion(of: Scope): Arguments | null {
   const asked = question(of)
   return asked && { ...asked, pareto: of.against === 'cost' ? 'time,cost' : 'time,memory', top: 50 }
+}
+
+/** The best of each pair of TP and PP, or what it lacks in memory. */
+export function mapQuestion(of: Scope): Arguments | null {
+  const asked = question(of)
+  return asked && { ...asked, map: true, all: true, top: 1 }
 }

@@ -215,11 +215,7 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
     let local = stage_parameters(costing, &evaluation.chunks).get(stage).copied().unwrap_or_default();
     let update = evaluation.updates.get(stage).copied().unwrap_or_default();
     let mut layers: Vec<Input> = vec![
-        given(
-            "parameters",
-            local.dense + local.routed,
-            &format!("trained weights on one rank of stage {stage}"),
-        ),
+        given("parameters", local.trained(), &format!("trained weights on one rank of stage {stage}")),
         given(
             "layers",
             local_chunks(plan, stage).iter().map(|&c| evaluation.chunks[c].layers).sum::<u64>() as f64,

@@ -7,19 +7,22 @@
 
 use super::Sizes;
 use railwright_spec::model::{Layer, Module, Weight};
-use railwright_spec::plan::{Lora, Plan};
+use railwright_spec::plan::{Adapter, Lora, Plan};
 
 /// The saved inputs of one layer.
 pub(super) struct Inputs<'a> {
     layer: &'a Layer,
     lora: Option<Lora>,
+    adapters: Vec<Adapter>,
     trained: f64,
     adapted: f64,
 }
 
 impl<'a> Inputs<'a> {
     pub(super) fn new(layer: &'a Layer, plan: &Plan, sizes: &Sizes) -> Self {
-        Self { layer, lora: plan.adapters(), trained: sizes.input, adapted: sizes.a }
+        let lora = plan.adapters();
+        let adapters = lora.as_ref().map(|lora| lora.adapters(layer)).unwrap_or_default();
+        Self { layer, lora, adapters, trained: sizes.input, adapted: sizes.a }
     }
 
     /// Bytes per element of the saved input that some weights read: in the products' format where they are trained, in the
@@ -35,7 +38,7 @@ impl<'a> Inputs<'a> {
         self.bytes(|w| w.module == module)
     }
 
-    /// Of attention's projections from the hidden width, and of an MLP beside them that reads the same tensor.
+    /// Of attention's projections from the hidden width, and of a parallel MLP that reads the same tensor.
     pub(super) fn attention(&self) -> f64 {
         let beside = |w: &Weight| self.layer.parallel_residual && w.module == Module::Mlp && !is_down(w);
         self.bytes(|w| w.module == Module::AttentionInput && !is_up_projection(w) || beside(w))
@@ -53,10 +56,11 @@ impl<'a> Inputs<'a> {
 
     /// Elements per token that `A` makes and `B`'s gradient needs: the rank of every adapter of a module.
     pub(super) fn ranks(&self, module: Module) -> f64 {
-        self.lora.as_ref().map_or(0.0, |lora| {
-            let adapters = lora.adapters(self.layer);
-            adapters.iter().filter(|a| a.a.module == module).map(|a| a.a.rows as f64).sum()
-        })
+        self.adapters
+            .iter()
+            .filter(|adapter| adapter.a.module == module)
+            .map(|adapter| adapter.a.rows as f64)
+            .sum()
     }
 }
 

@@ -54,6 +54,7 @@ pub(super) fn resolve(arguments: &args::Estimate, printer: &Printer) -> Result<O
         pareto: Vec::new(),
         top: 1,
         all: false,
+        map: false,
         why_not: Vec::new(),
         save: None,
         output: output.clone(),

@@ -11,7 +11,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run;
 use railwright_network::failures::Recovery;
-use railwright_network::topology::{DesignSpec, Routing};
+use railwright_network::topology::DesignSpec;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome
     let recovery = Recovery::read(&Value::Text(arguments.recovery.clone()))
         .map_err(|problem| problem.in_file("--recovery"))?;
     let wiring = wiring.recovering(recovery);
-    let is_hashed = wiring.topology.design.routing == Routing::Ecmp;
+    let is_hashed = wiring.topology.design.routing.is_hashed();
     let seeds = arguments.seeds.unwrap_or(if is_hashed { SEEDS } else { 1 });
     let operation = arguments.operation.collective();
     let question = Question { operation, sizes: &sizes, groups: &groups, seeds };
@@ -70,7 +70,7 @@ fn on_file(
     let said = DesignSpec { devices: Some(devices), ..DesignSpec::default() };
     let (_, groups) = placed(arguments, word, &said)?;
     cluster.devices = devices.next_multiple_of(cluster.scale_up.domain_size.max(1));
-    let is_hashed = fabric.setting.routing == Routing::Ecmp;
+    let is_hashed = fabric.setting.routing.is_hashed();
     let seeds = arguments.seeds.unwrap_or(if is_hashed { SEEDS } else { 1 });
     let question = Question { operation: arguments.operation.collective(), sizes, groups: &groups, seeds };
     let curve = match watched(&cluster, Network::Imported(&fabric), &question, printer) {

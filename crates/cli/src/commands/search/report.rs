@@ -1,6 +1,7 @@
 //! The voices of `search`.
 
 mod fields;
+mod map;
 
 use super::Answered;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
@@ -61,6 +62,7 @@ impl Answer for Answered {
                 Tone::Faint,
             ));
         }
+        map::tables(&self.map, &mut document);
         self.why_not.iter().for_each(|answer| why(answer, self.fit_probability, &mut document));
         if let Some(best) = self.shown.first() {
             if !best.ranked.warnings.is_empty() {

@@ -28,7 +28,7 @@ pub(crate) struct CollectiveFields<'a> {
     title: String,
     /// Settings that were not specified.
     chosen: &'a [String],
-    /// Whether the fabric has latencies of cables, which have no effect: latencies are those of the cluster.
+    /// Whether latencies of cables have no effect, because those of the cluster are used: true on a fabric from a file.
     ignores_cable_latencies: bool,
 }
 

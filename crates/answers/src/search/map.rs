@@ -1,0 +1,116 @@
+//! The space over tensor and pipeline degrees: the fastest layout of each pair, or by how much the smallest one does not fit.
+//!
+//! Responsible for: one search for each pair of degrees, and its outcome as figures. Refuses to draw: printers and the page do.
+
+use crate::Refused;
+use crate::question::Question;
+use crate::searcher::{Ran, Searcher};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Seconds};
+use railwright_tuner::search::Search;
+use serde::Serialize;
+
+/// All layouts with one tensor and one pipeline degree.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cell {
+    /// Cluster as it was named.
+    pub cluster: String,
+    /// Its devices.
+    pub devices: u64,
+    /// Tensor parallel.
+    pub tensor: u64,
+    /// Pipeline stages.
+    pub pipeline: u64,
+    /// What the search of the cell came to.
+    pub outcome: Outcome,
+}
+
+/// What the search of a cell came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "is")]
+pub enum Outcome {
+    /// At least one layout fits.
+    Fits {
+        /// Step time of the fastest, slowed down where the allocator retries.
+        step_time: Seconds,
+        /// Its tokens per second over all devices.
+        tokens_per_second: f64,
+        /// The layout as flags.
+        layout: String,
+    },
+    /// No layout fits: the figures are those of the one that needs the least memory.
+    OutOfMemory {
+        /// By how much a device would have to be larger for the wanted probability of fitting.
+        lacks: Bytes,
+        /// What a device has.
+        device_memory: Bytes,
+        /// The stage that needs the most.
+        stage: usize,
+        /// The layout as flags.
+        layout: String,
+    },
+    /// The degrees make up the devices, yet no layout with them is valid.
+    Invalid,
+    /// The search was stopped before the cell was complete.
+    Unsearched,
+}
+
+/// The cells of all searches, by search, tensor and pipeline degree.
+pub(super) fn cells(
+    asked: &dyn Question,
+    searcher: &Searcher<'_>,
+    searches: &[Search<'_>],
+    indices: &[usize],
+) -> Result<Vec<Cell>, Refused> {
+    if searches.iter().any(Search::is_simulated) {
+        let problem =
+            Problem::new("the map needs one search per cell, which simulated collectives make too slow");
+        return Err(problem.in_file("--map").hint("leave out --map or the simulated pricing").into());
+    }
+    let mut degrees: Vec<(usize, u64, u64)> = Vec::new();
+    let mut narrowed: Vec<Search<'_>> = Vec::new();
+    for (search, &index) in searches.iter().zip(indices) {
+        for (tensor, pipeline) in search.cells() {
+            degrees.push((index, tensor, pipeline));
+            narrowed.push(search.for_cell(tensor, pipeline));
+        }
+    }
+    let ran = searcher.run(&narrowed);
+    let each = degrees.into_iter().zip(&narrowed).zip(&ran);
+    let cell = |(((index, tensor, pipeline), search), ran): (((usize, u64, u64), &Search<'_>), &Ran)| {
+        let setting = asked.settings().get(index)?;
+        let outcome = outcome(search, ran, |plan| setting.layout(plan));
+        let (cluster, devices) = (setting.word.clone(), search.cluster.devices);
+        Some(Cell { cluster, devices, tensor, pipeline, outcome })
+    };
+    Ok(each.filter_map(cell).collect())
+}
+
+fn outcome(
+    search: &Search<'_>,
+    ran: &Ran,
+    layout: impl Fn(&railwright_spec::plan::Plan) -> String,
+) -> Outcome {
+    if !ran.is_complete {
+        return Outcome::Unsearched;
+    }
+    let found = search.outcome(&ran.results);
+    if let Some(best) = found.candidates.first() {
+        return Outcome::Fits {
+            step_time: best.expected_time,
+            tokens_per_second: best.tokens_per_second,
+            layout: layout(&best.plan),
+        };
+    }
+    match found.nearest_misses.first() {
+        Some(miss) => Outcome::OutOfMemory {
+            lacks: miss.missing,
+            device_memory: miss.device_memory,
+            stage: miss.memory.stage,
+            layout: layout(&miss.plan),
+        },
+        None => Outcome::Invalid,
+    }
+}

@@ -1,0 +1,133 @@
+//! Fine-tuning in NeMo 1: adapters under `model.peft`, and the data set whose lengths and batches hold.
+//!
+//! Responsible for: LoRA by NeMo's names of modules, and the other methods, which are listed. Refuses to read the checkpoint that a file
+//! starts from: the model is open.
+
+use crate::adapter;
+use crate::document::{Data, Document, Entry};
+use crate::{Draft, RemarkKind};
+use railwright_spec::human::shorten;
+
+/// NeMo's names of modules, and Megatron's. `variant: canonical` adapts the parts of fused matrices apart.
+const TARGETS: &[(&str, &[&str], &[&str])] = &[
+    ("attention_qkv", &["linear_qkv"], &["q_proj", "k_proj", "v_proj"]),
+    ("attention_dense", &["linear_proj"], &["linear_proj"]),
+    ("mlp_fc1", &["linear_fc1"], &["gate_proj", "up_proj"]),
+    ("mlp_fc2", &["linear_fc2"], &["linear_fc2"]),
+];
+
+/// Names of several modules.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("attention", &["attention_qkv", "attention_dense"]),
+    ("mlp", &["mlp_fc1", "mlp_fc2"]),
+    ("all", &["attention_qkv", "attention_dense", "mlp_fc1", "mlp_fc2"]),
+];
+
+/// NeMo 1 (`LoraPEFTConfig`): rank 32 on queries, keys and values as one matrix.
+const USUAL: adapter::Usual =
+    adapter::Usual { of: "NeMo", rank: 32, targets: &[railwright_spec::plan::LoraTarget::FusedQkv] };
+
+const METHOD: &str = "model.peft.peft_scheme";
+
+fn said(entry: &Entry) -> (String, Option<usize>) {
+    (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line())
+}
+
+/// Takes over what fine-tuning adds to a configuration of pre-training.
+pub(super) fn read(document: &Document, draft: &mut Draft) {
+    data(document, draft);
+    let Some(entry) = document.get(METHOD) else { return };
+    let (text, line) = said(entry);
+    let Data::Text(methods) = &entry.data else { return };
+    for method in methods.split(',').map(|method| method.trim().to_ascii_lowercase()) {
+        match method.as_str() {
+            "lora" | "qlora" => {
+                adapter::lora(draft, &text, line);
+                if method == "qlora" {
+                    adapter::quantized(draft, &text, line, "4");
+                }
+                lora(document, draft);
+            }
+            "" | "none" | "null" => {}
+            other => {
+                let message = format!(
+                    "`{}` is not modelled: all parameters are estimated as trained, an upper bound",
+                    shorten(other)
+                );
+                draft.remark(RemarkKind::NotModelled, &text, line, message);
+            }
+        }
+    }
+}
+
+/// Rank and targets.
+fn lora(document: &Document, draft: &mut Draft) {
+    let at = |key: &str| document.get(&format!("model.peft.lora_tuning.{key}"));
+    if let Some(entry) = at("adapter_dim")
+        && let Data::Integer(rank) = entry.data
+        && let Ok(rank) = u64::try_from(rank)
+    {
+        let (text, line) = said(entry);
+        draft.set("plan.lora_rank", &rank, &text, line);
+    }
+    let is_apart = at("variant").is_some_and(|entry| entry.data == Data::Text("canonical".to_owned()));
+    if let Some(entry) = at("target_modules") {
+        let (text, line) = said(entry);
+        adapter::set_targets(draft, &targets(&entry.data, is_apart), &text, line);
+    }
+    adapter::defaults(draft, USUAL);
+    if let Some(entry) = at("layer_selection")
+        && entry.data != Data::Null
+    {
+        let (text, line) = said(entry);
+        let message = "names single layers: adapters are counted on all layers";
+        draft.remark(RemarkKind::NotModelled, &text, line, message);
+    }
+}
+
+/// Megatron's names of NeMo's; a name that nobody knows stays as it is.
+fn targets(data: &Data, is_apart: bool) -> Vec<String> {
+    let names: Vec<String> = match data {
+        Data::List(items) => items.iter().take(100).map(|item| item.data.shown()).collect(),
+        Data::Text(text) => vec![text.clone()],
+        _ => Vec::new(),
+    };
+    let mut found = Vec::new();
+    for name in &names {
+        let group = GROUPS.iter().find(|(group, _)| group == name).map(|(_, members)| *members);
+        let own = [name.as_str()];
+        for member in group.unwrap_or(&own) {
+            match TARGETS.iter().find(|(known, ..)| known == member) {
+                Some((_, fused, apart)) => {
+                    let list = if is_apart { apart } else { fused };
+                    found.extend(list.iter().map(|&name| name.to_owned()));
+                }
+                None => found.push((*member).to_owned()),
+            }
+        }
+    }
+    found
+}
+
+/// Lengths and batches of the data set that is trained on: they hold, not those of the model.
+fn data(document: &Document, draft: &mut Draft) {
+    let at = |key: &str| document.get(&format!("model.data.train_ds.{key}"));
+    for (name, key) in [
+        ("max_seq_length", "plan.sequence_length"),
+        ("micro_batch_size", "plan.micro_batch"),
+        ("global_batch_size", "plan.global_batch"),
+    ] {
+        if let Some(entry) = at(name)
+            && let Data::Integer(n) = entry.data
+            && let Ok(n) = u64::try_from(n)
+        {
+            let (text, line) = said(entry);
+            draft.set(key, &n, &text, line);
+        }
+    }
+    let is_packed = at("packed_sequence").is_some_and(|entry| entry.data == Data::Flag(true));
+    if at("max_seq_length").is_some() && !is_packed {
+        let message = "samples are not packed: every one is estimated at the longest length, an upper bound of time and memory";
+        draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
+    }
+}

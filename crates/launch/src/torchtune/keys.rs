@@ -1,0 +1,106 @@
+//! Keys of torchtune's YAML, as data.
+
+use crate::fields::{Known, Meaning};
+use Meaning::{Ignored, Key, Lost, Read};
+
+/// Keys of older versions, and what they are called today.
+pub(super) const RENAMED: &[(&str, &str)] = &[("fsdp.cpu_offload", "fsdp_cpu_offload")];
+
+/// Whether a key is one that has an effect.
+pub(super) fn matters(path: &str) -> bool {
+    KNOWN.iter().any(|(name, meaning)| *name == path && !matches!(meaning, Ignored))
+}
+
+const OTHER_MODEL: &str = "other models of the run are not modelled: a lower bound";
+
+/// All keys that are known.
+pub(super) const KNOWN: &[Known] = &[
+    ("batch_size", Key("plan.micro_batch")),
+    ("gradient_accumulation_steps", Key("plan.micro_batches")),
+    ("tensor_parallel_dim", Key("plan.tensor_parallel")),
+    ("context_parallel_dim", Key("plan.context_parallel")),
+    ("context_parallel_rotate_method", Read),
+    ("data_parallel_shard_dim", Read),
+    ("data_parallel_replicate_dim", Read),
+    ("fsdp_reshard_after_forward", Read),
+    ("fsdp_cpu_offload", Read),
+    ("model._component_", Read),
+    ("model.lora_attn_modules", Read),
+    ("model.apply_lora_to_mlp", Read),
+    ("model.apply_lora_to_output", Read),
+    ("model.lora_rank", Read),
+    ("model.lora_alpha", Ignored),
+    ("model.lora_dropout", Lost(&["0", "0.0"], "dropout in front of adapters is not modelled")),
+    ("model.use_dora", Read),
+    ("model.quantize_base", Read),
+    ("model.decoder_trainable", Read),
+    ("model.encoder_trainable", Read),
+    ("model.fusion_trainable", Read),
+    ("dtype", Read),
+    ("enable_fp8_training", Read),
+    ("fp8_recipe_name", Ignored),
+    ("optimizer._component_", Read),
+    ("optimizer_in_bwd", Read),
+    ("enable_activation_checkpointing", Read),
+    ("enable_activation_offloading", Read),
+    ("activation_offloading_use_streams", Ignored),
+    ("ac_mode", Read),
+    ("ac_option", Read),
+    ("compile", Read),
+    ("loss._component_", Read),
+    ("teacher_model._component_", Read),
+    ("quantizer._component_", Read),
+    ("tokenizer.max_seq_len", Read),
+    ("dataset.max_seq_len", Read),
+    ("dataset.packed", Read),
+    ("device", Lost(&["cuda"], "the cluster's accelerators are estimated")),
+    (
+        "custom_sharded_layers",
+        Lost(
+            &[],
+            "what FSDP gathers apart is not modelled: embedding and head are estimated with the whole model",
+        ),
+    ),
+    ("ref_checkpointer._component_", Lost(&[], OTHER_MODEL)),
+    ("ref_checkpointer.*", Ignored),
+    ("tensor_parallel_plan.*", Ignored),
+    ("optimizer.*", Ignored),
+    ("lr_scheduler.*", Ignored),
+    ("loss.*", Ignored),
+    ("tokenizer.*", Ignored),
+    ("dataset.*", Ignored),
+    ("dataset_val.*", Ignored),
+    ("dataloader.*", Ignored),
+    ("datasets", Ignored),
+    ("quantizer.*", Ignored),
+    ("teacher_model.*", Ignored),
+    ("teacher_checkpointer.*", Ignored),
+    ("kd_loss.*", Ignored),
+    ("kd_ratio", Ignored),
+    ("checkpointer.*", Ignored),
+    ("metric_logger.*", Ignored),
+    ("profiler.*", Ignored),
+    ("output_dir", Ignored),
+    ("name", Ignored),
+    ("base_model_path", Ignored),
+    ("model_dir", Ignored),
+    ("seed", Ignored),
+    ("shuffle", Ignored),
+    ("collate_fn", Ignored),
+    ("epochs", Ignored),
+    ("max_steps_per_epoch", Ignored),
+    ("save_every_n_steps", Ignored),
+    ("save_every_n_epochs", Ignored),
+    ("run_val_every_n_steps", Ignored),
+    ("batch_size_val", Ignored),
+    ("clip_grad_norm", Ignored),
+    ("resume_from_checkpoint", Ignored),
+    ("save_adapter_weights_only", Ignored),
+    ("enable_async_checkpointing", Ignored),
+    ("use_distributed_state_dict", Ignored),
+    ("low_cpu_ram", Ignored),
+    ("cudnn_deterministic_mode", Ignored),
+    ("log_level", Ignored),
+    ("log_every_n_steps", Ignored),
+    ("log_peak_memory_stats", Ignored),
+];

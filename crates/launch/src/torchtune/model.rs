@@ -1,0 +1,93 @@
+//! torchtune's model builders: which model a function builds, and its adapters.
+//!
+//! Responsible for: `lora_` and `qlora_` in front of a builder's name, and the arguments that choose adapters. Refuses dimensions that are
+//! given to a general builder: the model then is open.
+
+use crate::RemarkKind;
+use crate::adapter;
+use crate::fields::Fields;
+use railwright_spec::plan::{LoraTarget, LoraTargets, Optimizer};
+use std::collections::BTreeSet;
+
+const BUILDER: &str = "model._component_";
+
+/// Rank of torchtune's builders; targets have no default there.
+const RANK: u64 = 8;
+
+/// The model of the builder.
+pub(super) fn read(fields: &mut Fields<'_>) {
+    let Some(builder) = fields.word(BUILDER) else { return };
+    let (method, name) = parts(&builder);
+    fields.named_model(BUILDER, name);
+    let (said, line) = fields.said(BUILDER);
+    if method.is_some() {
+        adapter::lora(&mut fields.draft, &said, line);
+    }
+    let base = "model.quantize_base";
+    let is_quantized = fields.flag(base);
+    if is_quantized == Some(true) {
+        let (said, line) = fields.said(base);
+        adapter::quantized(&mut fields.draft, &said, line, "4");
+    } else if method == Some("qlora") {
+        adapter::quantized(&mut fields.draft, &said, line, "4");
+    }
+    for path in ["model.decoder_trainable", "model.encoder_trainable", "model.fusion_trainable"] {
+        if fields.word(path).is_some() {
+            let message = "models of images are not modelled, nor which of their parts are trained";
+            fields.remark(RemarkKind::NotModelled, path, message);
+        }
+    }
+}
+
+/// `torchtune.models.llama3_1.qlora_llama3_1_8b`: the method, and the builder without it.
+fn parts(builder: &str) -> (Option<&'static str>, &str) {
+    let last = builder.rsplit('.').next().unwrap_or(builder);
+    let found = ["qlora", "lora"]
+        .into_iter()
+        .find_map(|method| Some((Some(method), last.strip_prefix(method)?.strip_prefix('_')?)));
+    found.unwrap_or((None, last))
+}
+
+/// Rank and targets of the adapters.
+pub(super) fn adapters(fields: &mut Fields<'_>) {
+    let attention = "model.lora_attn_modules";
+    let mlp = "model.apply_lora_to_mlp";
+    let output = "model.apply_lora_to_output";
+    let rank = fields.count("model.lora_rank");
+    let names = fields.words(attention);
+    let is_on = |fields: &mut Fields<'_>, path: &str| fields.flag(path) == Some(true);
+    let (has_mlp, has_output) = (is_on(fields, mlp), is_on(fields, output));
+    let is_dora = is_on(fields, "model.use_dora");
+    if fields.draft.spec().plan.optimizer != Some(Optimizer::Lora) {
+        return;
+    }
+    match rank {
+        Some(rank) => fields.set("plan.lora_rank", &rank, "model.lora_rank"),
+        None => fields.default("plan.lora_rank", &RANK, "the rank by default of torchtune's builders"),
+    }
+    let mut targets = BTreeSet::new();
+    if let Some(names) = names {
+        let (said, line) = fields.said(attention);
+        adapter::set_targets(&mut fields.draft, &names, &said, line);
+        if let Some(LoraTargets(found)) = &fields.draft.spec().plan.lora_targets {
+            targets.extend(found.iter().copied());
+        }
+    }
+    if has_mlp {
+        targets.extend([LoraTarget::Gate, LoraTarget::Up, LoraTarget::Down]);
+    }
+    if targets.is_empty() {
+        let why = "no module gets an adapter in this file";
+        fields.draft.leave_open("plan.lora_targets", attention, fields.said(attention).1, why);
+    } else {
+        let said = if has_mlp { mlp } else { attention };
+        fields.set("plan.lora_targets", &LoraTargets(targets), said);
+    }
+    if has_output {
+        fields.remark(RemarkKind::NotModelled, output, "adapters on the head are not modelled");
+    }
+    if is_dora {
+        let message = "the norms of DoRA are not modelled: estimated as LoRA, a lower bound";
+        fields.remark(RemarkKind::NotModelled, "model.use_dora", message);
+    }
+}

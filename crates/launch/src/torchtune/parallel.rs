@@ -1,0 +1,132 @@
+//! Ranks of torchtune: one device, or a mesh with FSDP 2.
+//!
+//! Responsible for: which recipe the commands in the comments start, sharding and replicas, and the generation. Refuses to conclude the
+//! number of devices from a command with several.
+
+use crate::RemarkKind;
+use crate::accelerate::software;
+use crate::fields::Fields;
+use railwright_spec::human::shorten;
+use railwright_spec::plan::{ContextKind, Sharding};
+use railwright_spec::problem::Problem;
+
+/// What a file shows of the recipe that reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// A recipe for one device.
+    One(usize),
+    /// A recipe for several.
+    Several(usize),
+    /// Nothing, or both.
+    Open,
+}
+
+/// The commands of the comments: `tune run lora_finetune_single_device --config ...`. A file belongs to one recipe.
+fn start(text: &str) -> Start {
+    let mut found: Option<(bool, usize)> = None;
+    for (index, line) in text.lines().enumerate() {
+        let Some((_, command)) = line.split_once("tune run").filter(|_| line.trim_start().starts_with('#'))
+        else {
+            continue;
+        };
+        let is_one = command.split_whitespace().any(|word| word.ends_with("_single_device"));
+        let is_several = command.split_whitespace().any(|word| word.ends_with("_distributed"));
+        if is_one == is_several || found.is_some_and(|(known, _)| known != is_one) {
+            return Start::Open;
+        }
+        found.get_or_insert((is_one, index + 1));
+    }
+    match found {
+        Some((true, line)) => Start::One(line),
+        Some((false, line)) => Start::Several(line),
+        None => Start::Open,
+    }
+}
+
+pub(super) fn read(fields: &mut Fields<'_>, text: &str) {
+    let start = start(text);
+    let line = |line: usize| text.lines().nth(line.saturating_sub(1)).map(shorten).unwrap_or_default();
+    match start {
+        Start::One(at) => {
+            let said = line(at);
+            fields.draft.set("cluster.devices", &1_u64, &said, Some(at));
+            let message = "a comment names the recipe for one device: 1 device is taken";
+            fields.draft.remark(RemarkKind::Assumed, &said, Some(at), message);
+        }
+        Start::Several(at) => {
+            let message = "an example in a comment: the number of devices is open";
+            fields.draft.remark(RemarkKind::Unresolved, &line(at), Some(at), message);
+        }
+        Start::Open => {}
+    }
+    mesh(fields, start);
+    let path = "fsdp_cpu_offload";
+    if fields.flag(path) == Some(true) {
+        // FSDP steps on the host what it keeps there.
+        fields.set("plan.offload.parameters", &1.0, path);
+        fields.set("plan.offload.optimizer", &1.0, path);
+    }
+    for key in
+        ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel", "plan.expert_parallel"]
+    {
+        fields.default(key, &1_u64, "torchtune does not cut a model unless it is set");
+    }
+    let compiled = fields.flag("compile") == Some(true);
+    let is_mesh = matches!(start, Start::Several(_)) || fields.draft.spec().cluster.devices.is_none();
+    match (compiled, is_mesh) {
+        (true, _) => software(fields, "torchtitan-2024-compile", "FSDP 2, compiled"),
+        (false, true) => software(fields, "torchtitan-2024-eager", "FSDP 2, eager"),
+        (false, false) => software(fields, "torchtune-2024", "torchtune on one device"),
+    }
+}
+
+/// Sharding and the ranks that the mesh makes up; -1 shards over all that remain.
+fn mesh(fields: &mut Fields<'_>, start: Start) {
+    let at = "data_parallel_shard_dim";
+    let shard = match fields.integer(at) {
+        Some(-1) | None => None,
+        Some(n) => match u64::try_from(n).ok().filter(|&n| n > 0) {
+            Some(n) => Some(n),
+            None => return fields.problem(Problem::new(format!("expected -1 or 1 and more, found {n}")), at),
+        },
+    };
+    let replicate = fields.count("data_parallel_replicate_dim").filter(|&n| n > 0).unwrap_or(1);
+    let plan = &fields.draft.spec().plan;
+    let tensor = plan.tensor_parallel.unwrap_or(1);
+    let context = plan.context_parallel.unwrap_or(1);
+    let reshard = fields.flag("fsdp_reshard_after_forward").unwrap_or(true);
+    let mut sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: reshard };
+    if let Some(shard) = shard {
+        let ranks = [replicate, shard, tensor, context].into_iter().fold(1, u64::saturating_mul);
+        fields.set("cluster.devices", &ranks, at);
+        if replicate > 1 {
+            sharding.group = Some(shard.saturating_mul(context));
+        }
+    } else if replicate > 1 {
+        let message = "several copies, each over the ranks that remain: give `--sharding hsdp:N` with the ranks of a copy";
+        fields.remark(RemarkKind::Unresolved, "data_parallel_replicate_dim", message);
+    }
+    if !matches!(start, Start::One(_)) {
+        fields.default("plan.sharding", &sharding, "torchtune's distributed recipes shard with FSDP 2");
+        fields.default("plan.overlap.parameter_gather", &true, "FSDP gathers ahead");
+        let why = "FSDP overlaps reduction with the backward pass";
+        fields.default("plan.overlap.gradient_reduce", &true, why);
+    }
+    if tensor > 1 {
+        let why = "torchtune's tensor-parallel plans cut norms along the sequence";
+        fields.default("plan.sequence_parallel", &true, why);
+    }
+    let path = "context_parallel_rotate_method";
+    let method = fields.word(path);
+    if context > 1 {
+        match method.as_deref() {
+            Some("alltoall") => fields.set("plan.context_kind", &ContextKind::Ring, path),
+            Some(_) => fields.set("plan.context_kind", &ContextKind::AllGather, path),
+            None => fields.default(
+                "plan.context_kind",
+                &ContextKind::AllGather,
+                "torchtune gathers keys and values",
+            ),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// The space over PP (rows) and TP (columns): of each pair the fastest layout, or what the smallest one lacks in memory. Pure.
+import { bytes, seconds } from '../../charts/format'
+import type { Sign } from '../../charts/heatmap/heat-table'
+import type { Cell } from './answer'
+
+export interface Space {
+  readonly tp: readonly number[]
+  readonly pp: readonly number[]
+  /** By PP and TP; null where no number of replicas makes up the devices. */
+  readonly cells: readonly (readonly (Cell | null)[])[]
+}
+
+/** Of several clusters or numbers of GPUs the better outcome stands for a pair. */
+const ORDER = ['fits', 'unsearched', 'out_of_memory', 'invalid'] as const
+
+function better(one: Cell, other: Cell): Cell {
+  const [a, b] = [one.outcome, other.outcome]
+  if (a.is === 'fits' && b.is === 'fits') return b.tokens_per_second > a.tokens_per_second ? other : one
+  if (a.is === 'out_of_memory' && b.is === 'out_of_memory') return b.lacks < a.lacks ? other : one
+  return ORDER.indexOf(b.is) < ORDER.indexOf(a.is) ? other : one
+}
+
+export function spaceOfCells(cells: readonly Cell[]): Space {
+  const sizes = (of: (cell: Cell) => number) => [...new Set(cells.map(of))].sort((a, b) => a - b)
+  const [tp, pp] = [sizes((cell) => cell.tensor), sizes((cell) => cell.pipeline)]
+  const at = (pipeline: number, tensor: number) =>
+    cells
+      .filter((cell) => cell.pipeline === pipeline && cell.tensor === tensor)
+      .reduce<Cell | null>((best, cell) => (best === null ? cell : better(best, cell)), null)
+  return { tp, pp, cells: pp.map((pipeline) => tp.map((tensor) => at(pipeline, tensor))) }
+}
+
+/** What stands in a cell without a step time, the longest first; null where there is nothing to be tried. */
+export function signOf(cell: Cell | null): Sign | null {
+  if (cell?.outcome.is === 'out_of_memory') {
+    const lacks = `+${bytes(cell.outcome.lacks)}`
+    return { texts: [`OOM ${lacks}`, lacks, '×'], tone: 'bad' }
+  }
+  return cell?.outcome.is === 'unsearched' ? { texts: ['not searched', '?'], tone: 'unknown' } : null
+}
+
+/** The same in words, for the tip and the file. */
+export function outcomeOf(cell: Cell | null): string {
+  switch (cell?.outcome.is) {
+    case 'fits':
+      return seconds(cell.outcome.step_time)
+    case 'out_of_memory':
+      return `out of memory by ${bytes(cell.outcome.lacks)}`
+    case 'unsearched':
+      return 'not searched'
+    case 'invalid':
+      return 'no valid layout'
+    default:
+      return 'does not divide the GPUs'
+  }
+}
