@@ -7,6 +7,7 @@ pub(crate) mod collective;
 pub(crate) mod design;
 pub(crate) mod flows;
 pub(crate) mod frameworks;
+pub(crate) mod goodput;
 pub(crate) mod joining;
 pub(crate) mod launch;
 pub(crate) mod network;
@@ -102,6 +103,9 @@ pub(crate) enum Command {
         The global batch is the same for all cluster sizes, because convergence depends on it.\n\
         Exit code 1: no cluster size meets the goal; the closest one is reported.")]
     Size(Box<Size>),
+    /// Estimate goodput over time, with failures, checkpoints and restarts
+    #[command(after_long_help = goodput::EXAMPLES)]
+    Goodput(Box<goodput::Goodput>),
     /// Compare a run with one or more changes applied
     #[command(name = "whatif", after_long_help = whatif::WHATIF_EXAMPLES)]
     WhatIf(Box<WhatIf>),

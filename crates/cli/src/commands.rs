@@ -16,6 +16,7 @@ mod examples;
 mod explain;
 mod export;
 mod export_perfetto;
+mod goodput;
 mod gpus;
 mod hang;
 mod joining;
@@ -67,6 +68,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Tune(tune) => tune::run(tune, printer),
         Command::Check(check) => check::run(check, printer),
         Command::Size(size) => size::run(size, printer),
+        Command::Goodput(arguments) => goodput::run(arguments, printer),
         Command::WhatIf(whatif) => whatif::run(whatif, printer),
         Command::Balance(balance) => balance::run(balance, printer),
         Command::Recompute(recompute) => recompute::run(recompute, printer),

@@ -42,6 +42,8 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("estimate", "estimate {LOG} --cluster dgx-h100 --gpus 64"),
     ("explanation", "explain mfu"),
     ("export", "export {LLAMA} --to megatron"),
+    ("goodput", "goodput --gpus 16384 --checkpoint-time 30s --spares 16 --repair-time 2d"),
+    ("goodput", "goodput --gpus 16384 --checkpoint-time 30s --mtbf 3h --interval 20min"),
     ("hang", "hang {HANG}"),
     ("keys", "keys"),
     ("log", "log {LOG}"),

@@ -143,13 +143,15 @@ fn within(flag: &str, value: f64, least: f64, most: f64) -> Result<(), Problem> 
     Err(refused(flag, format!("expected {least} to {most}, found {value}")))
 }
 
+/// A smaller goodput is none.
+const LEAST_GOODPUT: f64 = 1e-3;
 /// A hundred years.
 const LONGEST: f64 = 3.2e9;
 
 impl Question {
     fn check(&self) -> Result<(), Problem> {
         let Counts { devices, hosts, nics } = self.counts;
-        for (flag, n) in [("--gpus", devices), ("--gpus-per-host", hosts), ("--nics", nics)] {
+        for (flag, n) in [("--gpus", devices), ("--cluster", hosts), ("--nics", nics)] {
             within(flag, n as f64, 1.0, 1e9)?;
         }
         let time = |flag: &str, time: Option<Seconds>, least: f64| {
@@ -281,6 +283,17 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
     let in_all = split(&job, used);
     let slower = question.slow.map_or(1.0, |(share, factor)| slowdown(question.counts.hosts, share, factor));
     let goodput = in_all.training / slower;
+    // A negative or lost comparison is one, too: beyond it, times overflow.
+    if !(goodput >= LEAST_GOODPUT) {
+        let message = format!(
+            "the job makes no progress: a failure every {}, while a checkpoint takes {}, detection {} and a restart {}",
+            human::seconds(job.mtbf),
+            human::seconds(question.checkpoint),
+            human::seconds(detection),
+            human::seconds(restart),
+        );
+        return Err(refused("goodput", message).hint("faster checkpoints and restarts, or fewer failures"));
+    }
     let hour = |price: Dollars| price * question.counts.devices as f64;
     if question.mtbf.is_some() {
         rates.clear();

@@ -14,6 +14,7 @@ Plan
   tune                   Tune a launch file and write the change as a diff
   check                  Check launch files: valid for their framework, within memory
   size                   Size a cluster for a deadline or a budget
+  goodput                Estimate goodput over time, with failures and checkpoints
   whatif, sensitivity    Compare a run with changes; rank parameters by their effect
   recompute, balance     Choose selective recompute; balance layers across stages
 Measure

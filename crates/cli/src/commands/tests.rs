@@ -105,6 +105,7 @@ fn all() -> BTreeMap<String, Value> {
         c::explain::Explained,
         c::explain::Topics,
         c::explain::Generations,
+        c::goodput::Answered,
         c::gpus::Gpus,
         c::gpus::Gpu,
         c::hang::Verdict,

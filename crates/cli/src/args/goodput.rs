@@ -1,0 +1,76 @@
+//! Arguments of `goodput`.
+
+use super::Output;
+use clap::Args;
+
+pub(super) const EXAMPLES: &str = "Examples:\n  \
+    railwright goodput --gpus 16384 --checkpoint-time 30s\n  \
+    railwright goodput --cluster dgx-h100 --gpus 16384 --checkpoint-time 2min --checkpoint-stall 5s --interval 30min\n  \
+    railwright goodput --gpus 16384 --checkpoint-bytes 5.7T --storage-bandwidth 200GB/s --spares 32 --repair-time 2d\n  \
+    railwright goodput --gpus 2048 --checkpoint-time 60s --component-mtbf gpu=80000 --component-mtbf nic=5e6\n  \
+    railwright goodput --gpus 1024 --checkpoint-time 60s --mtbf 12h --json\n\n\
+    Times take a unit: 30s, 10min, 3h, 2d. docs/guides/goodput.md has the model, its sources and its limits.";
+
+/// Arguments of `goodput`.
+#[derive(Args, Debug)]
+pub(crate) struct Goodput {
+    /// GPUs of the job
+    #[arg(long, value_name = "N")]
+    pub(crate) gpus: u64,
+    /// Cluster, for GPUs per host and the price: a name from `clusters list` or `gpus list`, or a file
+    #[arg(long, value_name = "CLUSTER", default_value = "dgx-h100")]
+    pub(crate) cluster: String,
+    /// NICs of the job [default: one per GPU]
+    #[arg(long, value_name = "N")]
+    pub(crate) nics: Option<u64>,
+    /// Price of a GPU-hour in dollars [default: the catalogue's]
+    #[arg(long, value_name = "DOLLARS")]
+    pub(crate) price_per_device_hour: Option<f64>,
+    /// Time from the start of a checkpoint until it can be restored
+    #[arg(
+        long,
+        value_name = "TIME",
+        required_unless_present = "checkpoint_bytes",
+        conflicts_with = "checkpoint_bytes",
+        help_heading = "Checkpoints"
+    )]
+    pub(crate) checkpoint_time: Option<String>,
+    /// Size of a checkpoint, for --storage-bandwidth
+    #[arg(long, value_name = "BYTES", requires = "storage_bandwidth", help_heading = "Checkpoints")]
+    pub(crate) checkpoint_bytes: Option<String>,
+    /// Bandwidth of the storage for the whole job
+    #[arg(long, value_name = "RATE", requires = "checkpoint_bytes", help_heading = "Checkpoints")]
+    pub(crate) storage_bandwidth: Option<String>,
+    /// Time for which training stops at a checkpoint [default: all of it]
+    #[arg(long, value_name = "TIME", help_heading = "Checkpoints")]
+    pub(crate) checkpoint_stall: Option<String>,
+    /// Training time between checkpoints [default: the one with the highest goodput]
+    #[arg(long, value_name = "TIME", help_heading = "Checkpoints")]
+    pub(crate) interval: Option<String>,
+    /// Mean time between failures of the whole job [default: from its components]
+    #[arg(long, value_name = "TIME", conflicts_with = "component_mtbf", help_heading = "Failures")]
+    pub(crate) mtbf: Option<String>,
+    /// Hours between failures of one `gpu`, `host`, `nic`, `network` or `software` (repeatable) [default: published]
+    #[arg(long, value_name = "COMPONENT=HOURS", help_heading = "Failures")]
+    pub(crate) component_mtbf: Vec<String>,
+    /// Time to detect a failure and replace hosts [default: published]
+    #[arg(long, value_name = "TIME", help_heading = "Failures")]
+    pub(crate) detection_time: Option<String>,
+    /// Time to restart and load the checkpoint [default: published]
+    #[arg(long, value_name = "TIME", help_heading = "Failures")]
+    pub(crate) restart_time: Option<String>,
+    /// Spare hosts [default: as many as it takes]
+    #[arg(long, value_name = "N", requires = "repair_time", help_heading = "Failures")]
+    pub(crate) spares: Option<u32>,
+    /// Time to repair a host
+    #[arg(long, value_name = "TIME", requires = "spares", help_heading = "Failures")]
+    pub(crate) repair_time: Option<String>,
+    /// Share of hosts that are slow at any time, 0 to 1
+    #[arg(long, value_name = "SHARE", requires = "slow_factor", help_heading = "Failures")]
+    pub(crate) slow_share: Option<f64>,
+    /// Factor by which a slow host lengthens a step
+    #[arg(long, value_name = "X", requires = "slow_share", help_heading = "Failures")]
+    pub(crate) slow_factor: Option<f64>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}

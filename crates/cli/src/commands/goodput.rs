@@ -1,0 +1,280 @@
+//! `goodput`: the share of the calendar in which a job makes progress, with failures, checkpoints and restarts.
+//!
+//! Responsible for: arguments in words to a question of the calculator, and its answer as tables. Refuses to choose anything itself but
+//! the cluster and one NIC per GPU; both are listed.
+
+use crate::args::goodput::Goodput as Arguments;
+use crate::exit::{Failure, Outcome};
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use crate::run;
+use railwright_calculator::goodput::answer::{Goodput, Question, goodput};
+use railwright_calculator::goodput::rates::{Component, Counts};
+use railwright_calculator::goodput::write_time;
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, BytesPerSecond, Dollars, Seconds};
+use railwright_spec::run::{Field, Value};
+use serde::Serialize;
+
+/// A job's goodput with the machine that it runs on.
+pub(crate) struct Answered {
+    machine: String,
+    chosen: Vec<String>,
+    answer: Goodput,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct GoodputFields<'a> {
+    #[serde(flatten)]
+    answer: &'a Goodput,
+    /// Accelerator of the job.
+    machine: &'a str,
+    /// Settings that were not specified.
+    chosen: &'a [String],
+}
+
+/// Computes the goodput of a job.
+pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, Failure> {
+    let mut spec = run::cluster(&arguments.cluster)?;
+    spec.devices = Some(arguments.gpus);
+    let cluster = spec.resolve()?;
+    let hosts = arguments.gpus.div_ceil(cluster.devices_per_node.max(1));
+    let mut chosen = Vec::new();
+    let nics = arguments.nics.unwrap_or_else(|| {
+        chosen.push("one NIC per GPU".to_owned());
+        arguments.gpus
+    });
+    let mut price = arguments.price_per_device_hour;
+    if let Some(price) = price.filter(|price| !(*price > 0.0 && *price <= 1e6)) {
+        let message = format!("expected more than $0 and at most $1,000,000, found {price}");
+        return Err(Problem::new(message).in_file("--price-per-device-hour").into());
+    }
+    if let (None, Some(known)) = (price, &cluster.accelerator.price) {
+        price = Some(known.typical.get());
+        chosen.push(format!("{} per GPU-hour ({})", human::dollars(known.typical), known.source));
+    }
+    let checkpoint =
+        match (&arguments.checkpoint_time, &arguments.checkpoint_bytes, &arguments.storage_bandwidth) {
+            (Some(text), ..) => time("--checkpoint-time", text)?,
+            (None, Some(bytes), Some(rate)) => {
+                let bytes: Bytes =
+                    read("--checkpoint-bytes", bytes, "write bytes with a unit, as in `5.7TB`")?;
+                let rate: BytesPerSecond =
+                    read("--storage-bandwidth", rate, "write a rate with a unit, as in `200GB/s`")?;
+                let is_positive = bytes.get() > 0.0 && rate.get() > 0.0;
+                if !is_positive {
+                    return Err(Problem::new("expected more than 0").in_file("--storage-bandwidth").into());
+                }
+                write_time(bytes, rate)
+            }
+            // The arguments require one of them.
+            _ => {
+                return Err(Problem::new("no time of a checkpoint is given")
+                    .in_file("--checkpoint-time")
+                    .into());
+            }
+        };
+    let optional =
+        |flag: &str, text: &Option<String>| text.as_deref().map(|text| time(flag, text)).transpose();
+    let repair = optional("--repair-time", &arguments.repair_time)?;
+    let question = Question {
+        counts: Counts { devices: arguments.gpus, hosts, nics },
+        mtbf: optional("--mtbf", &arguments.mtbf)?,
+        specified: arguments.component_mtbf.iter().map(|text| component(text)).collect::<Result<_, _>>()?,
+        checkpoint,
+        stall: optional("--checkpoint-stall", &arguments.checkpoint_stall)?,
+        interval: optional("--interval", &arguments.interval)?,
+        detection: optional("--detection-time", &arguments.detection_time)?,
+        restart: optional("--restart-time", &arguments.restart_time)?,
+        spares: arguments.spares.zip(repair),
+        slow: arguments.slow_share.zip(arguments.slow_factor),
+        price: price.map(Dollars::new),
+    };
+    let answered = Answered { machine: cluster.accelerator.name, chosen, answer: goodput(&question)? };
+    printer.answer(&answered, &arguments.output)?;
+    Ok(Outcome::Yes)
+}
+
+fn read<T: Field>(flag: &str, text: &str, hint: &str) -> Result<T, Problem> {
+    T::read(&Value::Text(text.trim().to_owned()))
+        .map_err(|problem| Problem::new(problem.message).in_file(flag).hint(hint))
+}
+
+fn time(flag: &str, text: &str) -> Result<Seconds, Problem> {
+    read(flag, text, "write a time with a unit, as in `30s`, `10min`, `3h` or `2d`")
+}
+
+/// `gpu=80000`: a component and hours between its failures.
+fn component(text: &str) -> Result<(Component, f64), Problem> {
+    let refused = |message: String| Problem::new(message).in_file("--component-mtbf");
+    let Some((name, hours)) = text.split_once('=') else {
+        let message = format!("`{}` has no `=`", human::shorten(text));
+        return Err(refused(message).hint("write a component and its hours, as in `gpu=80000`"));
+    };
+    let component: Component =
+        read("--component-mtbf", name, "write `gpu`, `host`, `nic`, `network` or `software`")?;
+    let Ok(hours) = hours.trim().parse::<f64>() else {
+        return Err(refused(format!("`{}` is no number of hours", human::shorten(hours))));
+    };
+    Ok((component, hours))
+}
+
+impl Answer for Answered {
+    const KIND: &'static str = "goodput";
+
+    type Json<'a> = GoodputFields<'a>;
+
+    fn json(&self) -> GoodputFields<'_> {
+        GoodputFields { answer: &self.answer, machine: &self.machine, chosen: &self.chosen }
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        let counts = self.answer.counts;
+        let hosts = human::whole(counts.hosts);
+        let title =
+            format!("goodput of {} x {} on {hosts} hosts", human::whole(counts.devices), self.machine);
+        document.spans(vec![Cell::new(title, Tone::Strong)]);
+        document.chosen(&self.chosen);
+        self.summary(&mut document);
+        document.heading("where the calendar goes");
+        document.table(self.split());
+        if !self.answer.rates.is_empty() {
+            document.heading("failures");
+            document.table(self.rates());
+        }
+        if !self.answer.published.is_empty() {
+            document.heading("published failure rates, scaled to this job");
+            document.table(self.published());
+        }
+        if !self.answer.assumed.is_empty() {
+            document.heading("assumed");
+            let line = |one: &railwright_calculator::goodput::answer::Assumed| {
+                Cell::from(format!("{}: {} ({})", one.setting, one.value, one.source))
+            };
+            document.blocks.push(Block::Bullets(self.answer.assumed.iter().map(line).collect()));
+        }
+        let availability = format!(
+            "`--availability {:.3}` of `estimate` and `size` stands for this goodput",
+            self.answer.goodput
+        );
+        document.paragraph(availability);
+        document
+    }
+}
+
+impl Answered {
+    fn summary(&self, document: &mut Document) {
+        let answer = &self.answer;
+        let interval = &answer.interval;
+        let ettr = answer.range.map_or_else(String::new, |range| {
+            let (low, high) = (range.lowest_ettr / answer.slowdown, range.highest_ettr / answer.slowdown);
+            format!(", {} to {} over published failure rates", human::percent(low), human::percent(high))
+        });
+        let mtbf = answer.range.map_or_else(String::new, |range| {
+            format!(", {} to {}", human::seconds(range.shortest_mtbf), human::seconds(range.longest_mtbf))
+        });
+        let every = if interval.is_specified {
+            let best = interval.optimal.zip(interval.optimal_ettr);
+            best.map_or_else(String::new, |(optimal, ettr)| {
+                format!("; best: {} with {}", human::seconds(optimal), human::percent(ettr / answer.slowdown))
+            })
+        } else {
+            ", the one with the highest goodput".to_owned()
+        };
+        let slow = if answer.slowdown > 1.0 {
+            format!("{:.3} by slow hosts", answer.slowdown)
+        } else {
+            String::new()
+        };
+        let price = answer.price.map_or_else(String::new, |price| {
+            format!("{}, {} without loss", human::dollars(price.useful_hour), human::dollars(price.hour))
+        });
+        document.pairs(vec![
+            ("goodput", Cell::new(format!("{}{ettr}", human::percent(answer.goodput)), Tone::Strong)),
+            ("MTBF of the job", format!("{}{mtbf}", human::seconds(answer.job.mtbf)).into()),
+            ("failures per day", format!("{:.2}", answer.failures_per_day).into()),
+            ("checkpoint interval", format!("{}{every}", human::seconds(interval.used)).into()),
+            (
+                "approximations",
+                format!("Young {}, Daly {}", human::seconds(interval.young), human::seconds(interval.daly))
+                    .into(),
+            ),
+            ("step slowdown", slow.into()),
+            ("useful hour", price.into()),
+        ]);
+    }
+
+    fn split(&self) -> Table {
+        let split = self.answer.split;
+        let rows = [
+            ("training that counts (ETTR)", split.training),
+            ("checkpoints: training stopped", split.checkpoints),
+            ("work lost since the last checkpoint", split.lost_work),
+            ("detection and replacement of hosts", split.detection),
+            ("restart and loading", split.restart),
+            ("waiting for a spare host", split.spares),
+        ];
+        Table {
+            columns: vec![Column::words("time"), Column::numbers("share"), Column::numbers("per day")],
+            // Without a number of spares, nothing waits for one.
+            rows: rows
+                .into_iter()
+                .filter(|(_, share)| *share > 0.0)
+                .map(|(name, share)| {
+                    vec![name.into(), Cell::percent(share), Cell::seconds(Seconds::new(share * 86_400.0))]
+                })
+                .collect(),
+        }
+    }
+
+    fn rates(&self) -> Table {
+        let row = |rate: &railwright_calculator::goodput::rates::Rate| {
+            vec![
+                rate.component.name().into(),
+                Cell::whole(rate.count),
+                Cell::number(human::count(rate.mtbf_hours), rate.mtbf_hours),
+                Cell::number(format!("{:.3}", 24.0 * rate.per_hour()), 24.0 * rate.per_hour()),
+                Cell::percent(rate.takes_host),
+                if rate.is_specified { "specified" } else { "published" }.into(),
+            ]
+        };
+        Table {
+            columns: vec![
+                Column::words("component"),
+                Column::numbers("count"),
+                Column::numbers("MTBF of one, h"),
+                Column::numbers("failures per day"),
+                Column::numbers("takes a host").expendable(1),
+                Column::words("rate").expendable(2),
+            ],
+            rows: self.answer.rates.iter().map(row).collect(),
+        }
+    }
+
+    fn published(&self) -> Table {
+        let devices = self.answer.counts.devices;
+        let row = |one: &railwright_calculator::goodput::rates::Published| {
+            vec![
+                one.cluster.as_str().into(),
+                Cell::number(
+                    format!("{:.2}", one.failures_per_thousand_node_days),
+                    one.failures_per_thousand_node_days,
+                ),
+                Cell::seconds(one.mtbf(devices)),
+                one.confidence.as_str().into(),
+            ]
+        };
+        Table {
+            columns: vec![
+                Column::words("cluster"),
+                Column::numbers("per 1,000 node-days"),
+                Column::numbers("MTBF of the job"),
+                Column::words("figure"),
+            ],
+            rows: self.answer.published.iter().map(row).collect(),
+        }
+    }
+}

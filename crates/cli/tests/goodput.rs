@@ -1,0 +1,86 @@
+//! Goodput of a job: the report, settings that were not given, and questions without an answer.
+
+mod support;
+
+use support::{json, run, transcript};
+
+fn goodput(arguments: &[&str]) -> serde_json::Value {
+    json(&[&["goodput"], arguments, &["--json"]].concat(), 0)
+}
+
+#[test]
+fn a_job_with_everything_given_assumes_nothing_of_its_times() {
+    insta::assert_snapshot!(transcript(&[
+        "goodput",
+        "--cluster",
+        "dgx-h100",
+        "--gpus",
+        "16384",
+        "--checkpoint-bytes",
+        "6TB",
+        "--storage-bandwidth",
+        "200GB/s",
+        "--checkpoint-stall",
+        "5s",
+        "--interval",
+        "20min",
+        "--detection-time",
+        "2min",
+        "--restart-time",
+        "3min",
+        "--spares",
+        "8",
+        "--repair-time",
+        "2d",
+        "--slow-share",
+        "0.0001",
+        "--slow-factor",
+        "1.1",
+        "--price-per-device-hour",
+        "2",
+    ]));
+}
+
+/// The shares make up the calendar, and a useful hour costs an hour over the goodput.
+#[test]
+fn shares_sum_to_the_calendar() {
+    let answer = goodput(&["--gpus", "4096", "--checkpoint-time", "60s", "--price-per-device-hour", "2"]);
+    let shares = answer["split"].as_object().expect("an object");
+    let sum: f64 = shares.values().map(|share| share.as_f64().expect("a share")).sum();
+    assert!((sum - 1.0).abs() < 1e-12, "{sum}");
+    let number = |path: &str| answer.pointer(path).and_then(serde_json::Value::as_f64).expect(path);
+    assert_eq!(number("/price/hour"), 8192.0);
+    assert!((number("/price/useful_hour") - 8192.0 / number("/goodput")).abs() < 1e-6);
+    let (low, high) = (number("/range/lowest_ettr"), number("/range/highest_ettr"));
+    assert!(low < number("/goodput") && number("/goodput") < high, "{low} {high}");
+}
+
+/// A specified MTBF takes the place of the published rates: nothing of them is shown.
+#[test]
+fn a_specified_mtbf_has_no_published_range() {
+    let answer = goodput(&["--gpus", "1024", "--checkpoint-time", "60s", "--mtbf", "12h"]);
+    assert_eq!(answer["job"]["mtbf"], 43_200.0);
+    assert!(answer["range"].is_null());
+    assert_eq!(answer["published"].as_array().map(Vec::len), Some(0));
+    assert_eq!(answer["rates"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn questions_without_an_answer_are_refused() {
+    let refused = [
+        (&["--gpus", "8"][..], "--checkpoint-time"),
+        (&["--gpus", "8", "--checkpoint-time", "30"], "`30` has no unit"),
+        (&["--gpus", "8", "--checkpoint-time", "1s", "--component-mtbf", "fan=3"], "--component-mtbf"),
+        (&["--gpus", "8", "--checkpoint-time", "1s", "--component-mtbf", "gpu"], "has no `=`"),
+        (&["--gpus", "8", "--checkpoint-time", "1s", "--component-mtbf", "gpu=-3"], "--component-mtbf"),
+        (&["--gpus", "16384", "--checkpoint-time", "30s", "--mtbf", "1s"], "makes no progress"),
+        (&["--gpus", "8", "--checkpoint-time", "10s", "--checkpoint-stall", "1min"], "--checkpoint-stall"),
+        (&["--gpus", "8", "--checkpoint-time", "1s", "--spares", "2"], "--repair-time"),
+        (&["--gpus", "8", "--checkpoint-bytes", "1TB", "--storage-bandwidth", "0GB/s"], "more than 0"),
+    ];
+    for (arguments, part) in refused {
+        let said = run(&[&["goodput"], arguments].concat());
+        assert_eq!(said.code, 2, "{arguments:?}: {}{}", said.stdout, said.stderr);
+        assert!(said.stderr.contains(part), "{arguments:?}: {}", said.stderr);
+    }
+}
