@@ -283,8 +283,8 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
     let in_all = split(&job, used);
     let slower = question.slow.map_or(1.0, |(share, factor)| slowdown(question.counts.hosts, share, factor));
     let goodput = in_all.training / slower;
-    // A negative or lost comparison is one, too: beyond it, times overflow.
-    if !(goodput >= LEAST_GOODPUT) {
+    // Times beyond it overflow.
+    if goodput.is_nan() || goodput < LEAST_GOODPUT {
         let message = format!(
             "the job makes no progress: a failure every {}, while a checkpoint takes {}, detection {} and a restart {}",
             human::seconds(job.mtbf),

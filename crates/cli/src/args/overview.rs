@@ -13,8 +13,7 @@ Plan
   search                 Search for the best strategy on a cluster
   tune                   Tune a launch file and write the change as a diff
   check                  Check launch files: valid for their framework, within memory
-  size                   Size a cluster for a deadline or a budget
-  goodput                Estimate goodput over time, with failures and checkpoints
+  size, goodput          Size a cluster for a deadline or budget; estimate goodput over time
   whatif, sensitivity    Compare a run with changes; rank parameters by their effect
   recompute, balance     Choose selective recompute; balance layers across stages
 Measure
