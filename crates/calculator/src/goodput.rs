@@ -146,7 +146,8 @@ impl Split {
 /// Hosts in repair are a queue without waiting room: they come at the rate of failures that take a host out, each stays for the time of a
 /// repair, and with `spares + 1` of them nothing runs and nothing else fails. The share is Erlang's loss formula `B(spares + 1, a)`, `a = repair
 /// time / time between such failures`, by `B(0) = 1`, `B(k) = a B(k - 1) / (k + a B(k - 1))`; it holds for any distribution of repair times.
-/// Detection is left out of the time between failures, which makes the share slightly too high.
+/// Callers add the detection time to the time between failures: nothing fails in it. It is no exponential time, so the share is then an
+/// approximation, within a point of a simulation (a test has the cases).
 pub fn waiting_share(between: Seconds, repair: Seconds, spares: u32) -> f64 {
     let load = repair / between;
     (1..=u64::from(spares) + 1).fold(1.0, |blocked, k| load * blocked / (k as f64 + load * blocked))

@@ -43,6 +43,20 @@ pub(crate) const BRIDGE: Usual = Usual {
     targets: &[LoraTarget::FusedQkv, LoraTarget::FusedGateUp, LoraTarget::Output, LoraTarget::Down],
 };
 
+/// The same with adapters of the parts of fused matrices (`CanonicalLoRA`).
+pub(crate) const CANONICAL: Usual = Usual {
+    targets: &[
+        LoraTarget::Query,
+        LoraTarget::Key,
+        LoraTarget::Value,
+        LoraTarget::Output,
+        LoraTarget::Gate,
+        LoraTarget::Up,
+        LoraTarget::Down,
+    ],
+    ..BRIDGE
+};
+
 /// Rank 8 on all linear layers: LLaMA-Factory (`lora_target: all`) and ms-swift (`--target_modules all-linear`).
 pub(crate) const ALL_OF_RANK_8: Usual =
     Usual { of: "the trainer", rank: 8, targets: &[LoraTarget::AllLinear] };

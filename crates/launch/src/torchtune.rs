@@ -141,15 +141,22 @@ fn optimizer(fields: &mut Fields<'_>) {
 /// What is kept for the backward pass.
 fn activations(fields: &mut Fields<'_>) {
     let path = "enable_activation_checkpointing";
-    let mode = fields.word("ac_mode").filter(|mode| mode != "full");
+    let mode = fields.word("ac_mode");
     let _ = fields.word("ac_option");
-    match (mode, fields.flag(path)) {
+    let flag = fields.flag(path);
+    match (mode.as_deref(), flag) {
+        (None | Some("full"), Some(true)) => {
+            fields.set("plan.recompute", &Recompute::Full { layers: None }, path)
+        }
+        // The distributed recipe applies the mode where the flag is off.
+        (Some("full"), None | Some(false)) => {
+            fields.set("plan.recompute", &Recompute::Full { layers: None }, "ac_mode");
+        }
         (Some(_), _) => {
             let message =
                 "selective checkpointing of the framework is not read, so what is recomputed is open";
             fields.remark(RemarkKind::Unresolved, "ac_mode", message);
         }
-        (None, Some(true)) => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
         (None, Some(false)) => fields.set("plan.recompute", &Recompute::None, path),
         (None, None) if fields.document.get(path).is_none() => {
             fields.default("plan.recompute", &Recompute::None, "torchtune checkpoints nothing by default");

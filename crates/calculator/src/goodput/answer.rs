@@ -71,6 +71,17 @@ pub struct Range {
     pub highest_ettr: f64,
 }
 
+/// A published cluster, and a job with its failure rate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Scaled {
+    /// The cluster.
+    #[serde(flatten)]
+    pub published: Published,
+    /// Mean time between failures of the job, with all published component rates multiplied by that cluster's factor.
+    pub mtbf: Seconds,
+}
+
 /// Checkpoint intervals: time of training between two checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -128,7 +139,7 @@ pub struct Goodput {
     /// What was assumed.
     pub assumed: Vec<Assumed>,
     /// Published clusters that the range comes from.
-    pub published: Vec<Published>,
+    pub published: Vec<Scaled>,
 }
 
 fn refused(flag: &str, message: impl Into<String>) -> Problem {
@@ -213,6 +224,9 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
     let detection = or("--detection-time", question.detection, DETECTION, DETECTION_SOURCE);
     let restart = or("--restart-time", question.restart, RESTART, RESTART_SOURCE);
     let stall = question.stall.unwrap_or_else(|| {
+        if question.checkpoint == Seconds::ZERO {
+            return Seconds::ZERO;
+        }
         assumed.push(Assumed {
             setting: "--checkpoint-stall",
             value: format!("{}: training stops for all of it", human::seconds(question.checkpoint)),
@@ -236,11 +250,12 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
             value: from_catalogue.join(", "),
             source: CAUSES_SOURCE.to_owned(),
         });
-    } else if question.mtbf.is_some() && question.spares.is_some() {
+    }
+    if question.spares.is_some() {
         assumed.push(Assumed {
             setting: "--spares",
             value: format!("{} of failures take a host out", human::percent(out)),
-            source: CAUSES_SOURCE.to_owned(),
+            source: "judged by their causes in catalog/reliability: hardware does, software, switches and cables do not".to_owned(),
         });
     }
     if question.spares.is_none() {
@@ -265,7 +280,7 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
     let split = |job: &Job, interval: Seconds| {
         let waiting = question.spares.map_or(0.0, |(spares, repair)| {
             // Without failures that take a host out, nothing is ever in repair.
-            if out > 0.0 { waiting_share(job.mtbf / out, repair, spares) } else { 0.0 }
+            if out > 0.0 { waiting_share((job.mtbf + job.detection) / out, repair, spares) } else { 0.0 }
         });
         job.split(interval).waiting(waiting)
     };
@@ -280,6 +295,11 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
             highest_ettr: split(&most, used).training,
         }
     });
+    let scale = |one: &Published| {
+        let mtbf = of_rate(per_hour(&rates, catalogue.factor(one)));
+        Scaled { published: one.clone(), mtbf }
+    };
+    let scaled: Vec<Scaled> = catalogue.published.iter().map(scale).collect();
     let in_all = split(&job, used);
     let slower = question.slow.map_or(1.0, |(share, factor)| slowdown(question.counts.hosts, share, factor));
     let goodput = in_all.training / slower;
@@ -321,6 +341,6 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
             useful_hour: hour(price) * (1.0 / goodput),
         }),
         assumed,
-        published: if is_assumed { catalogue.published } else { Vec::new() },
+        published: if is_assumed { scaled } else { Vec::new() },
     })
 }

@@ -183,17 +183,18 @@ impl Reliability {
         Component::ALL.into_iter().map(rate).collect()
     }
 
-    /// By how much published clusters fail less and more often than the run whose causes are known: the lowest and the highest rate over
-    /// its own.
-    pub fn range(&self) -> (f64, f64) {
+    /// How often a published cluster fails over the run whose causes are known, per device: 1 for that run.
+    pub fn factor(&self, one: &Published) -> f64 {
         let all: f64 = self.causes.iter().map(|cause| cause.interruptions).sum();
         let own = 1000.0 * 24.0 * all / (OBSERVED_HOURS * OBSERVED.hosts as f64);
-        let per_host = |one: &Published| {
-            let observed = OBSERVED.devices as f64 / OBSERVED.hosts as f64;
-            one.failures_per_thousand_node_days * observed / one.devices_per_node / own
-        };
-        let rates = self.published.iter().map(per_host);
-        rates.fold((1.0, 1.0), |(low, high), rate| (rate.min(low), rate.max(high)))
+        let observed = OBSERVED.devices as f64 / OBSERVED.hosts as f64;
+        one.failures_per_thousand_node_days * observed / one.devices_per_node / own
+    }
+
+    /// The lowest and the highest [factor](Self::factor) of all published clusters.
+    pub fn range(&self) -> (f64, f64) {
+        let factors = self.published.iter().map(|one| self.factor(one));
+        factors.fold((1.0, 1.0), |(low, high), factor| (factor.min(low), factor.max(high)))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use crate::run;
-use railwright_calculator::goodput::answer::{Goodput, Question, goodput};
+use railwright_calculator::goodput::answer::{Goodput, Question, Scaled, goodput};
 use railwright_calculator::goodput::rates::{Component, Counts};
 use railwright_calculator::goodput::write_time;
 use railwright_spec::human;
@@ -92,7 +92,12 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
         slow: arguments.slow_share.zip(arguments.slow_factor),
         price: price.map(Dollars::new),
     };
-    let answered = Answered { machine: cluster.accelerator.name, chosen, answer: goodput(&question)? };
+    let answer = goodput(&question)?;
+    if !answer.published.is_empty() && !cluster.accelerator.id.starts_with("h100") {
+        chosen
+            .push(format!("failure rates of H100 hosts, as none of {} are known", cluster.accelerator.name));
+    }
+    let answered = Answered { machine: cluster.accelerator.name, chosen, answer };
     printer.answer(&answered, &arguments.output)?;
     Ok(Outcome::Yes)
 }
@@ -184,6 +189,11 @@ impl Answered {
         } else {
             ", the one with the highest goodput".to_owned()
         };
+        let approximations = if answer.job.stall > Seconds::ZERO {
+            format!("Young {}, Daly {}", human::seconds(interval.young), human::seconds(interval.daly))
+        } else {
+            String::new()
+        };
         let slow = if answer.slowdown > 1.0 {
             format!("{:.3} by slow hosts", answer.slowdown)
         } else {
@@ -255,16 +265,16 @@ impl Answered {
     }
 
     fn published(&self) -> Table {
-        let devices = self.answer.counts.devices;
-        let row = |one: &railwright_calculator::goodput::rates::Published| {
+        let row = |one: &Scaled| {
+            let Scaled { published, mtbf } = one;
             vec![
-                one.cluster.as_str().into(),
+                published.cluster.as_str().into(),
                 Cell::number(
-                    format!("{:.2}", one.failures_per_thousand_node_days),
-                    one.failures_per_thousand_node_days,
+                    format!("{:.2}", published.failures_per_thousand_node_days),
+                    published.failures_per_thousand_node_days,
                 ),
-                Cell::seconds(one.mtbf(devices)),
-                one.confidence.as_str().into(),
+                Cell::seconds(*mtbf),
+                published.confidence.as_str().into(),
             ]
         };
         Table {

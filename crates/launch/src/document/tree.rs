@@ -51,6 +51,24 @@ pub(crate) enum Data {
 }
 
 impl Data {
+    /// A count, also as text in quotes. A negative number is 0, which no count may be.
+    pub(crate) fn count(&self) -> Option<u64> {
+        match self {
+            Self::Integer(n) => Some(u64::try_from(*n).unwrap_or(0)),
+            Self::Text(text) => text.trim().parse::<i64>().ok().map(|n| u64::try_from(n).unwrap_or(0)),
+            _ => None,
+        }
+    }
+
+    /// Names in a list, or one name.
+    pub(crate) fn names(&self) -> Vec<String> {
+        match self {
+            Self::List(items) => items.iter().map(|item| item.data.shown()).collect(),
+            Self::Text(text) => vec![text.clone()],
+            _ => Vec::new(),
+        }
+    }
+
     /// As it is said in messages and origins: shortened, texts bare.
     pub(crate) fn shown(&self) -> String {
         match self {

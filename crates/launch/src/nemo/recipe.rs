@@ -252,19 +252,42 @@ pub(super) fn adapters(document: &Document, draft: &mut Draft) -> bool {
 /// Rank and targets of the adapters.
 fn shape(document: &Document, draft: &mut Draft) {
     let said = |entry: &Entry| (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
+    // A rank of 0 is refused with the plan, and so is a negative one.
     if let Some(entry) = document.get("peft.dim")
-        && let Data::Integer(rank) = entry.data
+        && let Some(rank) = entry.data.count()
     {
         let (text, line) = said(entry);
-        // A rank of 0 is refused with the plan, and so is a negative one.
-        draft.set("plan.lora_rank", &u64::try_from(rank).unwrap_or(0), &text, line);
+        draft.set("plan.lora_rank", &rank, &text, line);
     }
     if let Some(entry) = document.get("peft.target_modules")
-        && let Data::List(items) = &entry.data
+        && entry.data != Data::Null
     {
-        let names: Vec<String> = items.iter().map(|item| item.data.shown()).collect();
         let (text, line) = said(entry);
-        adapter::set_targets(draft, &names, &text, line);
+        adapter::set_targets(draft, &entry.data.names(), &text, line);
     }
-    adapter::defaults(draft, adapter::BRIDGE);
+    if let Some(entry) = document.get("peft.exclude_modules")
+        && !entry.data.names().is_empty()
+    {
+        let (text, line) = said(entry);
+        let message =
+            "modules without adapters are not read: adapters are counted on all targets, an upper bound";
+        draft.remark(RemarkKind::NotModelled, &text, line, message);
+    }
+    let class = document
+        .get("peft._target_")
+        .or_else(|| document.get("peft"))
+        .map(|entry| (entry.data.shown(), entry));
+    let mut usual = adapter::BRIDGE;
+    if let Some((name, entry)) = class {
+        match name.rsplit('.').next().unwrap_or_default().trim_matches('"').to_ascii_lowercase().as_str() {
+            "lora" => {}
+            "canonicallora" | "canonical_lora" => usual = adapter::CANONICAL,
+            _ => {
+                let (text, line) = said(entry);
+                let message = "is estimated as LoRA with the same rank and targets";
+                draft.remark(RemarkKind::NotModelled, &text, line, message);
+            }
+        }
+    }
+    adapter::defaults(draft, usual);
 }

@@ -287,3 +287,30 @@ fn adapters_of_saved_configurations_are_read() {
     let text = "python finetune.py model.tensor_model_parallel_size=4 train.micro_batch_size=2 peft.dim=8";
     assert_eq!(value(&read(&BridgeReader, text), "plan.lora_rank"), "8");
 }
+
+/// What only resembles LoRA is listed, and no part of it is read as a default.
+#[test]
+fn other_adapters_are_listed() {
+    let with = |peft: &str| read(&BridgeReader, &format!("{BRIDGE}peft:\n{peft}"));
+    let listed =
+        |launch: &Launch, part: &str| told(launch, RemarkKind::NotModelled).iter().any(|r| r.contains(part));
+    let plain =
+        with("  _target_: megatron.bridge.peft.lora.LoRA\n  dim: \"8\"\n  target_modules: linear_qkv\n");
+    assert_eq!(value(&plain, "plan.lora_rank"), "8");
+    assert_eq!(value(&plain, "plan.lora_targets"), "[\"linear_qkv\"]");
+    assert!(!listed(&plain, "as LoRA"));
+    let dora = with("  _target_: megatron.bridge.peft.dora.DoRA\n  exclude_modules: [linear_fc1]\n");
+    assert!(listed(&dora, "is estimated as LoRA") && listed(&dora, "modules without adapters"));
+    let canonical = with("  _target_: megatron.bridge.peft.canonical_lora.CanonicalLoRA\n");
+    assert!(!value(&canonical, "plan.lora_targets").contains("linear_qkv"));
+    let two = |scheme: &str| {
+        read(&NemoReader, &TUNING.replace("peft_scheme: lora", &format!("peft_scheme: {scheme}")))
+    };
+    for scheme in ["\"lora,ptuning\"", "[lora, ptuning]"] {
+        let launch = two(scheme);
+        assert_eq!(value(&launch, "plan.optimizer"), "\"lora\"", "{scheme}");
+        assert!(listed(&launch, "a lower bound"), "{scheme}");
+    }
+    let negative = read(&NemoReader, &TUNING.replace("adapter_dim: 16", "adapter_dim: -1"));
+    assert_eq!(value(&negative, "plan.lora_rank"), "0");
+}

@@ -38,8 +38,17 @@ pub(super) fn read(document: &Document, draft: &mut Draft) {
     data(document, draft);
     let Some(entry) = document.get(METHOD) else { return };
     let (text, line) = said(entry);
-    let Data::Text(methods) = &entry.data else { return };
-    for method in methods.split(',').map(|method| method.trim().to_ascii_lowercase()) {
+    let methods = match &entry.data {
+        Data::Text(methods) => methods.clone(),
+        Data::List(items) => {
+            items.iter().take(100).map(|item| item.data.shown()).collect::<Vec<_>>().join(",")
+        }
+        _ => return,
+    };
+    let plain = |method: &str| method.trim_matches([' ', '"', '\'']).to_ascii_lowercase();
+    let methods: Vec<String> = methods.split(',').map(plain).collect();
+    let has_adapters = methods.iter().any(|method| matches!(method.as_str(), "lora" | "qlora"));
+    for method in methods {
         match method.as_str() {
             "lora" | "qlora" => {
                 adapter::lora(draft, &text, line);
@@ -50,10 +59,12 @@ pub(super) fn read(document: &Document, draft: &mut Draft) {
             }
             "" | "none" | "null" => {}
             other => {
-                let message = format!(
-                    "`{}` is not modelled: all parameters are estimated as trained, an upper bound",
-                    shorten(other)
-                );
+                let instead = if has_adapters {
+                    "LoRA alone is estimated, a lower bound"
+                } else {
+                    "all parameters are estimated as trained, an upper bound"
+                };
+                let message = format!("`{}` is not modelled: {instead}", shorten(other));
                 draft.remark(RemarkKind::NotModelled, &text, line, message);
             }
         }
@@ -64,8 +75,7 @@ pub(super) fn read(document: &Document, draft: &mut Draft) {
 fn lora(document: &Document, draft: &mut Draft) {
     let at = |key: &str| document.get(&format!("model.peft.lora_tuning.{key}"));
     if let Some(entry) = at("adapter_dim")
-        && let Data::Integer(rank) = entry.data
-        && let Ok(rank) = u64::try_from(rank)
+        && let Some(rank) = entry.data.count()
     {
         let (text, line) = said(entry);
         draft.set("plan.lora_rank", &rank, &text, line);
@@ -87,11 +97,7 @@ fn lora(document: &Document, draft: &mut Draft) {
 
 /// Megatron's names of NeMo's; a name that nobody knows stays as it is.
 fn targets(data: &Data, is_apart: bool) -> Vec<String> {
-    let names: Vec<String> = match data {
-        Data::List(items) => items.iter().take(100).map(|item| item.data.shown()).collect(),
-        Data::Text(text) => vec![text.clone()],
-        _ => Vec::new(),
-    };
+    let names = data.names();
     let mut found = Vec::new();
     for name in &names {
         let group = GROUPS.iter().find(|(group, _)| group == name).map(|(_, members)| *members);
@@ -118,8 +124,7 @@ fn data(document: &Document, draft: &mut Draft) {
         ("global_batch_size", "plan.global_batch"),
     ] {
         if let Some(entry) = at(name)
-            && let Data::Integer(n) = entry.data
-            && let Ok(n) = u64::try_from(n)
+            && let Some(n) = entry.data.count()
         {
             let (text, line) = said(entry);
             draft.set(key, &n, &text, line);

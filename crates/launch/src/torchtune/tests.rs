@@ -179,3 +179,13 @@ fn evaluation_and_bad_values_are_refused() {
         assert!(read(&LORA.replace(from, to), "f").is_some_and(|read| read.is_err()), "{to}");
     }
 }
+
+/// `ac_mode: full` recomputes whatever the flag is: the distributed recipe applies it where the flag is off.
+#[test]
+fn full_recompute_has_two_spellings() {
+    let flag = "enable_activation_checkpointing: true";
+    for text in ["ac_mode: full\nenable_activation_checkpointing: false", "ac_mode: full", flag] {
+        check(&FULL.replace(flag, text), &[("plan.recompute", "\"full\"")]);
+    }
+    check(&FULL.replace(flag, "enable_activation_checkpointing: false"), &[("plan.recompute", "\"none\"")]);
+}
