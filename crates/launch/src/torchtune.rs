@@ -146,7 +146,7 @@ fn activations(fields: &mut Fields<'_>) {
     let flag = fields.flag(path);
     match (mode.as_deref(), flag) {
         (None | Some("full"), Some(true)) => {
-            fields.set("plan.recompute", &Recompute::Full { layers: None }, path)
+            fields.set("plan.recompute", &Recompute::Full { layers: None }, path);
         }
         // The distributed recipe applies the mode where the flag is off.
         (Some("full"), None | Some(false)) => {
