@@ -207,11 +207,7 @@ impl Answered {
             ("MTBF of the job", format!("{}{mtbf}", human::seconds(answer.job.mtbf)).into()),
             ("failures per day", format!("{:.2}", answer.failures_per_day).into()),
             ("checkpoint interval", format!("{}{every}", human::seconds(interval.used)).into()),
-            (
-                "approximations",
-                format!("Young {}, Daly {}", human::seconds(interval.young), human::seconds(interval.daly))
-                    .into(),
-            ),
+            ("approximations", approximations.into()),
             ("step slowdown", slow.into()),
             ("useful hour", price.into()),
         ]);
