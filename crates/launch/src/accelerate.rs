@@ -16,7 +16,6 @@ use crate::document::{self, Data, Entry};
 use crate::fields::Fields;
 use crate::missing::missing;
 use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength, deepspeed};
-use railwright_spec::model::by_name;
 use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::{Problem, nearest};
@@ -270,13 +269,6 @@ fn trainer(fields: &mut Fields<'_>) {
     crate::adapter::read(fields, &["lora_r"], &["lora_target_modules"], usual);
     for path in ["model_name_or_path", "base_model"] {
         let Some(name) = fields.word(path) else { continue };
-        match by_name(&name) {
-            Ok(model) => fields.set("model.name", &model.name, path),
-            Err(_) => fields.remark(
-                RemarkKind::Unresolved,
-                path,
-                "the catalogue does not have it, so the model is open: give its config.json",
-            ),
-        }
+        fields.named_model(path, &name);
     }
 }

@@ -109,6 +109,18 @@ impl Draft {
         self.launch.partial.is_some()
     }
 
+    /// The file names a model that the catalogue does not have.
+    pub(crate) fn unknown_model(&mut self, name: &str, said: &str, line: Option<usize>) {
+        let message = "the catalogue does not have it, so the model is open: give its config.json";
+        self.remark(RemarkKind::Unresolved, said, line, message);
+        self.leave_open("model.name", said, line, format!("the catalogue has no model `{}`", shorten(name)));
+    }
+
+    /// Whether a value was left open.
+    pub(crate) fn is_open(&self, key: &str) -> bool {
+        self.launch.open.iter().any(|open| open.key == key)
+    }
+
     /// Takes values back.
     pub(crate) fn take_back(&mut self, keys: &[String]) {
         let open = self.launch.open.len();

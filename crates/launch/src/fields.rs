@@ -196,8 +196,8 @@ impl<'a> Fields<'a> {
         if let Ok(model) = by_name(name) {
             self.set("model.name", &model.name, path);
         } else {
-            let message = "the catalogue does not have it, so the model is open: give its config.json";
-            self.remark(RemarkKind::Unresolved, path, message);
+            let (said, line) = self.said(path);
+            self.draft.unknown_model(name, &said, line);
         }
     }
 

@@ -13,7 +13,7 @@ pub(crate) fn missing(fields: &mut Fields<'_>, who: &str) {
             missing.push(what);
         }
     };
-    need(spec.model == ModelSpec::default(), "the model (`--model`)");
+    need(spec.model == ModelSpec::default() && !fields.draft.is_open("model.name"), "the model (`--model`)");
     need(spec.plan.sequence_length.is_none(), "the sequence length (`--sequence-length`)");
     need(spec.plan.micro_batch.is_none(), "the micro batch (`--micro-batch`)");
     let batch = [spec.plan.global_batch, spec.plan.micro_batches];

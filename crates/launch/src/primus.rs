@@ -80,8 +80,7 @@ impl Reader for PrimusReader {
             if let Ok(model) = by_name(stem) {
                 draft.set("model.name", &model.name, &said, line);
             } else {
-                let message = "the catalogue does not have it, so the model is open: give its config.json";
-                draft.remark(RemarkKind::Unresolved, &said, line, message);
+                draft.unknown_model(stem, &said, line);
             }
         }
         let message =

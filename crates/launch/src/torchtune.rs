@@ -50,7 +50,11 @@ impl Reader for TorchtuneReader {
         let mut fields = Fields::new(Format::Torchtune, file, text, document);
         for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| keys::matters(path)) {
             let message = format!("cannot be resolved, so it is open: {why}");
-            fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
+            let said = format!("{path}: {value}");
+            if let Some((_, key)) = model::OPEN.iter().find(|(known, _)| *known == path) {
+                fields.draft.leave_open(key, &said, spot.line(), why);
+            }
+            fields.draft.remark(RemarkKind::Unresolved, &said, spot.line(), message);
         }
         fields.document.rename(keys::RENAMED);
         fields.copy(keys::KNOWN);
@@ -78,7 +82,7 @@ fn batch(fields: &mut Fields<'_>) {
     let packed = fields.flag("dataset.packed") == Some(true);
     let Some((path, length)) = found else {
         let why = "the file does not set the longest sample";
-        return fields.draft.leave_open("plan.sequence_length", "no length", None, why);
+        return fields.draft.leave_open("plan.sequence_length", "", None, why);
     };
     fields.set("plan.sequence_length", &length, path);
     if !packed {

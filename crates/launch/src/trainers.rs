@@ -269,7 +269,7 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
         && dialect != Dialect::Foundry
     {
         let why = "the file does not set the longest sample";
-        fields.draft.leave_open("plan.sequence_length", "no length", None, why);
+        fields.draft.leave_open("plan.sequence_length", "", None, why);
     }
     let message = "Hugging Face's models do not pad the vocabulary";
     fields.default("plan.vocabulary_multiple", &1_u64, message);

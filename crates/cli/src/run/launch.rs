@@ -109,14 +109,7 @@ fn none_in(path: &str) -> Result<Problem, Failure> {
 pub(crate) fn ask_for_the_rest(launch: &Launch, spec: &RunSpec) -> Result<(), Failure> {
     let mut problems = Vec::new();
     if spec.model == ModelSpec::default() {
-        problems.push(
-            Problem::new(format!("{} does not name a model", launch.format.title()))
-                .in_file(launch.file.clone())
-                .hint(format!(
-                    "name the model, as in `railwright estimate llama-3.1-8b --launch {}`, or with `--set model.name=llama-3.1-8b`",
-                    launch.file
-                )),
-        );
+        problems.push(open_model(launch));
     }
     if spec.cluster.preset.is_none() && spec.cluster.accelerator.is_none() {
         problems.push(
@@ -126,6 +119,32 @@ pub(crate) fn ask_for_the_rest(launch: &Launch, spec: &RunSpec) -> Result<(), Fa
         );
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+/// The model is missing from the file, or from the catalogue.
+fn open_model(launch: &Launch) -> Problem {
+    match launch.open.iter().find(|open| open.key == "model.name" && !open.said.is_empty()) {
+        Some(open) => {
+            let place = Place {
+                file: open.file.clone().unwrap_or_else(|| launch.file.clone()),
+                line: open.line,
+                key: Some(open.said.clone()),
+                ..Place::default()
+            };
+            let mut problem = Problem::new(open.why.clone()).hint(format!(
+                "give the model's config.json, as in `railwright estimate config.json --launch {}`",
+                launch.file
+            ));
+            problem.place = Some(Box::new(place));
+            problem
+        }
+        None => Problem::new(format!("{} does not name a model", launch.format.title()))
+            .in_file(launch.file.clone())
+            .hint(format!(
+                "name the model, as in `railwright estimate llama-3.1-8b --launch {}`, or with `--set model.name=llama-3.1-8b`",
+                launch.file
+            )),
+    }
 }
 
 /// Keys that an estimate cannot do without, and that no default may stand for in a file that shows only a part of its run.

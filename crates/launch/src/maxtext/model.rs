@@ -101,11 +101,10 @@ pub(super) fn read(fields: &mut Fields<'_>) {
             NAMES.iter().find(|(known, _)| *known == name).and_then(|(_, model)| by_name(model).ok());
         match listed.or_else(|| by_name(&name).ok()) {
             Some(model) => fields.set("model.name", &model.name, path),
-            None => fields.remark(
-                RemarkKind::Unresolved,
-                path,
-                "its dimensions are in a MaxText file, so the model is open: name one of the catalogue",
-            ),
+            None => {
+                let (said, line) = fields.said(path);
+                fields.draft.unknown_model(&name, &said, line);
+            }
         }
         // What the base file says of dimensions, the model's file overrides.
         for (path, ..) in DIMENSIONS.iter().chain(OF_EXPERTS).chain(OF_LATENTS) {

@@ -181,7 +181,7 @@ pub(crate) fn apply(
                 draft.forget(&["--max_length"]);
             } else if !arguments.mentions("seq_length") {
                 let why = "without --max_length the longest sample decides it, with completions on top";
-                draft.leave_open("plan.sequence_length", "no --max_length", None, why);
+                draft.leave_open("plan.sequence_length", "", None, why);
             }
             if arguments.is_on("fp16") {
                 *arguments = arguments.with("bf16", None);
@@ -389,12 +389,9 @@ impl Says {
             draft.forget(&["no --vocab-size", "vocab_size"]);
             match by_hub_name(name) {
                 Some((known, _)) => draft.set("model.name", &known, said, *line),
-                None => draft.leave_open(
-                    "model.name",
-                    said,
-                    *line,
-                    "no model of the catalogue has this name; name one, or its config.json",
-                ),
+                None => {
+                    draft.leave_open("model.name", said, *line, "the catalogue has no model of this name")
+                }
             }
         }
         if let Some((said, line)) = &self.adapter {

@@ -14,6 +14,10 @@ const BUILDER: &str = "model._component_";
 /// Rank of torchtune's builders; targets have no default there.
 const RANK: u64 = 8;
 
+/// Settings of adapters that are open, not at their defaults, where a reference cannot be resolved.
+pub(super) const OPEN: &[(&str, &str)] =
+    &[("model.lora_rank", "plan.lora_rank"), ("model.lora_attn_modules", "plan.lora_targets")];
+
 /// The model of the builder.
 pub(super) fn read(fields: &mut Fields<'_>) {
     let Some(builder) = fields.word(BUILDER) else { return };
@@ -63,6 +67,7 @@ pub(super) fn adapters(fields: &mut Fields<'_>) {
     }
     match rank {
         Some(rank) => fields.set("plan.lora_rank", &rank, "model.lora_rank"),
+        None if fields.draft.is_open("plan.lora_rank") => {}
         None => fields.default("plan.lora_rank", &RANK, "the rank by default of torchtune's builders"),
     }
     let mut targets = BTreeSet::new();
@@ -76,7 +81,9 @@ pub(super) fn adapters(fields: &mut Fields<'_>) {
     if has_mlp {
         targets.extend([LoraTarget::Gate, LoraTarget::Up, LoraTarget::Down]);
     }
-    if targets.is_empty() {
+    if fields.draft.is_open("plan.lora_targets") {
+        // The reference that cannot be resolved has the modules of attention.
+    } else if targets.is_empty() {
         let why = "no module gets an adapter in this file";
         fields.draft.leave_open("plan.lora_targets", attention, fields.said(attention).1, why);
     } else {

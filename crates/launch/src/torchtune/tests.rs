@@ -189,3 +189,18 @@ fn full_recompute_has_two_spellings() {
     }
     check(&FULL.replace(flag, "enable_activation_checkpointing: false"), &[("plan.recompute", "\"none\"")]);
 }
+
+/// What a reference hides is open once: a default of the builder would be a second answer.
+#[test]
+fn references_and_unknown_models_are_open_without_defaults() {
+    let text = LORA
+        .replace("lora_rank: 64", "lora_rank: ${rank}")
+        .replace("llama3_1.lora_llama3_1_8b", "x.lora_x_9b");
+    assert_ne!(text, LORA);
+    let launch = launch(&text);
+    let open = |key: &str| launch.open.iter().find(|open| open.key == key).map(|open| open.why.as_str());
+    assert_eq!(open("plan.lora_rank"), Some("there is no `rank` in this file"));
+    assert_eq!(open("model.name"), Some("the catalogue has no model `x_9b`"));
+    assert!(launch.origins.iter().all(|origin| origin.key != "plan.lora_rank"), "{:?}", launch.origins);
+    assert!(!launch.says_model());
+}
