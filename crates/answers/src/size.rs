@@ -149,7 +149,9 @@ fn answered(
         }
     }
     let mut chosen = batch.chosen.clone();
-    if kinds.first().is_some_and(|kind| kind.spec.training.availability.is_none()) {
+    if kinds.first().is_some_and(|kind| {
+        kind.spec.training.availability.is_none() && kind.run.training.checkpoints.is_none()
+    }) {
         chosen.push("availability 100%".to_owned());
     }
     for (index, kind) in kinds.iter().enumerate() {

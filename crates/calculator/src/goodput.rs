@@ -2,10 +2,11 @@
 //!
 //! Responsible for: the renewal model of one job ([`Job`]), its optimal checkpoint interval, the split of lost time, and the wait for
 //! spare hosts. Failures are a Poisson process (exponential times between them). Refuses to know how often parts fail ([`rates`]) and
-//! to choose what was not specified ([`answer`]).
+//! to choose what was not specified ([`answer`]). [`run`] has the goodput of a resolved run.
 
 pub mod answer;
 pub mod rates;
+pub mod run;
 
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;

@@ -30,6 +30,7 @@ pub use fit::{EVEN_CHANCE, Fit, SURE_TO_FIT, most_that_fits, probability_of_fitt
 pub use held::HeldParts;
 pub use in_flight::in_flight;
 pub use over_time::over_time;
+pub(crate) use parameters::moment_bytes;
 pub use prepared::{ParameterBytes, PeakParts, StageLayout};
 pub use report::{Item, Kind, MemoryReport, Moment, StageReport, report};
 pub use room::StageRoom;

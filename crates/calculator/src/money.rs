@@ -7,6 +7,7 @@ mod prices;
 
 pub use prices::{DatedPrice, electricity_price};
 
+use crate::goodput::run::{Availability, Failures, availability};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Dollars, KilowattHours, Seconds, Watts};
@@ -29,6 +30,11 @@ pub struct Bill {
     pub steps: f64,
     /// Time in which steps make progress.
     pub productive: Seconds,
+    /// Share of the calendar in which steps make progress.
+    pub availability: f64,
+    /// Where that share comes from, if failures are modelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failures: Option<Failures>,
     /// Time on the calendar, failures and restarts included.
     pub calendar: Seconds,
     /// Devices, for as long as they are taken.
@@ -58,8 +64,8 @@ pub fn steps(tokens: f64, tokens_per_step: u64) -> f64 {
 ///
 /// Availability is the share of the calendar in which steps that count are made. Llama 3 reports more than 90% over 54 days
 /// on 16,384 H100 (arXiv 2407.21783, section 3.3.4).
-pub fn calendar_time(productive: Seconds, training: &Training) -> Seconds {
-    productive / training.availability
+pub fn calendar_time(productive: Seconds, availability: f64) -> Seconds {
+    productive / availability
 }
 
 /// Device-hours: `devices x calendar time / 3600`. Devices that wait for a restart are paid for, too.
@@ -116,7 +122,9 @@ pub fn bill(run: &Run, step_time: Seconds) -> Option<Bill> {
     let mut warnings = Vec::new();
     let steps = steps(tokens, run.plan.tokens_per_step());
     let productive = step_time * steps;
-    let calendar = calendar_time(productive, &run.training);
+    let Availability { share: availability, failures, warning } = availability(run);
+    warnings.extend(warning);
+    let calendar = calendar_time(productive, availability);
     let hours = device_hours(run.cluster.devices, calendar);
     let device_price = prices::device_price(&run.cluster.accelerator, &run.cost);
     if device_price.is_none() {
@@ -140,6 +148,8 @@ pub fn bill(run: &Run, step_time: Seconds) -> Option<Bill> {
         tokens,
         steps,
         productive,
+        availability,
+        failures,
         calendar,
         device_hours: hours,
         rent: device_price.as_ref().map(|price| rent(hours, price.amount)),

@@ -108,7 +108,7 @@ fn deepseek_v3_takes_its_device_hours() {
         ..PlanSpec::default()
     };
     let plan = spec.resolve(&model, &cluster).expect("resolves");
-    let training = Training { tokens: Some(14.8e12), availability: 1.0 };
+    let training = Training { tokens: Some(14.8e12), ..Training::default() };
     let options = EstimateOptions { training, cost: Cost::default() };
     let estimate = estimate(&model, &cluster, &plan, &options).expect("priced");
     let hours = estimate.money.expect("a bill").device_hours.0;

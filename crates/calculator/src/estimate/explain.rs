@@ -271,7 +271,11 @@ fn money(estimate: &Estimate) -> Vec<Explanation> {
         vec![
             given("steps", bill.steps, "tokens / tokens per step, rounded up"),
             step,
-            given("availability", bill.productive / bill.calendar, "training.availability"),
+            given(
+                "availability",
+                bill.availability,
+                if bill.failures.is_some() { "goodput with failures" } else { "training.availability" },
+            ),
             given("devices", estimate.cluster.devices as f64, "cluster"),
         ],
         "definition",

@@ -119,6 +119,7 @@ mod tests {
         let sources = [
             include_str!("warnings.rs"),
             include_str!("warnings/calibration.rs"),
+            include_str!("../goodput/run.rs"),
             include_str!("../money.rs"),
             include_str!("../../../spec/src/plan/validate/lora.rs"),
             include_str!("../../../spec/src/plan/validate/warn.rs"),

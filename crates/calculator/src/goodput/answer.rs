@@ -160,6 +160,23 @@ const LEAST_GOODPUT: f64 = 1e-3;
 const LONGEST: f64 = 3.2e9;
 
 impl Question {
+    /// A job of which nothing but its parts and the time of a checkpoint is known.
+    pub const fn new(counts: Counts, checkpoint: Seconds) -> Self {
+        Self {
+            counts,
+            mtbf: None,
+            specified: Vec::new(),
+            checkpoint,
+            stall: None,
+            interval: None,
+            detection: None,
+            restart: None,
+            spares: None,
+            slow: None,
+            price: None,
+        }
+    }
+
     fn check(&self) -> Result<(), Problem> {
         let Counts { devices, hosts, nics } = self.counts;
         for (flag, n) in [("--gpus", devices), ("--cluster", hosts), ("--nics", nics)] {

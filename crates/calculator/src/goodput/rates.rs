@@ -5,6 +5,7 @@
 //! interruptions are scaled by NICs, each with one link.
 
 use railwright_spec::choice;
+use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,12 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// The parts of a cluster, with one NIC for each device.
+    pub fn of_cluster(cluster: &Cluster) -> Self {
+        let hosts = cluster.devices.div_ceil(cluster.devices_per_node.max(1));
+        Self { devices: cluster.devices, hosts, nics: cluster.devices }
+    }
+
     /// How many there are of what a component is scaled by.
     pub const fn of(&self, component: Component) -> u64 {
         match component {

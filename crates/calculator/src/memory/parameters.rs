@@ -201,18 +201,23 @@ pub(crate) fn routed_shard_group(plan: &Plan) -> f64 {
     (replicas / hybrid).max(1) as f64
 }
 
+/// Bytes of the optimizer's moments for each parameter that is trained.
+pub(crate) fn moment_bytes(plan: &Plan) -> f64 {
+    let moment = plan.precision.moments.bytes();
+    match plan.optimizer {
+        Optimizer::Adam | Optimizer::Lora => 2.0 * moment,
+        Optimizer::Sgd | Optimizer::Lion | Optimizer::Muon => moment,
+        // Row and column sums: nothing beside the matrix.
+        Optimizer::Adafactor => 0.0,
+    }
+}
+
 fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Shares {
     let stage = plan.sharding.zero_stage;
     let cut = |from: u8| if stage >= from { group.max(1.0) * copies } else { 1.0 };
     let precision = &plan.precision;
     let master = precision.master.map_or(0.0, railwright_spec::precision::DataType::bytes);
-    let moment = precision.moments.bytes();
-    let moments = match plan.optimizer {
-        Optimizer::Adam | Optimizer::Lora => 2.0 * moment,
-        Optimizer::Sgd | Optimizer::Lion | Optimizer::Muon => moment,
-        // Row and column sums: nothing beside the matrix.
-        Optimizer::Adafactor => 0.0,
-    };
+    let moments = moment_bytes(plan);
     let device = 1.0 - plan.offload.optimizer.clamp(0.0, 1.0);
     let keeps_shard = stage < 3 || master == 0.0 || software.keeps_low_precision_shard;
     let replicated = plan.data_parallel * plan.context_parallel > 1 && stage < 3;

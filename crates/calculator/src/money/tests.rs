@@ -115,13 +115,13 @@ fn the_catalogue_price_of_electricity_is_dated() {
 
 #[test]
 fn machines_for_a_deadline_and_tokens_for_a_budget() {
-    let training = Training { tokens: None, availability: 0.9 };
+    let training = Training { availability: 0.9, ..Training::default() };
     // DeepSeek-V3: 14.8T tokens in 2.664M GPU-hours is 1,543 tokens/s per GPU.
     let rate = 14.8e12 / (2.664e6 * 3600.0);
     let sixty_days = Seconds::new(60.0 * 86400.0);
     let devices = devices_for_deadline(14.8e12, rate, sixty_days, &training).expect("finite");
     near(devices as f64, 2.664e6 / (60.0 * 24.0) / 0.9, 1e-3);
-    let full = Training { tokens: None, availability: 1.0 };
+    let full = Training::default();
     let tokens = tokens_for_dollars(Dollars::new(5.328e6), Dollars::new(2.0), rate, &full).expect("finite");
     near(tokens, 14.8e12, 1e-9);
     assert_eq!(devices_for_deadline(1e12, 0.0, sixty_days, &training), None);

@@ -3,7 +3,7 @@
 use crate::cluster::Cluster;
 use crate::model::Model;
 use crate::plan::Plan;
-use crate::quantity::Dollars;
+use crate::quantity::{BytesPerSecond, Dollars, Seconds};
 use serde::Serialize;
 
 /// What is trained, on what, how, for how long and at what price.
@@ -38,8 +38,32 @@ impl Run {
 pub struct Training {
     /// Tokens in all; `None` asks for one step only.
     pub tokens: Option<f64>,
-    /// Share of the calendar time in which the run makes progress, above 0 and at most 1.
+    /// Share of the calendar time in which the run makes progress, above 0 and at most 1. 1 where checkpoints are given: then the share
+    /// follows from failures (`railwright_calculator::goodput::run`).
     pub availability: f64,
+    /// How checkpoints are written, where failures are to be modelled.
+    pub checkpoints: Option<Checkpoints>,
+}
+
+/// How a run writes checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Checkpoints {
+    /// What decides how long one takes.
+    pub writing: Writing,
+    /// Time of it for which training stops; all of it if open.
+    pub stall: Option<Seconds>,
+}
+
+/// How long a checkpoint takes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Writing {
+    /// From its start until it can be restored.
+    Time(Seconds),
+    /// Bandwidth of the storage for the whole job; the bytes are those of the model's states.
+    Bandwidth(BytesPerSecond),
 }
 
 /// Prices. What is open is the catalogue's to say.
@@ -56,7 +80,7 @@ pub struct Cost {
 
 impl Default for Training {
     fn default() -> Self {
-        Self { tokens: None, availability: 1.0 }
+        Self { tokens: None, availability: 1.0, checkpoints: None }
     }
 }
 

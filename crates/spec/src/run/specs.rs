@@ -2,10 +2,10 @@
 
 use super::field::{Amount, choice};
 use super::section::section;
-use super::{Cost, Section, Training};
+use super::{Checkpoints, Cost, Section, Training, Writing};
 use crate::model::{self, Activation, Dimensions, Model, NormKind, Position, Style};
 use crate::problem::Problem;
-use crate::quantity::Dollars;
+use crate::quantity::{BytesPerSecond, Dollars, Seconds};
 
 section! {
     /// The section `model`: what is trained, by name, by a Hugging Face `config.json`, or by dimensions.
@@ -95,7 +95,13 @@ section! {
         /// Training tokens.
         tokens: Amount = "tokens", "none: one step only";
         /// Goodput: share of wall-clock time that makes training progress.
-        availability: f64 = "availability", "1";
+        availability: f64 = "availability", "1, or from failures where checkpoints are given";
+        /// Time from the start of a checkpoint until it can be restored. Makes goodput a result of failures.
+        checkpoint_time: Seconds = "checkpoint_time", "none: no failures";
+        /// Bandwidth of the checkpoint storage for the whole job, in place of the time.
+        storage_bandwidth: BytesPerSecond = "storage_bandwidth", "none: no failures";
+        /// Time for which training stops at a checkpoint.
+        checkpoint_stall: Seconds = "checkpoint_stall", "all of it";
     }
 }
 
@@ -227,7 +233,50 @@ impl TrainingSpec {
             return Err(out_of_range("training.tokens", tokens, "1 to 1e18"));
         }
         let availability = share("training.availability", self.availability.unwrap_or(1.0))?;
-        Ok(Training { tokens, availability })
+        let checkpoints = self.checkpoints()?;
+        Ok(Training { tokens, availability, checkpoints })
+    }
+
+    /// How checkpoints are written, if anything is known about it.
+    fn checkpoints(&self) -> Result<Option<Checkpoints>, Problem> {
+        let positive = |key: &str, value: f64, most: f64| {
+            let is_fine = value > 0.0 && value <= most;
+            if is_fine {
+                Ok(())
+            } else {
+                Err(out_of_range(key, value, &format!("more than 0 and at most {most:e}")))
+            }
+        };
+        let writing = match (self.checkpoint_time, self.storage_bandwidth) {
+            (Some(_), Some(_)) => {
+                let problem = Problem::new("time and bandwidth of a checkpoint are both given");
+                return Err(problem.at_key("training.checkpoint_time").hint("leave one of them out"));
+            }
+            (Some(time), None) => {
+                positive("training.checkpoint_time", time.get(), 1e7)?;
+                Writing::Time(time)
+            }
+            (None, Some(bandwidth)) => {
+                positive("training.storage_bandwidth", bandwidth.get(), 1e18)?;
+                Writing::Bandwidth(bandwidth)
+            }
+            (None, None) => {
+                return match self.checkpoint_stall {
+                    None => Ok(None),
+                    Some(_) => Err(Problem::new("a stall without a checkpoint")
+                        .at_key("training.checkpoint_stall")
+                        .hint("add `training.checkpoint_time` or `training.storage_bandwidth`")),
+                };
+            }
+        };
+        if self.availability.is_some() {
+            let problem = Problem::new("a goodput, and checkpoints that it would follow from");
+            return Err(problem.at_key("training.availability").hint("leave one of them out"));
+        }
+        if let Some(stall) = self.checkpoint_stall.filter(|stall| !(0.0..=1e7).contains(&stall.get())) {
+            return Err(out_of_range("training.checkpoint_stall", stall.get(), "0 to 1e7"));
+        }
+        Ok(Some(Checkpoints { writing, stall: self.checkpoint_stall }))
     }
 }
 
@@ -300,6 +349,23 @@ mod tests {
         assert_eq!(training.resolve().expect_err("negative").message, "expected 1 to 1e18, found -1");
         let training = TrainingSpec { availability: Some(1.5), ..TrainingSpec::default() };
         assert!(training.resolve().is_err());
+        let checkpoints = |spec: TrainingSpec| spec.resolve().map(|training| training.checkpoints);
+        let half = TrainingSpec { checkpoint_time: Some(Seconds::new(30.0)), ..TrainingSpec::default() };
+        assert!(checkpoints(half.clone()).expect("sound").is_some());
+        let bandwidth = Some(BytesPerSecond::new(1e11));
+        for wrong in [
+            TrainingSpec { availability: Some(0.9), ..half.clone() },
+            TrainingSpec { storage_bandwidth: bandwidth, ..half.clone() },
+            TrainingSpec { checkpoint_time: Some(Seconds::ZERO), ..half.clone() },
+            TrainingSpec { checkpoint_stall: Some(Seconds::new(-1.0)), ..half },
+            TrainingSpec { checkpoint_stall: Some(Seconds::new(1.0)), ..TrainingSpec::default() },
+            TrainingSpec {
+                storage_bandwidth: Some(BytesPerSecond::new(f64::NAN)),
+                ..TrainingSpec::default()
+            },
+        ] {
+            assert!(checkpoints(wrong.clone()).is_err(), "{wrong:?}");
+        }
         let cost = CostSpec { price_per_device_hour: Some(Dollars::new(-2.0)), ..CostSpec::default() };
         assert!(cost.resolve().is_err());
     }

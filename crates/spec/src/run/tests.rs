@@ -54,7 +54,7 @@ fn a_whole_run_file_resolves() {
     let (run, warnings) = spec.resolve_valid(none).expect("possible");
     assert_eq!((run.plan.data_parallel, run.plan.world_size(), run.plan.micro_batches()), (128, 16384, 16));
     assert_eq!(run.cluster.network.tiers[2].oversubscription, 7.0);
-    assert_eq!(run.training, Training { tokens: Some(15.6e12), availability: 0.9 });
+    assert_eq!(run.training, Training { tokens: Some(15.6e12), availability: 0.9, checkpoints: None });
     assert_eq!(run.cost.price_per_device_hour.map(crate::quantity::Dollars::get), Some(2.0));
     assert!(run.plan.overlap.tensor && run.plan.overlap.gradient_reduce);
     assert_eq!(
@@ -94,7 +94,9 @@ fn unknown_keys_are_told_with_the_nearest() {
     );
     assert_eq!(
         refused("[training]\nxyzzy = 8\n").split(" | ").last(),
-        Some("valid here: `availability`, `tokens`")
+        Some(
+            "valid here: `availability`, `checkpoint_stall`, `checkpoint_time`, `storage_bandwidth`, `tokens`"
+        )
     );
     assert_eq!(
         refused("[plan.overlap]\ntensr = true\n").split(" | ").last(),

@@ -12,7 +12,7 @@ fn llama(devices: u64) -> Estimate {
     let cluster = cluster::by_name("dgx-h100", devices).expect("known");
     let spec = PlanSpec { tensor_parallel: Some(2), global_batch: Some(1024), ..PlanSpec::default() };
     let plan = spec.resolve(&model, &cluster).expect("possible");
-    let training = Training { tokens: Some(1e12), availability: 0.9 };
+    let training = Training { tokens: Some(1e12), availability: 0.9, checkpoints: None };
     let cost = Cost { price_per_device_hour: Some(Dollars::new(2.0)), ..Cost::default() };
     estimate(&model, &cluster, &plan, &EstimateOptions { training, cost }).expect("possible")
 }

@@ -4,7 +4,7 @@ use railwright_spec::cluster::ClusterSpec;
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::quantity::Dollars;
-use railwright_spec::run::{Run, Section, Value};
+use railwright_spec::run::{Field as _, Run, Section, Value, Writing};
 use serde::Serialize;
 
 /// A key whose value differs between two runs.
@@ -33,9 +33,17 @@ pub(super) fn facts(run: &Run) -> Vec<(String, Value)> {
     section(&PlanSpec::from_plan(&run.plan), &[], &mut list);
     let number = |x: f64| Value::Number(x);
     let price = run.cost.price_per_device_hour.map(Dollars::get);
+    if let Some(checkpoints) = run.training.checkpoints {
+        list.push(match checkpoints.writing {
+            Writing::Time(time) => ("training.checkpoint_time".to_owned(), time.write()),
+            Writing::Bandwidth(bandwidth) => ("training.storage_bandwidth".to_owned(), bandwidth.write()),
+        });
+        list.extend(checkpoints.stall.map(|stall| ("training.checkpoint_stall".to_owned(), stall.write())));
+    }
     let rest = [
         ("training.tokens", run.training.tokens),
-        ("training.availability", Some(run.training.availability)),
+        // Where failures are modelled, the goodput is no setting.
+        ("training.availability", run.training.checkpoints.is_none().then_some(run.training.availability)),
         ("cost.price_per_device_hour", price),
         ("cost.electricity_price", run.cost.electricity_price.map(Dollars::get)),
         ("cost.power_share", Some(run.cost.power_share)),

@@ -103,6 +103,6 @@ pub(super) fn site(run: &Run, prices: &Prices, years: f64) -> Site {
         power_usage_effectiveness: cluster.host.power_usage_effectiveness,
         tokens_per_second: None,
         tokens: run.training.tokens,
-        availability: run.training.availability,
+        availability: railwright_calculator::goodput::run::availability(run).share,
     }
 }

@@ -64,6 +64,7 @@ impl Answer for Answered {
             "in_budget",
             "chosen",
             "layout",
+            "availability",
         ];
         let text = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
         let rows = self.sized.rows.iter().zip(&self.layouts).enumerate().map(|(index, (row, layout))| {
@@ -83,6 +84,7 @@ impl Answer for Answered {
                 row.in_budget.to_string(),
                 (self.sized.verdict.chosen == Some(index)).to_string(),
                 layout.clone(),
+                row.bill.availability.to_string(),
             ]
         });
         printer::csv_lines(&header.map(str::to_owned), rows.collect())
@@ -180,6 +182,11 @@ impl Answered {
         if has_goal {
             columns.insert(8, Column::words("goal"));
         }
+        // The share of the days falls with the number of GPUs.
+        let has_failures = self.sized.rows.iter().any(|row| row.bill.failures.is_some());
+        if has_failures {
+            columns.insert(6, Column::numbers("goodput").expendable(3));
+        }
         if several {
             columns.insert(0, Column::words("cluster"));
         }
@@ -204,6 +211,9 @@ impl Answered {
             ];
             if has_goal {
                 cells.insert(8, met(row, is_chosen));
+            }
+            if has_failures {
+                cells.insert(6, share(Some(row.bill.availability)));
             }
             if several {
                 cells.insert(0, Cell::new(self.machine(row), Tone::Name));

@@ -16,6 +16,18 @@ pub(super) fn money(document: &mut Document, bill: &Bill) {
         ("calendar", Cell::new(human::seconds(bill.calendar), Tone::Strong)),
         ("GPU-hours", human::count(bill.device_hours.0).into()),
     ];
+    if let Some(failures) = &bill.failures {
+        let text = format!(
+            "{}, {} to {} over published failure rates: a failure every {}, a checkpoint of {} every {}",
+            human::percent(bill.availability),
+            human::percent(failures.lowest),
+            human::percent(failures.highest),
+            human::seconds(failures.mtbf),
+            human::seconds(failures.checkpoint),
+            human::seconds(failures.interval),
+        );
+        pairs.push(("goodput", text.into()));
+    }
     let mut sources = Vec::new();
     if let (Some(rent), Some(price)) = (bill.rent, &bill.device_price) {
         let range = price.range.map_or_else(String::new, |(low, high)| {

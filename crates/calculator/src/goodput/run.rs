@@ -1,0 +1,112 @@
+//! Goodput of a resolved run: from its devices, its states and its checkpoints.
+//!
+//! Responsible for: the bytes of a checkpoint, and the share of the calendar that `estimate`, `size`, `search` and `network design` divide
+//! by. Refuses to assume a time of a checkpoint: without one the share is what the run sets.
+
+use super::answer::{Assumed, Question, goodput};
+use super::rates::Counts;
+use super::write_time;
+use crate::memory::moment_bytes;
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
+use railwright_spec::problem::Warning;
+use railwright_spec::quantity::{Bytes, Seconds};
+use railwright_spec::run::{Run, Writing};
+use serde::Serialize;
+
+/// The share that is taken where a job makes no progress: an upper bound.
+const LEAST: f64 = 1e-3;
+
+/// Where the goodput of a run comes from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Failures {
+    /// Goodput at the highest published failure rate.
+    pub lowest: f64,
+    /// Goodput at the lowest.
+    pub highest: f64,
+    /// Mean time between failures of the whole job.
+    pub mtbf: Seconds,
+    /// Time from the start of a checkpoint until it can be restored.
+    pub checkpoint: Seconds,
+    /// Bytes of a checkpoint, where its time follows from the bandwidth of the storage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint_bytes: Option<Bytes>,
+    /// Time of training between checkpoints, the one with the highest goodput.
+    pub interval: Seconds,
+    /// What was assumed, with sources.
+    pub assumed: Vec<Assumed>,
+}
+
+/// The share of the calendar in which a run makes progress.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Availability {
+    /// The share, above 0 and at most 1.
+    pub share: f64,
+    /// Where it comes from, if failures are modelled.
+    pub failures: Option<Failures>,
+    /// What is doubtful.
+    pub warning: Option<Warning>,
+}
+
+/// Bytes of a checkpoint that a run can go on from: `n (p + m + s)`, with the trained parameters `n` and, in bytes for each, the weights `p`,
+/// master weights `m` and moments `s`. Mixed precision with Adam has 2 + 4 + 8 = 14 bytes. FSDP and ZeRO-3 shard the master weights
+/// themselves, so `p` is 0 there. Adapters are saved alone. Gradients are not saved.
+pub fn checkpoint_bytes(model: &Model, plan: &Plan) -> Bytes {
+    let trained = plan.adapters().map_or_else(
+        || {
+            let count = model.parameters();
+            (count.total + count.multi_token_prediction) as f64
+        },
+        |lora| {
+            let kinds = model.layers.iter().filter_map(|&kind| model.layer_kinds.get(kind));
+            let adapters = kinds.flat_map(|layer| lora.adapters(layer));
+            adapters.map(|adapter| (adapter.a.parameters() + adapter.b.parameters()) as f64).sum()
+        },
+    );
+    let master = plan.precision.master.map_or(0.0, |format| format.bytes());
+    let is_shard = plan.sharding.zero_stage >= 3 && master > 0.0;
+    let weights = if is_shard { 0.0 } else { plan.precision.parameters.bytes() };
+    Bytes::new(trained * (weights + master + moment_bytes(plan)))
+}
+
+/// The share of the calendar in which a run makes progress: what it sets, or what failures leave of it.
+pub fn availability(run: &Run) -> Availability {
+    let Some(checkpoints) = run.training.checkpoints else {
+        return Availability { share: run.training.availability, failures: None, warning: None };
+    };
+    let (checkpoint, checkpoint_bytes) = match checkpoints.writing {
+        Writing::Time(time) => (time, None),
+        Writing::Bandwidth(bandwidth) => {
+            let bytes = checkpoint_bytes(&run.model, &run.plan);
+            (write_time(bytes, bandwidth), Some(bytes))
+        }
+    };
+    let counts = Counts::of_cluster(&run.cluster);
+    // A stall that is longer than the checkpoint takes ends with it.
+    let stall = checkpoints.stall.map(|stall| if stall < checkpoint { stall } else { checkpoint });
+    match goodput(&Question { stall, ..Question::new(counts, checkpoint) }) {
+        Ok(answer) => {
+            let (lowest, highest) = answer
+                .range
+                .map_or((answer.goodput, answer.goodput), |range| (range.lowest_ettr, range.highest_ettr));
+            let failures = Failures {
+                lowest,
+                highest,
+                mtbf: answer.job.mtbf,
+                checkpoint,
+                checkpoint_bytes,
+                interval: answer.interval.used,
+                assumed: answer.assumed,
+            };
+            Availability { share: answer.goodput, failures: Some(failures), warning: None }
+        }
+        Err(problem) => {
+            let message = format!("{}; calendar and cost are lower bounds", problem.message);
+            Availability { share: LEAST, failures: None, warning: Some(Warning::new("no-progress", message)) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
