@@ -23,6 +23,7 @@ pub mod model_flop;
 pub mod money;
 pub mod operators;
 pub mod prepared;
+mod program;
 pub mod schedule;
 pub mod sharding;
 

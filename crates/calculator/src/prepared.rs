@@ -151,10 +151,7 @@ impl Priced {
         let mut embedding_gather = LayerCost::default();
         sharding::gather(costing, local_parameters(&model.embedding, plan), &mut embedding_gather);
         let mut head = setting.head;
-        let own_copy = model.tied_embeddings && plan.pipeline_parallel > 1;
-        let shared = if own_copy { &model.embedding[..] } else { &[] };
-        let ends = model.head.iter().chain(&model.final_norm).chain(shared);
-        sharding::gather(costing, local_parameters(ends, plan), &mut head);
+        sharding::gather(costing, stage::head_parameters(costing), &mut head);
         Self { kinds, embedding_gather, head, known: Vec::new() }
     }
 

@@ -3,20 +3,18 @@
 //! Responsible for: placing layers on virtual stages and adding their costs, the vocabulary's two ends included. Refuses to know
 //! the order in which stages run (that is [`crate::schedule`]).
 
-use crate::collectives::Collective;
 use crate::costing::Costing;
-use crate::layer::{LayerCost, tensor_exchange};
-use crate::local::{layer_parameters, local_parameters};
+use crate::layer::LayerCost;
+use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::memory;
-use crate::operators::{Cost, Pass, Source};
+use crate::program;
 use crate::schedule::ChunkCost;
 use crate::sharding;
 use crate::treatment::{Coverage, Treatment};
-use crate::work::{Dimension, Family, Work};
+use crate::work::Work;
 use railwright_spec::model::{Layer, Model};
 use railwright_spec::plan::{Plan, Recompute, Schedule, light_head};
-use railwright_spec::precision::DataType;
-use railwright_spec::quantity::{Bytes, Flop, Seconds};
+use railwright_spec::quantity::Seconds;
 
 /// One virtual stage.
 #[derive(Clone, Debug, Default)]
@@ -195,17 +193,24 @@ pub(crate) fn ends(
         if let Some(mtp) = &model.multi_token_prediction {
             for _ in 0..mtp.depth {
                 cost.add(layer, 1.0);
-                head(costing, cost);
+                let mut own = LayerCost::default();
+                head(costing, &mut own);
+                cost.add(&own, 1.0);
             }
         }
         let mut end = LayerCost::default();
         head(costing, &mut end);
-        let own_copy = model.tied_embeddings && costing.plan.pipeline_parallel > 1;
-        let shared = if own_copy { &model.embedding[..] } else { &[] };
-        let head = model.head.iter().chain(&model.final_norm).chain(shared);
-        sharding::gather(costing, local_parameters(head, costing.plan), &mut end);
+        sharding::gather(costing, head_parameters(costing), &mut end);
         cost.add(&end, 1.0);
     }
+}
+
+/// Parameters of the head and the final norm, and of the last stage's own copy of a tied embedding.
+pub(crate) fn head_parameters(costing: &Costing<'_>) -> LocalParameters {
+    let model = costing.model;
+    let own_copy = model.tied_embeddings && costing.plan.pipeline_parallel > 1;
+    let shared = if own_copy { &model.embedding[..] } else { &[] };
+    local_parameters(model.head.iter().chain(&model.final_norm).chain(shared), costing.plan)
 }
 
 /// Exponent of the soft corner between device and host.
@@ -296,64 +301,16 @@ fn fused_saving(
     saving.min(time.forward).min(backward).max(Seconds::ZERO)
 }
 
-/// The word embedding: a lookup writes `h` elements a token and reads as many; backward adds rows of gradient in fp32. With tensor
-/// parallelism each rank looks up its rows and the sum is exchanged.
+/// Adds the word embedding.
 pub(crate) fn embedding(costing: &Costing<'_>, cost: &mut LayerCost) {
-    let h = costing.model.hidden_size as f64;
-    let unit = costing.tokens * h * costing.activation_bytes;
-    let device = &costing.machine.device;
-    cost.forward.add_compute(Family::Embedding, device.memory_bound(Bytes::new(3.0 * unit)), 1.0, 4.0);
-    cost.backward_weight.add_compute(
-        Family::Embedding,
-        device.memory_bound(Bytes::new(5.0 * unit)),
-        1.0,
-        4.0,
-    );
-    if costing.plan.tensor_parallel > 1 {
-        cost.forward.add_communication(Dimension::Tensor, one_way(costing, h), 1.0);
-    }
+    program::embedding(costing, &mut |operation| cost.add_operation(costing, &operation));
+    program::embedding_exchanges(costing, &mut |exchange| cost.add_exchange(costing, &exchange));
 }
 
-/// Half an exchange where it is a gather or a scatter; without sequence parallelism it is a whole all-reduce.
-fn one_way(costing: &Costing<'_>, width: f64) -> Seconds {
-    tensor_exchange(costing, width) * if costing.plan.sequence_parallel { 0.5 } else { 1.0 }
-}
-
-/// The head and the loss: a product of tokens x hidden x vocabulary (kept in the activations' format), and softmax with cross
-/// entropy over the logits, bound by memory.
+/// Adds the final norm, the head and the loss.
 pub(crate) fn head(costing: &Costing<'_>, cost: &mut LayerCost) {
-    let plan = costing.plan;
-    let tp = plan.tensor_parallel as f64;
-    let h = costing.model.hidden_size as f64;
-    let vocabulary = padded_vocabulary(costing.model.vocabulary, plan) / tp;
-    let device = &costing.machine.device;
-    let data_type = plan.precision.activations;
-    let price = |pass| costing.gemm(costing.tokens, vocabulary, h, data_type, pass);
-    let rate = costing.wide_matmul_rate;
-    cost.forward.add_compute(Family::Head, price(Pass::Forward), rate, 2.0);
-    cost.backward_input.add_compute(Family::Head, price(Pass::DataGradient), rate, 1.0);
-    if costing.trains_weights() {
-        cost.backward_weight.add_compute(Family::Head, price(Pass::WeightGradient), rate, 1.0);
-    }
-    let logits = costing.tokens * vocabulary;
-    let loss = device.memory_bound(Bytes::new(logits * costing.software.loss_bytes_per_logit / 2.0));
-    cost.forward.add_compute(Family::Loss, loss, 1.0, 10.0);
-    cost.backward_input.add_compute(Family::Loss, loss, 1.0, 5.0);
-    let norm =
-        device.memory_bound(Bytes::new(2.5 * costing.sequence_shard_tokens * h * costing.activation_bytes));
-    let norm = Cost { flop: Flop::ZERO, source: Source::Derived, ..norm };
-    cost.forward.add_compute(Family::Norm, norm, 1.0, 1.0);
-    cost.backward_input.add_compute(Family::Norm, norm, 1.0, 2.0);
-    if plan.tensor_parallel > 1 {
-        // Gather of the head's input and reduction of its gradient; and three small reductions for maximum, sum and target.
-        let exchange = one_way(costing, h);
-        let small = Bytes::new(costing.tokens * DataType::Fp32.bytes());
-        let reduction =
-            costing.machine.fabric.time(Collective::AllReduce, small, &costing.layout.tensor, 1.0);
-        let reductions = reduction.time * (3.0 / costing.software.collective_rate);
-        cost.forward.add_communication(Dimension::Tensor, exchange + reductions, 1.0);
-        cost.backward_input.add_communication(Dimension::Tensor, exchange, 1.0);
-    }
+    program::head(costing, &mut |operation| cost.add_operation(costing, &operation));
+    program::head_exchanges(costing, &mut |exchange| cost.add_exchange(costing, &exchange));
 }
 
 /// Rows of the vocabulary after padding to a multiple of `vocabulary_multiple x tensor_parallel` (Megatron).

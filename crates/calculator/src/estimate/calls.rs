@@ -1,28 +1,20 @@
 //! The collectives that one virtual stage makes for one micro batch, one by one, for tables and timelines.
 //!
-//! Responsible for: naming operation, bytes, group and count of what [`crate::layer`] and [`crate::stage`] price in sums, next to the
-//! collectives of sharded weights, which [`crate::update`] lists; a test holds the times of the calls to those sums. Refuses to know what is exposed.
+//! Responsible for: adding up the exchanges of [`crate::program`] and the collectives of sharded weights, which [`crate::update`] lists,
+//! over the layers of a virtual stage. Refuses to know what is exposed.
 
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
 use crate::exchanges::Among;
-use crate::layer::{context_widths, experts, tensor_halves};
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
-use crate::stage::Chunk;
+use crate::program::{self, Exchange};
+use crate::stage::{self, Chunk};
 use crate::update::{self, Purpose};
 use crate::work::Dimension;
-use railwright_spec::model::{FeedForward, Layer};
-use railwright_spec::plan::{ContextKind, Group};
+use railwright_spec::model::Layer;
+use railwright_spec::plan::Group;
 use railwright_spec::quantity::{Bytes, Seconds};
-
-/// Which of a chunk's four works a call belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Pass {
-    Forward,
-    BackwardInput,
-    BackwardWeight,
-    Recompute,
-}
+use railwright_step::Phase;
 
 /// Collectives of one kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +25,8 @@ pub(crate) struct Call {
     pub bytes: Bytes,
     pub among: Among,
     pub group: Group,
-    pub pass: Pass,
+    /// `Forward`, `BackwardInput`, `BackwardWeight` or `Recompute`.
+    pub phase: Phase,
     /// How often; halves are half of an exchange.
     pub count: f64,
     /// Sustained over measured rate.
@@ -64,12 +57,12 @@ impl Calls<'_, '_> {
         operation: Collective,
         bytes: f64,
         among: Among,
-        passes: &[(Pass, f64)],
+        passes: impl IntoIterator<Item = (Phase, f64)>,
     ) {
         let rate = self.costing.software.collective_rate;
         let (bytes, group) = (Bytes::new(bytes), among.group(&self.costing.layout));
-        for &(pass, count) in passes {
-            let call = Call { dimension, operation, bytes, among, group, pass, count, rate };
+        for (phase, count) in passes {
+            let call = Call { dimension, operation, bytes, among, group, phase, count, rate };
             self.push(call);
         }
     }
@@ -79,8 +72,8 @@ impl Calls<'_, '_> {
             return;
         }
         let same = |c: &&mut Call| {
-            (c.dimension, c.operation, c.among, c.pass, c.bytes)
-                == (call.dimension, call.operation, call.among, call.pass, call.bytes)
+            (c.dimension, c.operation, c.among, c.phase, c.bytes)
+                == (call.dimension, call.operation, call.among, call.phase, call.bytes)
                 && c.rate == call.rate
         };
         match self.list.iter_mut().find(same) {
@@ -89,81 +82,17 @@ impl Calls<'_, '_> {
         }
     }
 
-    /// The exchange of a full-width activation that tensor parallelism cuts.
-    fn exchange(&mut self, passes: &[(Pass, f64)]) {
-        let costing = self.costing;
-        let bytes = costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes;
-        let among = Among::Tensor;
-        if costing.plan.sequence_parallel {
-            self.add(Dimension::Tensor, Collective::AllGather, bytes, among, passes);
-            self.add(Dimension::Tensor, Collective::ReduceScatter, bytes, among, passes);
-        } else {
-            self.add(Dimension::Tensor, Collective::AllReduce, bytes, among, passes);
+    fn exchange(&mut self, exchange: &Exchange, times: f64) {
+        for operation in exchange.operations() {
+            let turns = exchange.turns().map(|turn| (turn.phase, turn.count * times));
+            self.add(exchange.dimension, operation, exchange.bytes.get(), exchange.among, turns);
         }
     }
 
     fn layer(&mut self, layer: &Layer, times: f64) {
         let costing = self.costing;
-        let plan = costing.plan;
-        let both = |n: f64| [(Pass::Forward, n * times), (Pass::BackwardInput, n * times)];
-        let h = costing.model.hidden_size as f64;
-        let e = costing.activation_bytes;
-        if plan.tensor_parallel > 1 {
-            let halves = tensor_halves(costing, layer);
-            self.exchange(&both(halves));
-            if plan.sequence_parallel && costing.trains_weights() {
-                let again = [(Pass::BackwardWeight, halves * times)];
-                let bytes = costing.tokens * h * e;
-                self.add(Dimension::Tensor, Collective::AllGather, bytes, Among::Tensor, &again);
-            }
-        }
-        if plan.context_parallel > 1 {
-            self.context(layer, times);
-        }
-        if let FeedForward::MixtureOfExperts(moe) = &layer.feed_forward {
-            let capped = experts::load(plan);
-            let copies = experts::source_tokens(costing) * moe.top_k as f64;
-            let width = layer.expert_input_width().map_or(h, |width| width as f64);
-            let operation = experts::dispatch(costing, moe);
-            let bytes = copies * width * e * capped;
-            // Dispatch and combine, each way.
-            self.add(Dimension::Expert, operation, bytes, Among::Expert, &both(2.0));
-            if plan.sequence_parallel {
-                let held = copies * plan.expert_tensor_parallel as f64 * capped * width * e;
-                let among = Among::ExpertTensor;
-                self.add(Dimension::Tensor, Collective::AllGather, held, among, &both(1.0));
-                self.add(Dimension::Tensor, Collective::ReduceScatter, held, among, &both(1.0));
-            }
-        }
-        self.shard(layer_parameters(layer, plan), times);
-    }
-
-    fn context(&mut self, layer: &Layer, times: f64) {
-        let costing = self.costing;
-        let tp = costing.plan.tensor_parallel as f64;
-        let cp = costing.plan.context_parallel as f64;
-        let Some((query, key_value)) = context_widths(layer, tp) else { return };
-        let e = costing.activation_bytes;
-        let among = Among::Context;
-        let whole = costing.tokens * cp * key_value * e;
-        let (forward, backward) = (Pass::Forward, Pass::BackwardInput);
-        let dimension = Dimension::Context;
-        match costing.plan.context_kind {
-            ContextKind::Ring => {
-                let counts = [(forward, (cp - 1.0) * times), (backward, 2.0 * (cp - 1.0) * times)];
-                self.add(dimension, Collective::SendReceive, whole / cp, among, &counts);
-            }
-            ContextKind::AllGather => {
-                let counts = [(forward, times), (backward, times)];
-                self.add(dimension, Collective::AllGather, whole, among, &counts);
-                self.add(dimension, Collective::ReduceScatter, whole, among, &counts[1..]);
-            }
-            ContextKind::Ulysses => {
-                let bytes = costing.tokens * (query + key_value) * e;
-                let counts = [(forward, times), (backward, times)];
-                self.add(dimension, Collective::AllToAll, bytes, among, &counts);
-            }
-        }
+        program::exchanges(costing, layer, &mut |exchange| self.exchange(&exchange, times));
+        self.shard(layer_parameters(layer, costing.plan), times);
     }
 
     fn shard(&mut self, local: LocalParameters, times: f64) {
@@ -172,36 +101,16 @@ impl Calls<'_, '_> {
         let again = if plan.sharding.reshard_after_forward { times } else { 0.0 };
         for collective in update::inside_passes(costing, local) {
             let passes = match collective.purpose {
-                Purpose::Parameters => [(Pass::Forward, times), (Pass::BackwardInput, again)],
-                _ => [(Pass::Forward, 0.0), (Pass::BackwardInput, times)],
+                Purpose::Parameters => [(Phase::Forward, times), (Phase::BackwardInput, again)],
+                _ => [(Phase::Forward, 0.0), (Phase::BackwardInput, times)],
             };
             let bytes = collective.bytes.get();
-            self.add(Dimension::Shard, collective.operation, bytes, collective.among, &passes);
+            self.add(Dimension::Shard, collective.operation, bytes, collective.among, passes);
         }
-    }
-
-    /// Exchanges that a gather or a scatter is; without sequence parallelism it is a whole all-reduce.
-    fn one_way(&self) -> f64 {
-        if self.costing.plan.sequence_parallel { 0.5 } else { 1.0 }
     }
 
     fn head(&mut self) {
-        if self.costing.plan.tensor_parallel <= 1 {
-            return;
-        }
-        let one_way = self.one_way();
-        self.exchange(&[(Pass::Forward, one_way), (Pass::BackwardInput, one_way)]);
-        // Maximum, sum and target of the softmax, in fp32.
-        self.push(Call {
-            dimension: Dimension::Tensor,
-            operation: Collective::AllReduce,
-            bytes: Bytes::new(self.costing.tokens * 4.0),
-            among: Among::Tensor,
-            group: self.costing.layout.tensor,
-            pass: Pass::Forward,
-            count: 3.0,
-            rate: self.costing.software.collective_rate,
-        });
+        program::head_exchanges(self.costing, &mut |exchange| self.exchange(&exchange, 1.0));
     }
 }
 
@@ -217,10 +126,7 @@ pub(crate) fn of_chunk(costing: &Costing<'_>, chunks: &[Chunk], index: usize) ->
         calls.layer(layer, times as f64);
     }
     if index == 0 {
-        if costing.plan.tensor_parallel > 1 {
-            let one_way = calls.one_way();
-            calls.exchange(&[(Pass::Forward, one_way)]);
-        }
+        program::embedding_exchanges(costing, &mut |exchange| calls.exchange(&exchange, 1.0));
         calls.shard(local_parameters(&model.embedding, costing.plan), 1.0);
     }
     if index + 1 == chunks.len() {
@@ -231,18 +137,15 @@ pub(crate) fn of_chunk(costing: &Costing<'_>, chunks: &[Chunk], index: usize) ->
             }
         }
         calls.head();
-        let own_copy = model.tied_embeddings && costing.plan.pipeline_parallel > 1;
-        let shared = if own_copy { &model.embedding[..] } else { &[] };
-        let ends = model.head.iter().chain(&model.final_norm).chain(shared);
-        calls.shard(local_parameters(ends, costing.plan), 1.0);
+        calls.shard(stage::head_parameters(costing), 1.0);
     }
     let cost = &chunks[index].cost;
-    let forward: Vec<Call> = calls.list.iter().copied().filter(|c| c.pass == Pass::Forward).collect();
+    let forward: Vec<Call> = calls.list.iter().copied().filter(|c| c.phase == Phase::Forward).collect();
     for call in forward {
         let d = call.dimension as usize;
         let (whole, again) = (cost.forward.communication[d], cost.recompute.communication[d]);
         if again > Seconds::ZERO && whole > Seconds::ZERO {
-            calls.push(Call { pass: Pass::Recompute, count: call.count * (again / whole), ..call });
+            calls.push(Call { phase: Phase::Recompute, count: call.count * (again / whole), ..call });
         }
     }
     calls.list

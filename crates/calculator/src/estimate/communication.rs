@@ -1,7 +1,7 @@
 //! Every kind of collective that the critical stage makes in a step: bytes, group, time, and what of it is exposed.
 
 use super::breakdown::{dimension_id, runs_per_chunk, stage_work};
-use super::calls::{self, Call, Pass};
+use super::calls::{self, Call};
 use crate::collectives::{Collective, CollectiveCost, Source, bus_factor};
 use crate::costing::Costing;
 use crate::evaluate::{Evaluation, local_chunks};
@@ -12,6 +12,7 @@ use crate::update;
 use crate::work::Dimension;
 use railwright_spec::plan::Group;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
+use railwright_step::Phase;
 use serde::Serialize;
 
 /// Collectives of one kind, bytes and group.
@@ -116,7 +117,7 @@ pub(super) fn table(costing: &Costing<'_>, evaluation: &Evaluation) -> Vec<Commu
     let mut merged: Vec<Call> = Vec::new();
     for index in local_chunks(costing.plan, stage) {
         for call in calls::of_chunk(costing, &evaluation.chunks, index) {
-            let call = Call { pass: Pass::Forward, count: call.count * runs_per_chunk(costing), ..call };
+            let call = Call { phase: Phase::Forward, count: call.count * runs_per_chunk(costing), ..call };
             let key = |c: &Call| (c.dimension, c.operation, c.group);
             let same = |c: &&mut Call| key(c) == key(&call) && c.bytes == call.bytes && c.rate == call.rate;
             match merged.iter_mut().find(same) {

@@ -104,15 +104,15 @@ fn check_calls(name: &str, devices: u64, change: impl FnOnce(&mut PlanSpec)) {
         let calls = calls::of_chunk(&costing, &evaluation.chunks, index);
         let cost = &chunk.cost;
         for (pass, work) in [
-            (calls::Pass::Forward, &cost.forward),
-            (calls::Pass::BackwardInput, &cost.backward_input),
-            (calls::Pass::BackwardWeight, &cost.backward_weight),
-            (calls::Pass::Recompute, &cost.recompute),
+            (railwright_step::Phase::Forward, &cost.forward),
+            (railwright_step::Phase::BackwardInput, &cost.backward_input),
+            (railwright_step::Phase::BackwardWeight, &cost.backward_weight),
+            (railwright_step::Phase::Recompute, &cost.recompute),
         ] {
             for dimension in crate::work::Dimension::ALL {
                 let named: Seconds = calls
                     .iter()
-                    .filter(|c| c.pass == pass && c.dimension == dimension)
+                    .filter(|c| c.phase == pass && c.dimension == dimension)
                     .map(|c| c.time(&costing))
                     .sum();
                 let priced = work.communication[dimension as usize];

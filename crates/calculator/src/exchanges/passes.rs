@@ -4,7 +4,7 @@ use super::{Among, StageExchange};
 use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::estimate::breakdown::runs_per_chunk;
-use crate::estimate::calls::{self, Call, Pass};
+use crate::estimate::calls::{self, Call};
 use crate::evaluate::{Evaluation, local_chunks};
 use crate::schedule::stage_of;
 use crate::transfer::{Gather, Transfer};
@@ -37,7 +37,7 @@ pub(super) fn of_chunk(
         stages: vec![stage as u32],
         dimension: dimension(call.dimension),
         purpose: purpose(costing.plan, &call),
-        phase: phase(call.pass),
+        phase: call.phase,
         operation: call.operation,
         among: call.among,
         bytes: call.bytes,
@@ -53,15 +53,6 @@ const fn dimension(dimension: WorkDimension) -> Dimension {
         WorkDimension::Expert => Dimension::Expert,
         WorkDimension::Shard => Dimension::Data,
         WorkDimension::Host => Dimension::Other,
-    }
-}
-
-const fn phase(pass: Pass) -> Phase {
-    match pass {
-        Pass::Forward => Phase::Forward,
-        Pass::BackwardInput => Phase::BackwardInput,
-        Pass::BackwardWeight => Phase::BackwardWeight,
-        Pass::Recompute => Phase::Recompute,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::groups;
 use crate::costing::Costing;
-use crate::estimate::calls::{self, Call, Pass};
+use crate::estimate::calls::{self, Call};
 use crate::estimate::communication::operation;
 use crate::evaluate::Evaluation;
 use crate::schedule::{OperationKind, PipelineTimeline, TimedOperation};
@@ -229,16 +229,16 @@ fn parts(step: &mut Step, costing: &Costing<'_>, evaluation: &Evaluation, chunk:
     let time = &evaluation.chunks[chunk].time;
     let mut both = cost.backward_input;
     both += &cost.backward_weight;
-    let mut make = |work: &Work, passes: &[Pass], whole: Seconds, reverse: bool| {
+    let mut make = |work: &Work, passes: &[Phase], whole: Seconds, reverse: bool| {
         work_parts(step, costing, work, &calls, passes, (whole, base), reverse)
     };
     let (input, weight) = (time.backward_input, time.backward_weight);
     [
-        make(&cost.forward, &[Pass::Forward], time.forward, false),
-        make(&cost.recompute, &[Pass::Recompute], time.recompute, false),
-        make(&both, &[Pass::BackwardInput, Pass::BackwardWeight], input + weight, true),
-        make(&cost.backward_input, &[Pass::BackwardInput], input, true),
-        make(&cost.backward_weight, &[Pass::BackwardWeight], weight, true),
+        make(&cost.forward, &[Phase::Forward], time.forward, false),
+        make(&cost.recompute, &[Phase::Recompute], time.recompute, false),
+        make(&both, &[Phase::BackwardInput, Phase::BackwardWeight], input + weight, true),
+        make(&cost.backward_input, &[Phase::BackwardInput], input, true),
+        make(&cost.backward_weight, &[Phase::BackwardWeight], weight, true),
     ]
 }
 
@@ -247,7 +247,7 @@ fn work_parts(
     costing: &Costing<'_>,
     work: &Work,
     calls: &[Call],
-    passes: &[Pass],
+    passes: &[Phase],
     (whole, base): (Seconds, u64),
     reverse: bool,
 ) -> Vec<Part> {
@@ -259,7 +259,8 @@ fn work_parts(
             continue;
         }
         let waited = work.exposed[d as usize];
-        let own: Vec<&Call> = calls.iter().filter(|c| c.dimension == d && passes.contains(&c.pass)).collect();
+        let own: Vec<&Call> =
+            calls.iter().filter(|c| c.dimension == d && passes.contains(&c.phase)).collect();
         let sum: Seconds = own.iter().map(|c| c.time(costing)).sum();
         for call in own {
             let share = call.time(costing) / sum;

@@ -2,8 +2,8 @@
 
 use super::{Explanation, calibrated, explanation, given, measure};
 use crate::costing::Costing;
-use crate::layer::projections as products;
 use crate::operators::{Pass, Source};
+use crate::program::products;
 use railwright_spec::model::Module;
 use railwright_spec::precision::DataType;
 

@@ -4,7 +4,7 @@
 
 use super::super::{CommunicationRow, Estimate};
 use crate::costing::Costing;
-use crate::layer::projections;
+use crate::program::products;
 use railwright_spec::calibration::{Calibration, CollectiveKind};
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
@@ -33,7 +33,7 @@ fn products(costing: &Costing<'_>, calibration: &Calibration, list: &mut Vec<War
     let (from, to) = rate.range();
     let mut work: Vec<f64> = Vec::new();
     for layer in &costing.model.layer_kinds {
-        for product in projections::products(layer, costing.plan.tensor_parallel as f64) {
+        for product in products::products(layer, costing.plan.tensor_parallel as f64) {
             work.push(2.0 * costing.tokens * product.rows * product.columns);
         }
     }

@@ -1,11 +1,11 @@
 //! Dense matrix products of a layer, read off its weights, and the activation between an MLP's matrices.
 
-use super::LayerCost;
+use super::{Kernel, Operation};
 use crate::costing::Costing;
-use crate::operators::Pass;
 use crate::work::Family;
 use railwright_spec::model::{Cut, FeedForward, Layer, Mlp, Module, Usage, Weight};
 use railwright_spec::quantity::Bytes;
+use railwright_step::Phase;
 
 /// A fused product's local shape: `rows` outputs and `columns` inputs on one rank.
 #[derive(Clone, Copy, Debug)]
@@ -59,31 +59,37 @@ fn family(module: Module) -> Family {
     }
 }
 
-/// Adds the dense products, and the activations of the dense or shared MLP.
-pub(super) fn add(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
+/// A product in the three phases that it has: forward, for the input and, where base weights are trained, for the weight.
+pub(super) fn in_phases(
+    costing: &Costing<'_>,
+    family: Family,
+    kernel: Kernel,
+    visit: &mut impl FnMut(Operation),
+) {
+    let one = |phase| Operation::new(family, phase, kernel, 1.0);
+    visit(one(Phase::Forward));
+    visit(one(Phase::BackwardInput));
+    if costing.trains_weights() {
+        visit(one(Phase::BackwardWeight));
+    }
+}
+
+/// The dense products, and the activations of the dense or shared MLP.
+pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation)) {
     let tp = costing.plan.tensor_parallel as f64;
     for product in products(layer, tp) {
         // Routers stay in the activations' format.
-        let router = product.module == Module::Router;
-        let (data_type, rate) = if router {
-            (costing.plan.precision.activations, costing.wide_matmul_rate)
-        } else {
-            (costing.compute_type(), costing.matmul_rate)
-        };
-        let tokens = if router { costing.sequence_shard_tokens } else { costing.tokens };
-        let family = family(product.module);
-        let price = |pass| costing.gemm(tokens, product.rows, product.columns, data_type, pass);
-        cost.forward.add_compute(family, price(Pass::Forward), rate, 1.0);
-        cost.backward_input.add_compute(family, price(Pass::DataGradient), rate, 1.0);
-        if costing.trains_weights() {
-            cost.backward_weight.add_compute(family, price(Pass::WeightGradient), rate, 1.0);
-        }
+        let is_wide = product.module == Module::Router;
+        let format = if is_wide { costing.plan.precision.activations } else { costing.compute_type() };
+        let m = if is_wide { costing.sequence_shard_tokens } else { costing.tokens };
+        let kernel = Kernel::Product { m, n: product.rows, k: product.columns, format, is_wide };
+        in_phases(costing, family(product.module), kernel, visit);
     }
     match &layer.feed_forward {
-        FeedForward::Dense(mlp) => activation(costing, mlp, costing.tokens / tp, cost),
+        FeedForward::Dense(mlp) => activation(costing, mlp, costing.tokens / tp, visit),
         FeedForward::MixtureOfExperts(moe) if moe.shared_intermediate_size > 0 => {
             let shared = Mlp { intermediate_size: moe.shared_intermediate_size, ..moe.expert.clone() };
-            activation(costing, &shared, costing.tokens / tp, cost);
+            activation(costing, &shared, costing.tokens / tp, visit);
         }
         _ => {}
     }
@@ -91,18 +97,14 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
 
 /// The activation of an MLP on `tokens` full-width tokens: gated it reads two widths and writes one, and backward reads three and
 /// writes two; plain it reads one and writes one, and backward reads two and writes one.
-pub(super) fn activation(costing: &Costing<'_>, mlp: &Mlp, tokens: f64, cost: &mut LayerCost) {
+pub(super) fn activation(costing: &Costing<'_>, mlp: &Mlp, tokens: f64, visit: &mut impl FnMut(Operation)) {
     let (forward, backward) = if mlp.gated { (3.0, 5.0) } else { (2.0, 3.0) };
     let unit = tokens
         * mlp.intermediate_size as f64
         * costing.activation_bytes
         * costing.software.elementwise_passes;
-    let device = &costing.machine.device;
-    cost.forward.add_compute(Family::Activation, device.memory_bound(Bytes::new(unit * forward)), 1.0, 1.0);
-    cost.backward_input.add_compute(
-        Family::Activation,
-        device.memory_bound(Bytes::new(unit * backward)),
-        1.0,
-        1.0,
-    );
+    for (phase, widths) in [(Phase::Forward, forward), (Phase::BackwardInput, backward)] {
+        let kernel = Kernel::Stream { bytes: Bytes::new(unit * widths), derived: None };
+        visit(Operation::new(Family::Activation, phase, kernel, 1.0));
+    }
 }

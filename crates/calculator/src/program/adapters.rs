@@ -3,13 +3,13 @@
 //! Responsible for: their memory traffic and arithmetic on one rank. Refuses to price what tensor-parallel ranks exchange for them:
 //! `tokens x rank` elements for every adapter, and `B`'s outputs beside a row-cut weight; and dropout in front of them.
 
-use super::{LayerCost, experts};
+use super::{Kernel, Operation, experts};
 use crate::costing::Costing;
-use crate::operators::Cost;
 use crate::work::Family;
 use railwright_spec::model::{Cut, FeedForward, Layer, Module};
 use railwright_spec::plan::Adapter;
 use railwright_spec::quantity::{Bytes, Flop};
+use railwright_step::Phase;
 
 /// Widths of an adapter on one rank, and how many of it lie there.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,7 @@ impl Shape {
     }
 }
 
-/// Adds the adapters of a layer; nothing where the weights are trained.
+/// The adapters of a layer; nothing where the weights are trained.
 ///
 /// With `in`, `r` and `out` the widths on the rank and `p` the generation's passes of element-wise kernels, each token moves in elements:
 ///
@@ -67,7 +67,7 @@ impl Shape {
 /// Both matrices are read once in each pass, and their gradients read and written. A pass takes as long as its traffic, or as its
 /// arithmetic at the peak where a high rank makes that longer. (PEFT's `lora.Linear.forward` and Megatron-Bridge's `LoRALinear.forward`
 /// have these kernels.)
-pub(super) fn add(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
+pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation)) {
     let Some(lora) = costing.plan.adapters() else { return };
     let passes = costing.software.elementwise_passes;
     for adapter in lora.adapters(layer) {
@@ -78,22 +78,16 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
         };
         let (columns, rows) = (shape.columns, shape.rows);
         let both = columns + rows + shape.ranks[0] + shape.ranks[1];
-        let family = family(adapter.a.module);
-        let price = |elements: f64, matrices: f64| {
-            bound(costing, tokens * elements + matrices * shape.parameters(), shape.flop(tokens))
+        let flop = Flop::new(shape.flop(tokens));
+        let mut one = |phase, elements: f64, matrices: f64, launches| {
+            let elements = tokens * elements + matrices * shape.parameters();
+            let kernel = Kernel::Roofline { bytes: Bytes::new(elements * costing.activation_bytes), flop };
+            visit(Operation::new(family(adapter.a.module), phase, kernel, launches));
         };
-        cost.forward.add_compute(family, price(both + 3.0 * passes * rows, 1.0), 1.0, 4.0);
-        cost.backward_input.add_compute(family, price(both + 3.0 * passes * columns, 1.0), 1.0, 4.0);
-        cost.backward_weight.add_compute(family, price(both, 2.0), 1.0, 2.0);
+        one(Phase::Forward, both + 3.0 * passes * rows, 1.0, 4.0);
+        one(Phase::BackwardInput, both + 3.0 * passes * columns, 1.0, 4.0);
+        one(Phase::BackwardWeight, both, 2.0, 2.0);
     }
-}
-
-/// A kernel over so many elements with so much arithmetic: the longer of both (Williams 2009, the roofline).
-fn bound(costing: &Costing<'_>, elements: f64, flop: f64) -> Cost {
-    let traffic = costing.machine.device.memory_bound(Bytes::new(elements * costing.activation_bytes));
-    let peak = costing.cluster.accelerator.peak_rate(costing.plan.precision.activations);
-    let arithmetic = peak.map_or(traffic.time, |peak| Flop::new(flop) / peak);
-    Cost { time: traffic.time.max(arithmetic), flop: Flop::new(flop), ..traffic }
 }
 
 const fn family(module: Module) -> Family {

@@ -1,0 +1,102 @@
+//! The price of one operation and of one exchange of a layer's program.
+//!
+//! Responsible for: which law and which rate of the software generation each kernel takes. Refuses to know what a layer consists of.
+
+use crate::collectives::Collective;
+use crate::costing::Costing;
+use crate::operators::{Cost, Device, Pass, Source};
+use crate::program::{Exchange, Kernel, Operation, Overlap};
+use crate::work::{Family, Work};
+use railwright_spec::precision::DataType;
+use railwright_spec::quantity::{Bytes, Flop, Seconds};
+use railwright_step::Phase;
+
+/// What an operation costs at the measured rate, and the sustained over the measured rate.
+pub(super) fn operation(costing: &Costing<'_>, operation: &Operation) -> (Cost, f64) {
+    let device = &costing.machine.device;
+    let pass = match operation.phase {
+        Phase::BackwardInput => Pass::DataGradient,
+        Phase::BackwardWeight => Pass::WeightGradient,
+        _ => Pass::Forward,
+    };
+    match operation.kernel {
+        Kernel::Product { m, n, k, format, is_wide } => {
+            let rate = if is_wide { costing.wide_matmul_rate } else { costing.matmul_rate };
+            (costing.gemm(m, n, k, format, pass), rate)
+        }
+        Kernel::GroupedProduct { groups, m, n, k, format } => {
+            let rate = costing.matmul_rate * costing.expert_rate;
+            (costing.grouped_gemm([groups, m, n, k], format, pass), rate)
+        }
+        Kernel::Attention { shape, ranks } => {
+            // The whole sequence's kernel sets the rate; the rank does its share of the work.
+            let cost = device.attention(&shape, costing.attention_kernel, pass);
+            let share =
+                Cost { time: cost.time / ranks, flop: cost.flop / ranks, bytes: cost.bytes / ranks, ..cost };
+            (share, costing.attention_rate)
+        }
+        Kernel::Scan { flop, bytes, times } => (scan(device, flop, bytes).times(times), costing.matmul_rate),
+        Kernel::SelectiveScan { flop, bytes, times } => (selective(device, flop, bytes).times(times), 1.0),
+        Kernel::Stream { bytes, derived } => {
+            let cost = device.memory_bound(bytes);
+            let own = |flop| Cost { flop, source: Source::Derived, ..cost };
+            (derived.map_or(cost, own), 1.0)
+        }
+        Kernel::Roofline { bytes, flop } => (roofline(costing, bytes, flop), 1.0),
+    }
+}
+
+/// A square product of some arithmetic, at the rate of the matrix units at this size.
+fn square(device: &Device, flop: Flop) -> Seconds {
+    let side = (flop.get() / 2.0).cbrt().max(1.0);
+    device.gemm(side, side, side, DataType::Bf16, Pass::Forward).time
+}
+
+/// A chunked scan: its products of chunk width sustain about a fifth of a large product's rate, and its streams follow:
+/// `t = 5 t(product) + t(bytes)`.
+fn scan(device: &Device, flop: Flop, bytes: Bytes) -> Cost {
+    let time = square(device, flop) * 5.0 + device.memory_bound(bytes).time;
+    Cost { time, flop, bytes, source: Source::Derived }
+}
+
+/// How much slower the vector units are than the matrix units in bf16: A100 19.5 against 312 TFLOP/s, H100 67 against 989.
+const VECTOR_RATIO: f64 = 16.0;
+
+/// A selective scan has no matrix product, so the vector units or the memory set its pace: `max(flop / vector rate, bytes / bandwidth)`.
+fn selective(device: &Device, flop: Flop, bytes: Bytes) -> Cost {
+    let time = (square(device, flop) * VECTOR_RATIO).max(device.memory_bound(bytes).time);
+    Cost { time, flop, bytes, source: Source::Derived }
+}
+
+/// Small products with so much traffic and arithmetic: the longer of both (Williams 2009, the roofline).
+fn roofline(costing: &Costing<'_>, bytes: Bytes, flop: Flop) -> Cost {
+    let traffic = costing.machine.device.memory_bound(bytes);
+    let peak = costing.cluster.accelerator.peak_rate(costing.plan.precision.activations);
+    let arithmetic = peak.map_or(traffic.time, |peak| flop / peak);
+    Cost { time: traffic.time.max(arithmetic), flop, ..traffic }
+}
+
+/// One exchange, all of its collectives, at the sustained rate: `sum of t(bytes) / rate`.
+pub(super) fn time(costing: &Costing<'_>, exchange: &Exchange) -> Seconds {
+    let (fabric, group) = (&costing.machine.fabric, exchange.among.group(&costing.layout));
+    let mut time = Seconds::ZERO;
+    for operation in exchange.operations() {
+        time += match operation {
+            Collective::SendReceive => fabric.send(exchange.bytes, &group, 1.0).time,
+            operation => fabric.time(operation, exchange.bytes, &group, 1.0).time,
+        };
+    }
+    time / costing.software.collective_rate
+}
+
+/// The share of an exchange of this time that is exposed beside the operations of its phase.
+pub(super) fn exposed(exchange: &Exchange, work: &Work, time: Seconds) -> f64 {
+    match exchange.overlap {
+        Overlap::Exposed(share) => share,
+        Overlap::BehindAttention(part) if time > Seconds::ZERO => {
+            let cover = work.compute[Family::AttentionCore as usize] * part;
+            ((time - cover).max(Seconds::ZERO) / time).clamp(0.0, 1.0)
+        }
+        Overlap::BehindAttention(_) => 0.0,
+    }
+}

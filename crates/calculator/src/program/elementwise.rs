@@ -1,0 +1,72 @@
+//! Element-wise kernels between a layer's matrices: norms, residual additions, rotary embedding, casts.
+
+use super::{Kernel, Operation, products};
+use crate::costing::Costing;
+use crate::work::Family;
+use railwright_spec::model::{FeedForward, Layer, Mixer, Module};
+use railwright_spec::quantity::Bytes;
+use railwright_step::Phase;
+
+/// Element-wise kernels between the matrices, in bytes that full fusion would move, times the generation's passes.
+///
+/// Per token of width h and e bytes an element: a norm reads and writes `2he` forward and `3he` backward; a residual addition
+/// moves `3he` each way; a dropout adds a byte of mask; rotary embedding moves `2e` per rotated query or key element.
+pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation)) {
+    let plan = costing.plan;
+    let e = costing.activation_bytes;
+    let h = costing.model.hidden_size as f64;
+    let passes = costing.software.elementwise_passes;
+    let shard = costing.sequence_shard_tokens;
+    let local = costing.tokens / plan.tensor_parallel as f64;
+    let mut stream = |family, phase, bytes: f64, launches| {
+        let kernel = Kernel::Stream { bytes: Bytes::new(bytes * passes), derived: None };
+        visit(Operation::new(family, phase, kernel, launches));
+    };
+
+    let norms = layer.norms as f64;
+    if norms > 0.0 {
+        stream(Family::Norm, Phase::Forward, norms * 2.0 * h * e * shard, norms);
+        stream(Family::Norm, Phase::BackwardInput, norms * 3.0 * h * e * shard, 2.0 * norms);
+    }
+
+    let halves = f64::from(u8::from(!matches!(layer.mixer, Mixer::None)))
+        + f64::from(u8::from(!matches!(layer.feed_forward, FeedForward::None)));
+    let mask = if plan.dropout { 1.0 } else { 0.0 };
+    let residual = halves * (3.0 * e + mask) * h * shard;
+    let rotary = rotated_width(layer) * 2.0 * e * local;
+    // Narrow formats cast every input: read wide, write narrow, twice for the transposed copy that the weight gradient reads.
+    let casts = if plan.precision.compute.is_narrow() {
+        projection_inputs(costing, layer)
+            * (e + 2.0 * plan.precision.compute.bytes())
+            * costing.software.cast_passes
+            / passes
+    } else {
+        0.0
+    };
+    for phase in [Phase::Forward, Phase::BackwardInput] {
+        stream(Family::Residual, phase, residual + rotary + casts, 2.0 * halves);
+    }
+}
+
+/// Query and key elements per token that rotary embedding or a query-key norm touches.
+fn rotated_width(layer: &Layer) -> f64 {
+    let width = |mixer: &Mixer| match mixer {
+        Mixer::Attention(a) => {
+            let width = ((a.heads + a.kv_heads) * a.head_dim) as f64;
+            if a.qk_norm { 2.0 * width } else { width }
+        }
+        // Latent attention also concatenates the rotated and plain parts of queries and keys.
+        Mixer::Latent(a) => (2 * a.heads * (a.qk_nope_head_dim + a.qk_rope_head_dim)) as f64,
+        _ => 0.0,
+    };
+    layer.mixer.each().iter().map(width).sum()
+}
+
+/// Elements per rank that enter the layer's dense matrix products in a micro batch.
+fn projection_inputs(costing: &Costing<'_>, layer: &Layer) -> f64 {
+    products::products(layer, costing.plan.tensor_parallel as f64)
+        .iter()
+        .filter(|product| product.module != Module::Router)
+        .map(|product| costing.tokens * product.columns)
+        .sum()
+}

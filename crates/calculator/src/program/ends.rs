@@ -1,0 +1,85 @@
+//! The two ends of a model: the word embedding, and the final norm with head and loss.
+
+use super::exchanges::whole_width;
+use super::{Exchange, Kernel, Operation, Overlap, Turn};
+use crate::collectives::Collective;
+use crate::costing::Costing;
+use crate::exchanges::Among;
+use crate::stage::padded_vocabulary;
+use crate::work::{Dimension, Family};
+use railwright_spec::precision::DataType;
+use railwright_spec::quantity::{Bytes, Flop};
+use railwright_step::Phase;
+
+/// The word embedding: a lookup writes `h` elements a token and reads as many; backward adds rows of gradient in fp32.
+pub(crate) fn embedding(costing: &Costing<'_>, visit: &mut impl FnMut(Operation)) {
+    let unit = costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes;
+    for (phase, units) in [(Phase::Forward, 3.0), (Phase::BackwardWeight, 5.0)] {
+        let kernel = Kernel::Stream { bytes: Bytes::new(units * unit), derived: None };
+        visit(Operation::new(Family::Embedding, phase, kernel, 4.0));
+    }
+}
+
+/// With tensor parallelism each rank looks up its rows of the embedding and the sum is exchanged.
+pub(crate) fn embedding_exchanges(costing: &Costing<'_>, visit: &mut impl FnMut(Exchange)) {
+    if costing.plan.tensor_parallel > 1 {
+        let turns = [Some(Turn::once(Phase::Forward, one_way(costing))), None];
+        visit(Exchange { turns, ..whole_width(costing) });
+    }
+}
+
+/// Half an exchange where it is a gather or a scatter; without sequence parallelism it is a whole all-reduce.
+fn one_way(costing: &Costing<'_>) -> f64 {
+    if costing.plan.sequence_parallel { 0.5 } else { 1.0 }
+}
+
+/// The head and the loss: a product of tokens x hidden x vocabulary (kept in the activations' format), and softmax with cross
+/// entropy over the logits, bound by memory.
+pub(crate) fn head(costing: &Costing<'_>, visit: &mut impl FnMut(Operation)) {
+    let plan = costing.plan;
+    let h = costing.model.hidden_size as f64;
+    let vocabulary = padded_vocabulary(costing.model.vocabulary, plan) / plan.tensor_parallel as f64;
+    let format = plan.precision.activations;
+    let product = Kernel::Product { m: costing.tokens, n: vocabulary, k: h, format, is_wide: true };
+    let logits = costing.tokens * vocabulary;
+    let loss = Kernel::Stream {
+        bytes: Bytes::new(logits * costing.software.loss_bytes_per_logit / 2.0),
+        derived: None,
+    };
+    let norm = Kernel::Stream {
+        bytes: Bytes::new(2.5 * costing.sequence_shard_tokens * h * costing.activation_bytes),
+        derived: Some(Flop::ZERO),
+    };
+    let (forward, input) = (Phase::Forward, Phase::BackwardInput);
+    let mut one = |family, phase, kernel, launches| {
+        visit(Operation::new(family, phase, kernel, launches));
+    };
+    one(Family::Head, forward, product, 2.0);
+    one(Family::Head, input, product, 1.0);
+    if costing.trains_weights() {
+        one(Family::Head, Phase::BackwardWeight, product, 1.0);
+    }
+    one(Family::Loss, forward, loss, 10.0);
+    one(Family::Loss, input, loss, 5.0);
+    one(Family::Norm, forward, norm, 1.0);
+    one(Family::Norm, input, norm, 2.0);
+}
+
+/// Gather of the head's input and reduction of its gradient; and three small reductions for maximum, sum and target of the softmax, of
+/// an fp32 number for each token.
+pub(crate) fn head_exchanges(costing: &Costing<'_>, visit: &mut impl FnMut(Exchange)) {
+    if costing.plan.tensor_parallel <= 1 {
+        return;
+    }
+    let count = one_way(costing);
+    let turns = [Some(Turn::once(Phase::Forward, count)), Some(Turn::once(Phase::BackwardInput, count))];
+    visit(Exchange { turns, ..whole_width(costing) });
+    visit(Exchange {
+        dimension: Dimension::Tensor,
+        operations: [Some(Collective::AllReduce), None],
+        among: Among::Tensor,
+        bytes: Bytes::new(costing.tokens * DataType::Fp32.bytes()),
+        overlap: Overlap::Exposed(1.0),
+        turns: [Some(Turn { phase: Phase::Forward, count: 3.0, launches: 0.0, stalls: 0.0 }), None],
+    });
+}

@@ -1,0 +1,145 @@
+//! Tensor- and context-parallel exchanges of a layer, and those of its experts.
+
+use super::{Exchange, Overlap, Turn, experts};
+use crate::collectives::Collective;
+use crate::costing::Costing;
+use crate::exchanges::Among;
+use crate::work::Dimension;
+use railwright_spec::model::{FeedForward, Layer, Mixer};
+use railwright_spec::plan::ContextKind;
+use railwright_spec::quantity::Bytes;
+use railwright_step::Phase;
+
+/// Every collective of a layer but those of its weights.
+pub(crate) fn layer(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)) {
+    if costing.plan.tensor_parallel > 1 {
+        tensor(costing, layer, visit);
+    }
+    if costing.plan.context_parallel > 1 {
+        context(costing, layer, visit);
+    }
+    if let FeedForward::MixtureOfExperts(moe) = &layer.feed_forward {
+        experts::exchanges(costing, layer, moe, visit);
+    }
+}
+
+/// What makes a cut activation of full width whole again and back: an all-reduce, or with sequence parallelism a gather before
+/// and a reduce-scatter behind (the same bytes on the wire; Korthikanti 2022, section 4.2.2).
+pub(super) fn whole_width(costing: &Costing<'_>) -> Exchange {
+    let operations = if costing.plan.sequence_parallel {
+        [Some(Collective::AllGather), Some(Collective::ReduceScatter)]
+    } else {
+        [Some(Collective::AllReduce), None]
+    };
+    Exchange {
+        dimension: Dimension::Tensor,
+        operations,
+        among: Among::Tensor,
+        bytes: Bytes::new(costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes),
+        overlap: Overlap::Exposed(1.0),
+        turns: [None, None],
+    }
+}
+
+/// Exchanges of a layer's full-width activation: around its mixers and around its feed-forward, as far as they are cut.
+fn halves(costing: &Costing<'_>, layer: &Layer) -> [f64; 2] {
+    // Mixers side by side add up before one exchange; one behind another (with a norm of its own) exchanges for itself.
+    let mixers = layer.mixer.each().len();
+    let mixers = if layer.norms > 2 { mixers as f64 } else { mixers.min(1) as f64 };
+    let is_cut = match &layer.feed_forward {
+        FeedForward::Dense(_) => true,
+        // Routed tokens leave from the sequence shard; only a shared expert is cut by tensor parallelism.
+        FeedForward::MixtureOfExperts(moe) => {
+            moe.shared_intermediate_size > 0 || !costing.plan.sequence_parallel
+        }
+        FeedForward::None => false,
+    };
+    let feed_forward = f64::from(u8::from(is_cut));
+    if layer.parallel_residual && mixers > 0.0 && is_cut { [0.0, 1.0] } else { [mixers, feed_forward] }
+}
+
+/// Two exchanges in a transformer layer, in the forward pass and in the backward pass: all-reduces (Shoeybi et al. 2019, section 3), or
+/// pairs of a gather and a reduce-scatter, and then as many gathers again for the weights' gradients (Korthikanti et al. 2022, section
+/// 4.2.2).
+fn tensor(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)) {
+    let [mixers, feed_forward] = halves(costing, layer);
+    let count = mixers + feed_forward;
+    if count <= 0.0 {
+        return;
+    }
+    // Kernels that overlap pieces of the exchange with pieces of the product reach no further than the scale-up domain.
+    let overlapped = costing.plan.overlap.tensor && costing.layout.tensor.is_inside_domain();
+    let exposed = if overlapped { costing.software.tensor_overlap_exposed } else { 1.0 };
+    let exchange = Exchange { overlap: Overlap::Exposed(exposed), ..whole_width(costing) };
+    let operations = exchange.operations().count() as f64;
+    // An all-reduce waits as often as the gather and scatter that it is made of.
+    let turn = |phase| Some(Turn { phase, count, launches: operations * count, stalls: 2.0 * count });
+    visit(Exchange { turns: [turn(Phase::Forward), turn(Phase::BackwardInput)], ..exchange });
+    if costing.plan.sequence_parallel && costing.trains_weights() {
+        // The weight gradient needs the gathered input again; the gather runs beside the data gradient when overlap is on.
+        let turn = Turn { phase: Phase::BackwardWeight, count, launches: 1.0, stalls: count };
+        visit(Exchange {
+            operations: [Some(Collective::AllGather), None],
+            overlap: Overlap::Exposed(exposed * costing.software.weight_gather_exposed),
+            turns: [Some(turn), None],
+            ..exchange
+        });
+    }
+}
+
+/// Elements per token on one rank of queries with outputs, and of keys with values; none for mixers that keep a state instead.
+fn context_widths(layer: &Layer, tp: f64) -> Option<(f64, f64)> {
+    let one = |mixer: &Mixer| match mixer {
+        Mixer::Attention(a) => {
+            let kv = (a.kv_heads as f64 / tp).max(1.0);
+            ((a.heads * (a.head_dim + a.value_dim)) as f64 / tp, kv * (a.head_dim + a.value_dim) as f64)
+        }
+        Mixer::Latent(a) => {
+            let width = (a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim) as f64;
+            (a.heads as f64 * width / tp, a.heads as f64 * width / tp)
+        }
+        _ => (0.0, 0.0),
+    };
+    let widths = layer.mixer.each().iter().map(one).fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+    (widths.0 > 0.0).then_some(widths)
+}
+
+/// Keys and values of the other context ranks.
+///
+/// Ring: they arrive while attention runs on those at hand, and only what attention does not cover is exposed; backward moves them
+/// and their gradients. All-gather: exposed, with the reduce-scatter of gradients behind. Ulysses: queries, keys, values and output
+/// change from sequence shards to head shards and back, exposed.
+fn context(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)) {
+    let plan = costing.plan;
+    let cp = plan.context_parallel as f64;
+    let Some((query_width, kv_width)) = context_widths(layer, plan.tensor_parallel as f64) else { return };
+    let e = costing.activation_bytes;
+    let whole = Bytes::new(costing.tokens * cp * kv_width * e);
+    let (forward, backward) = (Phase::Forward, Phase::BackwardInput);
+    let each = [Some(Turn::once(forward, 1.0)), Some(Turn::once(backward, 1.0))];
+    let exchange = |operation, bytes| Exchange {
+        dimension: Dimension::Context,
+        operations: [Some(operation), None],
+        among: Among::Context,
+        bytes,
+        overlap: Overlap::Exposed(1.0),
+        turns: each,
+    };
+    match plan.context_kind {
+        ContextKind::Ring => visit(Exchange {
+            // The last slice of attention has nothing left to hide behind.
+            overlap: Overlap::BehindAttention((cp - 1.0) / cp),
+            turns: [Some(Turn::once(forward, cp - 1.0)), Some(Turn::once(backward, 2.0 * (cp - 1.0)))],
+            ..exchange(Collective::SendReceive, whole / cp)
+        }),
+        ContextKind::AllGather => {
+            visit(exchange(Collective::AllGather, whole));
+            let scatter = Turn { phase: backward, count: 1.0, launches: 0.0, stalls: 0.0 };
+            visit(Exchange { turns: [Some(scatter), None], ..exchange(Collective::ReduceScatter, whole) });
+        }
+        ContextKind::Ulysses => {
+            let bytes = Bytes::new(costing.tokens * (query_width + kv_width) * e);
+            visit(exchange(Collective::AllToAll, bytes));
+        }
+    }
+}

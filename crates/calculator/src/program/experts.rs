@@ -1,0 +1,131 @@
+//! Routed experts: router, permutation, grouped products, and the tokens that travel to them.
+
+use super::products::{activation, in_phases, routed_products};
+use super::{Exchange, Kernel, Operation, Overlap, Turn};
+use crate::collectives::Collective;
+use crate::costing::Costing;
+use crate::exchanges::Among;
+use crate::work::{Dimension, Family};
+use railwright_spec::model::{Layer, MixtureOfExperts};
+use railwright_spec::plan::Plan;
+use railwright_spec::quantity::Bytes;
+use railwright_step::Phase;
+
+/// Tokens that each tensor rank routes: its sequence shard, or without sequence parallelism as many of those that all hold alike, so that
+/// none is worked on twice.
+fn source_tokens(costing: &Costing<'_>) -> f64 {
+    costing.tokens / costing.plan.tensor_parallel as f64
+}
+
+/// Tokens of the busiest expert over the mean, as far as capacity lets it.
+fn load(plan: &Plan) -> f64 {
+    plan.expert_capacity.map_or(plan.expert_imbalance, |c| plan.expert_imbalance.min(c))
+}
+
+/// The collective that takes tokens to their experts, and brings them back.
+fn dispatch(costing: &Costing<'_>, moe: &MixtureOfExperts) -> Collective {
+    if costing.software.fused_expert_dispatch {
+        Collective::ExpertDispatch {
+            copies: moe.top_k as u32,
+            most_domains: if moe.routing_groups > 1 { moe.top_k_groups as u32 } else { u32::MAX },
+        }
+    } else {
+        Collective::AllToAll
+    }
+}
+
+/// Tokens that the experts of one rank work on, each as often as experts of the rank take it.
+pub(super) fn held(costing: &Costing<'_>, moe: &MixtureOfExperts) -> f64 {
+    let plan = costing.plan;
+    source_tokens(costing) * moe.top_k as f64 * plan.expert_tensor_parallel as f64 * load(plan)
+}
+
+/// Width of what travels and of what experts take in: the hidden width, or a latent one.
+fn width(costing: &Costing<'_>, layer: &Layer) -> f64 {
+    layer.expert_input_width().unwrap_or(costing.model.hidden_size) as f64
+}
+
+/// Routing and grouped products.
+///
+/// With `t` tokens on a rank, top-k routing makes `t k` copies; expert parallelism over `ep` ranks spreads them so that each rank
+/// again holds `t k` copies (times the imbalance), over `experts / ep` local experts.
+pub(super) fn visit(
+    costing: &Costing<'_>,
+    layer: &Layer,
+    moe: &MixtureOfExperts,
+    visit: &mut impl FnMut(Operation),
+) {
+    let plan = costing.plan;
+    let etp = plan.expert_tensor_parallel as f64;
+    let e = costing.activation_bytes;
+    let source_tokens = source_tokens(costing);
+    let copies = source_tokens * moe.top_k as f64;
+    let held = held(costing, moe);
+    let groups = (moe.experts as f64 / plan.expert_parallel as f64).max(1.0);
+    let width = width(costing, layer);
+    for product in routed_products(layer, etp) {
+        let (n, k) = (product.rows, product.columns);
+        let kernel =
+            Kernel::GroupedProduct { groups, m: held / groups, n, k, format: costing.compute_type() };
+        in_phases(costing, Family::Experts, kernel, visit);
+    }
+    activation(costing, &moe.expert, held / etp, visit);
+
+    // Router: scores in fp32, top-k, and two permutations that read and write every copy (unpermute also sums).
+    let scores = source_tokens * moe.experts as f64 * 4.0 * 6.0;
+    // A fused dispatch permutes as it sends and receives: each copy is written and read once on either side.
+    let passes =
+        if costing.software.fused_expert_dispatch { 2.0 } else { 4.0 * costing.software.elementwise_passes };
+    let permutations = passes * copies * width * e;
+    let casts = if plan.precision.compute.is_narrow() {
+        2.0 * held * width * (e + 2.0 * plan.precision.compute.bytes()) * costing.software.cast_passes
+    } else {
+        0.0
+    };
+    let kernel = Kernel::Stream { bytes: Bytes::new(scores + permutations + casts), derived: None };
+    for phase in [Phase::Forward, Phase::BackwardInput] {
+        let launches = costing.software.router_kernels;
+        let host_us = costing.software.host_us_per_expert_layer;
+        visit(Operation { host_us, ..Operation::new(Family::Router, phase, kernel, launches) });
+    }
+}
+
+/// Tokens to the experts and back, each way in both passes: `top-k x tokens x width x bytes x load` on each rank (DeepSeek-V3 report,
+/// section 3.2.2). And what expert tensor parallelism gathers and scatters; without sequence parallelism the layer's own all-reduce
+/// joins the parts.
+pub(super) fn exchanges(
+    costing: &Costing<'_>,
+    layer: &Layer,
+    moe: &MixtureOfExperts,
+    visit: &mut impl FnMut(Exchange),
+) {
+    let plan = costing.plan;
+    let width = width(costing, layer);
+    let e = costing.activation_bytes;
+    let twice =
+        |count| [Some(Turn::once(Phase::Forward, count)), Some(Turn::once(Phase::BackwardInput, count))];
+    if plan.expert_parallel > 1 {
+        let spans = !costing.layout.expert.is_inside_domain();
+        let is_overlapped = plan.overlap.expert || (spans && costing.software.overlap_spanning_experts);
+        let exposed = if is_overlapped { costing.software.expert_overlap_exposed } else { 1.0 };
+        let copies = source_tokens(costing) * moe.top_k as f64;
+        visit(Exchange {
+            dimension: Dimension::Expert,
+            operations: [Some(dispatch(costing, moe)), None],
+            among: Among::Expert,
+            bytes: Bytes::new(copies * width * e * load(plan)),
+            overlap: Overlap::Exposed(exposed),
+            turns: twice(2.0),
+        });
+    }
+    if plan.expert_tensor_parallel > 1 && plan.sequence_parallel {
+        visit(Exchange {
+            dimension: Dimension::Tensor,
+            operations: [Some(Collective::AllGather), Some(Collective::ReduceScatter)],
+            among: Among::ExpertTensor,
+            bytes: Bytes::new(held(costing, moe) * width * e),
+            overlap: Overlap::Exposed(1.0),
+            turns: twice(1.0),
+        });
+    }
+}

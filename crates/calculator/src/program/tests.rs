@@ -1,0 +1,116 @@
+//! Operations and exchanges of a layer against published counts.
+
+use super::*;
+use crate::costing::Machine;
+use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::{cluster, model};
+
+/// Operation, group, phase, count and bytes of one.
+type Made = (Collective, Among, Phase, f64, f64);
+
+/// Exchanges of the last kind of layer.
+fn exchanges_of(name: &str, devices: u64, change: &dyn Fn(&mut PlanSpec)) -> (Plan, Vec<Made>) {
+    let model = model::by_name(name).expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");
+    let mut spec = PlanSpec::default();
+    change(&mut spec);
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let machine = Machine::new(&cluster);
+    let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+    let mut list = Vec::new();
+    exchanges(&costing, model.layer_kinds.last().expect("a layer"), &mut |exchange| {
+        for operation in exchange.operations() {
+            let (among, bytes) = (exchange.among, exchange.bytes.get());
+            list.extend(exchange.turns().map(|t| (operation, among, t.phase, t.count, bytes)));
+        }
+    });
+    drop(costing);
+    (plan, list)
+}
+
+/// GPT-3 175B with one sequence of 2,048 tokens over 8 tensor ranks.
+fn gpt_3(sequence_parallel: bool) -> Vec<Made> {
+    let change = |p: &mut PlanSpec| {
+        p.tensor_parallel = Some(8);
+        p.pipeline_parallel = Some(8);
+        p.micro_batch = Some(1);
+        p.sequence_length = Some(2048);
+        p.sequence_parallel = Some(sequence_parallel);
+    };
+    exchanges_of("gpt3-175b", 64, &change).1
+}
+
+/// Bytes of the hidden states: `s b h` elements of 2 bytes.
+const HIDDEN: f64 = 2048.0 * 12_288.0 * 2.0;
+
+/// Shoeybi et al. (2019, section 3): two all-reduces in the forward pass of a layer and two in the backward pass.
+#[test]
+fn tensor_parallelism_reduces_twice_in_each_direction() {
+    let one = |phase| (Collective::AllReduce, Among::Tensor, phase, 2.0, HIDDEN);
+    assert_eq!(gpt_3(false), [one(Phase::Forward), one(Phase::BackwardInput)]);
+}
+
+/// Korthikanti et al. (2022, section 4.2.2): four gathers and four reduce-scatters in a layer instead of the four all-reduces, and a gather
+/// again for each of the two weight gradients whose input was cut.
+#[test]
+fn sequence_parallelism_gathers_and_scatters_four_times_and_gathers_twice_again() {
+    let list = gpt_3(true);
+    let count = |operation, phases: &[Phase]| -> f64 {
+        list.iter().filter(|e| e.0 == operation && phases.contains(&e.2)).map(|e| e.3).sum()
+    };
+    let passes = [Phase::Forward, Phase::BackwardInput];
+    assert_eq!(count(Collective::AllGather, &passes), 4.0);
+    assert_eq!(count(Collective::ReduceScatter, &passes), 4.0);
+    assert_eq!(count(Collective::AllGather, &[Phase::BackwardWeight]), 2.0);
+    assert_eq!(count(Collective::AllReduce, &passes), 0.0);
+    assert!(list.iter().all(|e| e.1 == Among::Tensor && e.4 == HIDDEN));
+}
+
+/// DeepSeek-V3 (report, sections 2.1.2 and 4.2): each of 4,096 tokens of width 7,168 goes to 8 experts and comes back, in both passes: in
+/// two bytes `4096 x 8 x 7168 x 2 = 469,762,048` bytes each way.
+#[test]
+fn tokens_go_to_eight_experts_and_come_back_in_both_passes() {
+    let (plan, list) = exchanges_of("deepseek-v3", 512, &|p| {
+        p.tensor_parallel = Some(1);
+        p.pipeline_parallel = Some(8);
+        p.expert_parallel = Some(64);
+        p.micro_batch = Some(1);
+        p.sequence_length = Some(4096);
+        p.layers_per_stage = Some(vec![7, 8, 8, 8, 8, 8, 7, 7]);
+    });
+    let load = plan.expert_capacity.map_or(plan.expert_imbalance, |c| plan.expert_imbalance.min(c));
+    let own: Vec<_> = list.iter().filter(|e| e.1 == Among::Expert).collect();
+    assert_eq!(
+        own.iter().map(|e| (e.2, e.3)).collect::<Vec<_>>(),
+        [(Phase::Forward, 2.0), (Phase::BackwardInput, 2.0)]
+    );
+    assert!(own.iter().all(|e| (e.4 / load / 469_762_048.0 - 1.0).abs() < 1e-9), "{own:?}");
+}
+
+/// Arithmetic of a layer's products: `24 s b h^2` forward (Narayanan et al. 2021, section 3, without attention's own), and as much for
+/// inputs and for weights.
+#[test]
+fn products_have_the_published_arithmetic_in_every_phase() {
+    let model = model::by_name("gpt3-175b").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
+    let spec = PlanSpec {
+        tensor_parallel: Some(8),
+        pipeline_parallel: Some(8),
+        micro_batch: Some(1),
+        sequence_length: Some(2048),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let machine = Machine::new(&cluster);
+    let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+    for phase in [Phase::Forward, Phase::BackwardInput, Phase::BackwardWeight] {
+        let mut flop = 0.0;
+        operations(&costing, &model.layer_kinds[0], &mut |operation| {
+            if let (Kernel::Product { m, n, k, .. }, true) = (operation.kernel, operation.phase == phase) {
+                flop += 2.0 * m * n * k;
+            }
+        });
+        let published = 24.0 * 2048.0 * 12_288.0 * 12_288.0 / 8.0;
+        assert!((flop / published - 1.0).abs() < 1e-9, "{phase:?}: {flop} against {published}");
+    }
+}
