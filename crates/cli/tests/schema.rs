@@ -66,6 +66,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("pipeline", "pipeline {PIPELINE}"),
     ("profile", "profile {TRACES}"),
     ("profile_hta", "profile {TRACES} --compat hta"),
+    ("profile_range", "profile {TRACES} --aggregate --between 1ms..2ms --rows streams,threads"),
     ("published_topologies", "network topologies --published"),
     ("query", "query 'select * from gpu limit 3' {TRACES}"),
     ("query_schema", "query --schema"),

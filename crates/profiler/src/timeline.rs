@@ -7,6 +7,7 @@
 mod critical;
 mod marks;
 mod passes;
+mod range;
 mod rank;
 mod rows;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub(crate) use passes::class as pass_class;
 use railwright_spec::problem::Problem;
 use railwright_step::columns::{Columns, Track, Window};
 use railwright_step::{CollectiveKind, Dimension, Names, Origin};
+pub use range::{RowKind, Rows, Summed, sums};
 use rows::Drawn;
 use std::collections::BTreeMap;
 
@@ -84,14 +86,7 @@ pub fn columns(
     let found = crate::pipeline::from_job::passes(job, joined).ok();
     let inputs =
         rank::Inputs { whole: windows.whole(), start: step.start, end: step.end, host: question.host };
-    let drawn: Vec<(usize, Vec<Drawn>)> = workers.map(&places, |_, &at| {
-        let member = &job.members[at];
-        let view = View::new(&member.trace, tables);
-        let exchanges = Exchanges::of(joined, at, &view);
-        let own =
-            found.as_ref().map(|found| passes::of_rank(found, member.rank, &inputs)).unwrap_or_default();
-        (at, rank::draw(&view, &exchanges, &inputs, own))
-    });
+    let drawn = drawn(&Read { job, joined, tables, found: found.as_ref() }, &inputs, &places, workers);
     // Who is not shown may still be waited for: the critical path goes through all ranks.
     let unseen: Vec<(usize, Drawn)> = workers.map(&hidden, |_, &at| {
         let view = View::new(&job.members[at].trace, tables);
@@ -143,6 +138,30 @@ pub fn columns(
         .collect();
     columns.marks = marks::of(&columns, findings);
     Ok(columns)
+}
+
+/// What the tracks of ranks are drawn from.
+struct Read<'a> {
+    job: &'a Job,
+    joined: &'a Joined,
+    tables: &'a Tables,
+    found: Option<&'a crate::passes::Passes>,
+}
+
+/// The tracks of members, by their places in the job.
+fn drawn(
+    read: &Read<'_>,
+    inputs: &rank::Inputs,
+    places: &[usize],
+    workers: &impl Workers,
+) -> Vec<(usize, Vec<Drawn>)> {
+    workers.map(places, |_, &at| {
+        let member = &read.job.members[at];
+        let view = View::new(&member.trace, read.tables);
+        let exchanges = Exchanges::of(read.joined, at, &view);
+        let own = read.found.map(|found| passes::of_rank(found, member.rank, inputs)).unwrap_or_default();
+        (at, rank::draw(&view, &exchanges, inputs, own))
+    })
 }
 
 /// The place of the step to show: as asked, else the one whose length is closest to the median.

@@ -7,6 +7,7 @@
 
 mod from_step;
 mod marks;
+pub mod range;
 mod track;
 
 pub use from_step::{Options, of_step, of_step_watched};
@@ -77,6 +78,28 @@ impl Class {
         Self::Communication,
         Self::Waiting,
     ];
+
+    /// As answers write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+            Self::WeightGradient => "weight_gradient",
+            Self::Recompute => "recompute",
+            Self::Tensor => "tensor",
+            Self::Context => "context",
+            Self::Data => "data",
+            Self::Pipeline => "pipeline",
+            Self::Expert => "expert",
+            Self::Bubble => "bubble",
+            Self::Optimizer => "optimizer",
+            Self::Copy => "copy",
+            Self::Host => "host",
+            Self::Other => "other",
+            Self::Communication => "communication",
+            Self::Waiting => "waiting",
+        }
+    }
 
     /// Of arithmetic.
     pub const fn of_phase(phase: Phase) -> Self {

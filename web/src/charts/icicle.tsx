@@ -22,6 +22,15 @@ interface Props {
   readonly onZoom: (id: string) => void
   readonly pointed?: string | null
   readonly onPoint?: (id: string | null) => void
+  /** What shares are of; the step without it. */
+  readonly whole?: string
+  /** The colour of a part; by its identifier without it. */
+  readonly colour?: (id: string) => string
+}
+
+interface Meaning {
+  readonly whole: string
+  readonly colour: (id: string) => string
 }
 
 const ROW = 26
@@ -39,6 +48,7 @@ interface Cell {
 
 export function Icicle(props: Props) {
   const [tip, setTip] = useState<TipAt | null>(null)
+  const meaning = { whole: props.whole ?? 'the step', colour: props.colour ?? timeColour }
   const labelled = props.trees.length > 1
   const left = labelled ? INDENT : 0
   const room = props.width - left
@@ -50,7 +60,7 @@ export function Icicle(props: Props) {
   let top = 0
   return (
     <>
-      <svg width={props.width} height={height} role="group" aria-label="parts of the step by time">
+      <svg width={props.width} height={height} role="group" aria-label={`parts of ${meaning.whole} by time`}>
         <defs>
           <pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
             <rect width="6" height="6" fill="var(--class-bubble)" />
@@ -72,6 +82,7 @@ export function Icicle(props: Props) {
                 <Part
                   key={`${cell.node.id}${cell.above}`}
                   cell={cell}
+                  meaning={meaning}
                   first={cell.depth === 0}
                   pointed={props.pointed === cell.node.id}
                   onZoom={() =>
@@ -86,13 +97,15 @@ export function Icicle(props: Props) {
                   onOut={() => props.onZoom(cells.filter((one) => one.above).at(-1)?.node.id ?? '')}
                   onPoint={(event) => {
                     props.onPoint?.(event ? cell.node.id : null)
-                    setTip(event ? { ...within(event), content: <TipText node={cell.node} parent={cell.parent} /> } : null)
+                    setTip(
+                      event ? { ...within(event), content: <TipText node={cell.node} parent={cell.parent} whole={meaning.whole} /> } : null,
+                    )
                   }}
                 />
               ))}
               <g aria-hidden="true" pointer-events="none">
                 {cells.map((cell) => (
-                  <Words key={`${cell.node.id}${cell.above}`} cell={cell} />
+                  <Words key={`${cell.node.id}${cell.above}`} cell={cell} meaning={meaning} />
                 ))}
               </g>
             </g>
@@ -104,7 +117,7 @@ export function Icicle(props: Props) {
   )
 }
 
-function TipText(props: { node: TimeNode; parent: TimeNode | null }) {
+function TipText(props: { node: TimeNode; parent: TimeNode | null; whole: string }) {
   return (
     <>
       <strong>
@@ -113,13 +126,14 @@ function TipText(props: { node: TimeNode; parent: TimeNode | null }) {
           : props.node.title}
       </strong>
       <br />
-      {seconds(props.node.time)} · {percent(props.node.share)} of the step
+      {seconds(props.node.time)} · {percent(props.node.share)} of {props.whole}
     </>
   )
 }
 
 function Part(props: {
   cell: Cell
+  meaning: Meaning
   first: boolean
   pointed: boolean
   onZoom: () => void
@@ -131,7 +145,7 @@ function Part(props: {
     <g
       role="button"
       tabIndex={props.first ? 0 : -1}
-      aria-label={`${node.title}, ${seconds(node.time)}, ${percent(node.share)} of the step`}
+      aria-label={`${node.title}, ${seconds(node.time)}, ${percent(node.share)} of ${props.meaning.whole}`}
       style={{ cursor: node.children.length > 0 || above ? 'zoom-in' : 'default' }}
       onClick={props.onZoom}
       onMouseMove={props.onPoint}
@@ -145,7 +159,7 @@ function Part(props: {
         width={Math.max(width, 0.5)}
         height={ROW - 2}
         rx={width > 6 ? 2 : 0}
-        fill={fillOf(node.id)}
+        fill={fillOf(node.id, props.meaning)}
         opacity={above ? 0.55 : 1}
         stroke={props.pointed ? 'var(--text)' : 'var(--surface)'}
         stroke-width={props.pointed ? 1.5 : width > 3 ? 1 : 0}
@@ -154,12 +168,12 @@ function Part(props: {
   )
 }
 
-function fillOf(id: string): string {
-  return id === 'step' ? 'var(--sunken)' : id === 'bubble' ? 'url(#hatch)' : timeColour(id)
+function fillOf(id: string, meaning: Meaning): string {
+  return id === 'step' ? 'var(--sunken)' : id === 'bubble' ? 'url(#hatch)' : meaning.colour(id)
 }
 
 /** What a part is called, as far as there is room; beside the parts, because their own names say more. */
-function Words(props: { cell: Cell }) {
+function Words(props: { cell: Cell; meaning: Meaning }) {
   const { node, x, width, depth } = props.cell
   const plain = node.id === 'step' || node.id === 'bubble'
   const time = seconds(node.time)
@@ -167,7 +181,7 @@ function Words(props: { cell: Cell }) {
   const both = title === node.title ? fitText(`${title}  ${time}`, width - 12) : ''
   const text = both.endsWith(time) ? both : title
   return text ? (
-    <text x={x + 6} y={depth * ROW + ROW / 2 + 3} style={{ fill: plain ? 'var(--text)' : inkOn(timeColour(node.id)) }}>
+    <text x={x + 6} y={depth * ROW + ROW / 2 + 3} style={{ fill: plain ? 'var(--text)' : inkOn(props.meaning.colour(node.id)) }}>
       {text}
     </text>
   ) : null

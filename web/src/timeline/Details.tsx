@@ -6,14 +6,14 @@ import { className, facts, nameOf, within } from './describe'
 import { instant, percent, span } from './time'
 import { Legend } from './Tools'
 
-export function Details({ controller }: { controller: Controller }) {
+export function Details({ controller, summed }: { controller: Controller; summed: boolean }) {
   const place = controller.selection.value
   const range = controller.range.value
   return (
     <div class="timeline-details" tabIndex={0} role="region" aria-label="Details">
       {place ? (
         <Selected controller={controller} place={place} />
-      ) : range ? (
+      ) : range && !summed ? (
         <Marked controller={controller} range={range} />
       ) : (
         <Resting controller={controller} />
@@ -38,7 +38,7 @@ function Resting({ controller }: { controller: Controller }) {
     <>
       <Legend controller={controller} />
       <p class="timeline-hints">
-        Drag pans, the wheel scrolls or zooms with Ctrl, Shift and drag marks a range.
+        Drag pans, the wheel scrolls or zooms with Ctrl, Shift and drag marks a range of rows, drag on the ruler a range of all rows.
         {HINTS.map(([keys, what]) => (
           <span key={keys}>
             <kbd>{keys}</kbd> {what}

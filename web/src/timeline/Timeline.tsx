@@ -3,6 +3,7 @@
 import { useComputed, useSignal } from '@preact/signals'
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import type { Arguments } from '../api/ask'
 import { useKeys } from '../state/keys'
 import { dark } from '../state/theme'
 import { Controller } from './controller'
@@ -10,6 +11,7 @@ import { type RawColumns, model } from './data'
 import { className, nameOf, sentence } from './describe'
 import { Details } from './Details'
 import { listen } from './input'
+import { RangeSums } from './RangeSums'
 import { SpanTable } from './SpanTable'
 import { span } from './time'
 import { Tools } from './Tools'
@@ -40,9 +42,11 @@ interface Props {
   /** More tools, at the left. */
   readonly tools?: ComponentChildren
   readonly height?: string
+  /** The question for the sums of a marked range; without it the panel has the classes alone. */
+  readonly sums?: Arguments
 }
 
-export function Timeline({ columns, handle, tools, height }: Props) {
+export function Timeline({ columns, handle, tools, height, sums }: Props) {
   const known = useRef<{ of: RawColumns; controller: Controller } | null>(null)
   const controller = useMemo(() => {
     if (known.current) {
@@ -63,7 +67,8 @@ export function Timeline({ columns, handle, tools, height }: Props) {
         {tools}
       </Tools>
       {table.value ? <SpanTable controller={controller} /> : <Canvases controller={controller} search={search} height={height} />}
-      <Details controller={controller} />
+      <Details controller={controller} summed={sums !== undefined} />
+      {sums && <RangeSums controller={controller} question={sums} />}
     </div>
   )
 }

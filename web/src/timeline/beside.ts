@@ -10,7 +10,7 @@ export function beside(measured: RawColumns, expected: RawColumns, name = 'expec
   const places = new Map<number, number>()
   const add = (track: RawTrack, from: number | null) => {
     if (from !== null) places.set(from, tracks.length)
-    tracks.push({ ...track, id: tracks.length })
+    tracks.push({ ...track, id: tracks.length, source: from ?? -1 })
   }
   const groups = [...new Set(measured.tracks.map((track) => track.group))]
   const classes = [...measured.classes]
@@ -31,6 +31,7 @@ export function beside(measured: RawColumns, expected: RawColumns, name = 'expec
     const at = tracks.findIndex((track) => track.group === group) + 1
     const inserted: RawTrack = {
       ...other,
+      source: -1,
       group,
       name,
       names: other.names.map((one) => one + offset),

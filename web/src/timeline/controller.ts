@@ -14,6 +14,8 @@ import { Sight } from './view'
 export interface Range {
   readonly from: number
   readonly to: number
+  /** The rows that were marked; without it all rows that are shown. */
+  readonly tracks?: readonly number[]
 }
 
 export interface Canvases {
@@ -31,6 +33,8 @@ export const MINIMAP = 34
 export class Controller {
   readonly selection = signal<Place | null>(null)
   readonly range = signal<Range | null>(null)
+  /** While a range is being marked by the mouse: nothing is summed yet. */
+  readonly marking = signal(false)
   readonly hover = signal<{ place: Place; x: number; y: number } | null>(null)
   readonly critical = signal(true)
   readonly onlyCritical = signal(false)
@@ -284,6 +288,13 @@ export class Controller {
     this.draw()
   }
 
+  /** Tracks of the rows between two heights of the canvas. */
+  tracksBetween(one: number, other: number): number[] {
+    const top = Math.min(one, other) + this.sight.view.top
+    const bottom = Math.max(one, other) + this.sight.view.top
+    return this.rows.rows.flatMap((row) => (row.track && row.top < bottom && row.top + row.height > top ? [row.track.index] : []))
+  }
+
   get overflows(): boolean {
     return this.rows.height > this.height + 1
   }
@@ -331,10 +342,8 @@ export class Controller {
       const track = this.track(place)
       const room = (track.ends[place.span]! - track.starts[place.span]!) * 0.6
       this.fly(track.starts[place.span]! - room, track.ends[place.span]! + room)
-    } else if (range) {
-      const room = (range.to - range.from) * 0.05
-      this.fly(range.from - room, range.to + room)
-    } else this.fly(0, this.model.duration)
+    } else if (range) this.focusRange()
+    else this.fly(0, this.model.duration)
   }
 
   toggle(group: string): void {
@@ -436,9 +445,22 @@ export class Controller {
     if (this.range.value) this.range.value = null
     else if (place) {
       const track = this.track(place)
-      this.range.value = { from: track.starts[place.span]!, to: track.ends[place.span]! }
+      this.range.value = { from: track.starts[place.span]!, to: track.ends[place.span]!, tracks: [place.track] }
     } else this.range.value = { from: this.sight.view.from, to: this.sight.view.to }
     this.draw('overlay')
+  }
+
+  unmark(): void {
+    this.range.value = null
+    this.draw('overlay')
+  }
+
+  /** The marked range fills most of what is in sight. */
+  focusRange(): void {
+    const range = this.range.value
+    if (!range) return
+    const room = (range.to - range.from) * 0.05
+    this.fly(range.from - room, range.to + room)
   }
 
   /** Goes to a place that somebody else names: a finding, say. */
@@ -452,7 +474,7 @@ export class Controller {
       if (row) this.scroll(row.top - this.sight.view.top - this.height / 3)
     }
     const room = Math.max(length, this.model.duration * 1e-5) * 2
-    this.range.value = length > 0 ? { from: at, to: at + length } : null
+    this.range.value = length > 0 ? { from: at, to: at + length, ...(track === null ? {} : { tracks: [track] }) } : null
     this.fly(at - room, at + length + room)
   }
 

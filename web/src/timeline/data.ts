@@ -3,6 +3,8 @@
 
 export interface RawTrack {
   readonly id: number
+  /** Its place in the measured answer; -1 for a row of another answer. */
+  readonly source?: number
   readonly group: string
   readonly name: string
   readonly rank: number
@@ -78,6 +80,8 @@ export const FOUND = 2
 
 export interface Track {
   readonly index: number
+  /** Its place in the answer that it is from; -1 where that is another answer. */
+  readonly source: number
   readonly group: string
   readonly name: string
   readonly rank: number
@@ -149,6 +153,7 @@ function track(raw: RawTrack, index: number): Track {
   const bytes = some(raw.bytes)
   return {
     index,
+    source: raw.source ?? index,
     group: raw.group,
     name: raw.name,
     rank: raw.rank,

@@ -131,7 +131,13 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
       if (drag.area === 'minimap') center(x)
       else if (drag.marking) {
         const now = controller.timeAt(x)
-        controller.range.value = { from: Math.min(drag.time, now), to: Math.max(drag.time, now) }
+        controller.marking.value = true
+        const tracks = drag.area === 'tracks' ? controller.tracksBetween(drag.y, y) : []
+        controller.range.value = {
+          from: Math.max(0, Math.min(drag.time, now)),
+          to: Math.min(controller.model.duration, Math.max(drag.time, now)),
+          ...(tracks.length > 0 ? { tracks } : {}),
+        }
         controller.draw('overlay')
       } else {
         const by = ((drag.x - x) / controller.width) * (drag.to - drag.from)
@@ -149,6 +155,7 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
     if (fingers.size < 2) pinch = null
     const last = drag
     drag = null
+    controller.marking.value = false
     if (!last || last.moved || event.type === 'pointercancel') return
     const { x, y, area } = place(event)
     if (area === 'names') {

@@ -44,6 +44,7 @@ export function drawOverlay(pen: CanvasRenderingContext2D, controller: Controlle
     pen.globalAlpha = 1
     pen.fillRect(Math.round(from), 0, 1, height)
     pen.fillRect(Math.round(to), 0, 1, height)
+    if (range.tracks) markedRows(pen, controller, colours.accent, { tracks: range.tracks, from, to })
   }
   marks(pen, controller, look)
   const hover = controller.hover.value
@@ -57,6 +58,23 @@ export function drawOverlay(pen: CanvasRenderingContext2D, controller: Controlle
   if (controller.cursor !== null) {
     pen.fillStyle = colours.strong
     pen.fillRect(Math.round(controller.xOf(controller.cursor)), 0, 1, height)
+  }
+}
+
+/** A bar at both ends of every row that was marked. */
+function markedRows(
+  pen: CanvasRenderingContext2D,
+  controller: Controller,
+  colour: string,
+  { tracks, from, to }: { tracks: readonly number[]; from: number; to: number },
+): void {
+  pen.fillStyle = colour
+  for (const track of tracks) {
+    const row = controller.rows.rows[controller.rows.rowOf[track] ?? -1]
+    if (!row) continue
+    const y = row.top - controller.sight.view.top
+    pen.fillRect(Math.round(from) - 1, y, 3, row.height)
+    pen.fillRect(Math.round(to) - 1, y, 3, row.height)
   }
 }
 

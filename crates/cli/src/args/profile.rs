@@ -8,6 +8,7 @@ pub(crate) const PROFILE_EXAMPLES: &str = "Examples:\n  \
     railwright profile traces/*.json.gz --step 12 --rank 3\n  \
     railwright profile job.tar --layout tp=8,dp=4,pp=2 --run run.toml\n  \
     railwright profile traces/ --model-flops 1.2e18 -o report.html\n  \
+    railwright profile traces/ --aggregate --between 10ms..20ms --rows threads\n  \
     railwright profile traces/ --compat hta --json\n\n\
     Every nanosecond of every rank is attributed once: compute first, then exposed communication, exposed copies and idle time.\n\
     With --run or --model-flops the breakdown is also given in MFU points.";
@@ -81,10 +82,16 @@ pub(crate) struct Profile {
     #[arg(long, value_name = "TOOL", help_heading = "Selection", conflicts_with_all = ["step", "rank", "html"])]
     pub(crate) compat: Option<Compat>,
     /// Output the timeline of one step as columns for the web UI
-    #[arg(long, help_heading = "Columns", conflicts_with_all = ["compat", "html"])]
+    #[arg(long, help_heading = "Columns", group = "one_step", conflicts_with_all = ["compat", "html"])]
     pub(crate) columns: bool,
+    /// Sum the spans of one step by name, within `--between`
+    #[arg(long, help_heading = "Columns", group = "one_step", conflicts_with_all = ["compat", "html"])]
+    pub(crate) aggregate: bool,
+    /// Rows to aggregate: `passes`, `device`, `streams`, `threads` or numbers of tracks [default: streams]
+    #[arg(long, value_name = "ROWS", help_heading = "Columns", requires = "aggregate")]
+    pub(crate) rows: Option<String>,
     /// Include host threads in columns
-    #[arg(long, help_heading = "Columns", requires = "columns")]
+    #[arg(long, help_heading = "Columns", requires = "one_step")]
     pub(crate) host: bool,
     #[command(flatten)]
     pub(crate) cut: super::timeline::Cut,

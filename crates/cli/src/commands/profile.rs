@@ -1,6 +1,7 @@
 //! `profile`: where the time of a job goes, from its traces.
 
 mod causes;
+pub(super) mod range;
 mod roofline;
 mod tables;
 
@@ -54,6 +55,9 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     if arguments.columns {
         return columns(arguments, &options, printer);
     }
+    if arguments.aggregate {
+        return range::run(arguments, &options, printer);
+    }
     options.step = arguments.step;
     options.rank = arguments.rank;
     let layout = profiled::layout(&arguments.reading)?;
@@ -87,18 +91,9 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
 
 /// One step in columns. Findings are those of all steps: their places are looked for in this one.
 fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> Result<Outcome, Failure> {
-    let question = Question {
-        step: arguments.step,
-        rank: arguments.rank,
-        window: arguments.cut.window()?,
-        most_spans: arguments.cut.most_spans as usize,
-        host: arguments.host,
-    };
+    let question = question(arguments)?;
     let read = profiled::read(&arguments.paths, "profile", &arguments.reading, &options.tables, printer)?;
-    if let Some(digest) = read.job.members.iter().find(|member| member.trace.identity.digest) {
-        let problem = railwright_spec::problem::Problem::new(railwright_profiler::digest::LEFT_OUT);
-        return Err(problem.in_file(&digest.trace.identity.label).hint("pass the trace").into());
-    }
+    no_digest(&read)?;
     let profile = profiled::profiled(&read, options)?;
     let (job, joined) = (&read.job, &read.joined);
     let findings = &profile.report.findings;
@@ -109,6 +104,26 @@ fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> R
     let text = printer.written(|out| columns.write_json(SCHEMA_VERSION, out))?;
     printer.data(&text, arguments.output.output.as_deref())?;
     Ok(Outcome::Yes)
+}
+
+/// A digest of a trace has no spans.
+fn no_digest(read: &profiled::Read) -> Result<(), Failure> {
+    let Some(digest) = read.job.members.iter().find(|member| member.trace.identity.digest) else {
+        return Ok(());
+    };
+    let problem = railwright_spec::problem::Problem::new(railwright_profiler::digest::LEFT_OUT);
+    Err(problem.in_file(&digest.trace.identity.label).hint("pass the trace").into())
+}
+
+/// What to show of one step.
+fn question(arguments: &args::Profile) -> Result<Question, Failure> {
+    Ok(Question {
+        step: arguments.step,
+        rank: arguments.rank,
+        window: arguments.cut.window()?,
+        most_spans: arguments.cut.most_spans as usize,
+        host: arguments.host,
+    })
 }
 
 /// The answer of the command that such recordings are for, where none of them is the trace of a rank.

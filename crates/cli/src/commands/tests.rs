@@ -131,6 +131,7 @@ fn all() -> BTreeMap<String, Value> {
         c::network::traffic::Sums,
         c::pipeline::Page,
         c::profile::Shown,
+        c::profile::range::Shown,
         c::profile_compat::Shown,
         c::query::Rows,
         c::query::Schema,

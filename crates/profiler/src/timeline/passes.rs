@@ -3,7 +3,7 @@
 //! Responsible for: the passes of one rank within the step. Refuses to find passes; [`crate::pipeline::from_job`] does.
 
 use super::rank::Inputs;
-use super::rows::{Drawn, Name, Named};
+use super::rows::{Drawn, Name, Named, Shows};
 use crate::passes::{PassKind, Passes};
 use railwright_step::columns::{BubbleRow, Class, Part, Row};
 
@@ -63,7 +63,7 @@ pub(super) fn of_rank(passes: &Passes, rank: u32, inputs: &Inputs) -> Vec<Drawn>
         };
         rows.push(Named { row, name: Name::Known(pass.kind.name()), device: None });
     }
-    vec![Drawn::of("passes", rows)]
+    vec![Drawn::of("passes", rows).showing(Shows::Passes)]
 }
 
 /// The bubbles of a rank, where it has passes.

@@ -3,7 +3,7 @@
 //! Responsible for: reading them off the rank's view, waits apart from transfers. Refuses to show what is outside of the step.
 
 use super::is_pipeline;
-use super::rows::{Drawn, Name, Named, lanes};
+use super::rows::{Drawn, Name, Named, Shows, lanes};
 use crate::causes::Idle;
 use crate::trace::{HostKind, NONE};
 use crate::view::{Role, View};
@@ -137,7 +137,7 @@ pub(super) fn device<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs
         // What a stream shows is where messages are tied to.
         row.device = None;
     }
-    Drawn::of(DEVICE, rows)
+    Drawn::of(DEVICE, rows).showing(Shows::Device)
 }
 
 /// The streams of the device, in order of their numbers, those with arithmetic first.
@@ -189,5 +189,9 @@ fn threads<'a>(view: &View<'a>, inputs: &Inputs) -> Vec<Drawn> {
         let name = Name::Known(view.trace.names.get(row.name));
         of.entry(row.thread).or_default().push(Named { row: span, name, device: None });
     }
-    of.into_iter().flat_map(|(thread, rows)| lanes(&format!("thread {thread}"), rows)).collect()
+    let depths = |(thread, rows)| {
+        let lanes = lanes(&format!("thread {thread}"), rows).into_iter().zip(0..);
+        lanes.map(|(lane, depth)| lane.showing(Shows::Thread(depth)))
+    };
+    of.into_iter().flat_map(depths).collect()
 }

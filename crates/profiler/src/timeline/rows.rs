@@ -33,10 +33,27 @@ impl Name<'_> {
     }
 }
 
+/// What a track shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Shows {
+    /// Passes of the pipeline.
+    Passes,
+    /// Every moment of the device once.
+    Device,
+    /// A stream.
+    #[default]
+    Stream,
+    /// The spans of a thread at one depth.
+    Thread(u32),
+}
+
 /// A track to be.
 #[derive(Clone, Debug)]
 pub(super) struct Drawn {
     pub(super) name: String,
+    pub(super) shows: Shows,
+    /// Spans that are not drawn, because others on the track cover them.
+    pub(super) covered: u64,
     pub(super) rows: Vec<Row>,
     names: Vec<String>,
     of: Vec<u32>,
@@ -48,6 +65,8 @@ impl Drawn {
     pub(super) fn of<'a>(name: impl Into<String>, rows: impl IntoIterator<Item = Named<'a>>) -> Self {
         let mut drawn = Self {
             name: name.into(),
+            shows: Shows::default(),
+            covered: 0,
             rows: Vec::new(),
             names: Vec::new(),
             of: Vec::new(),
@@ -58,6 +77,7 @@ impl Drawn {
         for named in rows {
             let start = named.row.start.max(until);
             if start >= named.row.end {
+                drawn.covered += 1;
                 continue;
             }
             until = named.row.end;
@@ -72,6 +92,11 @@ impl Drawn {
             drawn.device.push(named.device);
         }
         drawn
+    }
+
+    /// The same, with what it shows.
+    pub(super) fn showing(self, shows: Shows) -> Self {
+        Self { shows, ..self }
     }
 
     /// The rows with names of the whole answer.

@@ -147,3 +147,58 @@ fn the_critical_path_goes_through_ranks_that_are_not_shown() {
     assert_eq!(elsewhere, named.map(|part| part.time_ns).sum::<i64>());
     assert!(one.critical_elsewhere.windows(2).all(|two| two[0].at + two[0].length <= two[1].at));
 }
+
+/// The sums of all of a step over some rows.
+fn summed(job: &Job, joined: &Joined, question: &Question, rows: &Rows) -> Summed {
+    sums(job, joined, &Options::default().tables, question, rows, &OneByOne).expect("sums")
+}
+
+#[test]
+fn the_sums_of_a_range_agree_with_the_columns() {
+    let (job, joined) = job(&GLOO);
+    let question = Question { host: true, ..Question::default() };
+    let columns = answer(&job, &joined, &question);
+    // Every moment of the device once: four ranks are busy for all of the step.
+    let device = summed(&job, &joined, &question, &Rows::Some(vec![RowKind::Device], Vec::new()));
+    assert_eq!((device.ranks, device.sums.stacks), (4, 4));
+    assert_eq!(device.sums.total_ns, 4 * columns.duration_ns);
+    assert!((device.sums.tree.share - 1.0).abs() < 1e-9);
+    // A row by its place is the same row as on the timeline, and half of the step is cut where it should be.
+    let half = Window { from: columns.duration_ns / 4, to: columns.duration_ns / 2 };
+    for track in columns.tracks.iter().filter(|track| track.counts.is_empty()) {
+        let rows = Rows::Some(Vec::new(), vec![track.id as usize]);
+        let one = summed(&job, &joined, &Question { window: Some(half), ..question }, &rows);
+        let spans = track.starts.iter().zip(&track.lengths);
+        let within: Vec<i64> = spans
+            .map(|(start, length)| (start + length).min(half.to) - start.max(&half.from))
+            .filter(|time| *time > 0)
+            .collect();
+        assert_eq!(one.sums.total_ns, within.iter().sum::<i64>(), "{}", track.name);
+        assert_eq!(one.sums.count, within.len() as u64, "{}", track.name);
+    }
+    // Threads nest: names count with what is below, the total without.
+    let threads = summed(&job, &joined, &question, &Rows::Some(vec![RowKind::Threads], Vec::new()));
+    assert!(threads.sums.rows > threads.sums.stacks);
+    let depth = |node: &railwright_step::columns::range::Node| -> usize {
+        let mut depth = 0;
+        let mut level: Vec<&railwright_step::columns::range::Node> = vec![node];
+        while !level.is_empty() {
+            depth += 1;
+            level = level.iter().flat_map(|node| &node.children).collect();
+        }
+        depth
+    };
+    assert!(depth(&threads.sums.tree) > 4, "{}", depth(&threads.sums.tree));
+}
+
+#[test]
+fn a_range_or_row_that_is_not_there_is_refused() {
+    let (job, joined) = job(&GLOO);
+    let tables = Options::default().tables;
+    let ask = |question: &Question, rows: &Rows| sums(&job, &joined, &tables, question, rows, &OneByOne);
+    let outside = Some(Window { from: i64::MAX - 1, to: i64::MAX });
+    let far = ask(&Question { window: outside, ..Question::default() }, &Rows::Default).expect_err("outside");
+    assert!(far.to_string().contains("outside of the step"), "{far}");
+    let row = ask(&Question::default(), &Rows::Some(Vec::new(), vec![100_000])).expect_err("no row");
+    assert!(row.to_string().contains("no row 100000"), "{row}");
+}

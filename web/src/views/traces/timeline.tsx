@@ -102,7 +102,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
       {hidden.length > 0 && <RankMap profile={profile} about="own time of a step; a cell shows its rank below" />}
       {columns ? (
         <div class={measured.loading ? 'stale traces-beside' : 'traces-beside'}>
-          <Timeline columns={columns} handle={handle} />
+          <Timeline columns={columns} handle={handle} sums={question} />
           <Marks marks={columns.marks} chosen={finding} go={(mark) => goTo(handle.current, mark)} />
         </div>
       ) : (

@@ -134,7 +134,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("network/rail-only", &["rail_only"]),
     ("network/show", &["network"]),
     ("network/topologies", &["topologies", "topology_keys", "published_topologies"]),
-    ("profile", &["profile", "profile_hta"]),
+    ("profile", &["profile", "profile_hta", "profile_range"]),
     ("query", &["query", "query_schema"]),
     ("validate", &["validation", "regret"]),
     // Files in formats of their own.

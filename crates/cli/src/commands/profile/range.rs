@@ -1,0 +1,144 @@
+//! `profile --aggregate`: the spans of a range of one step by name, with a tree for a flame graph.
+
+use super::{profiled, question, time};
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{self, Answer, Printer, Terminal};
+use railwright_profiler::profile::Options;
+use railwright_profiler::timeline::{self, RowKind, Rows, Summed};
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, did_you_mean};
+use serde::Serialize;
+
+/// Rows by the words of `--rows`.
+const KINDS: [(&str, RowKind); 4] = [
+    ("passes", RowKind::Passes),
+    ("device", RowKind::Device),
+    ("streams", RowKind::Streams),
+    ("threads", RowKind::Threads),
+];
+
+/// The sums, and how many names are listed.
+pub(crate) struct Shown {
+    title: String,
+    summed: Summed,
+    top: usize,
+}
+
+/// Sums a range.
+pub(super) fn run(
+    arguments: &args::Profile,
+    options: &Options,
+    printer: &Printer,
+) -> Result<Outcome, Failure> {
+    let rows = arguments.rows.as_deref().map_or(Ok(Rows::Default), rows)?;
+    let question = question(arguments)?;
+    let read = profiled::read(&arguments.paths, "profile", &arguments.reading, &options.tables, printer)?;
+    super::no_digest(&read)?;
+    let summed =
+        timeline::sums(&read.job, &read.joined, &options.tables, &question, &rows, &profiled::AllCores)?;
+    let title = profiled::title(&arguments.paths);
+    printer.answer(&Shown { title, summed, top: arguments.top }, &arguments.output)?;
+    Ok(Outcome::Yes)
+}
+
+/// The rows that a text names.
+fn rows(text: &str) -> Result<Rows, Problem> {
+    let (mut kinds, mut numbers) = (Vec::new(), Vec::new());
+    for word in text.split(',').map(str::trim) {
+        if let Some((_, kind)) = KINDS.iter().find(|(name, _)| *name == word) {
+            kinds.push(*kind);
+        } else if let Ok(number) = word.parse::<usize>() {
+            numbers.push(number);
+        } else {
+            let known = KINDS.map(|(name, _)| name);
+            return Err(Problem::new(format!("`{word}` is not a row")).in_file("--rows").hint(did_you_mean(
+                word,
+                known,
+                &format!("use {} or numbers of tracks", known.join(", ")),
+            )));
+        }
+    }
+    Ok(Rows::Some(kinds, numbers))
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct RangeFields<'a> {
+    title: &'a str,
+    #[serde(flatten)]
+    summed: &'a Summed,
+}
+
+impl Answer for Shown {
+    const KIND: &'static str = "profile_range";
+
+    type Json<'a> = RangeFields<'a>;
+
+    fn json(&self) -> RangeFields<'_> {
+        RangeFields { title: &self.title, summed: &self.summed }
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let sums = &self.summed.sums;
+        let mut document = Document::default();
+        document.spans(vec![
+            Cell::new(self.title.clone(), Tone::Strong),
+            format!(
+                ", {}: {} to {}, {} rows of {} ranks, {} spans",
+                self.summed.label,
+                time(sums.range.from as f64),
+                time(sums.range.to as f64),
+                sums.rows,
+                self.summed.ranks,
+                human::whole(sums.count)
+            )
+            .into(),
+        ]);
+        document.heading_with("Names", "share of the range times the rows that can be busy at the same time");
+        let columns = vec![
+            Column::words("name"),
+            Column::words("class"),
+            Column::numbers("count"),
+            Column::numbers("total"),
+            Column::numbers("self"),
+            Column::numbers("mean"),
+            Column::numbers("longest"),
+            Column::numbers("share"),
+        ];
+        let nanos = |value: f64| Cell::number(time(value), value);
+        let rows = sums.names.iter().take(self.top).map(|name| {
+            vec![
+                name.name.as_str().into(),
+                name.class.name().replace('_', " ").into(),
+                Cell::whole(name.count),
+                nanos(name.total_ns as f64),
+                nanos(name.self_ns as f64),
+                nanos(name.mean_ns),
+                nanos(name.longest_ns as f64),
+                Cell::percent(name.share),
+            ]
+        });
+        document.table(Table { columns, rows: rows.collect() });
+        document
+    }
+
+    fn csv(&self) -> String {
+        let header = ["name", "class", "count", "total_ns", "self_ns", "mean_ns", "longest_ns", "share"]
+            .map(str::to_owned);
+        let rows = self.summed.sums.names.iter().map(|name| {
+            vec![
+                name.name.clone(),
+                name.class.name().to_owned(),
+                name.count.to_string(),
+                name.total_ns.to_string(),
+                name.self_ns.to_string(),
+                format!("{}", name.mean_ns),
+                name.longest_ns.to_string(),
+                format!("{}", name.share),
+            ]
+        });
+        printer::csv_lines(&header, rows.collect())
+    }
+}

@@ -1,0 +1,211 @@
+// Beneath the canvas when a range is marked: its spans by name, and a flame graph, as the program sums them.
+// Responsible for: the question and its two drawings. Refuses to sum.
+import { useComputed, useSignal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import type { Arguments } from '../api/ask'
+import { useAnswer } from '../api/live'
+import type { Name, Node, ProfileRangeAnswer } from '../api/schema/profile_range'
+import { csvText } from '../charts/export'
+import { ChartFrame } from '../charts/frame'
+import { Icicle } from '../charts/icicle'
+import { download } from '../ui/clipboard'
+import { Problems } from '../ui/states'
+import { type Column, Table } from '../ui/table'
+import type { Controller, Range } from './controller'
+import { className } from './describe'
+import { flame } from './flame'
+import { instant, percent, span } from './time'
+
+/** Which rows are summed: those that were marked, those that are shown, or all of a kind. */
+const KINDS = ['passes', 'device', 'streams', 'threads'] as const
+type Choice = 'marked' | 'shown' | (typeof KINDS)[number]
+
+/** The rows as the command line takes them. */
+export function rowsOf(controller: Controller, range: Range, choice: Choice): string {
+  if (choice !== 'marked' && choice !== 'shown') return choice
+  const shown = controller.rows.rows.flatMap((row) => (row.track ? [row.track.index] : []))
+  const tracks = choice === 'marked' && range.tracks ? range.tracks : shown
+  return tracks
+    .map((track) => controller.model.tracks[track]?.source ?? -1)
+    .filter((source) => source >= 0)
+    .join(',')
+}
+
+export function RangeSums({ controller, question }: { controller: Controller; question: Arguments }) {
+  const range = controller.range.value
+  // Rows that are shown change when groups open and close.
+  controller.closed.value
+  const chosen = useSignal<Choice | null>(null)
+  const rested = useRested(controller.marking.value ? null : range)
+  const choice = useComputed<Choice>(() => chosen.value ?? (controller.range.value?.tracks ? 'marked' : 'shown'))
+  const rows = rested ? rowsOf(controller, rested, choice.value) : ''
+  const between = rested && `${Math.floor(rested.from)}..${Math.max(Math.ceil(rested.to), Math.floor(rested.from) + 1)}`
+  const { answer, problems, loading, stale } = useAnswer<ProfileRangeAnswer>(
+    'profile',
+    between && rows ? { ...question, aggregate: true, between, rows } : null,
+  )
+  if (!range) return null
+  const length = range.to - range.from
+  const head = `${span(length)}, from ${instant(range.from, length)} until ${instant(range.to, length)}`
+  const kinds = KINDS.filter((kind) => controller.model.tracks.some((track) => is(kind, track.name)))
+  return (
+    <section class="timeline-sums" aria-label="Sums of the marked range" aria-busy={loading} data-testid="range-sums">
+      <header>
+        <h2>Marked range: {head}</h2>
+        <label>
+          Rows{' '}
+          <select
+            class="select"
+            value={choice.value}
+            onChange={(event) => {
+              chosen.value = event.currentTarget.value as Choice
+            }}
+          >
+            {range.tracks && <option value="marked">marked ({range.tracks.length})</option>}
+            <option value="shown">all shown</option>
+            {kinds.map((kind) => (
+              <option key={kind} value={kind}>
+                {kind === 'threads' ? 'host threads' : kind}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="button" class="button" onClick={() => controller.focusRange()}>
+          Zoom to it
+        </button>
+        <button type="button" class="button" onClick={() => controller.unmark()} title="Escape does the same">
+          Remove the mark
+        </button>
+      </header>
+      {problems.length > 0 && <Problems problems={problems} />}
+      {rows === '' && <p class="muted">These rows are predicted; only measured rows are summed.</p>}
+      {answer && rows !== '' && (
+        <div class={stale ? 'stale' : ''}>
+          <Names controller={controller} answer={answer} />
+          <Flame key={answer.title} answer={answer} />
+        </div>
+      )}
+    </section>
+  )
+}
+
+const is = (kind: (typeof KINDS)[number], name: string) =>
+  kind === 'passes' || kind === 'device'
+    ? name === kind
+    : kind === 'threads'
+      ? name.startsWith('thread ')
+      : /^(stream|operators|communication)/.test(name)
+
+/** A value once it has stood still: keys that are held mark many ranges. */
+function useRested(value: Range | null): Range | null {
+  const [rested, set] = useState(value)
+  useEffect(() => {
+    if (value === null) return
+    const timer = setTimeout(() => set(value), 120)
+    return () => clearTimeout(timer)
+  }, [value])
+  return rested
+}
+
+const COLUMNS: readonly Column<Name>[] = [
+  { key: 'name', title: 'Name', value: (row) => row.name, wrap: true },
+  { key: 'class', title: 'Class', value: (row) => className(row.class) },
+  { key: 'count', title: 'Count', value: (row) => row.count, align: 'right', cell: (row) => row.count.toLocaleString('en') },
+  {
+    key: 'total',
+    title: 'Total',
+    value: (row) => row.total_ns,
+    align: 'right',
+    cell: (row) => span(row.total_ns),
+    about: 'Time within the range',
+  },
+  {
+    key: 'self',
+    title: 'Self',
+    value: (row) => row.self_ns,
+    align: 'right',
+    cell: (row) => span(row.self_ns),
+    about: 'Without rows below',
+  },
+  { key: 'mean', title: 'Mean', value: (row) => row.mean_ns, align: 'right', cell: (row) => span(row.mean_ns) },
+  { key: 'longest', title: 'Longest', value: (row) => row.longest_ns, align: 'right', cell: (row) => span(row.longest_ns) },
+  {
+    key: 'share',
+    title: 'Share',
+    value: (row) => row.share,
+    align: 'right',
+    cell: (row) => percent(row.share),
+    about: 'Of the range on all summed rows',
+  },
+]
+
+function Names({ controller, answer }: { controller: Controller; answer: ProfileRangeAnswer }) {
+  const save = () =>
+    download(
+      'range.csv',
+      csvText({
+        columns: ['name', 'class', 'count', 'total_ns', 'self_ns', 'mean_ns', 'longest_ns', 'share'],
+        rows: answer.names.map((row) => [
+          row.name,
+          row.class,
+          row.count,
+          row.total_ns,
+          row.self_ns,
+          row.mean_ns,
+          row.longest_ns,
+          row.share,
+        ]),
+      }),
+      'text/csv',
+    )
+  return (
+    <>
+      <p class="muted">
+        {answer.count.toLocaleString('en')} spans on {answer.rows.toLocaleString('en')} {answer.rows === 1 ? 'row' : 'rows'} of{' '}
+        {answer.ranks.toLocaleString('en')} {answer.ranks === 1 ? 'rank' : 'ranks'}
+        {answer.more_names > 0 && `; ${answer.more_names.toLocaleString('en')} more names are not listed`}
+        {answer.covered > 0 &&
+          `; ${answer.covered.toLocaleString('en')} spans of the step nest deeper than rows are drawn and are not counted`}
+        . A row finds its spans on the timeline.{' '}
+        <button type="button" class="button quiet" onClick={save}>
+          Save as CSV
+        </button>
+      </p>
+      <Table<Name>
+        caption="Spans of the marked range by name"
+        rows={answer.names}
+        columns={COLUMNS}
+        identify={(row) => `${row.class} ${row.name}`}
+        sorting={{ key: 'total', down: true }}
+        onChoose={(row) => controller.find(row.name)}
+        first={50}
+        maxHeight="320px"
+      />
+    </>
+  )
+}
+
+function Flame({ answer }: { answer: ProfileRangeAnswer }) {
+  const [zoom, setZoom] = useState('')
+  const { tree, classes } = flame(answer.tree)
+  const colour = (id: string) => {
+    const known = classes.get(id)
+    return known ? `var(--class-${known})` : 'var(--class-other)'
+  }
+  const rows = (node: Node, path: readonly string[]): (string | number)[][] => [
+    [[...path, node.name].join(' > '), node.count, node.total_ns, node.share],
+    ...node.children.flatMap((child) => rows(child, [...path, node.name])),
+  ]
+  return (
+    <ChartFrame
+      title="Flame graph"
+      about="rows, then classes and names, or nested spans; widths are time, a click zooms"
+      name="range-flame"
+      rows={() => ({ columns: ['path', 'count', 'total_ns', 'share'], rows: rows(answer.tree, []) })}
+    >
+      {(width) => (
+        <Icicle trees={[{ label: '', root: tree }]} width={width} zoom={zoom} onZoom={setZoom} whole="the marked range" colour={colour} />
+      )}
+    </ChartFrame>
+  )
+}
