@@ -746,6 +746,14 @@ export interface Bill {
    */
   productive: number
   /**
+   * Share of the calendar in which steps make progress.
+   */
+  availability: number
+  /**
+   * Where that share comes from, if failures are modelled.
+   */
+  failures?: Failures | null
+  /**
    * Time on the calendar, failures and restarts included. Unit: s.
    */
   calendar: number
@@ -775,6 +783,56 @@ export interface Bill {
    * What is doubtful.
    */
   warnings: Warning[]
+}
+/**
+ * Where the goodput of a run comes from.
+ */
+export interface Failures {
+  /**
+   * Goodput at the highest published failure rate.
+   */
+  lowest: number
+  /**
+   * Goodput at the lowest.
+   */
+  highest: number
+  /**
+   * Mean time between failures of the whole job. Unit: s.
+   */
+  mtbf: number
+  /**
+   * Time from the start of a checkpoint until it can be restored. Unit: s.
+   */
+  checkpoint: number
+  /**
+   * Bytes of a checkpoint, where its time follows from the bandwidth of the storage. Unit: B.
+   */
+  checkpoint_bytes?: number | null
+  /**
+   * Time of training between checkpoints, the one with the highest goodput. Unit: s.
+   */
+  interval: number
+  /**
+   * What was assumed, with sources.
+   */
+  assumed: Assumed[]
+}
+/**
+ * What was assumed because it was not specified.
+ */
+export interface Assumed {
+  /**
+   * The setting, by its flag.
+   */
+  setting: string
+  /**
+   * Its value, in words.
+   */
+  value: string
+  /**
+   * Where it comes from.
+   */
+  source: string
 }
 /**
  * A price and where it was read.
