@@ -309,6 +309,24 @@ mod tests {
     }
 
     #[test]
+    fn features_change_every_generation() {
+        let catalogue = SoftwareCatalogue::built_in().expect("reads");
+        let named: Vec<&str> = features().iter().filter(|f| f.memory).map(|f| f.id.as_str()).collect();
+        assert!(named.contains(&"fused-loss"));
+        let combinations = (1 << named.len()) - 1;
+        assert_eq!(catalogue.featured.len(), catalogue.generations.len() * combinations);
+        for feature in named {
+            let changes =
+                |id: &str| catalogue.get(&format!("{id}+cuda-graphs+{feature}")) != catalogue.get(id);
+            // One generation has it already.
+            assert!(catalogue.generations.keys().filter(|id| !changes(id)).count() < 6, "{feature}");
+        }
+        let get = |id: &str| catalogue.get(id).clone();
+        assert_eq!(get("nanotron-2024+cuda-graphs"), get("nanotron-2024"));
+        assert_eq!(get("no-such+fused-loss"), get(&format!("{FALLBACK}+fused-loss")));
+    }
+
+    #[test]
     fn a_misspelt_constant_is_refused() {
         let text = BUILT_IN.replacen("workspace_mib", "workspace_mb", 1);
         assert!(SoftwareCatalogue::parse(&text).expect_err("refused").to_string().contains("workspace_mb"));

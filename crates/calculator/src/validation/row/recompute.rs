@@ -1,7 +1,7 @@
 //! The column `recompute`: from the words of frameworks to a policy.
 //!
-//! Responsible for: which policy a cell means, which activations it puts in host memory, and whether it means any at all. Refuses to
-//! guess: a cell that no framework's words explain counts as empty.
+//! Responsible for: the policy of a cell, and the activations that it puts in host memory. Refuses to guess: a cell with an unknown word
+//! counts as empty.
 
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Recompute, RecomputeModule};
@@ -123,17 +123,17 @@ mod tests {
         read(Some(cell), "", &testing::llama(4096, 14336, 32, 8, 32, 128_256), 1)
     }
 
-    fn only(modules: &[RecomputeModule]) -> Option<Recompute> {
-        Some(Recompute::Selective { modules: modules.iter().copied().collect(), layers: None })
+    fn only(modules: &[RecomputeModule]) -> Recompute {
+        Recompute::Selective { modules: modules.iter().copied().collect(), layers: None }
     }
 
     #[test]
     fn modules_stand_in_the_cell() {
         use RecomputeModule::{Activation, CoreAttention, Mlp, Moe, Norm, Operators};
-        assert_eq!(of("selective(mlp+core_attn)").policy, only(&[Mlp, CoreAttention]));
-        assert_eq!(of("selective(moe+layernorm)").policy, only(&[Moe, Norm]));
-        assert_eq!(of("selective (per-op SAC)").policy, only(&[Operators]));
-        assert_eq!(of("recompute-norm,recompute-swiglu").policy, only(&[Norm, Activation]));
+        assert_eq!(of("selective(mlp+core_attn)").policy, Some(only(&[Mlp, CoreAttention])));
+        assert_eq!(of("selective(moe+layernorm)").policy, Some(only(&[Moe, Norm])));
+        assert_eq!(of("selective (per-op SAC)").policy, Some(only(&[Operators])));
+        assert_eq!(of("recompute-norm,recompute-swiglu").policy, Some(only(&[Norm, Activation])));
         assert_eq!(of("selective").policy, Some(Recompute::core_attention()));
         assert_eq!(of("full(5 layers)").policy, Some(Recompute::Full { layers: Some(5) }));
     }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_framework_says_counts_as_unknown() {
+    fn unknown_words_count_as_an_empty_cell() {
         for cell in ["some of it", "selective(qkv)", "recompute-qkv"] {
             assert_eq!(of(cell).policy, None, "{cell}");
         }
