@@ -2,7 +2,7 @@
 //!
 //! Responsible for: reading the constants and their inheritance. Refuses to hold anything that belongs to one run.
 
-use crate::software::generation_of;
+use crate::software::{features, features_of, generation_of};
 pub use railwright_spec::plan::StageSplit;
 use railwright_spec::problem::Problem;
 use serde::{Deserialize, Serialize};
@@ -130,14 +130,36 @@ pub struct MemorySoftware {
     pub sigma: f64,
 }
 
-/// Memory constants of every software generation.
+/// Memory constants of every software generation, alone and under every combination of features.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SoftwareCatalogue(BTreeMap<String, MemorySoftware>);
+pub struct SoftwareCatalogue {
+    generations: BTreeMap<String, MemorySoftware>,
+    /// By identifier as in `plan.software`, with the features that change memory in alphabetical order.
+    featured: BTreeMap<String, MemorySoftware>,
+}
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct File {
     software: Vec<toml::Table>,
+    #[serde(default)]
+    feature: Vec<MemoryFeature>,
 }
+
+/// What a feature of `catalog/software.toml` changes of any generation's constants.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MemoryFeature {
+    /// The feature.
+    id: String,
+    /// What its constants rest on.
+    source: String,
+    /// Constants by name.
+    changes: toml::Table,
+}
+
+/// More features than this have too many combinations to hold.
+const MOST_FEATURES: usize = 6;
 
 impl SoftwareCatalogue {
     /// The catalogue that ships with the program.
@@ -183,28 +205,67 @@ impl SoftwareCatalogue {
             tables.insert(id.clone(), entry);
             all.insert(id, software);
         }
-        if all.contains_key(FALLBACK) {
-            Ok(Self(all))
-        } else {
-            Err(Problem::new(format!("no entry `{FALLBACK}`, which unknown software falls back to"))
-                .in_file("memory.toml"))
+        if !all.contains_key(FALLBACK) {
+            return Err(Problem::new(format!("no entry `{FALLBACK}`, which unknown software falls back to"))
+                .in_file("memory.toml"));
         }
+        let featured = combine(&tables, &file.feature)?;
+        Ok(Self { generations: all, featured })
     }
 
-    /// The constants of a generation; those of the newest calibrated Megatron Core when it is unknown.
+    /// The constants of a generation with its features; those of the newest calibrated Megatron Core when it is unknown.
     pub fn get(&self, id: &str) -> &MemorySoftware {
-        self.0.get(generation_of(id)).unwrap_or_else(|| &self.0[FALLBACK])
+        let own = generation_of(id);
+        let own = if self.generations.contains_key(own) { own } else { FALLBACK };
+        let mut key = own.to_owned();
+        for feature in features().iter().filter(|f| f.memory).map(|f| f.id.as_str()) {
+            if features_of(id).any(|named| named == feature) {
+                key = format!("{key}+{feature}");
+            }
+        }
+        self.featured.get(&key).unwrap_or(&self.generations[own])
     }
 
     /// Whether a generation has constants of its own.
     pub fn knows(&self, id: &str) -> bool {
-        self.0.contains_key(generation_of(id))
+        self.generations.contains_key(generation_of(id))
     }
 
     /// All generations.
     pub fn iter(&self) -> impl Iterator<Item = &MemorySoftware> {
-        self.0.values()
+        self.generations.values()
     }
+}
+
+/// Every generation under every combination of features; later features win where two change one constant.
+fn combine(
+    tables: &BTreeMap<String, toml::Table>,
+    features: &[MemoryFeature],
+) -> Result<BTreeMap<String, MemorySoftware>, Problem> {
+    let problem = |message: String| Problem::new(message).in_file("memory.toml");
+    if features.len() > MOST_FEATURES || features.iter().any(|feature| feature.source.is_empty()) {
+        return Err(problem(format!("more than {MOST_FEATURES} features, or one without a source")));
+    }
+    let mut featured = BTreeMap::new();
+    for (id, table) in tables {
+        for chosen in 1_usize..1 << features.len() {
+            let (mut key, mut entry) = (id.clone(), table.clone());
+            for (index, feature) in features.iter().enumerate() {
+                if chosen >> index & 1 == 1 {
+                    key = format!("{key}+{}", feature.id);
+                    entry.extend(feature.changes.clone());
+                }
+            }
+            let mut software: MemorySoftware = entry
+                .try_into()
+                .map_err(|e: toml::de::Error| problem(format!("`{key}`: {}", e.message())))?;
+            if let Ok(generation) = crate::software::by_id(id) {
+                software.stage_split = generation.stage_split;
+            }
+            featured.insert(key, software);
+        }
+    }
+    Ok(featured)
 }
 
 #[cfg(test)]
@@ -245,6 +306,24 @@ mod tests {
         let problem =
             SoftwareCatalogue::parse("[[software]]\nid = \"a\"\ninherits = \"b\"\n").expect_err("refused");
         assert!(problem.to_string().contains("`b`"), "{problem}");
+    }
+
+    #[test]
+    fn features_change_every_generation() {
+        let catalogue = SoftwareCatalogue::built_in().expect("reads");
+        let named: Vec<&str> = features().iter().filter(|f| f.memory).map(|f| f.id.as_str()).collect();
+        assert!(named.contains(&"fused-loss"));
+        let combinations = (1 << named.len()) - 1;
+        assert_eq!(catalogue.featured.len(), catalogue.generations.len() * combinations);
+        for feature in named {
+            let changes =
+                |id: &str| catalogue.get(&format!("{id}+cuda-graphs+{feature}")) != catalogue.get(id);
+            // One generation has it already.
+            assert!(catalogue.generations.keys().filter(|id| !changes(id)).count() < 6, "{feature}");
+        }
+        let get = |id: &str| catalogue.get(id).clone();
+        assert_eq!(get("nanotron-2024+cuda-graphs"), get("nanotron-2024"));
+        assert_eq!(get("no-such+fused-loss"), get(&format!("{FALLBACK}+fused-loss")));
     }
 
     #[test]

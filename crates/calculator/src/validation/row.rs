@@ -4,13 +4,15 @@
 //! specification that a user would write; what it leaves open is resolved as for every command. Refuses
 //! to guess what changes the answer much: a row without its parallel degrees or batch is skipped, loudly. Knows no source and no row by name.
 
+mod recompute;
+
 use super::table::Cells;
 use crate::software::{self, Software};
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{self, Dimensions, FeedForward, Mixer, Model};
 use railwright_spec::plan::{
     self, AttentionKernel, ContextKind, LoraTarget, LoraTargets, Master, Optimizer, Plan, PlanSpec,
-    PrecisionPreset, Recompute, RecomputeModule, Schedule, Sharding,
+    PrecisionPreset, Schedule, Sharding,
 };
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::BytesPerSecond;
@@ -119,7 +121,8 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         return Err(format!("batch {global_batch} is no multiple of {micro_batch} x {data_parallel}"));
     }
 
-    let (recompute, recompute_known) = recompute(cells.text("recompute"), &notes, &model, pipeline_parallel);
+    let published = recompute::read(cells.text("recompute"), &notes, &model, pipeline_parallel);
+    let recompute_known = published.policy.is_some();
     let schedule = schedule(framework, &notes);
     let virtual_stages = if pipeline_parallel > 1 { cells.count("vpp").unwrap_or(1) } else { 1 };
     let layers_per_stage = uneven(&notes, model.num_layers(), pipeline_parallel, virtual_stages);
@@ -142,7 +145,8 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         optimizer: is_lora.then_some(Optimizer::Lora),
         lora_rank: number_after(&notes, "rank ").filter(|_| is_lora),
         lora_targets: if is_lora { lora_targets(&notes)? } else { None },
-        recompute: recompute_known.then_some(recompute),
+        recompute: published.policy,
+        offload_activations: published.offload,
         offload_optimizer: (cells.flag("optimizer_offload") == Some(true)).then_some(1.0),
         schedule: Some(schedule),
         // The run ran, so its layers were laid out somehow.
@@ -333,7 +337,9 @@ fn precision(cells: &Cells, notes: &str, spec: &mut PlanSpec) -> Result<(), Stri
         .map(|name| DataType::from_name(name).ok_or_else(|| format!("unknown `gradients`: `{name}`")))
         .transpose()?;
     let formats = preset.precision();
-    let all_sixteen = notes.contains("pure bf16") || notes.contains("bf16 master weights");
+    let all_sixteen = ["pure bf16", "bf16 master weights", "bf16 model, gradients and adam moments"]
+        .iter()
+        .any(|phrase| notes.contains(phrase));
     let sixteen = all_sixteen || notes.contains("fp16 gradients");
     spec.precision = Some(preset);
     spec.precision_gradients = sixteen.then_some(formats.parameters).or(stated);
@@ -342,61 +348,6 @@ fn precision(cells: &Cells, notes: &str, spec: &mut PlanSpec) -> Result<(), Stri
     spec.precision_master = all_sixteen.then_some(Master(None));
     spec.precision_moments = all_sixteen.then_some(formats.parameters);
     Ok(())
-}
-
-/// The recompute policy, and whether the row states it. `layers` of a fraction of the model count per pipeline stage.
-fn recompute(cell: Option<&str>, notes: &str, model: &Model, stages: u64) -> (Recompute, bool) {
-    let named = named_modules(notes);
-    // A cell that its transcriber filled with the tool's default was not published either.
-    let published = cell.filter(|_| !notes.contains("recompute/dtype/vocabulary from tool defaults"));
-    let Some(text) = published else {
-        return if named.is_empty() {
-            (Recompute::None, false)
-        } else {
-            (Recompute::Selective { modules: named, layers: None }, true)
-        };
-    };
-    let text = text.to_lowercase();
-    let only = |module| Recompute::Selective { modules: BTreeSet::from([module]), layers: None };
-    let policy = match text.as_str() {
-        "none" | "no" | "0" => Recompute::None,
-        "full" | "yes" | "1" => Recompute::Full { layers: None },
-        "selective(op)" => only(RecomputeModule::Operators),
-        _ if text.contains("every-other-layer") => {
-            Recompute::Full { layers: Some(model.num_layers().div_ceil(2 * stages)) }
-        }
-        _ if text.starts_with("full(") => {
-            Recompute::Full { layers: number_after(&text, "full(").map(|n| n.div_ceil(stages)) }
-        }
-        _ if text.contains("minimal") => Recompute::Selective {
-            modules: BTreeSet::from([RecomputeModule::Norm, RecomputeModule::Activation]),
-            layers: None,
-        },
-        _ if text.starts_with("selective") && !named.is_empty() => {
-            Recompute::Selective { modules: named, layers: None }
-        }
-        _ if text.starts_with("selective") => Recompute::core_attention(),
-        _ => return (Recompute::None, false),
-    };
-    (policy, true)
-}
-
-/// Modules behind the phrase `recompute modules:`, in Megatron's names.
-fn named_modules(notes: &str) -> BTreeSet<RecomputeModule> {
-    let Some(at) = notes.find("recompute modules:") else { return BTreeSet::new() };
-    let rest = notes[at..].split(';').next().unwrap_or_default();
-    [
-        ("core_attn", RecomputeModule::CoreAttention),
-        ("layernorm", RecomputeModule::Norm),
-        ("moe_act", RecomputeModule::Activation),
-        ("mla_up_proj", RecomputeModule::LatentUpProjection),
-        ("mlp", RecomputeModule::Mlp),
-        ("moe,", RecomputeModule::Moe),
-    ]
-    .into_iter()
-    .filter(|(name, _)| rest.contains(name))
-    .map(|(_, module)| module)
-    .collect()
 }
 
 fn schedule(framework: &str, notes: &str) -> Schedule {

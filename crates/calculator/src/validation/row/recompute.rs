@@ -1,0 +1,154 @@
+//! The column `recompute`: from the words of frameworks to a policy.
+//!
+//! Responsible for: the policy of a cell, and the activations that it puts in host memory. Refuses to guess: a cell with an unknown word
+//! counts as empty.
+
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Recompute, RecomputeModule};
+use std::collections::BTreeSet;
+
+/// What a row publishes of recompute.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Published {
+    /// The policy; `None` if none is published.
+    pub policy: Option<Recompute>,
+    /// Share of the kept activations in host memory.
+    pub offload: Option<f64>,
+}
+
+/// Modules by the names that Megatron-LM (`--recompute-modules`), torchtitan and llm.q have for them. A name that is not here is not
+/// modelled.
+const MODULES: [(&str, RecomputeModule); 17] = [
+    ("core_attn", RecomputeModule::CoreAttention),
+    ("core_attention", RecomputeModule::CoreAttention),
+    ("att", RecomputeModule::CoreAttention),
+    ("layernorm", RecomputeModule::Norm),
+    ("norm", RecomputeModule::Norm),
+    ("moe_act", RecomputeModule::Activation),
+    ("swiglu", RecomputeModule::Activation),
+    ("activation", RecomputeModule::Activation),
+    ("mla_up_proj", RecomputeModule::LatentUpProjection),
+    ("mlp", RecomputeModule::Mlp),
+    ("ffn", RecomputeModule::Mlp),
+    ("moe", RecomputeModule::Moe),
+    ("op", RecomputeModule::Operators),
+    ("per-op", RecomputeModule::Operators),
+    ("operators", RecomputeModule::Operators),
+    ("save_dot_with_context_except_mlp", RecomputeModule::Mlp),
+    ("shared_experts", RecomputeModule::Mlp),
+];
+
+/// Words beside modules that change nothing.
+const FILLERS: [&str; 4] = ["selective", "recompute", "sac", "modules"];
+
+/// Reads a cell, with modules that the notes name. `layers` of a fraction of the model count per pipeline stage.
+pub(super) fn read(cell: Option<&str>, notes: &str, model: &Model, stages: u64) -> Published {
+    let named = named_in(notes);
+    let selective = |modules| Some(Recompute::Selective { modules, layers: None });
+    // A cell that its transcriber filled with the tool's default was not published either.
+    let published = cell.filter(|_| !notes.contains("recompute/dtype/vocabulary from tool defaults"));
+    let Some(text) = published else {
+        return Published { policy: if named.is_empty() { None } else { selective(named) }, offload: None };
+    };
+    let text = text.to_lowercase();
+    let offload =
+        (text.contains("activation offload") || notes.contains("--offload-residual")).then_some(1.0);
+    let stages = stages.max(1);
+    let policy = match text.as_str() {
+        "none" | "no" | "0" => Some(Recompute::None),
+        "full" | "yes" | "1" | "recompute-block" => Some(Recompute::Full { layers: None }),
+        _ if text.starts_with("full + activation offload") => Some(Recompute::Full { layers: None }),
+        _ if text.contains("every-other-layer") => {
+            Some(Recompute::Full { layers: Some(model.num_layers().div_ceil(2 * stages)) })
+        }
+        _ if text.starts_with("full(") => {
+            Some(Recompute::Full { layers: count(&text).map(|n| n.div_ceil(stages)) })
+        }
+        _ if text.contains("minimal") => {
+            selective(BTreeSet::from([RecomputeModule::Norm, RecomputeModule::Activation]))
+        }
+        _ if text.starts_with("selective") || text.starts_with("recompute-") => {
+            let modules = if named.is_empty() { modules(&text) } else { Some(named) };
+            modules.and_then(|modules| {
+                // Megatron's `selective` alone is core attention.
+                if modules.is_empty() { Some(Recompute::core_attention()) } else { selective(modules) }
+            })
+        }
+        _ => None,
+    };
+    Published { offload: offload.filter(|_| policy.is_some()), policy }
+}
+
+/// The modules in a cell such as `selective(mlp+core_attn)` or `recompute-ffn,recompute-norm`; `None` where a word is none.
+fn modules(text: &str) -> Option<BTreeSet<RecomputeModule>> {
+    let words = text.split(['(', ')', '+', ',', ' ']).map(|word| word.trim_start_matches("recompute-"));
+    let mut modules = BTreeSet::new();
+    for word in words.filter(|word| !word.is_empty() && !FILLERS.contains(word)) {
+        modules.insert(MODULES.iter().find(|(name, _)| *name == word)?.1);
+    }
+    Some(modules)
+}
+
+/// The number between brackets.
+fn count(text: &str) -> Option<u64> {
+    let digits: String =
+        text.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+    digits.parse().ok().filter(|n| (1..=65_536).contains(n))
+}
+
+/// Modules behind the phrase `recompute modules:`, in Megatron's names.
+fn named_in(notes: &str) -> BTreeSet<RecomputeModule> {
+    let Some(at) = notes.find("recompute modules:") else { return BTreeSet::new() };
+    let rest = notes[at..].split(';').next().unwrap_or_default();
+    [
+        ("core_attn", RecomputeModule::CoreAttention),
+        ("layernorm", RecomputeModule::Norm),
+        ("moe_act", RecomputeModule::Activation),
+        ("mla_up_proj", RecomputeModule::LatentUpProjection),
+        ("mlp", RecomputeModule::Mlp),
+        ("moe,", RecomputeModule::Moe),
+    ]
+    .into_iter()
+    .filter(|(name, _)| rest.contains(name))
+    .map(|(_, module)| module)
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing;
+
+    fn of(cell: &str) -> Published {
+        read(Some(cell), "", &testing::llama(4096, 14336, 32, 8, 32, 128_256), 1)
+    }
+
+    fn only(modules: &[RecomputeModule]) -> Recompute {
+        Recompute::Selective { modules: modules.iter().copied().collect(), layers: None }
+    }
+
+    #[test]
+    fn modules_stand_in_the_cell() {
+        use RecomputeModule::{Activation, CoreAttention, Mlp, Moe, Norm, Operators};
+        assert_eq!(of("selective(mlp+core_attn)").policy, Some(only(&[Mlp, CoreAttention])));
+        assert_eq!(of("selective(moe+layernorm)").policy, Some(only(&[Moe, Norm])));
+        assert_eq!(of("selective (per-op SAC)").policy, Some(only(&[Operators])));
+        assert_eq!(of("recompute-norm,recompute-swiglu").policy, Some(only(&[Norm, Activation])));
+        assert_eq!(of("selective").policy, Some(Recompute::core_attention()));
+        assert_eq!(of("full(5 layers)").policy, Some(Recompute::Full { layers: Some(5) }));
+    }
+
+    #[test]
+    fn activations_in_host_memory_are_read() {
+        let cell = of("full + activation offload to host");
+        assert_eq!((cell.policy, cell.offload), (Some(Recompute::Full { layers: None }), Some(1.0)));
+        assert_eq!(of("full").offload, None);
+    }
+
+    #[test]
+    fn unknown_words_count_as_an_empty_cell() {
+        for cell in ["some of it", "selective(qkv)", "recompute-qkv"] {
+            assert_eq!(of(cell).policy, None, "{cell}");
+        }
+    }
+}
