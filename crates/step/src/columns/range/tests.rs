@@ -1,3 +1,5 @@
+//! Sums of a range against hand-counted spans, and over random ones.
+
 use super::*;
 use proptest::prelude::*;
 
