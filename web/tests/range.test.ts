@@ -1,3 +1,5 @@
+// The sums of a marked range as rows of a table, a flame graph and CSV.
+
 import { describe, expect, it } from 'vitest'
 import { flame } from '../src/timeline/flame'
 import { beside } from '../src/timeline/beside'
