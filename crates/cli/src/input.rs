@@ -126,7 +126,7 @@ fn read_once(path: &str, limit: u64) -> Result<String, Problem> {
         let bytes = error.as_bytes();
         let problem = Problem::new(format!("not a text file: byte {at} is not UTF-8")).in_file(label);
         if bytes.starts_with(&[0x1f, 0x8b]) {
-            problem.hint("it is gzipped twice: unpack it once")
+            problem.hint("it is gzipped twice: decompress it once")
         } else if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
             problem.hint("it is UTF-16: save it as UTF-8")
         } else {
@@ -139,7 +139,7 @@ fn read_once(path: &str, limit: u64) -> Result<String, Problem> {
 pub(crate) fn make_folder(path: &str) -> Result<(), Problem> {
     access::to_write(path)?;
     fs::create_dir_all(path)
-        .map_err(|error| Problem::new(format!("cannot make the folder: {}", cause(&error))).in_file(path))
+        .map_err(|error| Problem::new(format!("cannot create the folder: {}", cause(&error))).in_file(path))
 }
 
 /// Writes a file.
@@ -171,7 +171,7 @@ fn cannot_write(error: &std::io::Error, path: &str) -> Problem {
         Some(parent) if !parent.exists() => {
             problem.hint(format!("the folder `{}` does not exist", parent.display()))
         }
-        _ if Path::new(path).is_dir() => problem.hint("it is a folder: name a file in it"),
+        _ if Path::new(path).is_dir() => problem.hint("it is a folder: pass a file in it"),
         _ => problem,
     }
 }
@@ -180,9 +180,9 @@ fn cannot_write(error: &std::io::Error, path: &str) -> Problem {
 fn unread(error: &std::io::Error, label: &str) -> Problem {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput => {
-            Problem::new(format!("cannot be unpacked: {error}"))
+            Problem::new(format!("cannot be decompressed: {error}"))
                 .in_file(label)
-                .hint("the packed file is cut short or damaged: copy it again")
+                .hint("the compressed file is truncated or damaged: copy it again")
         }
         _ => cannot(error, label),
     }
@@ -198,14 +198,14 @@ fn bounded(source: impl Read, limit: u64, label: &str) -> Result<Vec<u8>, Proble
 
 fn too_long(length: u64, limit: u64, path: &str) -> Problem {
     let size = |n: u64| human::bytes(Bytes::new(n as f64));
-    Problem::new(format!("the file is too long: {} or more, at most {} are read", size(length), size(limit)))
+    Problem::new(format!("the file is too large: {} or more (limit: {})", size(length), size(limit)))
         .in_file(path)
 }
 
 /// The cause without the number that the operating system gives it.
 fn cause(error: &std::io::Error) -> String {
     match error.kind() {
-        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::NotFound => "file not found".to_owned(),
         ErrorKind::PermissionDenied => "permission is denied".to_owned(),
         ErrorKind::StorageFull => "the disk is full".to_owned(),
         ErrorKind::IsADirectory => "it is a directory".to_owned(),
@@ -227,10 +227,10 @@ pub(crate) fn cannot(error: &std::io::Error, path: &str) -> Problem {
 /// What may have been meant by a file that is not there.
 fn missing(path: &Path) -> String {
     if cfg!(target_family = "wasm") {
-        return "drop the file on the page".to_owned();
+        return "drop the file on the web UI".to_owned();
     }
     if access::is_restricted() {
-        return "drop the file on the page, or start the server with its path".to_owned();
+        return "drop the file on the web UI, or start the server with its path".to_owned();
     }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
@@ -266,8 +266,8 @@ fn inside(folder: &Path) -> String {
         .map(|name| format!("`{name}`"))
         .collect();
     if files.is_empty() {
-        "name a file in it".to_owned()
+        "pass a file in it".to_owned()
     } else {
-        format!("name a file in it, such as {}", files.join(", "))
+        format!("pass a file in it, such as {}", files.join(", "))
     }
 }

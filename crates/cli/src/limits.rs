@@ -52,7 +52,7 @@ pub(crate) fn bound_threads(printer: &Printer) {
         // Eight threads on two processors are an honest wish, and answers are the same; thousands are a mistake.
         if asked().is_some_and(|asked| asked > MISTAKEN) {
             printer.note(&format!(
-                "{THREADS} exceeds the {most} processors of this machine: {most} threads are used"
+                "{THREADS} exceeds the {most} processors of this machine; using {most} threads"
             ));
         }
         // Fails only where threads were started already, which nothing does before this.
@@ -94,7 +94,7 @@ pub(crate) fn amount(text: &str) -> Result<u64, String> {
         "tb" => 1e12,
         _ => return Err("expected a number with a unit, such as `8GiB` or `500MiB`".to_owned()),
     };
-    let bytes = number.parse::<f64>().map_err(|_| format!("`{number}` is no number"))? * unit;
+    let bytes = number.parse::<f64>().map_err(|_| format!("`{number}` is not a number"))? * unit;
     if bytes < LEAST { Err("expected at least 32 MiB".to_owned()) } else { Ok(bytes as u64) }
 }
 
@@ -105,7 +105,7 @@ const LEAST: f64 = 32.0 * 1024.0 * 1024.0;
 fn exceeded(limit: u64) -> Problem {
     Problem::new(format!("the memory limit of {} is reached", human::bytes(Bytes::new(limit as f64))))
         .in_file("--memory-limit")
-        .hint("raise it with `--memory-limit`, or name fewer or smaller files")
+        .hint("raise it with `--memory-limit`, or pass fewer or smaller files")
 }
 
 /// The problem of the limit, where it is reached.

@@ -148,12 +148,12 @@ impl Printer {
             Format::Html => answer.page().map(|page| clean::markup(&page).into_owned()).ok_or_else(|| {
                 Problem::new("this command has no HTML report")
                     .in_file("--format")
-                    .hint("there are table, json, csv and md; `estimate` and `profile` have pages")
+                    .hint("formats: table, json, csv, md; `estimate` and `profile` also have html")
             })?,
             Format::Prometheus => answer.metrics().map(|all| prometheus::render(&all)).ok_or_else(|| {
                 Problem::new("this command has no metrics")
                     .in_file("--format")
-                    .hint("there are table, json, csv and md; `log` has metrics")
+                    .hint("formats: table, json, csv, md; `log` also has prometheus")
             })?,
         };
         self.put(&text, path)
@@ -266,7 +266,11 @@ impl Printer {
 
     /// For work that nobody may wait for any more: a problem once who asked through the server went away. At the terminal Ctrl-C ends the program.
     pub(crate) fn wanted(&self) -> Result<(), Problem> {
-        if self.is_unheard() { Err(Problem::new("stopped, because nobody waits for it")) } else { Ok(()) }
+        if self.is_unheard() {
+            Err(Problem::new("stopped: the client closed the connection"))
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether data would land on a terminal.
@@ -309,9 +313,9 @@ fn format(output: &Output) -> Result<Format, Problem> {
         Some("html" | "htm") => Ok(Format::Html),
         Some("prom") => Ok(Format::Prometheus),
         Some("txt") | None => Ok(Format::Table),
-        Some(other) => Err(Problem::new(format!("no format is known by the suffix `.{other}`"))
+        Some(other) => Err(Problem::new(format!("unknown output format for the suffix `.{other}`"))
             .in_file("--output")
-            .hint("name one with --format: table, json, csv, md or html")),
+            .hint("set it with --format: table, json, csv, md or html")),
     }
 }
 

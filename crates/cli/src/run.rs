@@ -140,14 +140,15 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
         launch::ask_for_the_rest(launch, &spec)?;
     }
     if spec.model == ModelSpec::default() {
-        let problem = Problem::new("no model is named");
+        let problem = Problem::new("no model is set");
         return Err(problem
-            .hint("name one first, as in `railwright estimate llama-3.1-8b`, or a run file with --run")
+            .hint("pass one, as in `railwright estimate llama-3.1-8b`, or a run file with --run")
             .into());
     }
     if spec.cluster.preset.is_none() && spec.cluster.accelerator.is_none() {
-        let hint = "set the cluster, as in `--cluster dgx-h100 --gpus 64`; `railwright clusters list` has the known ones";
-        return Err(Problem::new("no cluster is named").hint(hint).into());
+        let hint = "set the cluster, as in `--cluster dgx-h100 --gpus 64`; `railwright clusters list` shows \
+            the catalogue";
+        return Err(Problem::new("no cluster is set").hint(hint).into());
     }
     Ok(spec)
 }

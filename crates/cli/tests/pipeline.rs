@@ -69,7 +69,7 @@ fn what_cannot_be_shown_is_told() {
     let flat = format!("{TRACES}/param_dlrm_8r");
     for (arguments, told) in [
         (&["pipeline"][..], "required arguments"),
-        (&["pipeline", "nowhere/"], "there is no such file"),
+        (&["pipeline", "nowhere/"], "file not found"),
         (&["pipeline", &primus, "--step", "99"], "steps go from 1 to 20"),
         (&["pipeline", &primus, "--replica", "2"], "there is no replica 2"),
         (&["pipeline", &primus, "--what-if", "stag=3"], "did you mean `stage`?"),

@@ -265,7 +265,7 @@ fn a_condition_that_is_met_is_a_no() {
         "step_time>+50%",
     ]);
     assert_eq!(said.code, 1, "{}", said.stderr);
-    assert!(said.stdout.contains("met, so this fails"), "{}", said.stdout);
+    assert!(said.stdout.contains("met: exit code 1"), "{}", said.stdout);
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn every_voice_says_it_and_a_limit_is_told() {
 fn mistakes_are_told() {
     for (arguments, told) in [
         (vec!["query", "SELECT nam FROM gpu", MEGATRON], "there is no column `nam`"),
-        (vec!["query", "SELECT 1 FROM gpu", "no-such-file.json"], "there is no such file"),
+        (vec!["query", "SELECT 1 FROM gpu", "no-such-file.json"], "file not found"),
         (vec!["query", "DELETE FROM gpu", MEGATRON], "can only be read"),
         (vec!["query", "SELECT 1"], "PATH"),
         (vec!["save", MEGATRON, "-o", "run.zip"], "does not end with `.railwright`"),

@@ -46,7 +46,7 @@ fn every_section_is_there_and_fits_the_terminal() {
         "  MFU  ",
         "  HFU  ",
         "  memory  ",
-        "where the time goes: critical stage: ",
+        "step breakdown: critical stage: ",
         "communication: ",
         "pipeline stages: ",
         "memory: one rank",

@@ -129,7 +129,7 @@ fn nothing_fits_is_an_answer() {
     assert!(answer.stdout.contains("nothing fits") && answer.stdout.contains("--pp 4"), "{}", answer.stdout);
     let answer = run(&with("balance", &tight, &[]));
     assert_eq!(answer.code, 1, "{}{}", answer.stdout, answer.stderr);
-    assert!(answer.stdout.contains("no division fits"), "{}", answer.stdout);
+    assert!(answer.stdout.contains("no layer assignment fits"), "{}", answer.stdout);
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn impossible_changes_are_told_beside_the_others_and_are_a_no() {
 fn what_changes_nothing_says_so() {
     let said = run(&line("whatif", &["--change", "tp=2", "--change", "pcie=x2"]));
     assert_eq!(said.code, 0);
-    assert!(said.stdout.contains("the run is so already: nothing changes"), "{}", said.stdout);
+    assert!(said.stdout.contains("the run already has this value: nothing changes"), "{}", said.stdout);
     assert!(said.stdout.contains("no part of this step depends on it"), "{}", said.stdout);
 }
 

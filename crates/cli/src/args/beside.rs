@@ -41,7 +41,7 @@ impl Beside {
         ];
         match said.into_iter().find(|(_, is_said)| *is_said) {
             Some((flag, _)) => {
-                Err(Problem::new("it describes a run, and none is named").in_file(flag).hint(how).into())
+                Err(Problem::new("it changes a run, but no run is given").in_file(flag).hint(how).into())
             }
             None => Ok(()),
         }

@@ -31,9 +31,9 @@ impl Cut {
     pub(crate) fn window(&self) -> Result<Option<Window>, Problem> {
         let Some(text) = &self.between else { return Ok(None) };
         let bad = || {
-            Problem::new(format!("`{text}` is no part of a step"))
+            Problem::new(format!("`{text}` is not a time range within a step"))
                 .in_file("--between")
-                .hint("write two moments since the step began, as in `120ms..180ms`")
+                .hint("use two times since the start of the step, as in `120ms..180ms`")
         };
         let (from, to) = text.split_once("..").ok_or_else(bad)?;
         let (from, to) = (moment(from).ok_or_else(bad)?, moment(to).ok_or_else(bad)?);

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &args::calibrate::Calibrate, printer: &Printer) -> 
     if let Some(path) = &arguments.show {
         if !arguments.paths.is_empty() {
             let problem = Problem::new("--show takes no measurements").in_file(arguments.paths.join(" "));
-            return Err(problem.hint("judge a calibration by measurements with --judge").into());
+            return Err(problem.hint("compare a calibration with measurements with --judge").into());
         }
         let calibration = read(path)?;
         printer.answer(&shown::Shown { calibration }, &arguments.output)?;
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &args::calibrate::Calibrate, printer: &Printer) -> 
     if let Some(path) = output.output.take_if(|path| is_toml(path)) {
         if answer.calibration.is_empty() {
             let problem = Problem::new(
-                "nothing to write: no fitted figure predicts these measurements better than the defaults",
+                "nothing to write: no fitted constant predicts these measurements better than the defaults",
             );
             return Err(problem.in_file(path).hint(answer.remarks.join("; ")).into());
         }

@@ -32,7 +32,7 @@ pub(crate) fn list(listing: &Listing, printer: &Printer) -> Result<Outcome, Fail
         }
     }
     if chosen.is_empty() {
-        printer.note("no cluster matches; `railwright clusters list` has all");
+        printer.note("no cluster matches; `railwright clusters list` shows all");
     }
     let end = if chosen.is_empty() { Outcome::No } else { Outcome::Yes };
     printer.answer(&Clusters(chosen), &listing.output)?;
@@ -174,7 +174,7 @@ impl Answer for Preset {
             (
                 "host",
                 format!(
-                    "{} and {} of memory per device, {} besides the accelerator, PUE {}",
+                    "{} and {} of memory per device, {} apart from the accelerator, PUE {}",
                     human::bytes(c.host.memory_per_device),
                     human::bandwidth(c.host.memory_bandwidth_per_device),
                     human::watts(c.host.power_per_device),
@@ -185,7 +185,7 @@ impl Answer for Preset {
             ("source", c.source.as_str().into()),
         ]);
         if let Some(text) = self.text {
-            document.heading("as a file: copy it, change it, and name its path with --cluster");
+            document.heading("as a file: copy it, edit it, and pass its path with --cluster");
             document.blocks.push(Block::Verbatim(text.to_owned()));
         }
         document

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &args::joining::Comm, printer: &Printer) -> Result<
     }
     printer.warnings(&report.warnings);
     if report.groups.is_empty() {
-        printer.note("nothing in these traces communicates");
+        printer.note("no communication in these traces");
     }
     let collectives = std::mem::take(&mut report.collectives);
     let answer = Communication { report, collectives, listed: arguments.collectives, all: arguments.all };
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &args::joining::Comm, printer: &Printer) -> Result<
         let (rows, total) = (answer.rows().len(), answer.collectives.len());
         if rows < total {
             printer.note(&format!(
-                "{} of {} collectives are listed, those with the longest waits: --all lists every one",
+                "{} of {} collectives listed, longest waits first; --all lists every one",
                 human::whole(rows as u64),
                 human::whole(total as u64)
             ));
@@ -66,8 +66,8 @@ fn keep(report: &mut CommunicationReport, wanted: &str) -> Result<(), Problem> {
     labels.sort();
     labels.dedup();
     if !labels.iter().any(|label| label.to_lowercase().contains(&lower)) {
-        let hint = format!("the groups of these traces are {}", labels.join(", "));
-        return Err(Problem::new(format!("no group is called `{wanted}`")).in_file("--group").hint(hint));
+        let hint = format!("groups in these traces: {}", labels.join(", "));
+        return Err(Problem::new(format!("unknown group `{wanted}`")).in_file("--group").hint(hint));
     }
     report.groups.retain(|group| group.label.to_lowercase().contains(&lower));
     report.collectives.retain(|row| row.label.to_lowercase().contains(&lower));
@@ -210,9 +210,9 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
     let remark = if ranks.len() > RANKS {
         ranks.sort_by_key(|rank| (std::cmp::Reverse(rank.wait), rank.rank));
         ranks.truncate(RANKS);
-        format!("the {RANKS} that wait longest, of {}", report.ranks.len())
+        format!("the {RANKS} with the longest waits, of {}", report.ranks.len())
     } else {
-        "in collectives that all traced ranks of a group take part in".to_owned()
+        "in collectives with all traced ranks of a group".to_owned()
     };
     document.heading_with("By rank", remark);
     let columns = vec![
@@ -259,7 +259,7 @@ fn clocks(document: &mut Document, report: &CommunicationReport) {
     let remark = if clocks.len() > RANKS {
         clocks.sort_by_key(|clock| (std::cmp::Reverse(clock.offset.abs()), clock.rank));
         clocks.truncate(RANKS);
-        format!("the {RANKS} farthest off")
+        format!("the {RANKS} with the largest offset")
     } else if report.clocks.applied {
         "removed".to_owned()
     } else {

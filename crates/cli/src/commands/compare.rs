@@ -38,29 +38,29 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
     }
     if arguments.launch.is_some() {
         let problem =
-            Problem::new("it is the launch file of a training log, and A is none").in_file("--launch");
+            Problem::new("it is the launch file of a training log, and A is not a log").in_file("--launch");
         return Err(problem
-            .hint("name a launch file as one side, as in `railwright compare train.sh traces/`")
+            .hint("pass a launch file as one side, as in `railwright compare train.sh traces/`")
             .into());
     }
     let Some(second) = &arguments.second else {
-        let problem = Problem::new("there is nothing to compare it with").in_file(&arguments.first);
+        let problem = Problem::new("the second side of the comparison is missing").in_file(&arguments.first);
         return Err(problem
-            .hint("name a second one; a training log alone is compared with its prediction")
+            .hint("pass a second path; a single training log is compared with its prediction")
             .into());
     };
     let sides = [&arguments.first, second];
     if kinds == [Some(Kind::Run); 2] {
-        let problem = Problem::new("both are run files, so there is nothing measured");
-        return Err(problem.hint("`railwright whatif` compares runs that are not measured").into());
+        let problem = Problem::new("both are run files, so nothing is measured");
+        return Err(problem.hint("`railwright whatif` compares two predictions").into());
     }
     if kinds.contains(&Some(Kind::Run)) {
         return modelled::run(arguments, (sides, kinds[0] == Some(Kind::Run)), &conditions, printer);
     }
-    let how = "name a run file or a launch file as one side, as in `railwright compare run.toml traces/`";
+    let how = "pass a run file or a launch file as one side, as in `railwright compare run.toml traces/`";
     arguments.beside.without_run(how)?;
     if arguments.calibration.is_some() {
-        let problem = Problem::new("it is for a prediction, and both sides are measured");
+        let problem = Problem::new("it applies to a prediction, but both sides are measured");
         return Err(problem.in_file("--calibration").hint(how).into());
     }
     let tables = profiled::tables(&arguments.reading)?;
@@ -105,15 +105,14 @@ fn told(shift: &Shift) -> (String, Tone) {
     let percent = |share: f64| format!("{:+.2}%", share * 100.0);
     let (first, second) = (shift.first.steps, shift.second.steps);
     match shift.interval.map(|(low, high)| (low / shift.first.median, high / shift.first.median)) {
-        None => (
-            format!("the noise is unknown: {first} and {second} steps are too few for an interval"),
-            Tone::Doubtful,
-        ),
+        None => {
+            (format!("noise unknown: {first} and {second} steps are too few for an interval"), Tone::Doubtful)
+        }
         Some((low, high)) => {
             let interval =
                 format!("95% confidence {} to {}, {first} and {second} steps", percent(low), percent(high));
             if low > 0.0 || high < 0.0 {
-                (format!("more than noise: {interval}"), Tone::Plain)
+                (format!("significant change: {interval}"), Tone::Plain)
             } else {
                 (format!("no significant change: {interval}"), Tone::Doubtful)
             }
@@ -171,7 +170,7 @@ fn verdicts(document: &mut Document, verdicts: &[Verdict]) {
             None => time(verdict.difference.change),
         };
         let (word, tone) = match (verdict.met, verdict.significant) {
-            (true, _) => ("met, so this fails", Tone::Bad),
+            (true, _) => ("met: exit code 1", Tone::Bad),
             (false, Some(false)) => ("not met, no significant change", Tone::Good),
             (false, _) => ("not met", Tone::Good),
         };
@@ -214,10 +213,7 @@ impl Answer for Compared {
         document.pairs(vec![("A", Cell::from(titles[0].as_str())), ("B", Cell::from(titles[1].as_str()))]);
         let step = &comparison.step_time;
         document.spans(vec![
-            Cell::new(
-                format!("a step takes {} instead of {}", time(step.second), time(step.first)),
-                Tone::Strong,
-            ),
+            Cell::new(format!("step time {}, was {}", time(step.second), time(step.first)), Tone::Strong),
             format!(
                 ": {}",
                 step.relative.map_or_else(String::new, |share| format!("{:+.2}%", share * 100.0))
@@ -229,7 +225,7 @@ impl Answer for Compared {
             document.paragraph(Cell::new(words, tone));
         }
         verdicts(&mut document, &self.verdicts);
-        document.heading_with("where a step goes", "mean of ranks and steps, the largest change first");
+        document.heading_with("step breakdown", "mean of ranks and steps, the largest change first");
         let most = step.first.max(step.second);
         let shown = comparison.labels.iter().filter(|d| d.first.max(d.second) >= 0.0005 * most);
         document.table(differences("part", shown));

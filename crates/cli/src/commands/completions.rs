@@ -121,7 +121,7 @@ pub(crate) fn man(command: Option<&str>, printer: &Printer) -> Result<Outcome, F
                     names.iter().map(String::as_str),
                     "`railwright --help` lists the commands",
                 );
-                Problem::new(format!("no command is called `{name}`")).hint(hint)
+                Problem::new(format!("unknown command `{name}`")).hint(hint)
             })?;
             found.name(format!("railwright-{name}").leak() as &str)
         }

@@ -57,7 +57,7 @@ fn given(arguments: &args::launch::Detect) -> Result<beside::Given, Failure> {
     if let Some(word) = given.arguments.and_then(|words| words.into_iter().next()) {
         let problem = Problem::new(format!("expected `VAR=value`, found `{}`", human::shorten(&word)));
         return Err(problem
-            .hint("give arguments of the script behind `--`, as in `detect run.sh -- 7B 1`")
+            .hint("pass arguments of the script after `--`, as in `detect run.sh -- 7B 1`")
             .into());
     }
     let own = (!arguments.arguments.is_empty()).then(|| arguments.arguments.clone());
@@ -121,17 +121,18 @@ impl Answer for Detected {
         match self.sightings.split_first() {
             None if self.records.is_some() => document.spans(vec![
                 Cell::new(self.file.as_str(), Tone::Strong),
-                " is of the format ".into(),
+                " has the format ".into(),
                 Cell::new(self.records.unwrap_or_default(), Tone::Name),
                 if self.records == Some(LOG) {
-                    ": `railwright log` reads its steps, `railwright compare LOG --launch FILE` holds them against a run".into()
+                    ": `railwright log` reads its steps, `railwright compare LOG --launch FILE` compares them \
+                     with a run".into()
                 } else {
-                    ": `railwright profile`, `pipeline` and `hang` read such files".into()
+                    ": use `railwright profile`, `pipeline` or `hang`".into()
                 },
             ]),
             None => document.spans(vec![
                 Cell::new(self.file.as_str(), Tone::Strong),
-                " is nothing that is known: no launch file, no log, no model's config.json".into(),
+                " has an unknown format: neither a launch file, a log nor a model's config.json".into(),
             ]),
             Some((first, others)) => {
                 document.spans(vec![
@@ -148,13 +149,16 @@ impl Answer for Detected {
             }
         }
         if self.launch.is_none() && self.records == Some(LOG) && !self.sightings.is_empty() {
-            document.paragraph("the configuration of the run is not in it; `railwright log` reads its steps, `railwright compare LOG --launch FILE` holds them against a run");
+            document.paragraph(
+                "the configuration of the run is not in it; `railwright log` reads its steps, \
+                `railwright compare LOG --launch FILE` compares them with a run",
+            );
         }
         if let Some(launch) = &self.launch {
             if let Some(why) = &launch.partial {
                 document.spans(vec![
-                    Cell::new("It shows only a part of the run: ", Tone::Doubtful),
-                    format!("{why}. What it leaves open has no default here.").into(),
+                    Cell::new("The file contains only a part of the run: ", Tone::Doubtful),
+                    format!("{why}. Settings that it leaves open get no default.").into(),
                 ]);
             }
             values(&mut document, launch);
@@ -188,7 +192,7 @@ fn open(document: &mut Document, launch: &Launch) {
     if launch.open.is_empty() {
         return;
     }
-    document.heading_with("open", "no value is known for these keys, and none is assumed");
+    document.heading_with("open", "these keys have no known value, and none is assumed");
     let (said, silent): (Vec<_>, Vec<_>) = launch.open.iter().partition(|open| !open.said.is_empty());
     let rows: Vec<Vec<Cell>> = said
         .into_iter()
@@ -220,7 +224,7 @@ fn open(document: &mut Document, launch: &Launch) {
 fn values(document: &mut Document, launch: &Launch) {
     let about = match launch.partial {
         Some(_) => "keys of a run file",
-        None => "keys of a run file; without a line it is the framework's default",
+        None => "keys of a run file; without a line: default of the framework",
     };
     document.heading_with("settings", about);
     let order: Vec<String> =
@@ -251,7 +255,7 @@ fn remarks(document: &mut Document, launch: &Launch) {
         (RemarkKind::Invalid, "invalid values"),
         (RemarkKind::Unresolved, "not resolved"),
         (RemarkKind::Unknown, "not known"),
-        (RemarkKind::NotModelled, "known and not modelled"),
+        (RemarkKind::NotModelled, "recognized, not modelled"),
         (RemarkKind::Assumed, "concluded"),
         (RemarkKind::Ignored, "without effect on time and memory"),
     ] {
@@ -278,19 +282,19 @@ fn remarks(document: &mut Document, launch: &Launch) {
 /// What the log measured.
 pub(super) fn report(document: &mut Document, measured: &Measured) {
     let starts = if measured.starts == 1 { String::new() } else { format!(" in {} starts", measured.starts) };
-    document.heading("what it measured");
+    document.heading("measured");
     let seconds = |seconds: f64| human::seconds(Seconds::new(seconds));
     let (low, high) = measured.step_time_range;
     let other_batch = match measured.other_batch {
         0 => String::new(),
-        n => format!(" and {} because of another batch size", human::whole(n)),
+        n => format!(" and {} with another batch size", human::whole(n)),
     };
     let mut pairs = vec![(
         "step time".to_owned(),
         vec![
             Cell::new(seconds(measured.step_time), Tone::Strong),
             format!(
-                "  median; {} to {} for 80%; {} iterations{starts}, {} left out as warm-up{other_batch}",
+                "  median; {} to {} for 80%; {} iterations{starts}, {} excluded as warm-up{other_batch}",
                 seconds(low),
                 seconds(high),
                 human::whole(measured.reported),

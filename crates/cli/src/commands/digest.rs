@@ -53,14 +53,14 @@ pub(crate) fn run(arguments: &args::tables::Digest, printer: &Printer) -> Result
         }
     }
     for problem in problems.iter().take(TOLD) {
-        printer.note(&format!("left out: {problem}"));
+        printer.note(&format!("skipped: {problem}"));
     }
     if problems.len() > TOLD {
-        printer.note(&format!("left out: {} more files", problems.len() - TOLD));
+        printer.note(&format!("skipped: {} more files", problems.len() - TOLD));
     }
     if sizes.is_empty() {
         let nothing =
-            || Problem::new("none of these files is the trace of a rank").in_file(arguments.paths.join(" "));
+            || Problem::new("no trace of a rank among these files").in_file(arguments.paths.join(" "));
         return Err(problems.into_iter().next().unwrap_or_else(nothing).into());
     }
     printer.note(&format!(
@@ -79,7 +79,7 @@ fn share(text: &str) -> Result<(usize, usize), Problem> {
         text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
     match numbers {
         Some((part, parts)) if part < parts => Ok((part, parts)),
-        _ => Err(Problem::new(format!("`{text}` is no part"))
+        _ => Err(Problem::new(format!("`{text}` is not a part"))
             .in_file("--part")
             .hint("write `I/N` with I from 0 to N-1, such as `$SLURM_PROCID/$SLURM_NTASKS`")),
     }
@@ -101,9 +101,12 @@ fn files(paths: &[String]) -> Result<Vec<(PathBuf, String)>, Problem> {
             let name = digest_name(place);
             match names.get(&name) {
                 Some(other) if *other != file => {
-                    let told =
-                        format!("{} and {} would both be written to {name}", other.display(), file.display());
-                    return Err(Problem::new(told).in_file(path).hint("name the folder that holds both"));
+                    let told = format!(
+                        "{} and {} have the same output file {name}",
+                        other.display(),
+                        file.display()
+                    );
+                    return Err(Problem::new(told).in_file(path).hint("pass the folder that contains both"));
                 }
                 _ => {}
             }
@@ -140,7 +143,7 @@ fn one(path: &Path, target: &Path, printer: &Printer) -> Written {
     for recording in loaded.recordings {
         match recording {
             Recording::Rank(trace) if trace.identity.digest => {
-                return Err(Problem::new("this is a digest already").in_file(label));
+                return Err(Problem::new("this file is already a digest").in_file(label));
             }
             // Other tables of the same export contain the device and the host.
             Recording::Rank(trace)
@@ -155,7 +158,7 @@ fn one(path: &Path, target: &Path, printer: &Printer) -> Written {
         }
     }
     if ranks.is_empty() {
-        return Err(Problem::new("there is no trace of a rank in it").in_file(label));
+        return Err(Problem::new("it contains no trace of a rank").in_file(label));
     }
     let several = ranks.len() > 1;
     let write = |(at, trace): (usize, &railwright_profiler::RankTrace)| {

@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &args::Examples, printer: &Printer) -> Result<Outco
                     names(),
                     &format!("there are {}", names().collect::<Vec<_>>().join(", ")),
                 );
-                Problem::new(format!("no example is called `{name}`")).hint(hint)
+                Problem::new(format!("unknown example `{name}`")).hint(hint)
             })?;
             printer.data(text, path)?;
         }
@@ -52,8 +52,8 @@ pub(crate) fn run(arguments: &args::Examples, printer: &Printer) -> Result<Outco
 pub(crate) fn init(arguments: &args::Init, printer: &Printer) -> Result<Outcome, Failure> {
     let spec = run::starting_point(&arguments.run)?;
     let mut text = String::from(
-        "# A run for railwright: what is trained, on what, and how.\n\
-         # `railwright estimate --run FILE` prices it; `railwright keys` tells of every key.\n",
+        "# A Railwright run file: model, plan and cluster.\n\
+         # `railwright estimate --run FILE` estimates it; `railwright keys` lists all keys.\n",
     );
     let mut section = "";
     for key in keys() {

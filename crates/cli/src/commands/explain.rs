@@ -157,7 +157,7 @@ impl Answer for Generations {
         let mut document = Document::default();
         let columns = vec![
             Column::words("software"),
-            Column::prose("what it is"),
+            Column::prose("description"),
             Column::prose("its constants").expendable(1),
         ];
         let rows = software::generations().iter().map(|g| {

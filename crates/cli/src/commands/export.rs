@@ -37,8 +37,10 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
     };
     if !written.refused.is_empty() {
         let problem = |lost: &Lost| {
-            Problem::new(lost.message.clone())
-                .hint("nothing was written: a file without it would describe another run; name another framework behind --to")
+            Problem::new(lost.message.clone()).hint(
+                "nothing was written, because a file without it describes another run; choose another \
+                    framework with --to",
+            )
         };
         return Err(written.refused.iter().map(problem).collect::<Vec<_>>().into());
     }
@@ -85,7 +87,7 @@ fn files(written: &Written, path: Option<&str>, printer: &Printer) -> Result<(),
     let others: Vec<String> = files.map(|file| format!("`{}`", file.name)).collect();
     if !others.is_empty() {
         printer
-            .note(&format!("there is also {}: name a folder with -o to get all files", others.join(" and ")));
+            .note(&format!("there is also {}: pass a folder with -o to get all files", others.join(" and ")));
     }
     Ok(())
 }

@@ -35,21 +35,27 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
         [.., "json", "gz"] => Kind::Gzip,
         [.., "tar"] => Kind::Tar,
         _ => {
-            let problem = Problem::new(format!("no form of trace is known by the name `{path}`"));
-            return Err(problem.in_file("--output").hint("end it with `.json.gz`, `.json` or `.tar`").into());
+            let problem = Problem::new(format!("unknown trace format for the name `{path}`"));
+            return Err(problem
+                .in_file("--output")
+                .hint(
+                    "use a name that ends with `.json.gz`, `.json` or \
+                `.tar`",
+                )
+                .into());
         }
     };
     let layout = profiled::said_layout(arguments.layout.as_deref())?;
     let (mut job, passes) = profile::load(&arguments.paths, "export-perfetto", Keep::default(), printer)?;
     if job.members.is_empty() {
-        let problem = Problem::new("these files hold tables of passes, and no trace of a rank");
+        let problem = Problem::new("these files contain tables of pipeline passes, but no trace of a rank");
         return Err(problem
             .in_file(arguments.paths.join(" "))
-            .hint("`railwright pipeline` draws passes")
+            .hint("use `railwright pipeline` for pipeline passes")
             .into());
     }
     if !passes.is_empty() {
-        printer.note(&format!("tables of passes are left out: {}", passes.len()));
+        printer.note(&format!("tables of pipeline passes are skipped: {}", passes.len()));
     }
     let joined = profile::join_ranks(&mut job, arguments.clocks, layout);
     printer.warnings(&joined.warnings);

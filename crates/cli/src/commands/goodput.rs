@@ -71,9 +71,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
             }
             // The arguments require one of them.
             _ => {
-                return Err(Problem::new("no time of a checkpoint is given")
-                    .in_file("--checkpoint-time")
-                    .into());
+                return Err(Problem::new("no checkpoint time is set").in_file("--checkpoint-time").into());
             }
         };
     let optional =
@@ -94,8 +92,10 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     };
     let answer = goodput(&question)?;
     if !answer.published.is_empty() && !cluster.accelerator.id.starts_with("h100") {
-        chosen
-            .push(format!("failure rates of H100 hosts, as none of {} are known", cluster.accelerator.name));
+        chosen.push(format!(
+            "failure rates of H100 hosts, because none of {} are known",
+            cluster.accelerator.name
+        ));
     }
     let answered = Answered { machine: cluster.accelerator.name, chosen, answer };
     printer.answer(&answered, &arguments.output)?;
@@ -144,7 +144,7 @@ impl Answer for Answered {
         document.spans(vec![Cell::new(title, Tone::Strong)]);
         document.chosen(&self.chosen);
         self.summary(&mut document);
-        document.heading("where the calendar goes");
+        document.heading("calendar time");
         document.table(self.split());
         if !self.answer.rates.is_empty() {
             document.heading("failures");
@@ -162,7 +162,7 @@ impl Answer for Answered {
             document.blocks.push(Block::Bullets(self.answer.assumed.iter().map(line).collect()));
         }
         let availability = format!(
-            "`--availability {:.3}` of `estimate` and `size` stands for this goodput",
+            "use `--availability {:.3}` with `estimate` and `size` for this goodput",
             self.answer.goodput
         );
         document.paragraph(availability);
@@ -216,8 +216,8 @@ impl Answered {
     fn split(&self) -> Table {
         let split = self.answer.split;
         let rows = [
-            ("training that counts (ETTR)", split.training),
-            ("checkpoints: training stopped", split.checkpoints),
+            ("useful training (ETTR)", split.training),
+            ("checkpoint stalls", split.checkpoints),
             ("work lost since the last checkpoint", split.lost_work),
             ("detection and replacement of hosts", split.detection),
             ("restart and loading", split.restart),

@@ -25,7 +25,7 @@ pub(crate) fn list(listing: &Listing, printer: &Printer) -> Result<Outcome, Fail
         })
         .collect();
     if chosen.is_empty() {
-        printer.note("no accelerator matches; `railwright gpus list` has all");
+        printer.note("no accelerator matches; `railwright gpus list` shows all");
     }
     let end = if chosen.is_empty() { Outcome::No } else { Outcome::Yes };
     printer.answer(&Gpus(chosen), &listing.output)?;
@@ -124,7 +124,7 @@ impl Answer for Gpu {
         });
         let units = a.compute_units.map(|n| n.to_string()).unwrap_or_default();
         document.pairs(vec![
-            ("memory", format!("{}, as the device reports it", human::bytes(a.memory)).into()),
+            ("memory", format!("{}, as reported by the device", human::bytes(a.memory)).into()),
             ("memory bandwidth", human::bandwidth(a.memory_bandwidth).into()),
             ("compute units", units.into()),
             ("scale-up link", a.scale_up_link.as_str().into()),
@@ -134,7 +134,7 @@ impl Answer for Gpu {
             ("to the host", bandwidth(a.host_bandwidth)),
             ("power", a.power.map(human::watts).unwrap_or_default().into()),
             ("price per hour", price.into()),
-            ("drivers call it", a.device_name_patterns.join(", ").into()),
+            ("driver name", a.device_name_patterns.join(", ").into()),
             ("source", a.source.as_str().into()),
             ("notes", a.notes.as_str().into()),
         ]);

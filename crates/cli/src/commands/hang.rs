@@ -41,13 +41,13 @@ pub(crate) fn run(arguments: &args::records::Hang, printer: &Printer) -> Result<
         }
     }
     if records.is_empty() && gauges.is_empty() {
-        let problem = Problem::new("no flight record is among these files");
+        let problem = Problem::new("no flight record among these files");
         let hint = "dumps are written when a collective times out with TORCH_FR_BUFFER_SIZE=2000 (older: TORCH_NCCL_TRACE_BUFFER_SIZE) and \
                     TORCH_NCCL_DUMP_ON_TIMEOUT=1; traces go to `railwright profile`";
         return Err(problem.hint(hint).into());
     }
     if others > 0 {
-        printer.note(&format!("files of other kinds are left out: {others}"));
+        printer.note(&format!("files of other formats are skipped: {others}"));
     }
     let files = loaded.problems.iter().filter_map(|problem| Some(problem.place.as_deref()?.file.as_str()));
     let lost: Vec<u32> = files.filter_map(|file| lost_rank(file, &records)).collect();
@@ -107,7 +107,8 @@ fn sentence(root: &Root) -> String {
         RootCause::Transfer => {
             let are = if one(&root.ranks) { "is" } else { "are all" };
             format!(
-                "{who} {are} there and nothing ends: a link, a device or a kernel, or the dump came too early"
+                "{who} {are} in the collective, but it does not end: faulty link, device or kernel, or the \
+                 dump was written too early"
             )
         }
     }
@@ -166,7 +167,7 @@ fn doubts(hang: &Hang) -> Vec<String> {
         doubts.push(format!("{} damaged ({})", count(of.len()), human::ranks(&of)));
     }
     if !hang.world_size_listed {
-        doubts.push("no dump says how many ranks there are".to_owned());
+        doubts.push("no dump records the world size".to_owned());
     }
     if let Some(group) = hang.incomplete_groups.first() {
         let more = match hang.incomplete_groups.len() - 1 {
@@ -174,7 +175,7 @@ fn doubts(hang: &Hang) -> Vec<String> {
             more => format!(" (and {more} more)"),
         };
         doubts.push(format!(
-            "{} was used only by {}{more}: its other ranks may have no dump",
+            "{} was used only by {}{more}: dumps of its other ranks may be missing",
             group.name,
             human::ranks(&group.ranks)
         ));
@@ -188,14 +189,14 @@ fn of_damaged(hang: &Hang, document: &mut Document) {
         let entries =
             if dump.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", dump.entries) };
         let lost = match (dump.cut_at, dump.unreadable) {
-            (Some(at), 0) => format!("breaks off at byte {at} after {entries}"),
+            (Some(at), 0) => format!("is truncated at byte {at} after {entries}"),
             (Some(at), bad) => {
-                format!("breaks off at byte {at} after {entries}, and {bad} more could not be read")
+                format!("is truncated at byte {at} after {entries}, and {bad} more could not be read")
             }
             (None, bad) => format!("is damaged: {entries} were read, {bad} could not be"),
         };
         let told = format!(
-            "rank {}'s dump {lost}: what else it entered is not known, and the verdict is a bound",
+            "the dump of rank {} {lost}: collectives after that are unknown, and the verdict is a bound",
             dump.rank
         );
         document.paragraph(Cell::new(told, Tone::Doubtful));
@@ -207,18 +208,15 @@ fn of_records(hang: &Hang, document: &mut Document) {
     match hang.hangs() {
         None => {
             document.spans(vec![
-                Cell::new("nothing in these dumps hangs", Tone::Doubtful),
-                format!(
-                    ", {from}; whether the job does cannot be known from them: {}",
-                    doubts(hang).join(", ")
-                )
-                .into(),
+                Cell::new("no hang in these dumps", Tone::Doubtful),
+                format!(", {from}; the dumps cannot exclude a hang of the job: {}", doubts(hang).join(", "))
+                    .into(),
             ]);
         }
         Some(false) if !hang.world_size_listed => {
             let count = hang.ranks.len();
             document.spans(vec![
-                Cell::new(format!("nothing is stuck in the dumps that are here ({count})"), Tone::Good),
+                Cell::new(format!("no hang in the available dumps ({count})"), Tone::Good),
                 "; the dumps do not record the world size".into(),
             ]);
         }
@@ -253,7 +251,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
         }
         document.pairs(pairs);
     }
-    document.heading("What is stuck");
+    document.heading("Stuck collectives");
     let columns = vec![
         Column::words("group"),
         Column::numbers("number"),
@@ -291,7 +289,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
         })
         .collect();
     if !calls.is_empty() {
-        document.heading("Who called what");
+        document.heading("Last call of each rank");
         let columns = vec![Column::words("group"), Column::numbers("rank"), Column::prose("call")];
         document.table(Table { columns, rows: calls });
     }

@@ -66,8 +66,9 @@ pub(crate) fn input(joining: &Joining, command: &'static str, printer: &Printer)
         (true, Some(monitored)) => Ok(Input::Monitored(monitored)),
         (true, None) => {
             let problem =
-                Problem::new("none of these files is the trace of a rank").in_file(joining.paths.join(" "));
-            let hint = "flight records go to `railwright hang`, logs to `railwright log`, tables of passes to `railwright pipeline`";
+                Problem::new("no trace of a rank among these files").in_file(joining.paths.join(" "));
+            let hint = "use `railwright hang` for flight records, `railwright log` for logs, `railwright \
+                pipeline` for tables of pipeline passes";
             Err(problem.hint(hint).into())
         }
     }

@@ -54,9 +54,9 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
         _ => None,
     });
     let Some(mut log) = logs.next() else {
-        let problem = Problem::new("this is no training log").in_file(&arguments.file);
+        let problem = Problem::new("not a training log").in_file(&arguments.file);
         return Err(problem
-            .hint("traces go to `railwright profile`, flight records to `railwright hang`")
+            .hint("use `railwright profile` for traces, `railwright hang` for flight records")
             .into());
     };
     if let Some(batch) = arguments.batch_size {
@@ -64,19 +64,23 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
     }
     let told = match log.times_from() {
         TimesFrom::SamplesPerSecond => {
-            "times are the batch over DeepSpeed's samples per second: each of the one step that its line names, without what passes between steps"
+            "step times are the batch size over DeepSpeed's samples per second of the step in that line, \
+             without time between steps"
         }
         TimesFrom::Timers => {
-            "times are sums of DeepSpeed's timers of forward pass, backward pass and update, without what passes between steps"
+            "step times are sums of DeepSpeed's timers (forward, backward, update), without time between \
+             steps"
         }
         TimesFrom::TokensPerSecond => {
-            "the log has no clock: times are the tokens of a step over its tokens per second"
+            "the log has no clock: step times are tokens per step over tokens per second"
         }
         TimesFrom::ProgressBar => {
-            "the log prints no time of a step: times are those of its progress bar in whole seconds, evaluation and checkpoints with them"
+            "the log has no step times: using the progress bar, in whole seconds, including evaluation and \
+             checkpoints"
         }
         TimesFrom::WholeRun => {
-            "the log prints no time of a step: the one time is the mean of the whole run, with its start, evaluation and checkpoints, and its spread is unknown"
+            "the log has no step times: the only time is the mean of the whole run, including its start, \
+             evaluation and checkpoints; the spread is unknown"
         }
         TimesFrom::Reports | TimesFrom::Nothing => "",
     };
@@ -92,19 +96,20 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
     };
     arithmetic(&log, accelerator.as_ref(), &mut known, printer);
     let Some(judged) = judge(&log, &known) else {
-        let problem =
-            Problem::new("no report of this log holds the time of an iteration").in_file(&arguments.file);
+        let problem = Problem::new("this log reports no iteration times").in_file(&arguments.file);
         let hint = match log.framework {
             Some(Framework::Deepspeed) => {
                 "DeepSpeed's samples per second require the batch size: pass `--batch-size N` (`train_batch_size`); lines that contain only a running average (`SamplesPerSec`) give no step time"
             }
             Some(Framework::Trainer) => {
-                "a Trainer's dictionaries hold no time: keep its progress bar in the log, or name the `trainer_state.json` of the finished run, which has `train_runtime`"
+                "the dictionaries of a Trainer contain no times: keep its progress bar in the log, or pass \
+                 the `trainer_state.json` of the finished run, which has `train_runtime`"
             }
             Some(Framework::Torchtitan) => {
-                "torchtitan's lines need their time stamps, or the run for its tokens a step: `railwright compare LOG --launch FILE`"
+                "torchtitan's lines require timestamps, or the run for its tokens per step: `railwright \
+                 compare LOG --launch FILE`"
             }
-            _ => "it needs two reports at least",
+            _ => "at least two reports are required",
         };
         return Err(problem.hint(hint).into());
     };
@@ -139,7 +144,8 @@ fn arithmetic(log: &TrainingLog, accelerator: Option<&Accelerator>, known: &mut 
             known.devices = Some(run.plan.world_size() as f64);
         }
         Err(problem) => {
-            printer.note(&format!("the model's arithmetic is unknown, so MFU is too: {}", problem.message));
+            printer
+                .note(&format!("MFU is unknown, because the model FLOPs are unknown: {}", problem.message));
         }
     }
 }
@@ -200,13 +206,13 @@ impl Answer for Read {
         }
         if let Some(drift) = log.drift {
             let level = if drift.abs() > 0.02 { Tone::Doubtful } else { Tone::Plain };
-            pairs.push(("drift", Cell::new(format!("{} over the last stretch", signed(drift)), level)));
+            pairs.push(("drift", Cell::new(format!("{} over the last level", signed(drift)), level)));
         }
         let share = format!("{} of the time, {} reports", human::percent(log.slow_share), log.slow.len());
         pairs.push(("slow steps", share.into()));
         if let Some(pause) = log.pause {
             let told = format!(
-                "every {} iterations {} are lost ({} times)",
+                "{1} lost every {0} iterations ({2} times)",
                 pause.period,
                 human::seconds(Seconds::new(pause.lost)),
                 pause.count
@@ -223,7 +229,7 @@ impl Answer for Read {
         document.pairs(pairs);
         let seconds: Vec<(f64, f64)> = self.curve.iter().map(|point| (point.0 as f64, point.1)).collect();
         if let (Some(first), Some(last)) = (seconds.first(), seconds.last()) {
-            document.heading("Seconds of an iteration");
+            document.heading("Iteration time, s");
             let width = terminal.width.clamp(40, 100) - 12;
             // The last point is as wide as the one before it.
             let before = seconds.len().checked_sub(2).map_or(last.0 - 1.0, |at| seconds[at].0);
@@ -273,7 +279,7 @@ fn slow(log: &Judged, document: &mut Document) {
         return;
     }
     let remark = if log.slow.len() > SHOWN {
-        format!("the worst {SHOWN} of {}", log.slow.len())
+        format!("the slowest {SHOWN} of {}", log.slow.len())
     } else {
         String::new()
     };
@@ -345,7 +351,7 @@ fn stragglers(lines: &[Straggler], document: &mut Document) {
     if lines.is_empty() {
         return;
     }
-    document.heading_with("Straggler detector", "its last lines");
+    document.heading_with("Straggler detector", "last lines");
     let columns = vec![
         Column::words("measure"),
         Column::numbers("lowest"),

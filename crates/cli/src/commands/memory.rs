@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome
     let answer = answers::memory(&resolved, arguments.stage)?;
     // A step of millions of passes has a report, but nobody can draw it.
     if let Some(problem) = &answer.left_out {
-        printer.note(&format!("memory over the step is left out: {}", problem.message));
+        printer.note(&format!("memory over the step is not shown: {}", problem.message));
     }
     printer.warnings(&answer.warnings);
     let fit = answer.report.fit;
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome
 /// Items summed by what the user asked for, the largest first; layers in their order.
 fn summed(stage: &StageReport, by: By) -> Vec<(String, Bytes)> {
     let mut sums: BTreeMap<(u32, String), Bytes> = BTreeMap::new();
-    let outside = || "not of a layer".to_owned();
+    let outside = || "outside of layers".to_owned();
     for item in &stage.items {
         let key = match by {
             By::Kind => (0, words(item.kind)),
@@ -109,7 +109,7 @@ impl Memory {
         document.heading_with(
             format!("stage {} at its peak", self.answer.stage),
             format!(
-                "allocated {}, reserved {}, device {}; micro batches alive: {}",
+                "allocated {}, reserved {}, device {}; micro-batches in flight: {}",
                 human::bytes(stage.allocated),
                 human::bytes(stage.reserved),
                 human::bytes(stage.device),

@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &MemorySnapshot, printer: &Printer) -> Result<Outco
         snapshot::read(&arguments.file, &bytes)?
     } else {
         let text = String::from_utf8(bytes).map_err(|_| {
-            Problem::new("this is neither a pickle nor a trace")
+            Problem::new("neither a pickle nor a trace")
                 .in_file(&arguments.file)
                 .hint("write a snapshot with `torch.cuda.memory._dump_snapshot(FILE)`")
         })?;
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &MemorySnapshot, printer: &Printer) -> Result<Outco
     };
     let report = snapshot::report(&read);
     if report.devices.is_empty() {
-        return Err(Problem::new("this snapshot holds no memory of any device")
+        return Err(Problem::new("this snapshot contains no device memory")
             .in_file(&arguments.file)
             .hint("start the recording with `torch.cuda.memory._record_memory_history()` before the first allocation")
             .into());

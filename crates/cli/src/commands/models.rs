@@ -114,7 +114,7 @@ pub(crate) fn list(listing: &Listing, printer: &Printer) -> Result<Outcome, Fail
         models.push((entry, model, count));
     }
     if models.is_empty() {
-        printer.note("no model matches; `railwright models list` has all");
+        printer.note("no model matches; `railwright models list` shows all");
     }
     let is_empty = models.is_empty();
     printer.answer(&Models(models), &listing.output)?;

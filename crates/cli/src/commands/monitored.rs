@@ -95,7 +95,8 @@ impl Monitored {
                 }
             }
             None => reasons.push(
-                "metrics of XPUTimer hold no waits: a slow host or a slow link does not show".to_owned(),
+                "XPUTimer metrics contain no wait times: slow hosts and slow links are not visible"
+                    .to_owned(),
             ),
         }
         (if reasons.is_empty() { Verdict::None } else { Verdict::CannotTell }, reasons)
@@ -322,8 +323,8 @@ fn late(document: &mut Document, seen: &Inspected) {
     if seen.late.is_empty() {
         return;
     }
-    let remark = format!("the last rank to come has the shortest collective{}", shown(seen.late.len()));
-    document.heading_with("Who comes last", remark);
+    let remark = format!("the last rank to enter has the shortest collective{}", shown(seen.late.len()));
+    document.heading_with("Last rank to enter", remark);
     let columns = vec![
         Column::words("communicator"),
         Column::numbers("rank"),
@@ -331,7 +332,7 @@ fn late(document: &mut Document, seen: &Inspected) {
         Column::numbers("last in"),
         Column::numbers("of"),
         Column::numbers("others waited"),
-        Column::numbers("of their time"),
+        Column::numbers("of the time"),
         Column::words("verdict"),
     ];
     let rows = seen.late.iter().take(SHOWN).map(|late| {
@@ -366,7 +367,7 @@ fn speeds(document: &mut Document, metrics: &Metrics) {
         let verdict = match (rank.hangs, rank.slow_chip(), rank.slow_link()) {
             (true, ..) => "hangs",
             (_, true, _) => "slow chip",
-            (.., true) => "slow link, or waits more",
+            (.., true) => "slow link or more waiting",
             _ => "",
         };
         vec![

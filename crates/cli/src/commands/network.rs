@@ -70,8 +70,8 @@ fn is_path(word: &str) -> bool {
 fn kind(word: &str) -> Result<Kind, Problem> {
     Kind::read(&Value::Text(word.to_owned())).map_err(|_| {
         let names = Kind::ALL.map(Kind::name);
-        let list = format!("kinds are {}; or name a design file", names.join(", "));
-        Problem::new(format!("no topology is called `{}`", human::shorten(word)))
+        let list = format!("known: {}; or pass a design file", names.join(", "));
+        Problem::new(format!("unknown topology `{}`", human::shorten(word)))
             .hint(did_you_mean(word, names, &list))
     })
 }

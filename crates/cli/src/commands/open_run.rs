@@ -50,11 +50,10 @@ pub(crate) fn ask_freed(arguments: &OpenRun, freedom: Freedom) -> Result<Asked<'
     let is_launch = run::launch::find(&named(arguments))?.is_some();
     for (flag, words) in [("--keep", &freedom.keep), ("--free", &freedom.free)] {
         if !is_launch && !words.is_empty() {
-            let problem =
-                Problem::new("no launch file is named, so nothing is pinned that could be kept or freed");
+            let problem = Problem::new("no launch file is given, so no setting is fixed");
             return Err(problem
                 .in_file(flag)
-                .hint("pin a setting with its flag, as in `--tp 4`; what is not named is searched")
+                .hint("fix a setting with its flag, as in `--tp 4`; all others are searched")
                 .into());
         }
     }
@@ -180,7 +179,7 @@ fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
         number.ok_or_else(|| {
             Problem::new(format!("expected cluster sizes from 1, found `{}`", human::shorten(word)))
                 .in_file("--gpus")
-                .hint("write one as in `1024`, several as in `512,1024`, or bounds as in `512..4096`")
+                .hint("use one size (`1024`), a list (`512,1024`) or a range (`512..4096`)")
         })
     };
     for part in text.split(',') {
@@ -192,7 +191,7 @@ fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
                     let problem = Problem::new(format!(
                         "`{part}` contains no power-of-two multiple of a node of {per_node}"
                     ));
-                    return Err(problem.in_file("--gpus").hint("name the numbers, as in `512,1024`"));
+                    return Err(problem.in_file("--gpus").hint("list the sizes, as in `512,1024`"));
                 }
                 list.extend(found);
             }
@@ -202,8 +201,8 @@ fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
     list.sort_unstable();
     list.dedup();
     if list.len() > MOST_NUMBERS {
-        let problem = Problem::new(format!("{} cluster sizes are more than can be compared", list.len()));
-        return Err(problem.in_file("--gpus").hint(format!("name at most {MOST_NUMBERS}")));
+        let problem = Problem::new(format!("{} cluster sizes exceed the limit", list.len()));
+        return Err(problem.in_file("--gpus").hint(format!("pass at most {MOST_NUMBERS}")));
     }
     Ok(list)
 }

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Re
     let passes = if let Some(file) = &arguments.predict {
         predicted(file, &arguments.beside, printer)?
     } else {
-        arguments.beside.without_run("name the run with --predict")?;
+        arguments.beside.without_run("pass the run with --predict")?;
         recorded(&arguments.paths, profiled::said_layout(arguments.layout.as_deref())?, printer)?
     };
     let page = pipeline::page(passes, &question)?;
@@ -86,7 +86,7 @@ fn recorded(paths: &[String], layout: Option<Layout>, printer: &Printer) -> Resu
         }
     }
     if others > 0 {
-        printer.note(&format!("files of other kinds are left out: {others}"));
+        printer.note(&format!("files of other formats are skipped: {others}"));
     }
     if !parts.is_empty() {
         if !ranks.is_empty() {
@@ -95,8 +95,11 @@ fn recorded(paths: &[String], layout: Option<Layout>, printer: &Printer) -> Resu
         return Ok(Passes::join(parts));
     }
     if ranks.is_empty() {
-        return Err(Problem::new("no passes of a pipeline are among these files")
-            .hint("give pipeline timers, operator tables or traces of several stages; `railwright hang` and `railwright log` read the others")
+        return Err(Problem::new("no pipeline passes in these files")
+            .hint(
+                "pass pipeline timers, operator tables or traces of several stages; use `railwright hang` \
+                and `railwright log` for flight records and logs",
+            )
             .into());
     }
     let mut job = Job::new(ranks);

@@ -143,7 +143,7 @@ impl Answer for Shown {
                 .collect(),
         );
         put(
-            "Queues (kernels launched and not started)",
+            "Queues (kernels launched but not started)",
             &["rank", "stream", "changes", "mean", "deviation", "min", "25 %", "50 %", "75 %", "max"],
             all.queues
                 .iter()

@@ -103,10 +103,12 @@ pub(super) fn joined(
     let files = loaded.files;
     let ranks = loaded.into_ranks();
     if ranks.is_empty() {
-        let problem =
-            Problem::new(format!("there is no trace of a rank in {files} file(s)")).in_file(paths.join(" "));
+        let problem = Problem::new(format!("no trace of a rank in {files} file(s)")).in_file(paths.join(" "));
         return Err(problem
-            .hint("tables of pipeline passes are for `railwright pipeline`, logs for `railwright log`, flight records and metrics for `railwright hang`")
+            .hint(
+                "use `railwright pipeline` for tables of pipeline passes, `railwright log` for logs, \
+                `railwright hang` for flight records and metrics",
+            )
             .into());
     }
     let mut job = Job::new(ranks);
@@ -123,10 +125,10 @@ pub(super) fn joined(
 pub(crate) fn tell(loaded: &Loaded, printer: &Printer) {
     const MOST: usize = 5;
     for problem in loaded.problems.iter().take(MOST) {
-        printer.note(&format!("left out: {problem}"));
+        printer.note(&format!("skipped: {problem}"));
     }
     if loaded.problems.len() > MOST {
-        printer.note(&format!("left out: {} more files", loaded.problems.len() - MOST));
+        printer.note(&format!("skipped: {} more files", loaded.problems.len() - MOST));
     }
 }
 
@@ -160,11 +162,9 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
         let known = DataType::ALL.map(DataType::name);
         let found = DataType::ALL.into_iter().find(|data| data.name() == name.to_ascii_lowercase());
         options.data_type = Some(found.ok_or_else(|| {
-            Problem::new(format!("`{name}` is no format")).in_file("--precision").hint(did_you_mean(
-                name,
-                known,
-                &format!("formats are {}", known.join(", ")),
-            ))
+            Problem::new(format!("`{name}` is not a number format"))
+                .in_file("--precision")
+                .hint(did_you_mean(name, known, &format!("formats are {}", known.join(", "))))
         })?);
     }
     if let Some(path) = &needed.run {
@@ -183,14 +183,13 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
         }
     }
     if needed.run.is_none() {
-        needed.beside.without_run("name the run with --run")?;
+        needed.beside.without_run("pass the run with --run")?;
     }
     if let Some(flop) = needed.model_flops {
         if !(flop.is_finite() && flop > 0.0) {
-            let problem = Problem::new(format!("{flop} is no number of operations")).in_file("--model-flops");
-            return Err(problem
-                .hint("write the operations of one step on all ranks, such as `1.2e18`")
-                .into());
+            let problem =
+                Problem::new(format!("{flop} is not a number of operations")).in_file("--model-flops");
+            return Err(problem.hint("pass the FLOPs of one step on all ranks, such as `1.2e18`").into());
         }
         options.flop_per_step = Some(Flop::new(flop));
     }

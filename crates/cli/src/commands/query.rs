@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
     let answer = Rows(database.ask(sql, limit)?);
     if answer.0.more {
         printer.note(&format!(
-            "there are more rows than {}: --limit 0 gives all of them",
+            "only {} rows are shown: pass --limit 0 for all",
             human::whole(arguments.limit as u64)
         ));
     }
@@ -199,7 +199,7 @@ impl Answer for Schema {
 pub(crate) fn save(arguments: &args::tables::Save, printer: &Printer) -> Result<Outcome, Failure> {
     if !is_saved_profile(&arguments.output) {
         let problem = Problem::new(format!("`{}` does not end with `.railwright`", arguments.output));
-        return Err(problem.in_file("--output").hint("name it so, that people know what it is").into());
+        return Err(problem.in_file("--output").hint("name it so, that people know description").into());
     }
     save_as(&arguments.output, &arguments.paths, Keep { python: arguments.python }, printer)
 }

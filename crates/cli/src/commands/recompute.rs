@@ -49,7 +49,7 @@ pub(super) fn save<A, F>(
 ) -> Result<(), Failure> {
     if let (Some(path), Some(spec)) = (path, solved.best_spec()) {
         input::write(path, &spec.to_toml())?;
-        printer.note(&format!("wrote `{path}`; `railwright estimate --run {path}` prices it"));
+        printer.note(&format!("wrote `{path}`; `railwright estimate --run {path}` estimates it"));
     }
     Ok(())
 }

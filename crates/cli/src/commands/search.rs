@@ -68,7 +68,8 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
 fn speed(begin: Moment, counters: &Counters) -> String {
     let seconds = begin.elapsed().as_secs_f64().max(1e-6);
     format!(
-        "{} evaluated of a space of {} in {seconds:.2} s; the others: {} pruned, {} equivalent, {} out of memory",
+        "{} of {} layouts evaluated in {seconds:.2} s; not evaluated: {} pruned, {} equivalent, {} out of \
+         memory",
         human::count(counters.timed as f64),
         human::count(counters.enumerated as f64),
         human::count(counters.bounded_away as f64),
@@ -81,10 +82,10 @@ fn pareto(arguments: &args::Search) -> Result<Option<(Objective, Objective)>, Pr
     match arguments.pareto.as_slice() {
         [] => Ok(None),
         [first, second] if first != second => Ok(Some((Goal::into(*first), Goal::into(*second)))),
-        [_, _] => Err(Problem::new("a front has two different objectives").in_file("--pareto")),
-        other => Err(Problem::new(format!("a front has two objectives, found {}", other.len()))
+        [_, _] => Err(Problem::new("a Pareto front needs two different objectives").in_file("--pareto")),
+        other => Err(Problem::new(format!("a Pareto front has two objectives, found {}", other.len()))
             .in_file("--pareto")
-            .hint("write --pareto time,memory")),
+            .hint("use --pareto time,memory")),
     }
 }
 
@@ -97,7 +98,7 @@ fn writable(path: &str) -> Result<(), Problem> {
             .in_file("--save")
             .hint(format!("make `{}` first", folder.display()))),
         _ if Path::new(path).is_dir() => {
-            Err(Problem::new("cannot write: it is a folder").in_file("--save").hint("name a file in it"))
+            Err(Problem::new("cannot write: it is a folder").in_file("--save").hint("pass a file in it"))
         }
         _ => Ok(()),
     }
@@ -106,11 +107,11 @@ fn writable(path: &str) -> Result<(), Problem> {
 /// Writes the best as a run file.
 fn save(path: &str, answer: &Answered, printer: &Printer) -> Result<(), Failure> {
     let Some(best) = answer.shown.first() else {
-        printer.note(&format!("nothing was found, so `{path}` was not written"));
+        printer.note(&format!("no layout was found, so `{path}` was not written"));
         return Ok(());
     };
     let text = format!("# {}\n# {}\n\n{}", answer.title, best.command, best.run_file);
     input::write(path, &text)?;
-    printer.note(&format!("wrote `{path}`; `railwright estimate --run {path}` reports it"));
+    printer.note(&format!("wrote `{path}`; `railwright estimate --run {path}` estimates it"));
     Ok(())
 }

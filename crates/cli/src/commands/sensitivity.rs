@@ -70,8 +70,8 @@ impl Answer for Hangs {
         document.heading_with(
             "sensitivity of the step time",
             format!(
-                "change of the step when a figure is {swing} less, {swing} more, or costs nothing any more; elasticity by central \
-                 differences of {}",
+                "change of step time with the parameter at -{swing}, +{swing} and without its cost; \
+                 elasticity: central differences of {}",
                 human::percent(self.answer.difference)
             ),
         );

@@ -45,13 +45,13 @@ pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome,
     let settings = Settings { port: arguments.port, token, ..Settings::default() };
     let server = Server::bind(settings).map_err(|error| {
         let problem = Problem::new(format!("cannot listen on port {}: {error}", arguments.port));
-        problem.in_file("--port").hint("leave it out, and a free one is taken")
+        problem.in_file("--port").hint("omit it to use a free port")
     })?;
     let url = format!("{}{}", server.url(), given.fragment());
     let stopper = server.stopper();
     Stop::on_signal(move || stopper.stop());
     printer.data(&format!("{url}\n"), None)?;
-    printer.note("serving this machine alone; Ctrl-C ends it");
+    printer.note("listening on localhost only; Ctrl-C stops the server");
     if !arguments.no_open && has_display() {
         // The address was printed: whoever has no browser can take it elsewhere.
         let _ = server.ticket().map(|ticket| open::that_detached(format!("{ticket}{}", given.fragment())));
@@ -73,7 +73,7 @@ pub(crate) fn line_of(
         Ok(line::Line { arguments, command, .. }) => Ok((arguments, command)),
         Err(Reply::Problems { problems, .. }) => Err(problems),
         Err(Reply::Unknown(problem) | Reply::Broken(problem)) => Err(vec![problem]),
-        Err(Reply::Answer { .. }) => Err(vec![Problem::new("this is no question")]),
+        Err(Reply::Answer { .. }) => Err(vec![Problem::new("not a request of a command")]),
     }
 }
 

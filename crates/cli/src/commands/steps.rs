@@ -32,15 +32,16 @@ pub(crate) fn of_log(path: &str, run: Option<&Run>, printer: &Printer) -> Result
     }
     let seconds = steady(&log);
     if seconds.is_empty() {
-        let problem = Problem::new("the log reports no time of a step after warm-up").in_file(path);
+        let problem = Problem::new("the log reports no step times after warm-up").in_file(path);
         return Err(problem.hint(match (log.framework, run) {
             (Some(Framework::Trainer), _) => {
-                "a Trainer's dictionaries hold no time: keep its progress bar in the log, or name the `trainer_state.json` of the finished run"
+                "the dictionaries of a Trainer contain no times: keep its progress bar in the log, or pass \
+                 the `trainer_state.json` of the finished run"
             }
             (_, None) if log.reports.len() > 2 => {
-                "it has rates without a clock, which are times only with the run: name its launch file"
+                "it has rates but no clock, and step times require the run: pass its launch file"
             }
-            _ => "let the run report at least three steps",
+            _ => "log at least three steps",
         }));
     }
     Ok(Steps { log, seconds })
@@ -53,7 +54,7 @@ fn read(path: &str, printer: &Printer) -> Result<TrainingLog, Problem> {
         Recording::Log(log) => Some(*log),
         _ => None,
     });
-    log.ok_or_else(|| Problem::new("this is no training log").in_file(path))
+    log.ok_or_else(|| Problem::new("not a training log").in_file(path))
 }
 
 /// Reports of the last batch size without the first of each start, which warm up. A mean over the whole run is all there is.

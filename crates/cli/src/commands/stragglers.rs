@@ -78,7 +78,7 @@ impl Answer for Stragglers {
         document.pairs(vec![
             ("step", Cell { text: format!("{}{steps}", step.text), ..step }),
             (
-                "with all ranks like their peers",
+                "with all ranks at the speed of their peers",
                 report.bounds_only.as_ref().map_or_else(
                     || time(report.step_time_without),
                     |reason| Cell::new(format!("not known: {reason}"), Tone::Plain),
@@ -122,7 +122,7 @@ fn verdict(report: &StragglerReport) -> Cell {
         }
         Kind::Rank => format!("{} is a straggler ({})", what(first), first.cause),
         Kind::Group => format!("the link of the group of {} is slow", what(first)),
-        Kind::Stage => format!("{} computes longer than the other stages", what(first)),
+        Kind::Stage => format!("{} takes longer to compute than the other stages", what(first)),
     };
     Cell::new(format!("{what}: {cost} per step{several}"), Tone::Bad)
 }
@@ -185,13 +185,12 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     }
     let doubted = report.verdict == Verdict::CannotTell;
     let about = match &report.bounds_only {
-        _ if doubted => {
-            "waits that are attributed to each rank; their cost to the step is not known".to_owned()
-        }
-        None => "cost per step by replay; waits are attributed to the rank that caused them".to_owned(),
+        _ if doubted => "waits attributed to each rank; their cost per step is unknown".to_owned(),
+        None => "cost per step by replay; waits are attributed to the rank that causes them".to_owned(),
         Some(reason) => {
             format!(
-                "upper bounds of the cost per step ({reason}); waits are attributed to the rank that caused them"
+                "upper bounds of the cost per step ({reason}); waits are attributed to the rank that causes \
+                 them"
             )
         }
     };
@@ -301,7 +300,7 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
     if report.slow_groups.is_empty() {
         return;
     }
-    document.heading_with("Slow links", "transfers of equal size take longer than in other groups");
+    document.heading_with("Slow links", "transfers of the same size are slower than in other groups");
     let columns = vec![
         Column::words("group"),
         Column::words("ranks"),

@@ -27,8 +27,8 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
     let window = arguments.cut.window()?;
     if path.is_none() && printer.is_on_terminal() {
         let name = if is_picture { "step.svg" } else { "trace.json" };
-        return Err(Problem::new("a trace is of no use on a terminal")
-            .hint(format!("name a file, as in `-o {name}`, or pipe it on"))
+        return Err(Problem::new("refusing to print a trace to a terminal")
+            .hint(format!("pass a file, as in `-o {name}`, or pipe the output"))
             .into());
     }
     let launch = run::launch::find(&arguments.run)?;
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
         let how = match format {
             Format::Svg => "open it in a browser",
             Format::Chrome => "open it in https://ui.perfetto.dev",
-            Format::Columns => "`railwright serve` draws such columns",
+            Format::Columns => "`railwright serve` shows these columns",
         };
         printer.note(&format!(
             "a step of {} on {} ranks, one for each pipeline stage; {how}",
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
 /// There is no such rank among those that are shown.
 fn no_rank(step: &Step, rank: Option<u32>) -> Problem {
     let ranks: Vec<String> = step.ranks.iter().map(|rank| rank.rank.0.to_string()).collect();
-    Problem::new(format!("rank {} represents no stage", rank.unwrap_or_default()))
+    Problem::new(format!("rank {} does not represent a stage", rank.unwrap_or_default()))
         .in_file("--rank")
         .hint(format!("one rank of each stage is shown: {}", ranks.join(", ")))
 }

@@ -145,7 +145,7 @@ pub(super) fn apart(
     (RunArguments { flags: RunFlags { settings: own }, ..arguments.clone() }, pinned)
 }
 
-#[expect(clippy::too_many_arguments, reason = "one loop over what was found")]
+#[expect(clippy::too_many_arguments, reason = "one loop over the results")]
 fn rows(
     search: &Search<'_>,
     setting: &Setting,
@@ -343,9 +343,9 @@ impl Tuned {
         match &row.edited {
             Some(Ok(edited)) => Ok(edited),
             Some(Err(refused)) => Err(report::by_hand(refused, &self.file.path)),
-            None => Err(Problem::new("it is a log's layout, and no change of the file was made for it")
+            None => Err(Problem::new("it comes from a log, so there is no change of the file for it")
                 .in_file("--pick")
-                .hint("name another layout of the table")),
+                .hint("choose another layout of the table")),
         }
     }
 }

@@ -35,7 +35,8 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
     if let Some(used) = validation.calibration.as_ref().filter(|used| used.other_software > 0) {
         let own = calibration.as_ref().map_or("", |c| c.software.as_str());
         printer.note(&format!(
-            "{} of {} rows on {} use another software generation than the calibration (`{own}`): its host and element-wise rates are not applied",
+            "{} of {} rows on {} use a software generation other than that of the calibration (`{own}`): its \
+             host and element-wise rates are not applied",
             human::whole(used.other_software as u64),
             human::whole((used.rows + used.unchanged) as u64),
             used.accelerator
@@ -89,7 +90,7 @@ impl Answer for Validated {
         let mut sources: Vec<(&String, &Errors)> = summary.sources.iter().collect();
         sources.sort_by(|a, b| b.1.rows.cmp(&a.1.rows).then(a.0.cmp(b.0)));
         let more = if sources.len() > MOST_SOURCES {
-            format!("the {MOST_SOURCES} largest of {}; --json has all", sources.len())
+            format!("the {MOST_SOURCES} largest of {}; all with --json", sources.len())
         } else {
             String::new()
         };
@@ -99,7 +100,7 @@ impl Answer for Validated {
         if let Some(verdicts) = &summary.out_of_memory {
             document.heading("out-of-memory predictions");
             let recall = verdicts.recall.map_or_else(
-                || "n/a (the table labels no run as out of memory)".to_owned(),
+                || "n/a (no run in the table is labelled as out of memory)".to_owned(),
                 |recall| {
                     format!(
                         "{} ({} of {} runs out of memory were predicted not to fit)",
@@ -152,19 +153,19 @@ fn calibration(document: &mut Document, used: &Used) {
     }
     if used.rows == 0 {
         document.paragraph(format!(
-            "no row ran on the accelerator of {} ({}): all are predicted as without it",
+            "no row ran on the accelerator of {} ({}): no prediction changes",
             used.file, used.accelerator
         ));
         return;
     }
     document.paragraph(format!(
-        "{} of {} rows that ran on {} are predicted otherwise with {}; all others as without it",
+        "{} of {} rows on {} change with {}; all others are unchanged",
         human::whole(used.rows as u64),
         human::whole((used.rows + used.unchanged) as u64),
         used.accelerator,
         used.file
     ));
-    let names = ["these rows without it".to_owned(), "these rows with it".to_owned()];
+    let names = ["these rows, without calibration".to_owned(), "these rows, with calibration".to_owned()];
     document.table(errors(names.iter().zip([&used.without, &used.with]), None));
 }
 

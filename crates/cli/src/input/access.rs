@@ -144,7 +144,7 @@ pub(crate) fn note_more(seen: &[Seen]) {
 /// Refuses to write when questions come through the server.
 pub(crate) fn to_write(path: &str) -> Result<(), Problem> {
     if is_restricted() {
-        return Err(Problem::new("nothing is written through the server").in_file(path));
+        return Err(Problem::new("the server writes no files").in_file(path));
     }
     Ok(())
 }
@@ -152,7 +152,7 @@ pub(crate) fn to_write(path: &str) -> Result<(), Problem> {
 /// Refuses standard input when questions come through the server.
 pub(crate) fn to_listen() -> Result<(), Problem> {
     if is_restricted() {
-        return Err(Problem::new("the server has no standard input for you").in_file("-"));
+        return Err(Problem::new("the server has no standard input").in_file("-"));
     }
     Ok(())
 }
@@ -176,11 +176,11 @@ impl Allowed {
     fn to_read(&self, path: &Path) -> Result<PathBuf, Problem> {
         let refused = || {
             let (problem, hint) = if cfg!(target_family = "wasm") {
-                ("this file is not in the page", "drop the file on the page")
+                ("this file is not loaded", "drop the file on the web UI")
             } else {
                 (
-                    "this path was not given when the server was started",
-                    "start it with the path, as in `railwright serve PATH`, or drop the file on the page",
+                    "this path was not passed at the start of the server",
+                    "start it with the path, as in `railwright serve PATH`, or drop the file on the web UI",
                 )
             };
             Problem::new(problem).in_file(path.display().to_string()).hint(hint)

@@ -129,7 +129,7 @@ impl Files for Door {
             };
         }
         Err(if is_outside {
-            "it lies outside of the script's folder and repository".to_owned()
+            "it is outside of the script's folder and repository".to_owned()
         } else {
             "it is not in the script's folder or repository".to_owned()
         })

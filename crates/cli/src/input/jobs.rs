@@ -83,7 +83,7 @@ pub(super) fn left_out(
         }
         let told = of_family.iter().map(|job| line(job, paths)).collect::<Vec<_>>().join("; ");
         printer.note(&format!(
-            "these look like {} jobs but were passed together, so they are treated as one: {told}",
+            "these files look like {} jobs, but were passed together and are treated as one: {told}",
             of_family.len()
         ));
     }
@@ -164,7 +164,7 @@ fn mixture(jobs: &[Found], family: Family, wanted: Wanted, paths: &[String]) -> 
         more => format!("; and {more} more"),
     };
     let problem = Problem::new(format!(
-        "{} jobs are here, and `{}` looks at one: {}{more}",
+        "{} jobs found, but `{}` takes one: {}{more}",
         jobs.len(),
         wanted.command,
         listed.join("; ")
@@ -177,17 +177,16 @@ fn mixture(jobs: &[Found], family: Family, wanted: Wanted, paths: &[String]) -> 
         let hint = match example {
             // A shell would make many arguments of a pattern.
             Some(job) if job.path.contains('*') && place(job) == job.path => {
-                format!("give one of them in its place, as in `'{}'`", job.path)
+                format!("pass one of them instead, as in `'{}'`", job.path)
             }
-            Some(job) => format!("give one of them in its place, as in `{}`", place(job)),
-            None => "put the files of one of them into a folder of their own, and give that in its place"
-                .to_owned(),
+            Some(job) => format!("pass one of them instead, as in `{}`", place(job)),
+            None => "move the files of one job into a separate folder, and pass that instead".to_owned(),
         };
         return problem.in_file(paths.join(" ")).hint(hint);
     }
     let hint = match example.or_else(|| of_kind().find(|job| !job.paths.is_empty())) {
-        Some(job) => format!("name one of them, as in `{}`", call(wanted.command, job)),
-        None => "unpack the archive, and name one of them".to_owned(),
+        Some(job) => format!("pass one of them, as in `{}`", call(wanted.command, job)),
+        None => "unpack the archive, and pass one of them".to_owned(),
     };
     problem.in_file(paths.join(" ")).hint(hint)
 }

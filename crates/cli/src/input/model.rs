@@ -68,10 +68,8 @@ fn config_in(path: &str) -> Result<Option<String>, Problem> {
     if access::is_file(&inside) {
         return Ok(Some(inside.to_string_lossy().into_owned()));
     }
-    let problem = Problem::new("this is a directory without a config.json").in_file(path);
-    Err(problem.hint(
-        "name a model's config.json, a directory that holds one, or a model of `railwright models list`",
-    ))
+    let problem = Problem::new("a directory without a config.json").in_file(path);
+    Err(problem.hint("pass a model's config.json, its directory, or a model of `railwright models list`"))
 }
 
 /// What a config is called: the directory's name for `config.json`, else the file's.

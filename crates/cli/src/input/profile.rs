@@ -53,15 +53,15 @@ pub(crate) fn load(
         }
     }
     if others > 0 {
-        printer.note(&format!("files that are no traces are left out: {others}"));
+        printer.note(&format!("files that are not traces are skipped: {others}"));
     }
     if empty > 0 {
-        printer.note(&format!("traces without a row are left out: {empty}"));
+        printer.note(&format!("empty traces are skipped: {empty}"));
     }
     if ranks.is_empty() && passes.is_empty() {
-        let problem = Problem::new("no trace is among these files").in_file(paths.join(" "));
+        let problem = Problem::new("no trace among these files").in_file(paths.join(" "));
         return Err(problem
-            .hint("logs are for `railwright log`, flight records for `railwright hang`")
+            .hint("use `railwright log` for logs, `railwright hang` for flight records")
             .into());
     }
     let job = Job::new(ranks);

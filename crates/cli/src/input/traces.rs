@@ -124,7 +124,7 @@ fn load_now(
         .collect();
     progress.finish();
     if printer.is_unheard() {
-        return Err(Problem::new("stopped while traces were read"));
+        return Err(Problem::new("stopped while reading traces"));
     }
     let mut loaded = Loaded::default();
     let (mut strange, mut beside, mut others) = (Vec::new(), Vec::new(), Vec::new());
@@ -167,9 +167,9 @@ fn load_now(
     }
     if loaded.recordings.is_empty() {
         let nothing = || {
-            Problem::new("there is no trace here")
+            Problem::new("no trace found")
                 .in_file(paths.join(" "))
-                .hint("name files, folders, globs or archives that hold traces")
+                .hint("pass files, folders, globs or archives with traces")
         };
         return Err(problems.into_iter().next().unwrap_or_else(nothing));
     }
@@ -212,7 +212,7 @@ fn called_trace(label: &str) -> bool {
 
 fn unknown(label: &str) -> Problem {
     Problem::new("unknown format").in_file(label).hint(format!(
-        "what is read: {}",
+        "supported: {}",
         tabular::readers().iter().chain(readers::all()).map(|r| r.name()).collect::<Vec<_>>().join(", ")
     ))
 }

@@ -87,20 +87,26 @@ fn none_in(path: &str) -> Result<Problem, Failure> {
     let text = input::read(path, LOG_LIMIT)?;
     let label = if path == "-" { "standard input" } else { path };
     if path != "-" && input::shelf::format(path) == Some("training log") {
-        let problem = Problem::new("this is a training log, and the configuration of its run is not in it");
-        return Ok(problem
-            .in_file(label)
-            .hint(format!("name the launch file of the run; `railwright compare {label} --launch FILE` holds the log against it")));
+        let problem = Problem::new("this training log does not contain the configuration of its run");
+        return Ok(problem.in_file(label).hint(format!(
+            "pass the launch file of the run; `railwright compare {label} --launch FILE` \
+                compares the log with it"
+        )));
     }
     Ok(match detect(&text).first().map(|sighting| sighting.format) {
-        Some(Format::RunFile) => Problem::new("this is a run file, not a launch file").hint("name it behind --run"),
+        Some(Format::RunFile) => Problem::new("this is a run file, not a launch file").hint(
+            "pass it with \
+            --run",
+        ),
         Some(Format::HuggingFace) => {
-            Problem::new("this is a model's config.json, not a launch file").hint("name it in the place of MODEL")
+            Problem::new("this is a model's config.json, not a launch file").hint("pass it as MODEL")
         }
         Some(other) => Problem::new(format!("this is {}, not a launch file", other.title()))
             .hint("run `railwright detect` to see how a file is interpreted"),
-        None => Problem::new("neither a launch file nor a log of a framework that is known, nor a model's config.json")
-            .hint("run `railwright detect --help` for the formats; pass the script that holds the training arguments"),
+        None => Problem::new("unknown format: neither a launch file, a log nor a model's config.json").hint(
+            "run `railwright detect --help` for the formats; pass the script with the training \
+                arguments",
+        ),
     }
     .in_file(label))
 }
@@ -113,8 +119,8 @@ pub(crate) fn ask_for_the_rest(launch: &Launch, spec: &RunSpec) -> Result<(), Fa
     }
     if spec.cluster.preset.is_none() && spec.cluster.accelerator.is_none() {
         problems.push(
-            Problem::new("launch files do not name the hardware").in_file(launch.file.clone()).hint(
-                "add the machine, as in `--cluster dgx-h100`; `railwright clusters list` has the known ones",
+            Problem::new("launch files do not set the hardware").in_file(launch.file.clone()).hint(
+                "add the machine, as in `--cluster dgx-h100`; `railwright clusters list` shows the catalogue",
             ),
         );
     }
@@ -132,16 +138,17 @@ fn open_model(launch: &Launch) -> Problem {
                 ..Place::default()
             };
             let mut problem = Problem::new(open.why.clone()).hint(format!(
-                "give the model's config.json, as in `railwright estimate config.json --launch {}`",
+                "pass the model's config.json, as in `railwright estimate config.json --launch {}`",
                 launch.file
             ));
             problem.place = Some(Box::new(place));
             problem
         }
-        None => Problem::new(format!("{} does not name a model", launch.format.title()))
+        None => Problem::new(format!("{} does not set a model", launch.format.title()))
             .in_file(launch.file.clone())
             .hint(format!(
-                "name the model, as in `railwright estimate llama-3.1-8b --launch {}`, or with `--set model.name=llama-3.1-8b`",
+                "pass the model, as in `railwright estimate llama-3.1-8b --launch {}`, or with `--set \
+                 model.name=llama-3.1-8b`",
                 launch.file
             )),
     }
@@ -175,7 +182,7 @@ pub(crate) fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Fa
                 ..Place::default()
             };
             let mut problem = Problem::new(format!("`{}` is open: {}", open.key, open.why)).hint(format!(
-                "add `{option}`, or what the script is called with: `--launch-args \"VAR=value ARGUMENTS\"`"
+                "add `{option}`, or the arguments of the script: `--launch-args \"VAR=value ARGUMENTS\"`"
             ));
             problem.place = Some(Box::new(place));
             problem
@@ -200,7 +207,7 @@ pub(crate) fn ask_for_devices(launch: &Launch, spec: &RunSpec) -> Result<(), Fai
 /// Tells on stderr what was read and what was not.
 pub(crate) fn tell(launch: &Launch, printer: &Printer) {
     printer.note(&format!(
-        "{} is {}; `railwright detect {}` shows what each line means",
+        "{} is {}; `railwright detect {}` shows the meaning of each line",
         launch.file,
         launch.format.title(),
         launch.file
@@ -220,7 +227,7 @@ pub(crate) fn tell(launch: &Launch, printer: &Printer) {
     if !ignored.is_empty() {
         let some = ignored.iter().take(3).map(|said| format!("`{said}`")).collect::<Vec<_>>().join(", ");
         printer.note(&format!(
-            "{} arguments have no effect on a step's time and memory here, such as {some}",
+            "{} arguments have no effect on step time and memory, such as {some}",
             ignored.len()
         ));
     }
@@ -232,10 +239,10 @@ pub(crate) fn writer(name: &str) -> Result<&'static dyn railwright_launch::Write
     writers.iter().find(|writer| writer.name() == name.to_ascii_lowercase()).copied().ok_or_else(|| {
         let names: Vec<&str> = writers.iter().map(|writer| writer.name()).collect();
         let list = format!(
-            "write one of {}",
+            "use one of {}",
             names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         );
-        Problem::new(format!("no launch files are written for `{}`", railwright_spec::human::shorten(name)))
+        Problem::new(format!("`{}` is not an export format", railwright_spec::human::shorten(name)))
             .in_file("--to")
             .hint(did_you_mean(name, names, &list))
     })
@@ -246,10 +253,9 @@ pub(crate) fn version(writer: &dyn railwright_launch::Writer, name: &str) -> Res
     let versions = writer.versions();
     versions.iter().copied().find(|version| *version == name).ok_or_else(|| {
         let shown = railwright_spec::human::shorten(name);
-        let problem =
-            Problem::new(format!("no files are written for version `{shown}` of {}", writer.name()));
+        let problem = Problem::new(format!("version `{shown}` of {} is not supported", writer.name()));
         let hint = if versions.is_empty() {
-            format!("all known versions of {} read the same files: leave out --target-version", writer.name())
+            format!("all known versions of {} read the same files: omit --target-version", writer.name())
         } else {
             format!("one of {}", versions.join(", "))
         };

@@ -62,7 +62,7 @@ fn put(to: &mut Option<String>, from: &mut Option<String>, named: &str, what: &s
         && first != second
     {
         let problem = Problem::new(format!("`{first}` and `{second}` are both a {what}")).in_file(named);
-        return Err(problem.hint("name one of them").into());
+        return Err(problem.hint("pass only one of them").into());
     }
     *to = word.or_else(|| to.take());
     Ok(())

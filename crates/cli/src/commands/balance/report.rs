@@ -48,12 +48,12 @@ impl Balance {
             let hint = if self.with_recompute {
                 "shard or split more, or use smaller micro batches"
             } else {
-                "pass --with-recompute to choose what is recomputed, too"
+                "pass --with-recompute to choose recompute as well"
             };
             document.spans(vec![
-                Cell::new("no division fits", Tone::Bad),
+                Cell::new("no layer assignment fits", Tone::Bad),
                 format!(
-                    ": as it is, the fullest stage takes {} of {} (limit for {} fit probability: {}); {hint}",
+                    ": currently, the fullest stage uses {} of {} (limit for {} fit probability: {}); {hint}",
                     human::bytes(answer.before.memory),
                     human::bytes(answer.device_memory),
                     human::percent(answer.probability),
@@ -65,12 +65,12 @@ impl Balance {
         };
         let gain = answer.gain.unwrap_or(0.0);
         let optimal = match answer.gap {
-            Some(gap) if gap < 5e-6 => "no other division is faster".to_owned(),
-            Some(gap) => format!("no other division saves more than another {}", human::percent(gap)),
-            None => "not proven to be the best".to_owned(),
+            Some(gap) if gap < 5e-6 => "no other assignment is faster".to_owned(),
+            Some(gap) => format!("no other assignment saves more than another {}", human::percent(gap)),
+            None => "not proven optimal".to_owned(),
         };
         let (head, rest) = if best.layers == answer.before.layers && gain.abs() < 5e-6 {
-            ("balanced as it is".to_owned(), format!(": {optimal}"))
+            ("already balanced".to_owned(), format!(": {optimal}"))
         } else {
             let before = human::seconds(answer.before.step_time);
             let compared = match human::percent(gain.abs()) {
@@ -115,7 +115,7 @@ impl Balance {
                 Column::prose("layers"),
                 Column::numbers("step"),
                 Column::numbers("mean idle"),
-                Column::numbers("slowest over mean"),
+                Column::numbers("slowest / mean"),
                 Column::numbers("memory, GiB").expendable(1),
                 Column::numbers("chance").expendable(2),
                 Column::words("fits"),
@@ -130,10 +130,7 @@ impl Balance {
     }
 
     fn table(&self, document: &mut Document, title: &str, before: &Division, best: Option<&Division>) {
-        document.heading_with(
-            title,
-            "time of one micro batch, share of the pipeline's time spent idle, memory in GiB",
-        );
+        document.heading_with(title, "time of one micro-batch, share of idle time, memory in GiB");
         let holds = |row: &StageRow| match (row.embedding, row.head) {
             (true, true) => "embedding, head",
             (true, false) => "embedding",

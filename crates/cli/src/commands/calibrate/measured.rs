@@ -47,9 +47,12 @@ pub(super) struct Measured {
 impl Measured {
     pub(super) fn read(arguments: &args::calibrate::Calibrate, printer: &Printer) -> Result<Self, Failure> {
         if arguments.paths.is_empty() && arguments.nccl_tests.is_empty() && arguments.operators.is_empty() {
-            let problem = Problem::new("there is nothing to calibrate by");
+            let problem = Problem::new("no measurements to calibrate with");
             return Err(problem
-                .hint("name traces, logs of nccl-tests (--nccl-tests) or tables of micro-benchmarks (--operators)")
+                .hint(
+                    "pass traces, logs of nccl-tests (--nccl-tests) or tables of micro-benchmarks \
+                    (--operators)",
+                )
                 .into());
         }
         let tables = profiled::tables(&arguments.reading)?;
@@ -80,7 +83,7 @@ impl Measured {
                             others.push(of_log(&judged));
                         }
                     }
-                    _ => printer.note("a recording that is neither a trace nor a training log is left out"),
+                    _ => printer.note("skipped: neither a trace nor a training log"),
                 }
             }
             if !ranks.is_empty() {
@@ -91,10 +94,10 @@ impl Measured {
                 let joined = join(&mut all, &JoinOptions { names, layout, ..JoinOptions::default() });
                 job = Some((all, joined));
             } else if others.is_empty() {
-                let problem = Problem::new("there is neither a trace nor a training log")
-                    .in_file(arguments.paths.join(" "));
+                let problem =
+                    Problem::new("no trace and no training log found").in_file(arguments.paths.join(" "));
                 return Err(problem
-                    .hint("logs of nccl-tests go to --nccl-tests, tables to --operators")
+                    .hint("pass logs of nccl-tests with --nccl-tests, tables with --operators")
                     .into());
             }
         }
@@ -157,7 +160,7 @@ impl Measured {
         Err(Problem::new(format!(
             "measurements of {first} (`{called}`) and of {second} (`{other}`) are mixed"
         ))
-        .hint("calibrate each accelerator by itself"))
+        .hint("calibrate each accelerator separately"))
     }
 }
 
@@ -176,7 +179,7 @@ fn format(name: &str) -> Result<DataType, Problem> {
     DataType::from_name(name).ok_or_else(|| {
         let known = DataType::ALL.map(DataType::name);
         let told = format!("formats are {}", known.join(", "));
-        Problem::new(format!("`{name}` is no format"))
+        Problem::new(format!("`{name}` is not a number format"))
             .in_file("--product-format")
             .hint(did_you_mean(name, known, &told))
     })
@@ -210,31 +213,34 @@ impl Where {
             let software = resolved.run.plan.software.clone();
             if let Some(device) = by_device.filter(|device| *device != cluster.accelerator.id) {
                 return Err(Problem::new(format!(
-                    "the measurements name a {device}, the run `{path}` has {}",
+                    "the measurements are from a {device}, but the run `{path}` has {}",
                     cluster.accelerator.id
                 ))
                 .in_file("--run")
-                .hint("name the measured run, or omit it: the accelerator is taken from the measurements")
+                .hint("pass the measured run, or omit it: the accelerator is then read from the measurements")
                 .into());
             }
             return Ok(Self { cluster, software, run: Some(resolved.run), remarks });
         }
         let Some(word) = named.or(by_device.clone()) else {
             let told = match measured.device() {
-                Some(device) => format!("the catalogue does not know the measurements' device `{device}`"),
-                None => "the measurements do not name their device".to_owned(),
+                Some(device) => {
+                    format!("the device of the measurements, `{device}`, is not in the catalogue")
+                }
+                None => "the measurements do not record their device".to_owned(),
             };
-            let hint = "name the measured cluster, as in `--cluster dgx-h100`; `railwright gpus list` has the known ones";
+            let hint = "pass the measured cluster, as in `--cluster dgx-h100`; `railwright gpus list` shows \
+                the catalogue";
             return Err(Problem::new(told).hint(hint).into());
         };
         let cluster = run::cluster(&word)?.resolve()?;
         if let Some(device) = by_device.filter(|device| *device != cluster.accelerator.id) {
             return Err(Problem::new(format!(
-                "the measurements name a {device}, the cluster `{word}` has {}",
+                "the measurements are from a {device}, but the cluster `{word}` has {}",
                 cluster.accelerator.id
             ))
             .in_file("--cluster")
-            .hint("name the measured cluster, or omit it: the device is taken from the measurements")
+            .hint("pass the measured cluster, or omit it: the device is then read from the measurements")
             .into());
         }
         let software = if let Some(id) = &arguments.software {
@@ -247,9 +253,9 @@ impl Where {
             id
         };
         if !arguments.set.is_empty() {
-            return Err(Problem::new("--set changes a run, and none is named")
+            return Err(Problem::new("--set changes a run, but no run is given")
                 .in_file("--set")
-                .hint("name one with --run")
+                .hint("pass one with --run")
                 .into());
         }
         Ok(Self { cluster, software, run: None, remarks })

@@ -46,14 +46,12 @@ pub(super) fn check(logs: &[Said], run: Option<&Run>, traced: Option<u32>) -> Re
         if let (None, Some(devices), Some(traced)) = (run, log.devices(), traced)
             && (devices - f64::from(traced)).abs() > 0.5
         {
-            differs.push(format!("it had {devices} devices and the traced job {traced}"));
+            differs.push(format!("it had {devices} devices, the traced job {traced}"));
         }
         if !differs.is_empty() {
             return Err(Problem::new(format!("this log is of another run: {}", differs.join(", ")))
                 .in_file(&log.file)
-                .hint(
-                    "name the run that the log is of with --run, change it with --set, or leave the log out",
-                ));
+                .hint("pass the run of this log with --run, change it with --set, or omit the log"));
         }
     }
     Ok(())
@@ -66,9 +64,7 @@ pub(super) fn doubt(run: Option<&Run>, traced: Option<u32>) -> Option<Warning> {
     (traced > 1 && u64::from(traced) != own).then(|| {
         Warning::new(
             "calibration-other-run",
-            format!(
-                "the traces are of a job of {traced} ranks and the run has {own}: they may be of different runs"
-            ),
+            format!("the traced job has {traced} ranks, but the run has {own}: they may differ"),
         )
     })
 }

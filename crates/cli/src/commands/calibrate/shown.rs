@@ -53,7 +53,7 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
         document.heading_with("Figures", "none: the defaults are kept");
         return;
     }
-    document.heading_with("Figures", "rates are the law's time over the measured time");
+    document.heading_with("Figures", "rate: modelled over measured time");
     let columns = vec![
         Column::words("figure"),
         Column::words("measured").expendable(2),
@@ -132,7 +132,7 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
     }
     if let Some(host) = &calibration.host {
         let value = format!(
-            "{} us a kernel, {} us a micro batch, {} ms a step",
+            "{} us per kernel, {} us per micro-batch, {} ms per step",
             host.us_per_kernel, host.us_per_micro_batch, host.ms_per_step
         );
         rows.push(row("host".to_owned(), Regime::Sustained, value, &host.evidence));

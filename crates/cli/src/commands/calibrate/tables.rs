@@ -24,18 +24,20 @@ impl Answer for Calibrated {
                 format!(" in {} calibrated by {}", self.cluster, self.title),
             )
         } else {
-            let told =
-                format!(" ({}) judged by {} in {}", self.calibration.accelerator, self.title, self.cluster);
+            let told = format!(
+                " ({}) compared with {} in {}",
+                self.calibration.accelerator, self.title, self.cluster
+            );
             (self.calibration.file.clone(), told)
         };
         document.spans(vec![Cell::new(subject, Tone::Strong), done.into()]);
         let against = if self.fitted {
-            "weighted by time, against what they were fitted to".to_owned()
+            "weighted by time, on the data of the fit".to_owned()
         } else {
             format!("weighted by time; after: with {}, fitted to {}", self.calibration.file, self.sources())
         };
         lines(&mut document, "Operators and collectives", &against, &self.lines);
-        lines(&mut document, "Held out", "against measurements that nothing was fitted to", &self.held_out);
+        lines(&mut document, "Held out", "on held-out measurements", &self.held_out);
         steps(&mut document, &self.steps);
         super::shown::figures(&mut document, &self.calibration);
         let bullets: Vec<Cell> = self
@@ -115,7 +117,11 @@ impl Calibrated {
                 names.push(&evidence.from);
             }
         }
-        if names.is_empty() { "measurements that it does not name".to_owned() } else { names.join(", ") }
+        if names.is_empty() {
+            "measurements without a matching constant".to_owned()
+        } else {
+            names.join(", ")
+        }
     }
 }
 
@@ -171,7 +177,7 @@ fn steps(document: &mut Document, steps: &[StepLine]) {
     if steps.is_empty() {
         return;
     }
-    document.heading_with("The step", "mean over ranks and steps, against the prediction of the run");
+    document.heading_with("The step", "mean over ranks and steps, compared with the predicted run");
     let columns = vec![
         Column::words("part"),
         Column::numbers("measured"),

@@ -197,7 +197,7 @@ fn details(document: &mut Document, checked: &Checked) {
     for (kind, title, about) in [
         (RemarkKind::Invalid, "invalid values", "ignored in the figures above"),
         (RemarkKind::Conflict, "contradictions", ""),
-        (RemarkKind::Unresolved, "not resolved", "the figures above rest on what is known"),
+        (RemarkKind::Unresolved, "not resolved", "the figures above use the known settings only"),
         (RemarkKind::Unknown, "unknown flags", "ignored in the figures above"),
         (RemarkKind::NotModelled, "not modelled", "ignored in the figures above"),
     ] {

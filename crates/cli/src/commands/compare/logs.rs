@@ -105,16 +105,16 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     if let Some(place) = kinds.iter().position(|kind| *kind == Some(Kind::Traces)) {
         let path = [Some(&arguments.first), arguments.second.as_ref()][place].cloned().unwrap_or_default();
-        let problem =
-            Problem::new("one side is a training log and this one is neither a log nor a run").in_file(path);
+        let problem = Problem::new("the other side is a training log, but this is neither a log nor a run")
+            .in_file(path);
         return Err(problem
-            .hint("compare traces with traces, and a log with a log, a launch file or a run file")
+            .hint("compare traces with traces, or a log with a log, launch file or run file")
             .into());
     }
     let mut warnings = Vec::new();
     let sides = match (kinds, &arguments.second) {
         ([_, Some(Kind::Log)], Some(second)) if kinds[0] == Some(Kind::Log) => {
-            let how = "it describes a prediction: name one log, with `--launch FILE` for its run";
+            let how = "it applies to a prediction: pass one log, with `--launch FILE` for its run";
             arguments.beside.without_run(how)?;
             [measured(&arguments.first, None, printer)?, measured(second, None, printer)?]
         }
@@ -132,7 +132,7 @@ pub(super) fn run(
                 let problem =
                     Problem::new("the log does not print the configuration of its run").in_file(log);
                 return Err(problem
-                    .hint(format!("name its launch file: `railwright compare {log} --launch FILE`"))
+                    .hint(format!("pass its launch file: `railwright compare {log} --launch FILE`"))
                     .into());
             }
             let file = arguments.launch.as_ref().unwrap_or(log);
@@ -190,7 +190,7 @@ fn of_another_batch(run: &Run, side: &Side) -> Option<Warning> {
     let Side::Measured { batch: Some(batch), .. } = side else { return None };
     (*batch != run.plan.global_batch).then(|| {
         let told = format!(
-            "the log is of another run: its steps have {} sequences, those of the run {}",
+            "the log belongs to another run: its steps have {} sequences, those of the run {}",
             human::whole(*batch),
             human::whole(run.plan.global_batch)
         );
@@ -246,7 +246,7 @@ impl Logged {
         };
         let interval = format!("{} to {} {of}", percent(low), percent(high));
         if self.significant() == Some(true) {
-            (format!("more than the doubt of the prediction: {interval}"), Tone::Doubtful)
+            (format!("outside the interval of the prediction: {interval}"), Tone::Doubtful)
         } else {
             (format!("no significant change: {interval}"), Tone::Good)
         }
@@ -324,10 +324,7 @@ impl Answer for Logged {
         document.pairs(vec![("A", Cell::from(first.file())), ("B", Cell::from(second.file()))]);
         let seconds = |side: &Side| human::seconds(Seconds::new(side.step_time()));
         document.spans(vec![
-            Cell::new(
-                format!("a step takes {} instead of {}", seconds(second), seconds(first)),
-                Tone::Strong,
-            ),
+            Cell::new(format!("step time {}, was {}", seconds(second), seconds(first)), Tone::Strong),
             format!(": {:+.1}%", self.change.0 * 100.0).into(),
         ]);
         let (words, tone) = self.told();
@@ -347,7 +344,8 @@ impl Answer for Logged {
         for side in &self.sides {
             if let Side::Measured { file, times_from: TimesFrom::WholeRun, .. } = side {
                 let told = format!(
-                    "{file}: its one time is the mean of the whole run, with its start, evaluation and checkpoints; how steps vary is unknown"
+                    "{file}: the only time is the mean of the whole run, including its start, evaluation and \
+                     checkpoints; the spread is unknown"
                 );
                 document.paragraph(Cell::new(told, Tone::Doubtful));
             }

@@ -82,12 +82,12 @@ impl Waiting {
                 let shown = self.waited_for.iter().take(WAITED_FOR);
                 let ranks: Vec<String> =
                     shown.map(|one| format!("rank {} ({})", one.rank, time(one.time as f64))).collect();
-                format!("waited for, hidden or not, summed over all ranks: {}", ranks.join(", "))
+                format!("waits, overlapped or not, summed over all ranks: {}", ranks.join(", "))
             });
         }
         if self.undivided > 0.0 {
             lines.push(format!(
-                "of the measured exposed communication {} may be waiting: the other ranks were not traced, so it is not divided",
+                "{} of the measured exposed communication may be waiting: the other ranks were not traced",
                 time(self.undivided)
             ));
         }
@@ -159,10 +159,10 @@ fn of_another_run(run: &Run, traced: Option<u32>, device: Option<&str>) -> Optio
     let mut differs = differences(ranks.as_slice(), &run.model, &run.plan);
     let own = &run.cluster.accelerator.id;
     if let Some(device) = device.and_then(profiled::accelerator_of).filter(|device| device != own) {
-        differs.push(format!("the device is a {device} there and {own} in the run"));
+        differs.push(format!("the traced device is a {device}, that of the run a {own}"));
     }
     (!differs.is_empty()).then(|| {
-        Warning::new("runs-not-alike", format!("the traces are of another run: {}", differs.join(", ")))
+        Warning::new("runs-not-alike", format!("the traces belong to another run: {}", differs.join(", ")))
     })
 }
 
@@ -198,14 +198,11 @@ impl Answer for Against {
         let step = &comparison.step_time;
         let relative = step.relative.map_or_else(String::new, |share| format!(": {:+.1}%", share * 100.0));
         document.spans(vec![
-            Cell::new(format!("a step takes {} and {}", time(step.first), time(step.second)), Tone::Strong),
+            Cell::new(format!("step times {} and {}", time(step.first), time(step.second)), Tone::Strong),
             relative.into(),
         ]);
         verdicts(&mut document, &self.verdicts);
-        document.heading_with(
-            "where a step goes",
-            "mean of the ranks that are shown, the largest difference first",
-        );
+        document.heading_with("step breakdown", "mean of the shown ranks, largest difference first");
         document.table(super::differences("part", comparison.labels.iter()));
         let waiting = comparison.figures.iter().find(|figure| figure.name == "waiting");
         let told = self.waiting.told(waiting.map_or(0.0, |figure| figure.first.max(figure.second)));
@@ -229,7 +226,8 @@ impl Against {
     fn operators(&self, document: &mut Document, terminal: Terminal) {
         document.heading_with(
             "operators",
-            "time of a rank by family and phase, the largest difference first; below, the longest of each side with its calls",
+            "time per rank by family and phase, largest difference first; below, the longest of each side \
+             with its calls",
         );
         let columns = vec![
             Column::words("operator"),

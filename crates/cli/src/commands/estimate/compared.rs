@@ -33,8 +33,8 @@ impl Second {
         for text in compare {
             let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
                 let problem =
-                    Problem::new(format!("`{}` is no argument with its value", human::shorten(text)));
-                return Err(problem.in_file("--compare").hint("write `tp=4`, or `tp=-` to leave it out"));
+                    Problem::new(format!("`{}` is not an argument with a value", human::shorten(text)));
+                return Err(problem.in_file("--compare").hint("use `tp=4`, or `tp=-` to remove it"));
             };
             let name = called(name.trim().trim_start_matches('-'));
             let value = value.trim();

@@ -23,7 +23,7 @@ pub(super) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<
     let file = input::page_file("report.html");
     let frame = file.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
     let Some((before, after)) = frame.and_then(|frame| frame.split_once(PLACE)) else {
-        let problem = Problem::new("this program was built without the page");
+        let problem = Problem::new("this program was built without the web UI");
         return Err(problem
             .hint("build it with `npm run build` in web/, then build the program again")
             .into());

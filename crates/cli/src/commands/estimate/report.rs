@@ -138,7 +138,7 @@ fn utilisation(estimate: &Estimate) -> Vec<(String, Vec<Cell>)> {
                 vec![
                     human::percent(hardware).into(),
                     format!(
-                        "  of the same peak: {}/GPU executed, recompute included",
+                        "  of the same peak: {}/GPU executed, including recompute",
                         human::flop_rate(efficiency.hardware_flop_rate)
                     )
                     .into(),
@@ -158,7 +158,7 @@ fn time(document: &mut Document, estimate: &Estimate) {
         0 | 1 => String::new(),
         n => format!("critical stage: {critical} of 0-{}", n - 1),
     };
-    document.heading_with("where the time goes", remark);
+    document.heading_with("step breakdown", remark);
     let mut bars = Vec::new();
     collect(&estimate.time, 0, &mut bars);
     document.blocks.push(Block::Bars(bars));

@@ -83,7 +83,7 @@ pub(super) fn items(estimate: &Estimate, wanted: &str) -> Result<Vec<Item>, Prob
         .chain(["interval", "memory"])
         .collect();
     let otherwise = "`--why` alone explains all; parts are such as step_time, compute, compute.mlp, bubble, mfu, memory, cost";
-    Err(Problem::new(format!("no part of this estimate is called `{}`", human::shorten(wanted)))
+    Err(Problem::new(format!("unknown part of the estimate: `{}`", human::shorten(wanted)))
         .in_file("--why")
         .hint(did_you_mean(wanted, names.iter().copied(), otherwise)))
 }

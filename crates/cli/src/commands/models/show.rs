@@ -143,12 +143,11 @@ impl Answer for Shown {
             }
         }
         for tower in &model.towers {
-            let tokens =
-                |n: Option<u64>| n.map_or_else(|| "as many as the data has".to_owned(), human::whole);
+            let tokens = |n: Option<u64>| n.map_or_else(|| "set by the data".to_owned(), human::whole);
             document.heading_with(
                 format!("stack `{}`", tower.name),
                 format!(
-                    "{} parameters, counted and not priced",
+                    "{} parameters, counted but not priced",
                     human::whole(tower.stack.parameters().total)
                 ),
             );
@@ -156,7 +155,7 @@ impl Answer for Shown {
                 ("layers", human::whole(tower.stack.num_layers()).into()),
                 ("hidden size", human::whole(tower.stack.hidden_size).into()),
                 ("tokens per sample", tokens(tower.tokens).into()),
-                ("tokens handed on", tokens(tower.handed_on).into()),
+                ("output tokens", tokens(tower.handed_on).into()),
             ]);
         }
         if !model.left_out.is_empty() {
@@ -206,7 +205,7 @@ fn weights<'a>(weights: impl IntoIterator<Item = &'a Weight>) -> Table {
         Column::numbers("copies"),
         Column::numbers("parameters"),
         Column::words("module").expendable(2),
-        Column::words("cut by tensor parallelism").expendable(1),
+        Column::words("sharded by tensor parallelism").expendable(1),
     ];
     let n = |n: u64| Cell::number(human::whole(n), n as f64);
     let rows = weights.into_iter().map(|weight| {
@@ -222,7 +221,7 @@ fn weights<'a>(weights: impl IntoIterator<Item = &'a Weight>) -> Table {
                 Cut::Replicated => "no".to_owned(),
                 Cut::Column => "rows".to_owned(),
                 Cut::Row => "columns".to_owned(),
-                Cut::Heads(parts) => format!("by heads, at most {parts} parts"),
+                Cut::Heads(parts) => format!("by heads, at most {parts} shards"),
                 Cut::Vocabulary => "vocabulary".to_owned(),
             }
             .into(),
@@ -237,7 +236,7 @@ fn mixer(of: &Mixer) -> String {
         Span::Bidirectional => "bidirectional".to_owned(),
         Span::Window(n) => format!("window of {}", human::whole(n)),
         Span::Chunk(n) => format!("chunks of {}", human::whole(n)),
-        Span::Memory(0) => "to the tokens of another stack".to_owned(),
+        Span::Memory(0) => "to tokens of another stack".to_owned(),
         Span::Memory(n) => format!("to {} tokens of another stack", human::whole(n)),
     };
     match of {

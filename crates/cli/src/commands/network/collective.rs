@@ -157,7 +157,7 @@ fn of_nodes(text: &str, first: u32, per_node: u64) -> Result<Vec<u32>, Problem> 
     let mut all = Vec::new();
     for node in nodes(text).map_err(|problem| unplaced(problem, "--nodelist"))? {
         let Some(node) = node.checked_sub(first) else {
-            return Err(Problem::new(format!("node {node} is before the first node, {first}"))
+            return Err(Problem::new(format!("node {node} precedes the first node, {first}"))
                 .in_file("--nodelist")
                 .hint("set --first-node to the lowest node number of the network"));
         };

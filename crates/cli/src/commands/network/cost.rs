@@ -84,7 +84,7 @@ fn positive(flag: &str, value: f64) -> Result<f64, Problem> {
 fn of_run(arguments: &Cost, run: &Run, prices: &Prices) -> Result<Cluster, Problem> {
     if arguments.accelerator.is_some() {
         let problem = Problem::new("the run already sets the accelerator").in_file("--accelerator");
-        return Err(problem.hint("leave it out, or pass `--set cluster.accelerator=...`"));
+        return Err(problem.hint("omit it, or pass `--set cluster.accelerator=...`"));
     }
     let mut cluster = on_run::site(run, prices, positive("--years", arguments.years)?);
     if let Some(price) = arguments.electricity_price {
@@ -214,8 +214,10 @@ impl Answer for Compared {
             document.blocks.push(Block::Bullets(remarks));
         }
         if let Some(run) = &self.run {
-            document
-                .heading_with("a run on each", format!("`{}`, its plan as it stands", human::shorten(run)));
+            document.heading_with(
+                "one run on each",
+                format!("`{}`, with its plan unchanged", human::shorten(run)),
+            );
             document.table(self.steps());
         }
         if self.with_lines {
@@ -227,19 +229,19 @@ impl Answer for Compared {
         if !comparison.sweep.is_empty() {
             document.heading_with(
                 format!("saving against {}", first.name),
-                "switch ports and transceivers alone, over the ratio of their prices",
+                "switch ports and transceivers only, by the ratio of their prices",
             );
             document.table(self.sweep());
         }
         if !comparison.break_even.is_empty() {
             document.heading_with(
                 "break-even",
-                "ratio of port price to transceiver price at which two designs cost the same",
+                "price ratio of port to transceiver at which two designs cost the same",
             );
             document.table(self.break_even());
         }
         if comparison.by_devices.len() > 1 && comparison.entries.len() > 1 {
-            document.heading_with("by size", "dollars for each device, NICs included; the cheapest is named");
+            document.heading_with("by size", "dollars per device, including NICs, with the cheapest design");
             document.table(self.by_devices());
         }
         document
@@ -368,7 +370,7 @@ impl Compared {
             Column::numbers("all per M tokens"),
             Column::numbers("all per day").expendable(5),
             Column::numbers("energy per M tokens").expendable(1),
-            Column::numbers("of it network").expendable(3),
+            Column::numbers("of which network").expendable(3),
         ];
         let has_tokens = self.cluster.tokens.is_some();
         if has_tokens {
@@ -440,7 +442,7 @@ impl Compared {
                 self.cluster.device_price_source
             ),
             None => format!(
-                "there is no price of {}; write `device,{},<usd>` into a file for --prices",
+                "{} has no price; add `device,{},<usd>` to a file for --prices",
                 self.cluster.accelerator, self.cluster.accelerator
             ),
         }));

@@ -65,8 +65,8 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     open_run::tell_launch(&open, printer)?;
     let [setting] = asked.settings.as_slice() else {
         let several = asked.settings.len();
-        let problem = Problem::new(format!("{several} clusters or cluster sizes are too many at once"));
-        return Err(problem.in_file("--cluster").hint("name one cluster and one number of devices").into());
+        let problem = Problem::new(format!("{several} clusters or cluster sizes, but only one is possible"));
+        return Err(problem.in_file("--cluster").hint("pass one cluster and one number of devices").into());
     };
     let prices = prices(arguments)?;
     let scale_up_prices = scale_up_prices(arguments)?;
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     let device_price = site.device_price.map_or_else(
         || {
             format!(
-                "there is no price of {}; write `device,{},<usd>` into a file for --prices",
+                "{} has no price; add `device,{},<usd>` to a file for --prices",
                 site.accelerator, site.accelerator
             )
         },
@@ -169,7 +169,7 @@ fn on_usual_machine(run: &OpenRun) -> Result<(OpenRun, Option<String>), Problem>
         Some(file) => {
             let file = file.trim_matches('"');
             let accelerator = Calibration::parse(&input::read(file, CONFIG_LIMIT)?, file)?.accelerator;
-            (of_accelerator(&accelerator), ", that of the calibration")
+            (of_accelerator(&accelerator), ", from the calibration")
         }
         None => (USUAL_CLUSTER.to_owned(), ""),
     };
@@ -294,7 +294,7 @@ impl Classes<'_> {
             return Ok(Err(match (is_complete, outcome.nearest_misses.first()) {
                 (false, _) => "stopped".to_owned(),
                 (true, Some(miss)) => {
-                    format!("nothing fits, the nearest lacks {}", human::bytes(miss.missing))
+                    format!("nothing fits; the closest layout lacks {}", human::bytes(miss.missing))
                 }
                 (true, None) => "no layout divides the devices and the batch".to_owned(),
             }));
@@ -327,8 +327,9 @@ fn scale_up_prices(arguments: &Design) -> Result<BTreeMap<u64, Dollars>, Problem
             (0.0..=1e9).contains(&price).then_some((size, Dollars::new(price)))
         });
         let Some((size, price)) = read else {
-            let problem = Problem::new(format!("`{}` is no price of a domain size", human::shorten(text)));
-            return Err(problem.in_file("--scale-up-price").hint("write `72=3000`: dollars for each device"));
+            let problem =
+                Problem::new(format!("`{}` is not the price of a domain size", human::shorten(text)));
+            return Err(problem.in_file("--scale-up-price").hint("use `72=3000`: dollars per device"));
         };
         list.insert(size, price);
     }
@@ -359,12 +360,14 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<Axes, Problem> {
             let read = BytesPerSecond::read(&Value::Text(spelled_out("speed", text)));
             match read {
                 Ok(speed) if speed.get() > 0.0 && speed.get() <= 1e15 => Ok(speed),
-                Ok(_) => Err(Problem::new(format!("a NIC of `{}` joins nothing", human::shorten(text)))
-                    .in_file("--speeds")
-                    .hint("write `400G` or \"400 Gbit/s\"")),
+                Ok(_) => {
+                    Err(Problem::new(format!("a NIC speed of `{}` is not above 0", human::shorten(text)))
+                        .in_file("--speeds")
+                        .hint("use `400G` or \"400 Gbit/s\""))
+                }
                 Err(problem) => Err(Problem::new(problem.message)
                     .in_file("--speeds")
-                    .hint("write `400G` or \"400 Gbit/s\"")),
+                    .hint("use `400G` or \"400 Gbit/s\"")),
             }
         })
         .collect::<Result<_, _>>()?;
@@ -376,8 +379,11 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<Axes, Problem> {
         if arguments.domains.is_empty() { usual_domains(machine.devices) } else { arguments.domains.clone() };
     if let Some(bad) = domains.iter().find(|d| **d == 0 || !machine.devices.is_multiple_of(**d)) {
         let message =
-            format!("{} devices are no whole number of domains of {bad}", human::whole(machine.devices));
-        return Err(Problem::new(message).in_file("--domains").hint("name sizes that divide the devices"));
+            format!("{} devices do not divide into domains of {bad}", human::whole(machine.devices));
+        return Err(Problem::new(message).in_file("--domains").hint(
+            "use sizes that divide the number of \
+            devices",
+        ));
     }
     let kinds = arguments
         .topologies

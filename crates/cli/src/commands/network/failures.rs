@@ -140,7 +140,7 @@ fn job(arguments: &Failures) -> Result<Job, Problem> {
     if !(0.0..=1.0).contains(&exposed_share) {
         return Err(Problem::new(format!("{exposed_share} is not a share from 0 to 1"))
             .in_file("--exposed-share")
-            .hint("0.2 means a fifth of the step"));
+            .hint("0.2 is a fifth of the step"));
     }
     let interruption_hours = arguments.interruption_hours.unwrap_or(INTERRUPTION_HOURS);
     if !(0.0..=1e4).contains(&interruption_hours) {
@@ -165,8 +165,8 @@ fn failed(arguments: &Failures, design: &Design) -> Result<Failed, Problem> {
         let told = |problem: Problem| problem.in_file("--fail");
         let shown = human::shorten(text);
         let Some((name, number)) = text.rsplit_once(['#', ':', '=']) else {
-            return Err(told(Problem::new(format!("`{shown}` names no part")))
-                .hint("write `leaf#3` for one part, `leaf=2` for any two"));
+            return Err(told(Problem::new(format!("`{shown}` is not a part")))
+                .hint("use `leaf#3` for one part, `leaf=2` for any two"));
         };
         let plain = |name: &str| name.trim().to_lowercase().replace([' ', '_'], "-");
         let Some(&(part, all)) = parts.iter().find(|(part, _)| plain(part) == plain(name)) else {
@@ -178,7 +178,7 @@ fn failed(arguments: &Failures, design: &Design) -> Result<Failed, Problem> {
             );
         };
         let Ok(number) = number.trim().parse::<u64>() else {
-            return Err(told(Problem::new(format!("`{shown}` has no whole number behind the part"))));
+            return Err(told(Problem::new(format!("`{shown}` has no whole number after the part"))));
         };
         let count = human::whole(all);
         if text.contains('=') {
@@ -190,16 +190,16 @@ fn failed(arguments: &Failures, design: &Design) -> Result<Failed, Problem> {
             failed.any.push((part.to_owned(), number));
         } else {
             if number >= all {
-                let message = format!("there is no {part} {number} in a {}: there are {count}", design.name);
+                let message = format!("a {} has no {part} {number}: it has {count}", design.name);
                 return Err(told(Problem::new(message)).hint("numbers begin at 0"));
             }
             failed.named.push(Part { class: part, number });
         }
     }
     if !failed.named.is_empty() && !failed.any.is_empty() {
-        return Err(Problem::new("parts are either named or drawn")
+        return Err(Problem::new("parts are either listed or drawn")
             .in_file("--fail")
-            .hint("use `#` with a number for all of them, or `=` with how many"));
+            .hint("use `#` with a number for all parts, or `=` with a count"));
     }
     Ok(failed)
 }

@@ -59,8 +59,9 @@ pub(super) fn said(on: &OnNetwork) -> Result<Sheet<DesignSpec>, Problem> {
     let mut sheet = design(on.topology.as_deref(), &DesignFlags::default())?;
     for setting in &on.keys {
         let Some((key, value)) = setting.split_once('=') else {
-            return Err(Problem::new(format!("`{setting}` sets nothing")).in_file("--network").hint(
-                "write a key of a design file and its value, as in `radix=128`; `railwright network topologies KIND` lists them",
+            return Err(Problem::new(format!("`{setting}` is not a setting")).in_file("--network").hint(
+                "use a key of a design file and its value, as in `radix=128`; `railwright network topologies \
+                 KIND` lists the keys",
             ));
         };
         let key = key.trim().trim_start_matches("design.").replace('-', "_");

@@ -58,13 +58,13 @@ pub(super) fn check(sheet: &Sheet<DesignSpec>, design: &Design, run: &Run) -> Re
         return Ok(());
     }
     let problem = Problem::new(format!(
-        "the network joins {} devices, and the run fills {}",
+        "the network has {} devices, but the run uses {}",
         human::whole(design.devices),
         human::whole(run.cluster.devices)
     ));
     Err(placed(
         sheet,
-        problem.at_key("design.gpus").hint("leave design.gpus out, or set cluster.devices of the run"),
+        problem.at_key("design.gpus").hint("omit design.gpus, or set cluster.devices of the run"),
     ))
 }
 

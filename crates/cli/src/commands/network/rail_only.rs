@@ -179,15 +179,16 @@ fn workloads(report: &RailOnlyReport, document: &mut Document) {
         report.workloads.iter().map(|r| (r.optimum_by_search / r.optimum - 1.0).abs()).fold(0.0, f64::max);
     document.paragraph(Cell::new(
         format!(
-            "N_M, the best model-parallel degree, is in closed form; a numerical search finds the same within {apart:.0e}. \
-             The full and the trimmed Clos take the time of rail-only: no byte of these models changes rails."
+            "N_M, the best model-parallel degree, is is computed in closed form; a numerical search agrees \
+             within {apart:.0e}. The full and the trimmed Clos have the time of rail-only: no traffic of \
+             these models changes rails."
         ),
         Tone::Faint,
     ));
 }
 
 fn sweeps(report: &RailOnlyReport, document: &mut Document) {
-    document.heading_with("domain sweep", "iteration time over the accelerators of a scale-up domain");
+    document.heading_with("domain sweep", "iteration time by accelerators per scale-up domain");
     let sizes: Vec<u64> = report.domain_sweep.first().map(|row| row.domains.clone()).unwrap_or_default();
     let head = |first: &str, second: &str| {
         let mut columns = vec![Column::words(first), Column::numbers(second)];
@@ -210,7 +211,7 @@ fn sweeps(report: &RailOnlyReport, document: &mut Document) {
         cells
     });
     document.table(Table { columns: head("workload", "sequences"), rows: rows.collect() });
-    document.heading_with("forwarded all-to-all", "what two steps without overlap add, 32,768 devices");
+    document.heading_with("forwarded all-to-all", "time added by two steps without overlap, 32,768 devices");
     let columns = vec![
         Column::numbers("domain"),
         Column::numbers("network"),
@@ -227,7 +228,7 @@ fn sweeps(report: &RailOnlyReport, document: &mut Document) {
 fn money(report: &RailOnlyReport, document: &mut Document) {
     document.heading_with(
         "switches and transceivers",
-        "domains of 256; savings by the price of a switch port over that of a transceiver",
+        "domains of 256; savings by the price ratio of switch port to transceiver",
     );
     let mut columns = vec![
         Column::numbers("GPUs"),

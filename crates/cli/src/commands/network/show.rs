@@ -107,7 +107,7 @@ impl Answer for Shown {
             document.table(self.switches());
         }
         if !counts.layers.is_empty() {
-            document.heading_with("cables", "both directions counted once");
+            document.heading_with("cables", "both directions count as one");
             document.table(self.cables());
         }
         document.heading_with("reach", "from one device to all others");
@@ -192,12 +192,12 @@ impl Shown {
             ("fabric", fabric.into()),
             (
                 "scale-up",
-                format!("{} a device, one direction", human::bandwidth(design.domain.bandwidth)).into(),
+                format!("{} per device, one direction", human::bandwidth(design.domain.bandwidth)).into(),
             ),
             (
                 "network",
                 if has_network {
-                    format!("{} a device, one direction", gigabits(design.nic_bandwidth)).into()
+                    format!("{} per device, one direction", gigabits(design.nic_bandwidth)).into()
                 } else {
                     Cell::default()
                 },

@@ -162,23 +162,20 @@ fn asked(pricing: &Pricing) -> Result<Option<OnNetwork>, Problem> {
             "flow" => true,
             "closed" => false,
             other => {
-                return Err(Problem::new(format!(
-                    "no way to price collectives is called `{}`",
-                    human::shorten(other)
-                ))
-                .in_file("--network")
-                .hint(did_you_mean(
-                    other,
-                    ["flow", "closed"],
-                    "use `flow`, `closed` or a design key such as `radix=128`",
-                )));
+                return Err(Problem::new(format!("unknown network model `{}`", human::shorten(other)))
+                    .in_file("--network")
+                    .hint(did_you_mean(
+                        other,
+                        ["flow", "closed"],
+                        "use `flow`, `closed` or a design key such as `radix=128`",
+                    )));
             }
         });
     }
     if is_flow != Some(true) {
         if let Some(said) = pricing.topology.as_deref().or(keys.first().map(|key| key.as_str())) {
             return Err(Problem::new(format!(
-                "the closed form has no topology, so `{}` means nothing",
+                "the closed form has no topology, so `{}` has no effect",
                 human::shorten(said)
             ))
             .in_file(if pricing.topology.is_some() { "--topology" } else { "--network" })

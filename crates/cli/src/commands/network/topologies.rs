@@ -68,8 +68,8 @@ impl Answer for Kinds {
     fn document(&self, _: Terminal) -> Document {
         let columns = vec![
             Column::words("kind"),
-            Column::prose("what it is"),
-            Column::prose("keys of its own").expendable(1),
+            Column::prose("description"),
+            Column::prose("specific keys").expendable(1),
         ];
         // What every kind with switches takes says nothing about any of them.
         let with_switches = || Kind::ALL.iter().filter(|kind| kind.takes("radix"));
@@ -145,7 +145,7 @@ impl Answer for Published {
         let agreeing = self.0.iter().filter(|row| row.agrees()).count();
         document.heading_with(
             "published systems",
-            format!("{agreeing} of {} rows agree in every count that is compared", self.0.len()),
+            format!("{agreeing} of {} rows agree in all compared counts", self.0.len()),
         );
         let columns = vec![
             Column::words("system"),
@@ -188,7 +188,7 @@ impl Answer for Published {
             }
         }
         if !exceptions.is_empty() {
-            document.heading_with("exceptions", "what is not compared, and why");
+            document.heading_with("exceptions", "not compared, with the reason");
             document.blocks.push(Block::Bullets(exceptions));
         }
         document

@@ -71,28 +71,27 @@ fn head(page: &PipelinePage, document: &mut Document) {
             if let Some(reason) = &page.bounds_only {
                 Cell::new(format!("not known: {reason}"), Tone::Plain)
             } else {
-              Cell::number(
-                if slow.slowdown < 1.0005 {
-                    "none: passes of a kind take the same, or make up for each other".to_owned()
-                } else {
-                    format!(
-                        "{:.3}: stragglers waste {} of the time; {} if all passes of a kind took the same",
-                        slow.slowdown,
-                        human::percent(slow.wasted),
-                        time(slow.ideal)
-                    )
-                },
-                slow.slowdown,
-              )
+                Cell::number(
+                    if slow.slowdown < 1.0005 {
+                        "none: passes of a kind take the same time, or compensate for each other".to_owned()
+                    } else {
+                        format!(
+                            "{:.3}: stragglers cost {} of the time; {} with equal passes of each kind",
+                            slow.slowdown,
+                            human::percent(slow.wasted),
+                            time(slow.ideal)
+                        )
+                    },
+                    slow.slowdown,
+                )
             },
         ),
         (
             "replay error",
             if page.replay_error == 0 {
-                "nothing: it gives the measured steps".into()
+                "0%: it reproduces the measured steps".into()
             } else {
-                let told =
-                    format!("{} of a step ({}), the median", time(page.replay_error), human::percent(off));
+                let told = format!("{} of a step ({}), median", time(page.replay_error), human::percent(off));
                 Cell::number(told, off)
             },
         ),
@@ -160,7 +159,7 @@ fn timeline(page: &PipelinePage, document: &mut Document, terminal: Terminal) {
         rows.iter().take(MOST_ROWS).map(line).collect::<String>()
     };
     document.blocks.push(Block::Verbatim(lines(&shown.rows, shown.measured)));
-    document.heading_with("expected", "balanced stages, no latency, no stalls, the same order of passes");
+    document.heading_with("expected", "balanced stages, no latency, no stalls, same order of passes");
     document.blocks.push(Block::Verbatim(lines(&shown.expected, shown.expected_duration)));
     let wait = terminal.either("\u{b7}", ".");
     let mut key = format!(
@@ -179,8 +178,8 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
     let free = page.stalls.iter().filter(|s| s.cost == 0).count();
     let count = human::whole(page.stall_count as u64);
     let about = match &page.bounds_only {
-        None => format!("{count}, {} of them cost nothing; cost by replay", human::whole(free as u64)),
-        Some(reason) => format!("{count}; cost: the most that it can be, since {reason}"),
+        None => format!("{count}, {} of them without cost; cost by replay", human::whole(free as u64)),
+        Some(reason) => format!("{count}; cost: upper bound, because {reason}"),
     };
     document.heading_with("stalls", about);
     let mut table = Table {
@@ -270,7 +269,7 @@ fn asked(page: &PipelinePage, document: &mut Document) {
     }
     document.heading_with(
         "what if",
-        "these passes were like the mean of their kind; or had no excess over their own median",
+        "with these passes at the mean of their kind, or without excess over their own median",
     );
     let mut columns = vec![
         Column::words("passes"),
@@ -299,8 +298,8 @@ fn asked(page: &PipelinePage, document: &mut Document) {
 
 fn parts(page: &PipelinePage, document: &mut Document) {
     document.heading_with(
-        "where a step goes",
-        "the median of each part over steps; a part is the difference of two simulations",
+        "step breakdown",
+        "median of each part over steps; each part is the difference of two simulations",
     );
     let total = page.typical.total.max(1) as f64;
     // Only hosts that carry messages themselves show what they do in between.
@@ -318,10 +317,7 @@ fn parts(page: &PipelinePage, document: &mut Document) {
 fn stages(page: &PipelinePage, document: &mut Document) {
     document.heading_with(
         "stages",
-        format!(
-            "bubble: share of the time of steps in which the stage had no pass to run; causes in step {}",
-            page.shown.step
-        ),
+        format!("bubble: share of step time without a pass to run; causes in step {}", page.shown.step),
     );
     let several = page.stages.iter().any(|s| s.ranks > 1);
     let memory = page.stages.iter().any(|s| s.memory_bytes.is_some());
@@ -369,7 +365,7 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
     }
     document.heading_with(
         "steps",
-        "those that lost most to stalls first, then the slowest; replayed from their own passes",
+        "largest loss to stalls first, then the slowest; replayed from their own passes",
     );
     let mut rows: Vec<_> = page.steps.iter().collect();
     rows.sort_by_key(|s| (std::cmp::Reverse((s.stall_cost, s.excess)), s.step));
@@ -402,13 +398,17 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
 fn shares(page: &PipelinePage, document: &mut Document) {
     let what_if = &page.what_if;
     document.heading_with(
-        "who slows it",
+        "slowed by",
         match &page.bounds_only {
             None => {
-                "saved: a mean step if these passes were ideal; alone: the slowdown with everything else ideal"
+                "saved: mean time per step with these passes ideal; alone: slowdown with everything else \
+                 ideal"
                     .to_owned()
             }
-            Some(reason) => format!("saved: a mean step if these passes were ideal, at most, since {reason}"),
+            Some(reason) => format!(
+                "saved: upper bound of the mean time per step with these passes ideal, \
+                because {reason}"
+            ),
         },
     );
     let mut columns = vec![

@@ -22,9 +22,9 @@ impl Shown {
         const CAUSES: usize = 3;
         let Some(warm_up) = &self.report.warm_up else { return };
         let steps = warm_up.steps.len() as f64;
-        document.heading_with("one-off costs", "steps before the steady state, left out of the means");
+        document.heading_with("one-off costs", "steps before the steady state, excluded from the means");
         let mut lines = vec![Cell::from(format!(
-            "steps {}: {}, {} beyond the median step",
+            "steps {}: {}, {} above the median step",
             warm_up.steps.join(", "),
             time(warm_up.time_ns),
             time(warm_up.one_off_ns)

@@ -56,7 +56,7 @@ fn rows(text: &str) -> Result<Rows, Problem> {
             return Err(Problem::new(format!("`{word}` is not a row")).in_file("--rows").hint(did_you_mean(
                 word,
                 known,
-                &format!("use {} or numbers of tracks", known.join(", ")),
+                &format!("use {} or track numbers", known.join(", ")),
             )));
         }
     }
@@ -96,7 +96,11 @@ impl Answer for Shown {
             )
             .into(),
         ]);
-        document.heading_with("Names", "share of the range times the rows that can be busy at the same time");
+        document.heading_with(
+            "Names",
+            "share of the range, multiplied by the rows that can be busy at the \
+            same time",
+        );
         let columns = vec![
             Column::words("name"),
             Column::words("class"),

@@ -36,7 +36,7 @@ pub(crate) fn cut(name: &str, room: usize, terminal: Terminal) -> String {
 impl Shown {
     pub(super) fn lines(&self, document: &mut Document) {
         let report = &self.report;
-        document.heading_with("where a step goes", "mean of ranks and steps; the parts add up to the step");
+        document.heading_with("step breakdown", "mean of ranks and steps; the parts add up to the step");
         let mut bars = Vec::new();
         for line in &report.lines {
             bars.push(bar(1, &line.part, Tone::Strong));
@@ -84,7 +84,7 @@ impl Shown {
         }
         let more = findings.len().saturating_sub(MOST);
         let remark = if more > 0 {
-            format!("the {MOST} most expensive of {}; --json has all", findings.len())
+            format!("the {MOST} most expensive of {}; all with --json", findings.len())
         } else {
             String::new()
         };
@@ -140,7 +140,7 @@ impl Shown {
         let cut = report.cut_by.map(crate::printer::words).unwrap_or_default();
         document.heading_with(
             "steps",
-            format!("cut by {cut}; ranks differ by up to {}", time(report.step_spread as f64)),
+            format!("steps found by {cut}; ranks differ by up to {}", time(report.step_spread as f64)),
         );
         let groups = self.groups();
         let mut columns = vec![Column::numbers("step"), Column::numbers("time")];
@@ -197,7 +197,7 @@ impl Shown {
     }
 
     fn spreads(&self, document: &mut Document) {
-        document.heading_with("over ranks", "time of a step");
+        document.heading_with("over ranks", "step time");
         let steps = self.report.steps.len().max(1) as f64;
         let columns = vec![
             Column::words("part"),
@@ -298,7 +298,7 @@ impl Shown {
             ("compute", Cell::from(share(all.compute))),
             (
                 "communication",
-                Cell::from(format!("{}, of it exposed {}", share(all.communication), share(all.exposed))),
+                Cell::from(format!("{}, of which exposed {}", share(all.communication), share(all.exposed))),
             ),
             ("copies alone", Cell::from(share(all.copies))),
             ("idle", Cell::from(share(all.idle))),
@@ -337,7 +337,7 @@ impl Shown {
             let mut bullets: Vec<Cell> = report.repairs.iter().take(MOST).map(tell).collect();
             if report.repairs.len() > MOST {
                 bullets
-                    .push(Cell::from(format!("and {} more (--json has all)", report.repairs.len() - MOST)));
+                    .push(Cell::from(format!("and {} more (all with --json)", report.repairs.len() - MOST)));
             }
             document.blocks.push(Block::Bullets(bullets));
         }

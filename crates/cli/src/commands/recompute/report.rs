@@ -59,7 +59,8 @@ impl Recompute {
             document.spans(vec![
                 Cell::new("nothing fits", Tone::Bad),
                 format!(
-                    ": with every layer recomputed the fullest stage takes {} of {}; limit for {} fit probability: {}",
+                    ": with full recompute, the fullest stage uses {} of {}; limit for {} fit probability: \
+                     {}",
                     human::bytes(full.memory),
                     human::bytes(*device_memory),
                     human::percent(self.solved.answer.probability),
@@ -68,9 +69,9 @@ impl Recompute {
                 .into(),
             ]);
             if self.solved.answer.remedies.is_empty() {
-                document.paragraph("no single change of those tried makes it fit: more devices are needed");
+                document.paragraph("none of the changes tried makes it fit: more devices are needed");
             } else {
-                document.paragraph("each of these would make it fit, alone:");
+                document.paragraph("each of these changes alone makes it fit:");
                 let list = self.solved.answer.remedies.iter().map(|r| Cell::from(r.change.as_str()));
                 document.blocks.push(Block::Bullets(list.collect()));
             }
@@ -101,7 +102,7 @@ impl Recompute {
     /// What the best is best of where every stage must choose the same, and what is faster without the limits of launch flags.
     fn best_of_flags(&self) -> String {
         let framework = railwright_tuner::recompute::framework_name(&self.solved.answer.none.plan.software);
-        let claim = format!(", the fastest choice for all stages that flags of {framework} express");
+        let claim = format!(", the fastest choice for all stages that {framework} flags can express");
         let (any, best) = (&self.solved.answer.uniform_any, &self.solved.answer.best);
         match any.as_ref().zip(best.as_ref()).filter(|(any, best)| any.step_time < best.step_time) {
             Some((any, _)) => format!(
@@ -125,7 +126,7 @@ impl Recompute {
         );
         let rows = [
             Some(("nothing", &answer.none)),
-            Some(("every layer in full", &answer.full)),
+            Some(("full, all layers", &answer.full)),
             answer.given.as_ref().map(|v| ("as given", v)),
             answer.uniform.as_ref().map(|v| ("best on all stages, by flags", v)),
             answer
@@ -170,7 +171,7 @@ impl Recompute {
         document.heading_with(
             which,
             format!(
-                "of one micro batch keeps {} and takes {}",
+                "per micro-batch: {} kept, {} compute",
                 human::bytes(layer.kept),
                 human::seconds(layer.time)
             ),

@@ -111,7 +111,11 @@ impl Answered {
         if let Some((first, second)) = self.pareto {
             let (shown, found) = (self.shown.len() as u64, self.found as u64);
             let layouts = if shown < found {
-                format!("{} of {} layouts, spread along them, that", human::whole(shown), human::whole(found))
+                format!(
+                    "{} of {} layouts, spread over the front, that",
+                    human::whole(shown),
+                    human::whole(found)
+                )
             } else {
                 format!("{} that", counted_as(found, "layout", "layouts"))
             };
@@ -175,10 +179,11 @@ impl Answered {
             |goal: Objective| matches!(goal, Objective::Time | Objective::Dollars | Objective::Devices);
         match (self.pareto, self.objective) {
             (Some((first, second)), _) if follows(first) && follows(second) => Some(
-                "time and cost are equivalent on a single cluster size: compare several with --gpus or --cluster",
+                "time and cost have the same order on one cluster size: compare several with --gpus or \
+                 --cluster",
             ),
             (None, Objective::Devices) => {
-                Some("only one number of devices was compared: name several with --gpus")
+                Some("only one number of devices was compared: pass several with --gpus")
             }
             _ => None,
         }
@@ -217,7 +222,7 @@ impl Answered {
         let rows = self.rows().map(|shown| self.row(shown, has_interval)).collect();
         document.table(Table { columns, rows });
         self.odd_rows(document);
-        document.heading_with("where the time goes", "percent of the step, on the critical stage");
+        document.heading_with("step breakdown", "percent of the step on the critical stage");
         document.table(self.shares());
         self.timeline(document);
     }
@@ -420,10 +425,10 @@ fn nothing_fits(nothing: &Nothing, fit_probability: f64, document: &mut Document
             "none of {}{}",
             counted_as(nothing.tried as u64, "remedy that was tried", "remedies that were tried"),
             if nothing.is_complete {
-                ": sharding everything, offload, up to 64 times the devices; a smaller model, a shorter sequence or devices with more memory \
-                 are left"
+                ": full sharding, offload, up to 64 times the devices; use a smaller model, shorter sequences \
+                 or devices with more memory"
             } else {
-                "; the others were not, because the search was stopped"
+                "; the others were not tried, because the search was stopped"
             }
         ));
         return;
@@ -446,9 +451,9 @@ fn needs(miss: &Miss) -> Bytes {
 
 fn remedy_words(remedy: &Remedied) -> String {
     match remedy.change {
-        Change::FreeDegrees => "leave the degrees to the search".to_owned(),
-        Change::FreeMicroBatch => "leave the micro batch to the search".to_owned(),
-        Change::FreeRecompute => "leave recompute to the search".to_owned(),
+        Change::FreeDegrees => "search the parallel sizes".to_owned(),
+        Change::FreeMicroBatch => "search the micro-batch size".to_owned(),
+        Change::FreeRecompute => "search the recompute policy".to_owned(),
         Change::ShardEverything => "--sharding fsdp".to_owned(),
         Change::OffloadOptimizer => "--offload-optimizer 1".to_owned(),
         Change::OffloadActivations => "--offload-activations 1".to_owned(),
@@ -477,7 +482,7 @@ fn why(answer: &WhyNotAnswer, fit_probability: f64, document: &mut Document) {
         WhyNot::TooLarge(large) => {
             let miss = &large.miss;
             let text = format!(
-                ": stage {} needs {} for a chance of {}, a device has {}: it lacks {}",
+                ": stage {} needs {} to fit with {} probability, a device has {}: {} short",
                 large.stage,
                 human::bytes(needs(miss)),
                 probability(fit_probability),
@@ -486,7 +491,7 @@ fn why(answer: &WhyNotAnswer, fit_probability: f64, document: &mut Document) {
             );
             document.spans(vec![Cell::new("it does not fit", Tone::Bad), text.into()]);
             document
-                .paragraph(Cell::new(format!("the smallest that has it: {}", answer.layout), Tone::Faint));
+                .paragraph(Cell::new(format!("smallest matching layout: {}", answer.layout), Tone::Faint));
         }
         WhyNot::Best(_) => {
             document
@@ -516,7 +521,7 @@ fn why(answer: &WhyNotAnswer, fit_probability: f64, document: &mut Document) {
                 })
                 .collect();
             if !parts.is_empty() {
-                document.paragraph(format!("against the best: {}", parts.join(", ")));
+                document.paragraph(format!("relative to the best: {}", parts.join(", ")));
             }
         }
     }

@@ -81,13 +81,13 @@ pub(super) fn find(path: &[String]) -> Result<&'static Command, Reply> {
             let list = format!("there are {}", names.join(", "));
             let hint = did_you_mean(word, names.iter().copied(), &list);
             let word = human::shorten(word);
-            return Err(Reply::Unknown(Problem::new(format!("no question is called `{word}`")).hint(hint)));
+            return Err(Reply::Unknown(Problem::new(format!("unknown command `{word}`")).hint(hint)));
         };
         command = inner;
     }
     if command.get_subcommands().next().is_some() || path.is_empty() {
         let names: Vec<&str> = asked(command).map(Command::get_name).collect();
-        let problem = Problem::new(format!("`{}` needs another word", path.join("/")));
+        let problem = Problem::new(format!("`{}` needs a subcommand", path.join("/")));
         return Err(Reply::Unknown(problem.hint(format!("there are {}", names.join(", ")))));
     }
     Ok(command)

@@ -30,9 +30,10 @@ fn document() -> Value {
         "info": {
             "title": "railwright serve",
             "version": format!("{VERSION}"),
-            "summary": "Every command of railwright as a question over HTTP, for the machine that it runs on",
-            "description": "A question is a command of the program, an answer is the bytes that the command prints with `--json`. \
-                Addresses are relative to `http://127.0.0.1:PORT/TOKEN/`, which `railwright serve` prints; the token is new at each start.",
+            "summary": "Every command of Railwright over HTTP, on localhost",
+            "description": "A request names a command and its arguments; the response has the bytes that the \
+                command prints with `--json`. URLs are relative to `http://127.0.0.1:PORT/TOKEN/`, which \
+                `railwright serve` prints. Each start creates a new token.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
         "servers": [{
@@ -243,12 +244,12 @@ fn beside() -> Map<String, Value> {
     let paths = json!({
         "/api/v1/start": { "get": {
             "operationId": "start",
-            "summary": "What was given when the server was started",
+            "summary": "Paths passed at the start of the server",
             "responses": { "200": { "description": "Given", "content": content(json!({ "$ref": "#/components/schemas/Start" })) } },
         } },
         "/api/v1/traces": { "get": {
             "operationId": "traces",
-            "summary": "Jobs that can be opened below what was given, as they lie there now",
+            "summary": "Jobs below the paths passed at the start, as currently on disk",
             "responses": { "200": { "description": "Found", "content": content(json!({ "$ref": "#/components/schemas/Traces" })) } },
         } },
         "/api/v1/openapi.json": { "get": {
@@ -258,7 +259,7 @@ fn beside() -> Map<String, Value> {
         } },
         "/api/v1/uploads": { "post": {
             "operationId": "upload",
-            "summary": "Keeps a file, at most 512 MiB, until the server ends",
+            "summary": "Keep a file, at most 512 MiB, until the server stops",
             "parameters": [{ "name": "name", "in": "query", "schema": { "type": "string" } }],
             "requestBody": { "required": true, "content": { "application/octet-stream": {} } },
             "responses": {
@@ -268,7 +269,7 @@ fn beside() -> Map<String, Value> {
         } },
         "/api/v1/jobs": { "post": {
             "operationId": "start_job",
-            "summary": "Asks a question that takes long",
+            "summary": "Start a long-running request",
             "requestBody": { "required": true, "content": content(json!({ "$ref": "#/components/schemas/Job" })) },
             "responses": {
                 "202": { "description": "Begun", "content": content(json!({
@@ -280,8 +281,8 @@ fn beside() -> Map<String, Value> {
             "parameters": [job],
             "delete": {
                 "operationId": "stop_job",
-                "summary": "Stops a job; what it has found by then is its answer, with the outcome `interrupted`",
-                "responses": { "204": { "description": "It will stop" }, "default": told },
+                "summary": "Stop a job; its response has the results so far and the outcome `interrupted`",
+                "responses": { "204": { "description": "Stopping" }, "default": told },
             },
         },
         "/api/v1/jobs/{job}/events": {
@@ -306,7 +307,8 @@ fn schemas() -> Value {
     json!({
         "Answer": {
             "type": "object",
-            "description": "What the command prints with `--json`. New fields may come at any time; `schema_version` grows when one changes or goes.",
+            "description": "Output of the command with `--json`. New fields may be added at any time; \
+                `schema_version` increases when a field changes or is removed.",
             "properties": {
                 "schema_version": { "const": crate::printer::SCHEMA_VERSION },
                 "kind": { "type": "string" },
@@ -318,7 +320,7 @@ fn schemas() -> Value {
             "type": "object",
             "properties": {
                 "problems": { "type": "array", "items": { "$ref": "#/components/schemas/Problem" } },
-                "command": { "type": "string", "description": "The command line that says the same" },
+                "command": { "type": "string", "description": "Equivalent command line" },
             },
             "required": ["problems"],
         },
@@ -343,7 +345,7 @@ fn schemas() -> Value {
                 "traces": { "type": "array", "items": { "type": "string" } },
                 "folder_of_traces": text(),
                 "jobs": { "type": "array", "items": { "$ref": "#/components/schemas/TracedJob" } },
-                "more_jobs": { "type": "boolean", "description": "Whether there are more than are told" },
+                "more_jobs": { "type": "boolean", "description": "Whether the list is truncated" },
                 "examples": { "type": "array", "items": {
                     "type": "object", "properties": { "name": { "type": "string" }, "about": { "type": "string" }, "run": { "type": "object" } } } },
             },
@@ -352,17 +354,18 @@ fn schemas() -> Value {
             "type": "object",
             "properties": {
                 "jobs": { "type": "array", "items": { "$ref": "#/components/schemas/TracedJob" } },
-                "more": { "type": "boolean", "description": "Whether there are more than are told" },
+                "more": { "type": "boolean", "description": "Whether the list is truncated" },
             },
             "required": ["jobs", "more"],
         },
         "TracedJob": {
             "type": "object",
-            "description": "Files that are one job, as far as their heads tell",
+            "description": "Files of one job, as far as their headers show",
             "properties": {
-                "name": { "type": "string", "description": "Its place below what was given" },
+                "name": { "type": "string", "description": "Path below those passed at the start" },
                 "folder": { "type": "string" },
-                "paths": { "type": "array", "items": { "type": "string" }, "description": "The argument `paths` of commands that read it" },
+                "paths": { "type": "array", "items": { "type": "string" }, "description": "Value for the \
+                    argument `paths` of a command" },
                 "format": { "type": "string" },
                 "ranks": count(),
                 "files": { "type": "integer" },
@@ -373,7 +376,7 @@ fn schemas() -> Value {
         "Upload": {
             "type": "object",
             "properties": {
-                "path": { "type": "string", "description": "Stands wherever an argument takes a path", "examples": ["upload:1/config.json"] },
+                "path": { "type": "string", "description": "Can be used wherever an argument takes a path", "examples": ["upload:1/config.json"] },
                 "name": { "type": "string" },
                 "bytes": { "type": "integer" },
             },
@@ -394,16 +397,16 @@ fn schemas() -> Value {
 fn headers() -> Value {
     json!({
         "Outcome": {
-            "description": "The exit code in a word: 0, 1, 4, 5 or 130",
+            "description": "Exit code as a word: 0, 1, 4, 5 or 130",
             "schema": { "enum": ["yes", "no", "at-risk", "cannot-tell", "interrupted"] },
         },
         "Notes": {
-            "description": "What the command says beside its answer, such as files that it could not read: a JSON list of texts, \
-                percent-encoded",
+            "description": "Messages of the command, such as files that could not be read: a JSON list of \
+                strings, percent-encoded",
             "schema": { "type": "string" },
         },
         "Command": {
-            "description": "The command line that prints the same, percent-encoded UTF-8",
+            "description": "Equivalent command line, percent-encoded UTF-8",
             "schema": { "type": "string" },
         },
     })
@@ -412,7 +415,7 @@ fn headers() -> Value {
 fn responses() -> Value {
     json!({
         "Answer": {
-            "description": "The answer, byte for byte what the command prints",
+            "description": "The response, identical to the output of the command",
             "headers": {
                 "Railwright-Outcome": { "$ref": "#/components/headers/Outcome" },
                 "Railwright-Notes": { "$ref": "#/components/headers/Notes" },
@@ -424,8 +427,9 @@ fn responses() -> Value {
             },
         },
         "Problems": {
-            "description": "422: the question is at fault. 400 malformed, 403 another site, 404 unknown, 405 method, 408 too slow, \
-                413 too large, 421 foreign host, 429 and 503 too much at once, 500 a bug, 504 too long: ask it as a job",
+            "description": "422: invalid arguments. 400 malformed, 403 other origin, 404 unknown, 405 method, \
+                408 request timeout, 413 too large, 421 other host, 429 and 503 too many requests, 500 \
+                internal error, 504 timeout: start it as a job",
             "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Problems" } } },
         },
     })

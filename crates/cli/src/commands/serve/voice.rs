@@ -34,7 +34,8 @@ pub(super) fn voice(
         return Ok((None, Vec::new()));
     }
     let names = forms(command);
-    let problem = Problem::new(format!("`{}` has no form `{}`", command.get_name(), human::shorten(format)));
+    let problem =
+        Problem::new(format!("`{}` has no format `{}`", command.get_name(), human::shorten(format)));
     let list =
         if names.is_empty() { "leave it out".to_owned() } else { format!("there are {}", names.join(", ")) };
     Err(problem.at_key("format").hint(did_you_mean(format, names.iter().map(String::as_str), &list)))

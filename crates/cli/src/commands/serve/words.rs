@@ -31,7 +31,7 @@ impl Words {
     pub(super) fn arguments(&mut self, command: &Command, question: &Question) -> Vec<Problem> {
         let mut problems = Vec::new();
         if question.arguments.len() > MOST_ARGUMENTS {
-            return vec![Problem::new(format!("a question has at most {MOST_ARGUMENTS} arguments"))];
+            return vec![Problem::new(format!("a request has at most {MOST_ARGUMENTS} arguments"))];
         }
         let mut given: Vec<(&Arg, &str, &Value)> = Vec::new();
         for (name, value) in &question.arguments {
@@ -41,7 +41,7 @@ impl Words {
             match command.get_arguments().find(|argument| is_called(argument, name)) {
                 Some(argument) if settable(command).any(|one| one.get_id() == argument.get_id()) => {
                     if given.iter().any(|(known, ..)| known.get_id() == argument.get_id()) {
-                        let message = format!("`{}` is set twice, by different names", name_of(argument));
+                        let message = format!("`{}` is set twice, under different names", name_of(argument));
                         problems.push(Problem::new(message).at_key(human::shorten(name)));
                     }
                     given.push((argument, name, value));
@@ -106,11 +106,11 @@ impl Words {
 
 fn refused(argument: &Arg, name: &str) -> Problem {
     let problem = if writes(argument) {
-        Problem::new("nothing is written through the server").hint("omit it: the result is the response")
+        Problem::new("the server writes no files").hint("omit it: the result is the response")
     } else if matches!(argument.get_id().as_str(), "format" | "json") {
         Problem::new("the output format is not an argument").hint("such as `\"format\": \"csv\"`")
     } else {
-        Problem::new("this is about the terminal").hint("leave it out")
+        Problem::new("this option applies to the terminal").hint("leave it out")
     };
     problem.at_key(human::shorten(name))
 }
@@ -156,11 +156,11 @@ fn flag(argument: &Arg, long: &str, value: &Value) -> Result<Vec<String>, Proble
 fn texts(argument: &Arg, value: &Value) -> Result<Vec<String>, Problem> {
     let one = |value: &Value| match value {
         Value::String(text) if text.contains('\0') => {
-            Err(Problem::new("a text holds a zero byte").at_key(name_of(argument)))
+            Err(Problem::new("a string contains a zero byte").at_key(name_of(argument)))
         }
         Value::String(text) => Ok(text.clone()),
         Value::Number(number) => Ok(number.to_string()),
-        _ => Err(Problem::new("expected a text, a number, or a list of these").at_key(name_of(argument))),
+        _ => Err(Problem::new("expected a string, a number, or a list of these").at_key(name_of(argument))),
     };
     match value {
         Value::Array(list) if list.len() > MOST => {

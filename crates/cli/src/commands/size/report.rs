@@ -22,8 +22,7 @@ impl Answer for Answered {
         let mut document = Document::default();
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         if !self.is_complete {
-            document
-                .paragraph(Cell::new("stopped early: more cluster sizes were to be tried", Tone::Doubtful));
+            document.paragraph(Cell::new("stopped early: not all cluster sizes were tried", Tone::Doubtful));
         }
         self.verdict(&mut document);
         document.chosen(&self.chosen);
@@ -108,7 +107,7 @@ impl Answered {
         let goal = self.goal();
         if let Some(row) = verdict.chosen.and_then(|index| self.sized.rows.get(index)) {
             let text = format!(
-                ": {} {} ({} machines of {}) take {}, expected between {} and {}{}",
+                ": {} {} ({} machines of {}) take {}, 90% interval {} to {}{}",
                 human::whole(row.devices),
                 row.accelerator,
                 human::whole(row.machines),
@@ -130,8 +129,11 @@ impl Answered {
         } else if verdict.is_no {
             document.spans(vec![Cell::new(format!("not {goal}"), Tone::Bad), self.nearest().into()]);
         } else if self.sized.rows.is_empty() {
-            let reason =
-                self.sized.impossible.first().map_or("nothing was tried", |none| none.reason.as_str());
+            let reason = self
+                .sized
+                .impossible
+                .first()
+                .map_or("no cluster size was tried", |none| none.reason.as_str());
             document.spans(vec![
                 Cell::new("no cluster size can train this model", Tone::Bad),
                 format!(": {reason}").into(),
@@ -141,9 +143,12 @@ impl Answered {
 
     fn nearest(&self) -> String {
         let Some(miss) = self.sized.verdict.nearest else {
-            let reason =
-                self.sized.impossible.first().map_or("nothing was tried", |none| none.reason.as_str());
-            return format!(": no number of devices can train it: {reason}");
+            let reason = self
+                .sized
+                .impossible
+                .first()
+                .map_or("no cluster size was tried", |none| none.reason.as_str());
+            return format!(": no cluster size can train it: {reason}");
         };
         let Some(row) = self.sized.rows.get(miss.row) else { return String::new() };
         let mut text = format!(

@@ -66,7 +66,7 @@ fn of(file: &str, log: &str, arguments: &RunArguments) -> Result<Run, Failure> {
     run::resolve(&typed).map(|resolved| resolved.run).map_err(|failure| match failure {
         Failure::Input(problems) if file == log => {
             let ending = Path::new(file).extension().is_some_and(|e| e == "log" || e == "out" || e == "txt");
-            let hint = "name the variant that wrote it, as in `--measured train-1.sh=train-1.log`";
+            let hint = "pass its variant, as in `--measured train-1.sh=train-1.log`";
             let told = problems.into_iter().map(|problem| if ending { problem.hint(hint) } else { problem });
             Failure::Input(told.collect())
         }
@@ -88,11 +88,11 @@ fn belongs(run: &Run, own: &Run, log: &str) -> Result<(), Problem> {
     match other {
         None => Ok(()),
         Some(((what, found), (_, wanted))) => Err(Problem::new(format!(
-            "this log is of another job: {} {what}, and the tuned file has {}",
+            "this log belongs to another job: {} {what}, but the tuned file has {}",
             human::whole(found),
             human::whole(wanted)
         ))
         .in_file(log)
-        .hint("leave it out of --measured")),
+        .hint("omit it from --measured")),
     }
 }

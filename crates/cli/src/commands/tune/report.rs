@@ -313,9 +313,11 @@ impl Tuned {
         let measured = best.measured.as_ref().zip(self.own.measured.as_ref());
         let text = match measured {
             Some(((best, _), (own, _))) => {
-                format!("measured: layout 1 takes {} where yours takes {}", seconds(*best), seconds(*own))
+                format!("measured: layout 1 takes {}, the current one {}", seconds(*best), seconds(*own))
             }
-            None if best.change >= 0.0 => "no other layout is predicted to be faster than yours".to_owned(),
+            None if best.change >= 0.0 => {
+                "no other layout is predicted to be faster than the current one".to_owned()
+            }
             None if best.change.abs() < self.band() => format!(
                 "layout 1 is predicted to be {:.1}% faster, which is within the model error of {band:.0}% (68% of pairs, ~): benchmark it",
                 -best.change * 100.0
@@ -329,8 +331,13 @@ impl Tuned {
         if let Some(level) = &self.level {
             document.paragraph(
                 format!(
-                    "{} measured: runs take {:.2} times what was predicted, and one layout departs from that by {:.0}%",
-                    if level.layouts == 1 { "1 layout".to_owned() } else { format!("{} layouts", level.layouts) },
+                    "{} measured: runs take {:.2} times the prediction, with a deviation of {:.0}% per \
+                     layout",
+                    if level.layouts == 1 {
+                        "1 layout".to_owned()
+                    } else {
+                        format!("{} layouts", level.layouts)
+                    },
                     level.factor,
                     level.departure.exp_m1() * 100.0
                 )
@@ -398,7 +405,7 @@ impl Tuned {
         let text = match (self.next, self.level.is_some()) {
             (Some(at), true) => {
                 let row = &self.rows[at];
-                format!("run layout {} next: of those not measured it could be the fastest", row.ranked.rank)
+                format!("run layout {} next: it may be the fastest of those not measured", row.ranked.rank)
             }
             (None, true) => {
                 "no layout that was not measured is expected to be faster than the best measured one"
@@ -417,8 +424,8 @@ impl Tuned {
 /// A habit in words.
 fn what(key: &str) -> &'static str {
     match key {
-        "uneven_stages" => "stages of equal numbers of layers",
-        _ => "no context parallelism at short sequences",
+        "uneven_stages" => "equal layers per stage",
+        _ => "no context parallelism for short sequences",
     }
 }
 

@@ -71,14 +71,14 @@ impl Original {
                 || resolved.run.cluster.devices != own.cluster.devices
             {
                 return Err(
-                    "the edited file reads back as another model or another number of GPUs".to_owned()
+                    "the edited file is read back with another model or another number of GPUs".to_owned()
                 );
             }
             let others: Vec<String> =
                 differences(plan, &resolved.run.plan).into_iter().filter(|key| !lost.contains(key)).collect();
             if !others.is_empty() {
                 return Err(format!(
-                    "the edited file reads back with another {}",
+                    "the edited file is read back with another {}",
                     human::shorten(&others.join(", "))
                 ));
             }

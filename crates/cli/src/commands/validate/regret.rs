@@ -41,17 +41,18 @@ impl Answer for Judged {
         let mut document = Document::default();
         let Regret { sweeps: all, overall, sources, targets, .. } = &self.0;
         document.heading_with(
-            "what the pick loses, by source",
+            "regret of the predicted choice, by source",
             format!(
-                "{} sweeps of {} layouts; time of the layout predicted fastest over the best measured one, less one",
+                "{} sweeps of {} layouts; regret: measured time of the layout predicted fastest over the \
+                 fastest measured time, minus 1",
                 human::whole(overall.sweeps as u64),
                 human::whole(overall.layouts as u64)
             ),
         );
         let Some(met) = self.0.met else {
             document.paragraph(
-                "no sweep: no three rows share source, model, accelerator, devices, sequence, batch, framework and precision, \
-                 and differ in layout and by 5% in time",
+                "no sweep: it needs three rows with the same source, model, accelerator, devices, sequence, \
+                 batch, framework and precision, and with layouts that differ by 5% in time",
             );
             return document;
         };
@@ -70,10 +71,10 @@ impl Answer for Judged {
         worst.sort_by(|a, b| b.regret.total_cmp(&a.regret).then(a.pick.cmp(&b.pick)));
         worst.truncate(WORST);
         if !worst.is_empty() {
-            document.heading("sweeps that lose most");
+            document.heading("sweeps with the largest regret");
             document.table(sweeps(worst.into_iter(), true));
         }
-        document.heading_with("with memory", "the fastest predicted layout that is also predicted to fit");
+        document.heading_with("with memory", "choice: the layout predicted to be fastest and to fit");
         document.table(memory(&self.0.memory));
         document
     }

@@ -38,8 +38,7 @@ pub(super) fn document(rehearsed: &Rehearsed) -> Document {
     }
     if let Some(key) = &answer.rivals {
         document.paragraph(
-            format!("Two changes set `{key}` to different values, so there is no run with all of them.")
-                .as_str(),
+            format!("Two changes set `{key}` to different values, so they cannot be combined.").as_str(),
         );
     }
     for rehearsal in answer.alone.iter().chain(&answer.together) {
@@ -178,8 +177,7 @@ fn headline(possible: &Possible) -> String {
         Fit::DoesNotFit => words.push_str(", which does not fit"),
     }
     if let (Some(rent), Some(calendar)) = (after.rent, after.calendar) {
-        let _ =
-            write!(words, "; the whole run takes {} and {}", human::seconds(calendar), human::dollars(rent));
+        let _ = write!(words, "; whole run: {} and {}", human::seconds(calendar), human::dollars(rent));
     }
     words
 }
@@ -229,7 +227,8 @@ fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) 
     if let Some(evidence) = &rehearsal.evidence {
         bullets.push(Cell::new(
             format!(
-                "{} pairs of measured runs differ in the {} alone; with their publication left out of the fit, the ratio is off by {} at the median and at most {} in nine of ten",
+                "{} pairs of measured runs differ only in the {}; fitted without their publication, the ratio \
+                 has an error of {} (median), and at most {} in nine of ten",
                 evidence.pairs,
                 evidence.what,
                 human::percent(evidence.median),
@@ -249,7 +248,7 @@ fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) 
     bullets.extend(possible.warnings.iter().map(warning));
     if !possible.resolved.is_empty() {
         let ids = possible.resolved.iter().map(|id| format!("[{id}]")).collect::<Vec<_>>().join(", ");
-        bullets.push(Cell::new(format!("no longer doubtful: {ids}"), Tone::Good));
+        bullets.push(Cell::new(format!("resolved: {ids}"), Tone::Good));
     }
     if !bullets.is_empty() {
         document.blocks.push(Block::Bullets(bullets));

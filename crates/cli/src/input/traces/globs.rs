@@ -47,7 +47,7 @@ pub(super) fn find(path: &str) -> Result<Vec<PathBuf>, Problem> {
                 parts.push(Part::Below);
             }
         } else if is_like {
-            let like = Pattern::new(&text).map_err(|error| wrong(format!("this is no pattern: {error}")))?;
+            let like = Pattern::new(&text).map_err(|error| wrong(format!("invalid pattern: {error}")))?;
             parts.push(Part::Like(like));
         } else {
             parts.push(Part::Name(text.into_owned()));

@@ -209,7 +209,7 @@ pub(crate) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
         files
     };
     if files.is_empty() {
-        return Err(Problem::new("there is no file in this folder").in_file(path));
+        return Err(Problem::new("the folder contains no files").in_file(path));
     }
     files
         .iter()

@@ -43,7 +43,7 @@ fn passes(estimate: &Estimate, shown: &[usize]) -> Table {
         Column::words("also").expendable(3),
         Column::numbers("forward"),
         Column::numbers("backward"),
-        Column::numbers("of it recompute").expendable(4),
+        Column::numbers("of which recompute").expendable(4),
         Column::numbers("busy").expendable(1),
         Column::numbers("exposed").expendable(2),
         Column::numbers("idle").expendable(1),

@@ -163,14 +163,10 @@ fn points(curve: &Curve) -> Table {
 fn remarks(curve: &Curve) -> Vec<Cell> {
     let mut remarks = vec![
         Cell::from(
-            "closed form: the same ranks and NICs without contention; algorithm and protocol are those of its lowest time",
+            "closed form: same ranks and NICs, no contention, with its fastest algorithm and protocol",
         ),
-        Cell::from(
-            "slowdown: bandwidth time on the topology over that at the devices' own ports; latency is not slowed",
-        ),
-        Cell::from(
-            "links: directed; busy is the share of the collective's bandwidth time that they would need at full rate",
-        ),
+        Cell::from("slowdown: bandwidth time on the topology over that at full NIC speed; latency excluded"),
+        Cell::from("links: directed; busy: share of the collective's bandwidth time needed at full rate"),
     ];
     if curve.slowdown.median > 1.5 {
         remarks.push(Cell::new(

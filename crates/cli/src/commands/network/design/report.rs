@@ -160,7 +160,8 @@ impl Answered {
             [] => return Vec::new(),
             [winner] => Cell::new(
                 format!(
-                    "{among}lowest cost per token, simulated: {} (devices, network and electricity over {} years)",
+                    "{among}lowest simulated cost per token: {} (devices, network and electricity over {} \
+                     years)",
                     named(winner),
                     self.years
                 ),
@@ -226,11 +227,11 @@ impl Answered {
                 "step time and dollars"
             };
             remarks.push(Cell::from(format!(
-                "fronts are within a domain size: none of the same size is as good in {axes}"
+                "fronts are within a domain size: no other network of that size is at least as good in {axes}"
             )));
         } else {
             remarks.push(Cell::from(format!(
-                "on the front of all domain sizes, larger ones priced: {} (`--json` marks them)",
+                "on the front over all domain sizes, with larger ones priced: {} (marked in `--json`)",
                 human::whole(across.len() as u64)
             )));
         }
@@ -240,7 +241,7 @@ impl Answered {
         for refused in &self.codesign.refused {
             let speed = gigabits(refused.speed);
             remarks.push(Cell::new(
-                format!("left out: {} at {speed}: {}", refused.kind.name(), refused.problem.message),
+                format!("not shown: {} at {speed}: {}", refused.kind.name(), refused.problem.message),
                 Tone::Faint,
             ));
         }

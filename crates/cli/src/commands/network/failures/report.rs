@@ -67,7 +67,7 @@ impl Answer for Answered {
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
         if self.list.len() > 1 {
-            document.heading_with("failures", "designs side by side, in a month of 730 hours");
+            document.heading_with("failures", "comparison of designs, per month of 730 hours");
             document.table(self.designs());
         }
         for failing in &self.list {
@@ -135,7 +135,7 @@ fn ranges(list: &[Range]) -> String {
 
 fn drawn(draw: &Draw) -> String {
     match draw {
-        Draw::Moments => "failures as they come".to_owned(),
+        Draw::Moments => "expected failures".to_owned(),
         Draw::Together(list) => {
             let parts: Vec<String> = list.iter().map(|(part, n)| super::super::several(*n, part)).collect();
             format!("any {} down", parts.join(" and "))
@@ -156,7 +156,7 @@ fn named(state: &State, slower: Option<f64>) -> Vec<(&'static str, Cell)> {
     let apart = if state.is_connected || !state.stranded.is_empty() {
         Cell::default()
     } else {
-        Cell::new("some domains share no rail or plane any more", Tone::Bad)
+        Cell::new("some domains have no common rail or plane left", Tone::Bad)
     };
     let cut = Cell::from(ranges(&state.cut_off));
     let stranded = Cell::from(ranges(&state.stranded));
@@ -165,7 +165,7 @@ fn named(state: &State, slower: Option<f64>) -> Vec<(&'static str, Cell)> {
         ("stranded", if state.stranded.is_empty() { stranded } else { stranded.toned(Tone::Bad) }),
         ("apart", apart),
         ("kept alone", share(state.kept_alone)),
-        ("kept by a neighbour", share(state.kept_neighbour)),
+        ("kept, neighbour", share(state.kept_neighbour)),
         ("kept spread", share(state.kept_spread)),
         (
             "step",
@@ -181,9 +181,9 @@ fn sample(sampled: &Sampled) -> Vec<(&'static str, Cell)> {
     let percent = |value: f64| format!("{:.3}%", value * 100.0);
     let error = percent(sampled.stopped_error);
     let stopped = if sampled.stopped <= 0.0 {
-        format!("none seen, so below {error} with 95% confidence")
+        format!("none observed: below {error} with 95% confidence")
     } else if sampled.stopped >= 1.0 {
-        format!("every state, so above {} with 95% confidence", percent(1.0 - sampled.stopped_error))
+        format!("all states: above {} with 95% confidence", percent(1.0 - sampled.stopped_error))
     } else {
         format!("{} of states, standard error {error}", percent(sampled.stopped))
     };
@@ -195,7 +195,7 @@ fn sample(sampled: &Sampled) -> Vec<(&'static str, Cell)> {
             percent(sampled.worst_slowdown - 1.0)
         )
     } else {
-        "no state could finish".to_owned()
+        "no state can finish the step".to_owned()
     };
     vec![
         ("states drawn", format!("{} (seed {})", human::whole(sampled.samples), sampled.seed).into()),
@@ -219,8 +219,8 @@ fn classes(failing: &Failing) -> Table {
         Column::numbers("step"),
         Column::numbers("fail a month"),
         Column::words("action").expendable(1),
-        Column::numbers("GPU-hours each").expendable(4),
-        Column::numbers("GPU-hours a month"),
+        Column::numbers("GPU-hours per failure").expendable(4),
+        Column::numbers("GPU-hours per month"),
     ];
     let all = &failing.expectation.classes;
     let rows = all.iter().map(|loss| {
@@ -266,7 +266,7 @@ fn expected(failing: &Failing) -> Vec<(&'static str, Cell)> {
         (
             "failures",
             format!(
-                "{} a month, {} of them stop the job",
+                "{} per month, {} of them stop the job",
                 amount(e.failures_per_month).text,
                 amount(e.interruptions_per_month).text
             )
@@ -275,7 +275,7 @@ fn expected(failing: &Failing) -> Vec<(&'static str, Cell)> {
         (
             "lost",
             format!(
-                "{} GPU-hours a month, {} of all: as if {} GPUs were missing",
+                "{} GPU-hours per month, {} of all: as if {} GPUs were missing",
                 amount(e.lost_hours_per_month).text,
                 human::percent(e.lost_share),
                 amount(e.mean_lost_devices).text
@@ -317,10 +317,13 @@ impl Answered {
     fn remarks(&self) -> Vec<Cell> {
         let mut remarks = vec![
             Cell::from(
-                "cut off: devices whose NIC is disconnected; stranded: unreachable through their domain too, so the step cannot finish",
+                "cut off: devices with a disconnected NIC; stranded: not reachable through their domain \
+                 either, so the step cannot finish",
             ),
             Cell::from(
-                "kept: of network bandwidth, by the most affected device on its own NIC (alone), with another that carries both (neighbour), or its domain over all NICs it has left (spread)",
+                "kept: network bandwidth left to the most affected device with its own NIC (alone), with a \
+                 NIC shared with one neighbour (neighbour), or with the remaining NICs of its domain \
+                 (spread)",
             ),
         ];
         for failing in &self.list {
@@ -333,12 +336,12 @@ impl Answered {
         }
         remarks.push(Cell::from(match &self.run {
             Some(run) => format!(
-                "step: of `{}`, when NICs keep what is left ({}); a step is as slow as its slowest member",
+                "step: of `{}`, with the remaining NIC bandwidth ({}); the slowest rank sets the step time",
                 human::shorten(run),
                 words(self.job.recovery)
             ),
             None => format!(
-                "step: exposed network time, {} of it{}, grows by what is lost ({})",
+                "step: exposed network time, {} of it{}, grows with the lost bandwidth ({})",
                 human::percent(self.job.exposed_share),
                 if self.says_share { "" } else { " (default; set --exposed-share or --run)" },
                 words(self.job.recovery)
@@ -349,7 +352,7 @@ impl Answered {
             self.job.interruption_hours
         )));
         remarks.push(Cell::from(
-            "rates and times to repair: catalog/network/failure_rates.csv and --rates; `--json` has each with its source",
+            "rates and repair times: catalog/network/failure_rates.csv and --rates; sources in `--json`",
         ));
         remarks
     }

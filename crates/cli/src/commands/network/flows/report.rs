@@ -123,13 +123,13 @@ impl Answer for Answered {
             ("99th percentile", Cell::seconds(quantile(&times, 0.99))),
         ]);
         let shown = self.flows.len().min(LISTED);
-        document.heading_with("slowest flows", format!("{shown} of {flows}, by time from begin to end"));
+        document.heading_with("slowest flows", format!("{shown} of {flows}, longest first"));
         document.table(self.slowest());
         document.heading("links");
         document.table(layers::table(&self.layers));
         document.blocks.push(Block::Bullets(vec![
             "rates: max-min fair; queues, pauses and congestion control are not simulated".into(),
-            "links: directed; busy is the share of the makespan that they would need at full rate".into(),
+            "links: directed; busy: share of the makespan needed at full rate".into(),
         ]));
         document
     }

@@ -44,9 +44,9 @@ impl Answer for Simulated {
             ("broken", simulation.failed.join(", ").into()),
             ("other jobs", background(simulation).into()),
         ]);
-        document.heading("from the closed form to the step");
+        document.heading("from closed form to simulated step");
         document.table(changes(simulation));
-        document.heading("exchanges by dimension");
+        document.heading("communication by dimension");
         document.table(dimensions(simulation));
         document.heading("links");
         document.table(layers::table(&simulation.layers));
@@ -70,7 +70,7 @@ fn seeds(simulation: &Simulation) -> String {
 
 fn background(simulation: &Simulation) -> String {
     simulation.background.map_or_else(String::new, |jobs| {
-        let who = if jobs.spare_only { "devices that the run leaves" } else { "every device" };
+        let who = if jobs.spare_only { "unused devices" } else { "every device" };
         format!("{who}, up to {} of its network bandwidth", human::percent(jobs.load))
     })
 }
@@ -132,16 +132,17 @@ fn dimensions(simulation: &Simulation) -> Table {
 fn remarks(simulation: &Simulation) -> Vec<Cell> {
     let mut remarks = vec![
         Cell::from(
-            "dimensions: all exchanges of a step, hidden or not, on the stage where they take longest; alone is each kind by itself on the topology",
+            "dimensions: all communication of a step, overlapped or not, on the slowest stage; alone: each \
+             kind without the others",
         ),
         Cell::from(
-            "links: directed; busy is the share of the step's time that they would need at full rate, the run's own traffic alone",
+            "links: directed; busy: share of the step time needed at full rate, for traffic of this run only",
         ),
     ];
     remarks.push(Cell::from(if simulation.is_exact {
-        "the groups of each exchange are equivalent in the network, so one group per kind is simulated"
+        "process groups of each kind are equivalent in this network, so one per kind is simulated"
     } else {
-        "approximate: groups of an exchange differ on this network and end with the slowest of them"
+        "approximate: process groups of one kind differ on this network; the slowest sets the time"
     }));
     if simulation.routing == "ecmp" && simulation.over_seeds.is_none() {
         remarks.push(Cell::from("routes: one hash seed; --seeds 16 shows the distribution over seeds"));
@@ -154,10 +155,11 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
     }
     if simulation.routing == "adaptive" {
         remarks.push(Cell::from(if simulation.detours.is_empty() {
-            "adaptive routing: minimal ways are at least as fast for every exchange alone".to_owned()
+            "adaptive routing: minimal routes are at least as fast for each kind of communication alone"
+                .to_owned()
         } else {
             format!(
-                "adaptive routing: through third groups go {}, minimally all others",
+                "adaptive routing: non-minimal routes for {}, minimal routes for all others",
                 simulation.detours.join(", ")
             )
         }));

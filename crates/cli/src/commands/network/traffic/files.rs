@@ -39,10 +39,10 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), Problem> {
     {
         return Err(Problem::new(format!("unknown image format: `{path}`"))
             .in_file("--heat")
-            .hint("let it end in `.svg` or `.png`"));
+            .hint("use the suffix `.svg` or `.png`"));
     }
     if let Some(cells) = arguments.cells.filter(|cells| !(1..=MOST_CELLS).contains(cells)) {
-        return Err(Problem::new(format!("{cells} cells along a side cannot be drawn"))
+        return Err(Problem::new(format!("{cells} cells per side cannot be drawn"))
             .in_file("--cells")
             .hint(format!("choose 1 to {MOST_CELLS}")));
     }
@@ -104,7 +104,7 @@ fn draw(path: &str, name: &str, cells: &Cells) -> Result<(), Failure> {
         String::new()
     };
     let chart = Heat {
-        title: format!("{name}: bytes from rank to rank in a step{average}"),
+        title: format!("{name}: bytes between ranks per step{average}"),
         side: cells.side,
         first: 0,
         per_cell: cells.per_cell,

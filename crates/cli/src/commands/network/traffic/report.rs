@@ -128,20 +128,17 @@ impl Answer for Sums {
             }
             View::Domain(rows) => {
                 let more = left_out(rows.len());
-                document.heading_with("domains", format!("what stays, leaves and arrives in a step{more}"));
+                document.heading_with("domains", format!("bytes that stay, leave and arrive per step{more}"));
                 document.table(domains(rows));
             }
             View::Rail(rows, _) => {
                 let more = left_out(rows.len());
-                document.heading_with("rails", format!("between domains, in a step{more}"));
+                document.heading_with("rails", format!("between domains, per step{more}"));
                 document.table(rails(rows));
             }
             View::Matrix(squares) => {
                 let more = left_out(squares.squares.iter().map(|square| square.cells.len()).sum());
-                document.heading_with(
-                    "matrix",
-                    format!("bytes from a rank to a rank, on average over a cell{more}"),
-                );
+                document.heading_with("matrix", format!("bytes between two ranks, mean over a cell{more}"));
                 let mut table = squares_table(squares);
                 table.rows.truncate(SHOWN);
                 document.table(table);
@@ -149,10 +146,10 @@ impl Answer for Sums {
             View::Link { rows, graph, detail, unjoined } => {
                 let pooled =
                     if *detail == Detail::Pooled { "; links of a switch upwards count as one" } else { "" };
-                document.heading_with("links", format!("by layer, in a step{pooled}"));
+                document.heading_with("links", format!("by layer, per step{pooled}"));
                 document.table(links(rows, graph));
                 if *unjoined > Bytes::ZERO {
-                    let text = format!("{} have no way to their receivers", amount(*unjoined));
+                    let text = format!("{} have no route to their receivers", amount(*unjoined));
                     document.spans(vec![Cell::new(text, Tone::Bad)]);
                 }
             }
@@ -216,7 +213,7 @@ fn head(summary: &Summary, design: Option<&str>) -> Vec<(&'static str, Cell)> {
         ),
         ("network", design.unwrap_or_default().into()),
         (
-            "sent in a step",
+            "sent per step",
             format!("{}, {} by each rank", amount(summary.sent), amount(summary.sent_per_rank)).into(),
         ),
         ("stays in domains", human::percent(summary.inside_share).into()),
@@ -305,7 +302,7 @@ fn pairs(summary: &Summary) -> Table {
         Column::numbers("of them").expendable(3),
         Column::numbers("sent"),
         Column::numbers("share"),
-        Column::numbers("mean of talking").expendable(2),
+        Column::numbers("mean of pairs").expendable(2),
         Column::numbers("most").expendable(1),
     ];
     let name = |class: PairClass| match class {
