@@ -276,7 +276,7 @@ impl TryFrom<String> for Operators {
             [Self::AttentionForward, Self::AttentionBackward, Self::Elementwise, Self::Loss, Self::Optimizer];
         others.into_iter().find(|o| o.name() == name).or_else(products).ok_or_else(|| {
             let known = others.map(Self::name).join("`, `");
-            format!("`{name}` names no operators; known are `products.FORMAT`, `{known}`")
+            format!("unknown operators `{name}`; known: `products.FORMAT`, `{known}`")
         })
     }
 }

@@ -187,7 +187,7 @@ pub fn parse(text: &str) -> Result<Vec<Software>, String> {
 
 /// A generation's constants from its keys.
 fn software(table: toml::Table) -> Result<Software, String> {
-    let id = table.get("id").and_then(toml::Value::as_str).ok_or("a generation has no id")?.to_owned();
+    let id = table.get("id").and_then(toml::Value::as_str).ok_or("a generation without an id")?.to_owned();
     table.try_into().map_err(|e: toml::de::Error| format!("generation `{id}`: {e}"))
 }
 
@@ -216,7 +216,7 @@ impl Catalogue {
                         |table: &&toml::Table| table.get("id").and_then(toml::Value::as_str) == Some(name);
                     let found = tables.iter().find(is_named);
                     found
-                        .ok_or_else(|| format!("based_on names `{name}`, which does not stand above"))?
+                        .ok_or_else(|| format!("`based_on` refers to `{name}`, which is not defined above"))?
                         .clone()
                 }
                 None => defaults.clone(),

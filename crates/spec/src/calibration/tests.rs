@@ -106,7 +106,9 @@ fn mistakes_are_told_where_they_are() {
     assert!(
         bad("[1000000000.0, 0.5]", "[1000000000.0, -0.5]").starts_with("c.toml `rate.0.points`: work is")
     );
-    assert!(bad("[1000000000.0, 0.5]", "[1e13, 0.5]").ends_with("points do not grow in work"));
+    assert!(
+        bad("[1000000000.0, 0.5]", "[1e13, 0.5]").ends_with("points are not in increasing order of work")
+    );
     assert!(bad("ranks = 8", "ranks = 1").contains("a law needs 2 ranks or more"));
     assert!(bad("bandwidth_gb = 480.0", "bandwith_gb = 480.0").starts_with("c.toml:"));
 }

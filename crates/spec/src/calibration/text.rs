@@ -9,8 +9,10 @@ use crate::problem::{Problem, Warning};
 use std::sync::Arc;
 
 /// The first lines of a file.
-const HEAD: &str = "# Made by `railwright calibrate`. Rates are the calculator's law over the measurement: below 1 is slower than the law.\n\
-    # `burst` was measured alone, `sustained` within a training run. Points are [work, rate]: FLOP of a product or of attention, bytes of a stream.\n\n";
+const HEAD: &str = "# Written by `railwright calibrate`. A rate is modelled over measured time: below 1 is \
+    slower than the cost model.\n\
+    # `burst`: measured alone; `sustained`: measured within a training run. Points are [work, rate]: FLOPs of \
+    a GEMM or of attention, bytes of an element-wise kernel.\n\n";
 
 impl Calibration {
     /// Reads a file.
@@ -21,7 +23,7 @@ impl Calibration {
                 Some(span) => problem.at_offset(text, span.start),
                 None => problem,
             };
-            problem.hint("a calibration is written by `railwright calibrate TRACES -o FILE`")
+            problem.hint("write a calibration with `railwright calibrate TRACES -o FILE`")
         })?;
         file.clone_into(&mut read.file);
         read.check().map_err(|problem| problem.in_file(file))?;
@@ -43,7 +45,7 @@ impl Calibration {
                 self.version
             ))
             .at_key("version")
-            .hint("make it again with `railwright calibrate`"));
+            .hint("write it again with `railwright calibrate`"));
         }
         let wrong = |key: String, what: &str| Err(Problem::new(what).at_key(key));
         let share = |value: f64| value.is_finite() && (1e-6..=1e3).contains(&value);
@@ -53,23 +55,21 @@ impl Calibration {
                 return wrong(key(), "a rate needs at least one point");
             }
             if !rate.points.windows(2).all(|pair| pair[0].0 < pair[1].0) {
-                return wrong(key(), "points do not grow in work");
+                return wrong(key(), "points are not in increasing order of work");
             }
             if !rate.points.iter().all(|(work, rate)| work.is_finite() && *work > 0.0 && share(*rate)) {
                 return wrong(key(), "work is a positive number and a rate lies between 0.000001 and 1000");
             }
             if self.rates[..at].iter().any(|r| (r.operators, r.regime) == (rate.operators, rate.regime)) {
-                return wrong(
-                    format!("rate.{at}.operators"),
-                    "the same operators and regime stand in the file twice",
-                );
+                return wrong(format!("rate.{at}.operators"), "the same operators and regime occur twice");
             }
         }
         for (at, law) in self.collectives.iter().enumerate() {
             if !law.is_sound() {
                 return wrong(
                     format!("collective.{at}"),
-                    "a law needs 2 ranks or more, times from 0 to a second and a bandwidth above 0 and up to 100,000 GB/s",
+                    "a link model needs at least 2 ranks, times from 0 to 1 s and a bandwidth above 0 and up \
+                     to 100,000 GB/s",
                 );
             }
         }
@@ -78,7 +78,7 @@ impl Calibration {
         {
             return wrong(
                 "collective_rate".to_owned(),
-                "laws of collectives within a run need the rate that other collectives have there",
+                "link models of collectives within a run also need the common rate of collectives there",
             );
         }
         if let Some(network) = &self.network
@@ -109,7 +109,7 @@ impl Calibration {
                 self.file, self.accelerator, cluster.accelerator.id
             ))
             .at_key("cluster.calibration")
-            .hint("leave the calibration out, or make one on this accelerator with `railwright calibrate`"));
+            .hint("omit the calibration, or create one for this accelerator with `railwright calibrate`"));
         }
         Ok(Cluster { calibration: Some(self), ..cluster })
     }
@@ -127,8 +127,8 @@ impl Calibration {
             list.push(Warning::new(
                 "calibration-software",
                 format!(
-                    "{name} was made with the generation `{}`, this run has `{software}`: rates of products and attention are used all the \
-                     same, those of streams and times of the host are not",
+                    "{name} was fitted with the generation `{}`, but this run has `{software}`: its rates of \
+                     GEMMs and attention are used, those of element-wise kernels and host times are not",
                     self.software
                 ),
             ));
@@ -137,7 +137,7 @@ impl Calibration {
             list.push(Warning::new(
                 "calibration-link",
                 format!(
-                    "collectives of {name} were measured over {}, the cluster has {}: they are not used",
+                    "collectives of {name} were measured over {}, but the cluster has {}: they are not used",
                     self.link, cluster.scale_up.link
                 ),
             ));
@@ -152,7 +152,7 @@ impl Calibration {
             list.push(Warning::new(
                 "calibration-few-samples",
                 format!(
-                    "fewer than {} measurements support figures of {name}: {}",
+                    "constants of {name} with fewer than {} measurements: {}",
                     super::FEW,
                     few.join(", ")
                 ),

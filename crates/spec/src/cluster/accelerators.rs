@@ -77,7 +77,7 @@ pub fn accelerator_by_name(name: &str) -> Result<Accelerator, Problem> {
     let ids = accelerator_ids();
     let aliases = records(|record| Some(record.list("aliases"))).concat();
     let known = ids.iter().chain(&aliases).map(String::as_str);
-    Err(Problem::new(format!("no accelerator is called `{}`", shorten(name))).hint(did_you_mean(
+    Err(Problem::new(format!("unknown accelerator `{}`", shorten(name))).hint(did_you_mean(
         name,
         known,
         "`railwright gpus list` lists the catalogue",

@@ -14,13 +14,12 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
     ];
     for (key, n) in counts {
         if n == 0 {
-            return Err(Problem::new("0 devices can train nothing").at_key(key).hint("at least 1"));
+            return Err(Problem::new("0 devices cannot train").at_key(key).hint("at least 1"));
         }
         if n > MOST_DEVICES {
             let most = crate::human::whole(MOST_DEVICES);
-            return Err(
-                Problem::new(format!("{n} is more than any cluster has (at most {most})")).at_key(key)
-            );
+            return Err(Problem::new(format!("{n} exceeds the largest supported number of devices, {most}"))
+                .at_key(key));
         }
     }
     let scale_up_least = if cluster.scale_up.domain_size > 1 { 1e6 } else { 0.0 };
@@ -65,7 +64,7 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
         // `contains` is false for NaN.
         if !(least..=most).contains(&x) {
             return Err(Problem::new(format!(
-                "{x:e} {unit} cannot be true (expected {least:e} to {most:e})"
+                "{x:e} {unit} is out of range (expected {least:e} to {most:e})"
             ))
             .at_key(key));
         }
@@ -74,7 +73,7 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
         if !(1e9..=1e19).contains(&rate.get()) {
             let rate = rate.get();
             return Err(Problem::new(format!(
-                "{rate:e} operations a second in {data_type} cannot be true (expected 1e9 to 1e19)"
+                "{rate:e} FLOP/s in {data_type} is out of range (expected 1e9 to 1e19)"
             ))
             .at_key(match data_type {
                 DataType::Fp8 | DataType::Mxfp8 => "cluster.peak.fp8",
@@ -88,7 +87,7 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
             || !(1.0..=1e4).contains(&tier.oversubscription)
             || !(0.0..=1.0).contains(&tier.latency.get())
         {
-            return Err(Problem::new(format!("the tier `{}` cannot be true", tier.name))
+            return Err(Problem::new(format!("the values of tier `{}` are out of range", tier.name))
                 .at_key("cluster.network.tiers"));
         }
     }

@@ -31,10 +31,10 @@ pub(super) fn spec(name: &str) -> Result<ClusterSpec, Problem> {
     else {
         let shown = crate::human::shorten(name);
         let list = PRESETS.iter().map(|p| p.0).collect::<Vec<_>>().join(", ");
-        return Err(Problem::new(format!("no cluster is called `{shown}`")).hint(did_you_mean(
+        return Err(Problem::new(format!("unknown cluster `{shown}`")).hint(did_you_mean(
             name,
             PRESETS.iter().map(|preset| preset.0),
-            &format!("known: {list}; or name an accelerator, see `railwright gpus list`"),
+            &format!("known: {list}; or pass an accelerator of `railwright gpus list`"),
         )));
     };
     let mut spec = ClusterSpec::parse(text, &format!("catalog/clusters/{plain}.toml"))?;

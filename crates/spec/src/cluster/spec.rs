@@ -95,12 +95,14 @@ impl Field for Tiers {
 
 fn read_tier(text: &str) -> Result<Tier, Problem> {
     let wrong = |what: &str| {
-        Problem::new(format!("tier `{}`: {what}", crate::human::shorten(text)))
-            .hint("write `name:devices`, `name:devices:oversubscription` or `name:devices:oversubscription:latency`")
+        Problem::new(format!("tier `{}`: {what}", crate::human::shorten(text))).hint(
+            "use `name:devices`, `name:devices:oversubscription` or \
+                `name:devices:oversubscription:latency`",
+        )
     };
     let parts: Vec<&str> = text.split(':').map(str::trim).collect();
     let (Some(name), Some(devices)) = (parts.first(), parts.get(1)) else {
-        return Err(wrong("there is no number of devices"));
+        return Err(wrong("the number of devices is missing"));
     };
     if parts.len() > 4 {
         return Err(wrong("there are more than four parts"));
@@ -194,7 +196,7 @@ impl ClusterSpec {
             (Some(accelerator), _) => accelerator,
             (None, Some(name)) => accelerator_by_name(name)?,
             (None, None) => {
-                return Err(Problem::new("neither a preset nor an accelerator is named")
+                return Err(Problem::new("neither a preset nor an accelerator is set")
                     .at_key("cluster.accelerator")
                     .hint("set cluster.preset = \"dgx-h100\" or cluster.accelerator = \"h100\""));
             }

@@ -61,7 +61,7 @@ impl Bound {
     pub(super) fn refuse(self, key: &str, written: &str) -> Problem {
         let shown: String = written.chars().take(40).collect();
         Problem::new(format!("{shown} is not a whole number from {} to {}", self.low, self.high))
-            .hint(format!("check the digits: {}", self.why))
+            .hint(format!("check the number of digits: {}", self.why))
             .at_key(key)
     }
 }

@@ -229,10 +229,10 @@ fn check_size(model: &Model) -> Result<(), Problem> {
         + prediction;
     if total > MAX_PARAMETERS {
         return Err(Problem::new(format!(
-            "these dimensions make {:.0e} parameters, more than the 1e16 that this tool counts",
+            "these dimensions result in {:.0e} parameters, above the limit of 1e16",
             total as f64
         ))
-        .hint("check the dimensions for a number with too many digits"));
+        .hint("check the dimensions for extra digits"));
     }
     Ok(())
 }

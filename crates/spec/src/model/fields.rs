@@ -72,9 +72,9 @@ impl<'a> Fields<'a> {
                 (None, Some(value)) => found = Some((name, value)),
                 (Some((first, before)), Some(value)) if !same(before, value) => {
                     return Err(Problem::new(format!(
-                        "`{first}` is {before} but `{name}`, another name for the same thing, is {value}"
+                        "`{first}` is {before}, but its alias `{name}` is {value}"
                     ))
-                    .hint("remove the one that is wrong")
+                    .hint("remove the wrong one")
                     .at_key(*name)
                     .at_offset(self.text, self.offset(name).unwrap_or(self.start)));
                 }

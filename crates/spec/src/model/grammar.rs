@@ -73,7 +73,8 @@ pub(super) fn guess(own: &Map<String, Value>, outer: &Map<String, Value>) -> Opt
     };
     let total = model.parameters().total;
     Some(format!(
-        "its fields {words} make {} layers and {total} parameters: if that is the structure, set `model_type`; the count may be wrong",
+        "its fields {words} result in {} layers and {total} parameters: set `model_type` if this is the \
+         structure; the count may be wrong",
         model.num_layers()
     ))
 }

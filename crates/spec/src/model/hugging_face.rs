@@ -93,7 +93,7 @@ pub fn from_hugging_face(text: &str, name: &str) -> Result<Model, Problem> {
     let text = text.trim_start_matches('\u{feff}');
     let value = parse(text)?;
     let Value::Object(map) = &value else {
-        return Err(Problem::new("a config.json holds one object, this text holds another JSON value"));
+        return Err(Problem::new("a config.json contains one object, but this text is another JSON value"));
     };
     let outer = Fields::new(map, text);
     let fields = language_model(outer)?;
@@ -199,7 +199,10 @@ fn attach_towers(
 
 fn parse(text: &str) -> Result<Value, Problem> {
     if text.len() > MAX_TEXT {
-        return Err(Problem::new("the text is longer than 8 MiB").hint("a config.json has a few kilobytes"));
+        return Err(Problem::new("the text is longer than 8 MiB").hint(
+            "the usual size of a config.json is a \
+            few kilobytes",
+        ));
     }
     let start = text.trim_start();
     if start.is_empty() {

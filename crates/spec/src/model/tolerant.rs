@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str) -> Result<Value, Problem> {
         // Each word in front of the place made the text two bytes longer.
         let offset = offset - 2 * places.iter().filter(|&&place| place < offset).count().min(offset / 2);
         let cause = if error.is_eof() {
-            "the JSON ends too early: the file is cut short".to_owned()
+            "the JSON ends too early: the file is truncated".to_owned()
         } else {
             let message = error.to_string();
             let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(cause, _)| cause);

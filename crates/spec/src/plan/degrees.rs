@@ -30,9 +30,12 @@ pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
     ];
     for (key, value) in named {
         match value {
-            Some(0) => return Err(Problem::new("a parallel degree is at least 1, found 0").at_key(key)),
+            Some(0) => return Err(Problem::new("a parallel size is at least 1, found 0").at_key(key)),
             Some(n) if n > MOST_DEVICES => {
-                return Err(Problem::new(format!("{n} ranks are more than any cluster has")).at_key(key));
+                return Err(Problem::new(format!(
+                    "{n} ranks exceed the largest supported number of devices"
+                ))
+                .at_key(key));
             }
             _ => {}
         }
@@ -57,10 +60,10 @@ pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
                  x context {context})"
             ));
             let hint = if devices < inner {
-                format!("one replica alone needs {inner} devices: lower a degree, or set cluster.devices")
+                format!("one replica needs {inner} devices: reduce a parallel size, or set cluster.devices")
             } else {
                 format!(
-                    "use {} or {} devices, or lower a degree",
+                    "use {} or {} devices, or reduce a parallel size",
                     devices / inner * inner,
                     devices.div_ceil(inner) * inner
                 )

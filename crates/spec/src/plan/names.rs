@@ -65,7 +65,7 @@ choice!(RecomputeModule {
 fn positive(text: &str, kind: Kind, whole: &str) -> Result<u64, Problem> {
     match text.trim().parse::<u64>() {
         Ok(n) if n > 0 => Ok(n),
-        _ => Err(wrong(kind, &Value::Text(whole.to_owned())).hint("the part behind `:` is a number from 1")),
+        _ => Err(wrong(kind, &Value::Text(whole.to_owned())).hint("the part after `:` is a number from 1")),
     }
 }
 
@@ -95,8 +95,8 @@ impl Field for Sharding {
             "fsdp-no-reshard" => (3, false),
             "hsdp" if group.is_some() => (3, true),
             "hsdp" => {
-                return Err(Problem::new("`hsdp` needs the number of ranks that share one copy")
-                    .hint("write `hsdp:8` to shard among 8 ranks and replicate beyond"));
+                return Err(Problem::new("`hsdp` needs the size of a shard group")
+                    .hint("use `hsdp:8` to shard over 8 ranks and replicate beyond"));
             }
             _ => {
                 let names = ["none", "zero1", "zero2", "zero3", "fsdp", "fsdp-no-reshard", "hsdp"];
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(Sharding::read(&Value::Integer(3)).expect("3").zero_stage, 3);
         assert_eq!(
             Sharding::read(&text("hsdp")).expect_err("group").message,
-            "`hsdp` needs the number of ranks that share one copy"
+            "`hsdp` needs the size of a shard group"
         );
         let typo = Sharding::read(&text("zero-1")).expect_err("typo");
         assert_eq!(typo.hint.as_deref(), Some("did you mean `zero1`?"));

@@ -130,7 +130,7 @@ impl StageRecompute {
                 let share = number.and_then(|n| n.parse::<f64>().ok()).filter(|x| (0.0..=1.0).contains(x));
                 stage.offload = Some(share.ok_or_else(|| {
                     Problem::new(format!("`{part}` offloads no share"))
-                        .hint("write a share from 0 to 1, as in `offload:0.5`")
+                        .hint("use a share from 0 to 1, as in `offload:0.5`")
                 })?);
                 continue;
             }
@@ -138,12 +138,12 @@ impl StageRecompute {
                 None => None,
                 Some(number) => Some(number.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| {
                     Problem::new(format!("`{part}` counts no layers"))
-                        .hint("the part behind `:` is a number of layers from 1, as in `full:3`")
+                        .hint("the part after `:` is a number of layers from 1, as in `full:3`")
                 })?),
             };
             if stage.segments.last().is_some_and(|last| last.layers().is_none()) {
-                return Err(Problem::new(format!("`{part}` follows a policy that covers all layers"))
-                    .hint("give every policy but the last a number of layers, as in `full:3 mlp`"));
+                return Err(Problem::new(format!("`{part}` comes after a policy that covers all layers"))
+                    .hint("set a number of layers for each policy except the last, as in `full:3 mlp`"));
             }
             stage.segments.push(match name.as_str() {
                 "none" | "off" => Recompute::None.limited(layers),
@@ -174,13 +174,14 @@ impl Field for Vec<StageRecompute> {
                 None => (text.as_str(), 1),
                 Some((entry, times)) => {
                     let times = times.trim().parse::<usize>().ok().filter(|n| (1..=MOST_STAGES).contains(n));
-                    let what = || Problem::new(format!("`{}` repeats no times", crate::human::shorten(text)));
-                    (entry, times.ok_or_else(|| what().hint("write `none*14` for 14 identical stages"))?)
+                    let what =
+                        || Problem::new(format!("`{}` repeats zero times", crate::human::shorten(text)));
+                    (entry, times.ok_or_else(|| what().hint("use `none*14` for 14 identical stages"))?)
                 }
             };
             let stage = StageRecompute::read_entry(entry)?;
             if stages.len() + times > MOST_STAGES {
-                return Err(Problem::new("more entries than any pipeline has stages"));
+                return Err(Problem::new("more entries than the largest supported pipeline has stages"));
             }
             stages.extend(std::iter::repeat_n(stage, times));
         }

@@ -141,7 +141,7 @@ macro_rules! quantity_field {
                 match value {
                     Value::Text(text) => units::read(text, $units).map(Self::new),
                     Value::Integer(_) | Value::Number(_) => {
-                        Err(wrong(Self::KIND, value).hint("write the unit, in quotes"))
+                        Err(wrong(Self::KIND, value).hint("add the unit, in quotes"))
                     }
                     _ => Err(wrong(Self::KIND, value)),
                 }

@@ -64,7 +64,7 @@ impl RunSpec {
         let Some((path, value)) = assignment.split_once('=') else {
             return Err(Problem::new(format!("`{shown}` has no `=`"))
                 .in_file(file)
-                .hint("write --set plan.tensor_parallel=8"));
+                .hint("use --set plan.tensor_parallel=8"));
         };
         self.assign(file, path.trim(), value, true).map_err(|problem| problem.in_file(file))
     }

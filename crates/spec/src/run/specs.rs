@@ -141,9 +141,9 @@ impl ModelSpec {
         let dimension = Self::KEYS.iter().skip(2).find(|key| self.get(key.name).is_some());
         if let Some(path) = &self.config {
             if let Some(key) = dimension {
-                return Err(Problem::new("`model.config` gives the dimensions already")
+                return Err(Problem::new("`model.config` already sets the dimensions")
                     .at_key(key.path())
-                    .hint("drop it, or edit a copy of the config"));
+                    .hint("remove it, or edit a copy of the config"));
             }
             let text =
                 read(path).map_err(|p| if p.place.is_none() { p.at_key("model.config") } else { p })?;
@@ -152,7 +152,7 @@ impl ModelSpec {
         }
         let Some(given) = dimension else {
             let Some(name) = &self.name else {
-                return Err(Problem::new("no model is named").at_key("model.name").hint(
+                return Err(Problem::new("no model is set").at_key("model.name").hint(
                     "set model.name to one of the catalogue, model.config to a config.json, or dimensions",
                 ));
             };
@@ -162,7 +162,7 @@ impl ModelSpec {
             value.ok_or_else(|| {
                 Problem::new(format!("`model.{key}` is required with `{}`", given.path()))
                     .at_key(given.path())
-                    .hint("a model of your own needs layers, hidden and heads at least")
+                    .hint("a custom model needs at least layers, hidden and heads")
             })
         };
         let dimensions = Dimensions {
@@ -249,8 +249,8 @@ impl TrainingSpec {
         };
         let writing = match (self.checkpoint_time, self.storage_bandwidth) {
             (Some(_), Some(_)) => {
-                let problem = Problem::new("time and bandwidth of a checkpoint are both given");
-                return Err(problem.at_key("training.checkpoint_time").hint("leave one of them out"));
+                let problem = Problem::new("time and bandwidth of a checkpoint are both set");
+                return Err(problem.at_key("training.checkpoint_time").hint("omit one of them"));
             }
             (Some(time), None) => {
                 positive("training.checkpoint_time", time.get(), 1e7)?;
@@ -263,15 +263,15 @@ impl TrainingSpec {
             (None, None) => {
                 return match self.checkpoint_stall {
                     None => Ok(None),
-                    Some(_) => Err(Problem::new("a stall without a checkpoint")
+                    Some(_) => Err(Problem::new("a checkpoint stall without a checkpoint")
                         .at_key("training.checkpoint_stall")
                         .hint("add `training.checkpoint_time` or `training.storage_bandwidth`")),
                 };
             }
         };
         if self.availability.is_some() {
-            let problem = Problem::new("a goodput, and checkpoints that it would follow from");
-            return Err(problem.at_key("training.availability").hint("leave one of them out"));
+            let problem = Problem::new("goodput is set, but is also computed from checkpoints");
+            return Err(problem.at_key("training.availability").hint("omit one of them"));
         }
         if let Some(stall) = self.checkpoint_stall.filter(|stall| !(0.0..=1e7).contains(&stall.get())) {
             return Err(out_of_range("training.checkpoint_stall", stall.get(), "0 to 1e7"));
@@ -325,7 +325,7 @@ mod tests {
         let own =
             ModelSpec { layers: Some(96), hidden: Some(12288), heads: Some(96), ..ModelSpec::default() };
         assert_eq!(own.resolve(none).expect("sound").num_layers(), 96);
-        assert_eq!(ModelSpec::default().resolve(none).expect_err("none").message, "no model is named");
+        assert_eq!(ModelSpec::default().resolve(none).expect_err("none").message, "no model is set");
         let half = ModelSpec { layers: Some(96), ..ModelSpec::default() };
         assert_eq!(
             half.resolve(none).expect_err("half").message,

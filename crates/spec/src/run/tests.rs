@@ -123,7 +123,7 @@ fn wrong_values_are_told_with_their_place() {
     assert!(refused("[plan]\noptimizer = [1]\n").contains("expected one of `adam`, `sgd`"));
     assert!(refused("[plan]\ntensor_parallel = { a = 1 }\n").contains("expected a value, found a table"));
     assert!(refused("[plan]\noverlap = true\n").contains("expected a table, found a value"));
-    assert!(refused("[plan]\nmicro_batch = 2020-01-01\n").contains("a date is of no use here"));
+    assert!(refused("[plan]\nmicro_batch = 2020-01-01\n").contains("a date is not supported here"));
     assert!(refused("[plan]\nmicro_batch = 99999999999999999999\n").contains("too large"));
     assert!(refused("[plan]\nexpert_imbalance = nan\n").contains("expected a number, found NaN"));
     assert!(refused("[plan]\ntp = 8\ntensor_parallel = 8\n").contains("set twice; line 2 sets it first"));
@@ -172,7 +172,7 @@ fn settings_on_the_command_line_need_no_quotes() {
         refused("plan.tensor_paralel=8"),
         "--set `plan.tensor_paralel`: there is no key `plan.tensor_paralel` |  | did you mean `plan.tensor_parallel`?"
     );
-    assert_eq!(refused("plan.tp"), "--set: `plan.tp` has no `=` |  | write --set plan.tensor_parallel=8");
+    assert_eq!(refused("plan.tp"), "--set: `plan.tp` has no `=` |  | use --set plan.tensor_parallel=8");
     assert!(refused("plan.tp=").contains("no value, expected a whole number"));
     // Counts as the field has them.
     let mut spec = RunSpec::default();
@@ -229,7 +229,7 @@ fn impossible_hardware_is_refused() {
         spec.set(setting).expect("readable");
         told(&spec.resolve(none).expect_err(setting))
     };
-    assert!(refused("cluster.devices=0").starts_with("--set `cluster.devices`: 0 devices can train nothing"));
+    assert!(refused("cluster.devices=0").starts_with("--set `cluster.devices`: 0 devices cannot train"));
     assert!(
         refused("cluster.devices=1000000000000").contains("more than any cluster has (at most 10,000,000)")
     );

@@ -86,7 +86,7 @@ impl Keys<'_> {
         let (parent, last) = path.rsplit_once('.').unwrap_or(("", path));
         let known = self.paths();
         let shown = crate::human::shorten(path);
-        let problem = Problem::new(format!("there is no key `{shown}`")).at_key(shown.clone());
+        let problem = Problem::new(format!("unknown key `{shown}`")).at_key(shown.clone());
         // What stands beside it under the same parent; the nearest anywhere when nothing there is near.
         let mut beside: Vec<&str> = known
             .iter()
@@ -115,7 +115,7 @@ impl Keys<'_> {
         } else if let Some(whole) = elsewhere {
             problem.hint(format!("did you mean `{whole}`?"))
         } else if beside.is_empty() {
-            problem.hint("`railwright keys` lists every key")
+            problem.hint("`railwright keys` lists all keys")
         } else {
             problem.hint(format!(
                 "valid here: {}",
@@ -128,7 +128,7 @@ impl Keys<'_> {
 /// Reads a text. `root` is the section that the top level of the text stands for; empty for a whole run file.
 pub(crate) fn read(text: &str, file: &str, root: &str, keys: &Keys<'_>) -> Result<Vec<Entry>, Problem> {
     if text.len() > LONGEST {
-        return Err(Problem::new("longer than 1 MiB, which no run file is").in_file(file));
+        return Err(Problem::new("larger than 1 MiB, the limit of run files").in_file(file));
     }
     let table = DeTable::parse(text).map_err(|error| {
         let problem = Problem::new(error.message().trim().replace('\n', ", ")).in_file(file);
@@ -195,7 +195,7 @@ impl Reader<'_> {
             let problem = if self.keys.is_group(path) {
                 Problem::new("expected a table, found a value")
                     .at_key(path)
-                    .hint(format!("write a section `[{path}]` with keys below"))
+                    .hint(format!("use a section `[{path}]` with keys"))
             } else {
                 self.keys.unknown(path)
             };
@@ -223,7 +223,7 @@ pub(crate) fn plain(value: &DeValue<'_>) -> Result<Value, Problem> {
         DeValue::Array(list) => {
             list.iter().map(|item| plain(item.get_ref())).collect::<Result<_, _>>().map(Value::List)
         }
-        DeValue::Datetime(_) => Err(Problem::new("a date is of no use here")),
-        DeValue::Table(_) => Err(Problem::new("a table is of no use inside a list")),
+        DeValue::Datetime(_) => Err(Problem::new("a date is not supported here")),
+        DeValue::Table(_) => Err(Problem::new("a table is not supported in a list")),
     }
 }

@@ -88,7 +88,7 @@ pub(crate) fn read(text: &str, units: &[Unit]) -> Result<f64, Problem> {
     };
     match number.trim().parse::<f64>() {
         Ok(number) if (number * scale).is_finite() => Ok(number * scale),
-        _ => Err(Problem::new(format!("{} is not an ordinary number", shown(text)))),
+        _ => Err(Problem::new(format!("{} is not a finite number", shown(text)))),
     }
 }
 

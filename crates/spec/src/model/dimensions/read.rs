@@ -174,13 +174,11 @@ impl FeedForwards {
         }
         if let Some(listed) = &d.moe_layers {
             if d.first_dense_layers.is_some() || d.moe_every.is_some() {
-                return Err(Problem::new(
-                    "a list of layers leaves nothing to `first_dense_layers` and `moe_every`",
-                )
-                .at_key("moe_layers"));
+                return Err(Problem::new("a list of layers excludes `first_dense_layers` and `moe_every`")
+                    .at_key("moe_layers"));
             }
             if let Some(beyond) = listed.iter().find(|&&layer| layer >= d.layers) {
-                let message = format!("layers count from 0 to {}, found {beyond}", d.layers - 1);
+                let message = format!("layers are numbered 0 to {}, found {beyond}", d.layers - 1);
                 return Err(Problem::new(message).at_key("moe_layers"));
             }
             if listed.is_empty() {
@@ -193,7 +191,7 @@ impl FeedForwards {
         let top_k = top_k.unwrap_or(experts.min(2));
         if top_k == 0 || top_k > experts {
             return Err(
-                Problem::new(format!("a token cannot visit {top_k} of {experts} experts")).at_key("top_k")
+                Problem::new(format!("{top_k} of {experts} experts per token is impossible")).at_key("top_k")
             );
         }
         let with_width = |width| DenseShape { width, ..dense };
@@ -204,7 +202,7 @@ impl FeedForwards {
         let top_k_groups =
             bounded("top_k_groups", d.top_k_groups, bounds::EXPERTS)?.unwrap_or(routing_groups);
         if top_k_groups == 0 || top_k_groups > routing_groups {
-            let message = format!("a token cannot visit {top_k_groups} of {routing_groups} groups");
+            let message = format!("{top_k_groups} of {routing_groups} groups per token is impossible");
             return Err(Problem::new(message).at_key("top_k_groups"));
         }
         let sparse = ExpertsShape {

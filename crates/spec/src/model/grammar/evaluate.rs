@@ -57,7 +57,7 @@ impl Scope<'_> {
             && let Some(expression) = self.definitions.get(first)
         {
             if self.open.borrow().len() > DEPTH {
-                return Err(Problem::new(format!("the definition of `{first}` leads too deep")));
+                return Err(Problem::new(format!("the definition of `{first}` is nested too deeply")));
             }
             self.open.borrow_mut().push(first.clone());
             let value = self.evaluate(expression);
@@ -206,7 +206,9 @@ fn whole(operator: Operator, a: i128, b: i128) -> Result<Value, Problem> {
         Operator::Divide => a.checked_div_euclid(b),
         _ => a.checked_rem_euclid(b),
     };
-    number.map(Value::Whole).ok_or_else(|| Problem::new(format!("{a} and {b} have no such result")))
+    number
+        .map(Value::Whole)
+        .ok_or_else(|| Problem::new(format!("the operation is undefined for {a} and {b}")))
 }
 
 fn real(operator: Operator, a: f64, b: f64) -> Value {
@@ -228,7 +230,7 @@ fn whole_of(number: f64) -> Result<i128, Problem> {
     if number.is_finite() && number.abs() < 1e15 {
         Ok(number as i128)
     } else {
-        Err(Problem::new(format!("{number} is not a size")))
+        Err(Problem::new(format!("{number} is not a valid size")))
     }
 }
 

@@ -91,7 +91,7 @@ fn read(
         Some(like) => known
             .get(like)
             .cloned()
-            .ok_or_else(|| Problem::new(format!("`{like}` does not stand before `{name}`")))?,
+            .ok_or_else(|| Problem::new(format!("`{like}` is not defined before `{name}`")))?,
         None => inherited,
     };
     for (key, value) in table {

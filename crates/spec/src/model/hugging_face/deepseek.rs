@@ -92,8 +92,8 @@ pub(super) fn v4(source: &Source<'_>) -> Result<Model, Problem> {
     let mixes = (2 + streams) * streams;
     let mut frame = common.frame(source);
     frame.notes.push(
-        "attention to compressed entries of the past is described by its window and index alone: layers without an index \
-         also see one entry per 128 tokens"
+        "attention to compressed past entries is modelled by its window and index only: layers without an \
+         index also attend to one entry per 128 tokens"
             .to_owned(),
     );
     frame.extra = vec![

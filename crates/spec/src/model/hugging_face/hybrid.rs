@@ -43,7 +43,9 @@ pub(super) fn nemotron_h(source: &Source<'_>) -> Result<Model, Problem> {
     frame.position = Position::None;
     if frame.prediction_depth > 0 {
         frame.notes.push(
-            "a prediction module is counted as one layer like the last; this family's have two".to_owned(),
+            "a multi-token-prediction module is counted as one layer like the last; modules of this family \
+             have two"
+                .to_owned(),
         );
     }
     assemble(frame, common.layers, |index| {

@@ -27,7 +27,7 @@ pub(super) fn check(_model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let count = plan.micro_batches();
     if count > MOST_MICRO_BATCHES {
         problems.push(
-            Problem::new(format!("{count} micro batches per step are more than anybody runs"))
+            Problem::new(format!("{count} micro-batches per step exceed the limit"))
                 .at_key("plan.global_batch")
                 .hint("lower it, or raise micro_batch"),
         );
@@ -36,7 +36,7 @@ pub(super) fn check(_model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     if interleaved && count < plan.pipeline_parallel {
         problems.push(
             Problem::new(format!(
-                "interleaving needs as many micro batches as stages ({}), found {count}",
+                "interleaving needs at least as many micro-batches as stages ({}), found {count}",
                 plan.pipeline_parallel
             ))
             .at_key("plan.global_batch")

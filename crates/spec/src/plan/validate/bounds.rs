@@ -33,8 +33,9 @@ pub(super) fn check(plan: &Plan) -> Vec<Problem> {
             .into_iter()
             .fold(1_u64, u64::saturating_mul);
         if world > MOST_DEVICES {
-            let message = "the degrees multiply to more ranks than any cluster has";
-            problems.push(Problem::new(message).at_key("plan.data_parallel").hint("lower the degrees"));
+            let message = "the parallel sizes multiply to more ranks than any cluster has";
+            problems
+                .push(Problem::new(message).at_key("plan.data_parallel").hint("reduce the parallel sizes"));
         }
         if plan.pipeline_parallel.saturating_mul(plan.virtual_stages) > 100_000 {
             problems.push(outside(

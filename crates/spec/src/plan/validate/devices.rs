@@ -22,9 +22,9 @@ fn world(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
     }
     let inner = plan.tensor_parallel * plan.context_parallel * plan.pipeline_parallel;
     let hint = if devices % inner == 0 {
-        format!("use data_parallel {}, or leave it out; or set cluster.devices to {world}", devices / inner)
+        format!("use data_parallel {}, or omit it; or set cluster.devices to {world}", devices / inner)
     } else {
-        format!("set cluster.devices to {world}, or change a degree")
+        format!("set cluster.devices to {world}, or change a parallel size")
     };
     problems.push(
         Problem::new(format!(
@@ -77,7 +77,7 @@ fn segment(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
     let whole = cluster.scale_up.domain_size;
     let Some(segment) = plan.segment.filter(|segment| *segment > whole) else { return };
     problems.push(
-        Problem::new(format!("a segment of {segment} devices is more than the scale-up domain of {whole}"))
+        Problem::new(format!("a segment of {segment} devices exceeds the scale-up domain of {whole}"))
             .at_key("plan.segment")
             .hint(format!("use at most {whole}, or `whole`")),
     );
@@ -97,8 +97,8 @@ fn formats(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
         _ => "",
     };
     problems.push(
-        Problem::new(format!("{} cannot multiply in {compute}{because}", cluster.accelerator.name))
+        Problem::new(format!("{} does not support GEMMs in {compute}{because}", cluster.accelerator.name))
             .at_key("plan.precision.preset")
-            .hint(format!("it can in {}", known.join(", "))),
+            .hint(format!("supported: {}", known.join(", "))),
     );
 }

@@ -15,7 +15,7 @@ pub(super) fn check(plan: &Plan) -> Option<Warning> {
         Warning::new(
             "not-offered",
             format!(
-                "{} does not offer {}; the estimate prices it as if it did",
+                "{} does not support {}; the estimate assumes that it does",
                 generation.id,
                 missing.join(", ")
             ),
@@ -55,7 +55,7 @@ fn missing(plan: &Plan, offers: &Offers) -> Vec<String> {
     }
     if plan.context_parallel > 1 && !offers.context.is_empty() && !offers.context.contains(&plan.context_kind)
     {
-        list.push(format!("context parallelism of the kind {}", name(&plan.context_kind)));
+        list.push(format!("context parallelism with {}", name(&plan.context_kind)));
     }
     // Without peers nothing is sharded, whatever the stage.
     let has_peers = plan.data_parallel.saturating_mul(plan.context_parallel) > 1;

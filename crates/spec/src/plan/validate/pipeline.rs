@@ -49,10 +49,10 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         let key = if pp > layers { "plan.pipeline_parallel" } else { "plan.virtual_stages" };
         let most = if pp > layers { layers } else { layers / pp };
         problems.push(
-            Problem::new(format!("{chunks} virtual stages, but {} has {layers} layers only", model.name))
+            Problem::new(format!("{chunks} virtual stages, but {} has only {layers} layers", model.name))
                 .at_key(key)
                 .hint(format!(
-                    "use at most {most}, or set uneven_stages = true where embedding and head take a stage"
+                    "use at most {most}, or set uneven_stages = true if embedding and head are a stage"
                 )),
         );
     } else if !layers.is_multiple_of(chunks) {
@@ -63,7 +63,7 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         };
         let by = if vp == 1 { format!("{pp} stages") } else { format!("{pp} stages of {vp} chunks") };
         problems.push(
-            Problem::new(format!("{layers} layers cannot be divided evenly among {by}"))
+            Problem::new(format!("{layers} layers do not divide evenly among {by}"))
                 .at_key(key)
                 .hint(format!("{}, or {}", use_one_of(&works), suggestion(model, plan, chunks))),
         );
@@ -81,11 +81,7 @@ fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
         problems.push(Problem::new(message).at_key(key).hint(hint));
     };
     if vp > 1 && pp == 1 {
-        complain(
-            format!("{vp} virtual stages, but no pipeline to interleave them on"),
-            "plan.virtual_stages",
-            "use 1",
-        );
+        complain(format!("{vp} virtual stages, but only one pipeline stage"), "plan.virtual_stages", "use 1");
         return;
     }
     let (name, chunks) = match plan.schedule {
@@ -97,7 +93,7 @@ fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
     };
     if pp == 1 {
         complain(
-            format!("{name} schedules a pipeline, but there is one stage only"),
+            format!("{name} is a pipeline schedule, but there is only one stage"),
             "plan.schedule",
             "use 1f1b",
         );
@@ -121,7 +117,7 @@ fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
         if !micro_batches.is_multiple_of(2) || micro_batches < 2 * pp {
             complain(
                 format!(
-                    "dualpipe needs an even number of micro batches, {} at least, found {micro_batches}",
+                    "dualpipe needs an even number of micro-batches, at least {}, found {micro_batches}",
                     2 * pp
                 ),
                 "plan.global_batch",
@@ -155,7 +151,7 @@ fn recompute(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         problems.push(
             Problem::new(format!("{n} layers per stage to recompute, but a stage has {most}"))
                 .at_key("plan.recompute")
-                .hint("leave the number out to recompute all of them"),
+                .hint("omit the number to recompute all layers"),
         );
     }
 }

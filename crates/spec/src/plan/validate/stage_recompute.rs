@@ -28,7 +28,7 @@ pub(super) fn check(model: &Model, plan: &Plan, list: &[StageRecompute], problem
         problems.push(
             Problem::new("recompute is set for all stages and per stage")
                 .at_key(key)
-                .hint("set plan.recompute to none, or leave one of them out"),
+                .hint("set plan.recompute to none, or omit one of them"),
         );
     }
     let (pp, entries) = (plan.pipeline_parallel as usize, list.len());
@@ -38,7 +38,7 @@ pub(super) fn check(model: &Model, plan: &Plan, list: &[StageRecompute], problem
         problems.push(
             Problem::new(format!("{entries} entries for {pp} stages{each}"))
                 .at_key(key)
-                .hint("write `none` for a stage that keeps everything, `none*14` for 14 of them"),
+                .hint("use `none` for a stage without recompute, `none*14` for 14 of them"),
         );
         return;
     }
@@ -54,16 +54,18 @@ pub(super) fn check(model: &Model, plan: &Plan, list: &[StageRecompute], problem
         if here.is_some_and(|here| counted > here) || counted > model.num_layers() {
             let has = here.unwrap_or_else(|| model.num_layers());
             problems.push(
-                Problem::new(format!("{counted} layers to recompute on {what} {index}, which has {has}"))
-                    .at_key(key)
-                    .hint("a policy without a number takes all layers that are left"),
+                Problem::new(format!(
+                    "{counted} layers to recompute on {what} {index}, which has only {has}"
+                ))
+                .at_key(key)
+                .hint("a policy without a number covers all remaining layers"),
             );
         }
         if stage.offload.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
             problems.push(
-                Problem::new(format!("{what} {index} offloads a share that is none"))
+                Problem::new(format!("the offloaded share of {what} {index} is not between 0 and 1"))
                     .at_key(key)
-                    .hint("write a share from 0 to 1, as in `offload:0.5`"),
+                    .hint("use a share from 0 to 1, as in `offload:0.5`"),
             );
         }
     }

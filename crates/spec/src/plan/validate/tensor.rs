@@ -20,7 +20,7 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let common = kinds.iter().fold(0, |gcd, (heads, _)| greatest_common_divisor(gcd, *heads));
     if let Some((heads, _)) = kinds.iter().find(|(heads, _)| heads % tp != 0) {
         problems.push(
-            Problem::new(format!("{tp} ranks cannot divide {heads} attention heads"))
+            Problem::new(format!("{heads} attention heads do not divide by {tp} ranks"))
                 .at_key("plan.tensor_parallel")
                 .hint(use_one_of(&nearest_divisors(common, tp))),
         );
@@ -30,16 +30,20 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         let works: Vec<u64> =
             nearest_where(common, tp, |n| kinds.iter().all(|(_, kv)| kv % n == 0 || n % kv == 0));
         problems.push(
-            Problem::new(format!("{tp} ranks can neither divide nor evenly share {kv} key-value heads"))
-                .at_key("plan.tensor_parallel")
-                .hint(use_one_of(&works)),
+            Problem::new(format!(
+                "{kv} key-value heads neither divide by {tp} ranks nor are replicated \
+                evenly"
+            ))
+            .at_key("plan.tensor_parallel")
+            .hint(use_one_of(&works)),
         );
     }
     let (cp, both) = (plan.context_parallel, tp * plan.context_parallel);
     if cp > 1 && plan.context_kind == ContextKind::Ulysses && common % both != 0 && common % tp == 0 {
         problems.push(
             Problem::new(format!(
-                "ulysses gives each of {tp} x {cp} ranks whole heads, but {both} does not divide {common} heads"
+                "ulysses assigns whole heads to each of {tp} x {cp} ranks, but {common} heads do not divide \
+                 by {both}"
             ))
             .at_key("plan.context_parallel")
             .hint(format!("{}, or context_kind = \"ring\"", use_one_of(&nearest_divisors(common / tp, cp)))),
@@ -82,7 +86,7 @@ fn widths(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     bad.dedup();
     for (what, width, ranks, key) in bad {
         problems.push(
-            Problem::new(format!("{ranks} ranks cannot divide {what} of {width}"))
+            Problem::new(format!("{what} of {width} does not divide by {ranks} ranks"))
                 .at_key(key)
                 .hint(use_one_of(&nearest_divisors(width, ranks))),
         );
@@ -98,7 +102,7 @@ fn experts(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
                 .hint("use 1"),
         ),
         Some(experts) if experts % ep != 0 => problems.push(
-            Problem::new(format!("{ep} ranks cannot divide {experts} experts"))
+            Problem::new(format!("{experts} experts do not divide by {ep} ranks"))
                 .at_key("plan.expert_parallel")
                 .hint(use_one_of(&nearest_divisors(experts, ep))),
         ),
@@ -121,13 +125,13 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     if length % pieces != 0 {
         let why = if split { "" } else { " (two per rank, to balance causal attention)" };
         problems.push(
-            Problem::new(format!("{length} tokens cannot be cut into {pieces} pieces{why}"))
+            Problem::new(format!("{length} tokens do not divide into {pieces} shards{why}"))
                 .at_key("plan.sequence_length")
                 .hint(multiples(length, pieces)),
         );
     } else if plan.sequence_parallel && tp > 1 && (length / cp) % tp != 0 {
         problems.push(
-            Problem::new(format!("sequence parallelism cannot cut {} tokens among {tp} ranks", length / cp))
+            Problem::new(format!("sequence parallelism: {} tokens do not divide by {tp} ranks", length / cp))
                 .at_key("plan.sequence_length")
                 .hint(multiples(length, pieces * tp)),
         );
@@ -135,7 +139,7 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     if model.position == Position::Learned && model.max_positions > 0 && length > model.max_positions {
         problems.push(
             Problem::new(format!(
-                "{length} tokens, but {} has learned positions for {} only",
+                "{length} tokens, but {} has learned positions for only {}",
                 model.name, model.max_positions
             ))
             .at_key("plan.sequence_length")
@@ -144,9 +148,9 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     }
     if plan.document_length.is_some_and(|document| document > length) {
         problems.push(
-            Problem::new("documents are longer than the sequences that they are packed into")
+            Problem::new("documents are longer than the sequences")
                 .at_key("plan.document_length")
-                .hint(format!("use at most {length}, or leave it out")),
+                .hint(format!("use at most {length}, or omit it")),
         );
     }
     let is_attention = |mixer: &Mixer| matches!(mixer, Mixer::Attention(_) | Mixer::Latent(_));

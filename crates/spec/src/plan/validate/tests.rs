@@ -208,13 +208,13 @@ fn recompute_by_stage_is_of_layers_and_modules_that_are_there() {
     assert_eq!(with(&["full:3 core_attention+mlp:5", "none*2", "full"], |_| {}), "possible");
     assert_eq!(
         with(&["full", "none"], |_| {}),
-        "plan.stage_recompute: 2 entries for 4 stages; write `none` for a stage that keeps everything, `none*14` for 14 \
-         of them"
+        "plan.stage_recompute: 2 entries for 4 stages; use `none` for a stage without recompute, `none*14` \
+         for 14 of them"
     );
     assert_eq!(
         with(&["full:3 core_attention+mlp:6", "none*3"], |_| {}),
-        "plan.stage_recompute: 9 layers to recompute on stage 0, which has 8; a policy without a number takes all layers \
-         that are left"
+        "plan.stage_recompute: 9 layers to recompute on stage 0, which has 8; a policy without a number \
+         covers all remaining layers"
     );
     // Per virtual stage, and per stage with chunks.
     assert_eq!(with(&["full:4*8"], |p| p.virtual_stages = 2), "possible");

@@ -15,27 +15,29 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
         warn(
             "tensor-parallel-leaves-domain",
             format!(
-                "{tp} tensor-parallel ranks reach beyond a scale-up domain of {domain}; expect less than half the speed"
+                "{tp} tensor-parallel ranks exceed the scale-up domain of {domain}; expect less than half the \
+                 speed"
             ),
         );
     }
     if plan.sequence_parallel && tp == 1 {
         warn(
             "sequence-parallel-without-tensor",
-            "sequence parallelism does nothing without tensor parallelism".to_owned(),
+            "sequence parallelism has no effect without tensor parallelism".to_owned(),
         );
     }
     if !plan.sequence_parallel && tp > 1 && plan.expert_parallel > 1 {
         warn(
             "expert-and-tensor-without-sequence",
-            "Megatron refuses expert with tensor parallelism unless sequence parallelism is on".to_owned(),
+            "Megatron rejects expert parallelism with tensor parallelism unless sequence parallelism is on"
+                .to_owned(),
         );
     }
     if plan.sharding.zero_stage >= 2 && pp > 1 {
         warn(
             "zero-with-pipeline",
             format!(
-                "ZeRO stage {} with pipeline stages reduces{} in every micro batch; stage 1 is usual",
+                "ZeRO stage {} with pipeline stages reduces{} in every micro-batch; stage 1 is common",
                 plan.sharding.zero_stage,
                 if plan.sharding.zero_stage == 3 { " and gathers" } else { "" }
             ),
@@ -45,7 +47,7 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
     if pp > 1 && count < pp {
         warn(
             "few-micro-batches",
-            format!("{count} micro batches do not fill {pp} pipeline stages; most of the step is bubble"),
+            format!("{count} micro-batches do not fill {pp} pipeline stages; most of the step is bubble"),
         );
     }
     let interleaved = plan.schedule == Schedule::OneForwardOneBackward && plan.virtual_stages > 1;
@@ -53,7 +55,8 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
         warn(
             "micro-batches-not-in-rounds",
             format!(
-                "interleaving wants a multiple of {pp} micro batches, found {count}; older Megatron refuses it"
+                "interleaving works best with a multiple of {pp} micro-batches, found {count}; older Megatron \
+                 rejects other numbers"
             ),
         );
     }
@@ -61,7 +64,7 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
         warn(
             "sequence-beyond-declared",
             format!(
-                "{} declares at most {} tokens, the plan has {}",
+                "{} supports at most {} tokens, but the plan has {}",
                 model.name, model.max_positions, plan.sequence_length
             ),
         );
@@ -70,7 +73,7 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
     {
         warn(
             "context-parallel-recurrent",
-            "few frameworks share the sequence of recurrent layers among ranks".to_owned(),
+            "few frameworks support context parallelism of recurrent layers".to_owned(),
         );
     }
     if let Recompute::Selective { modules, .. } = &plan.recompute
@@ -98,7 +101,10 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
     {
         warn(
             "fabric-too-small",
-            format!("the fabric's tiers join {} devices, the run has {}", last.devices, cluster.devices),
+            format!(
+                "the tiers of the fabric connect {} devices, but the run has {}",
+                last.devices, cluster.devices
+            ),
         );
     }
     super::lora::warnings(model, plan, &mut found);
