@@ -36,17 +36,17 @@ pub(crate) fn by_batch(
     })?;
     let whole = |n: &u64| human::whole(*n);
     let message = format!(
-        "{} sequences a step divide among no number of replicas that {} GPUs allow",
+        "{} sequences per step do not divide by any number of replicas possible on {} GPUs",
         human::whole(batch),
         human::whole(devices)
     );
     let near: Vec<String> = near.iter().map(whole).collect();
-    let mut hint = format!("the nearest batches that do: {}", near.join(" and "));
+    let mut hint = format!("nearest possible batches: {}", near.join(" and "));
     // The nearest may leave no layout but a slow one.
     if let Some(free) = divided_batch(batch, &[devices]).map(human::whole).filter(|free| !near.contains(free))
     {
         // Writing to a String cannot fail.
-        let _ = write!(hint, "; {free} leaves the most layouts");
+        let _ = write!(hint, "; {free} allows the most layouts");
     }
     Some(setting.spec.placed(Problem::new(message).at_key("plan.global_batch").hint(hint)))
 }

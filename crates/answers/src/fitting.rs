@@ -88,9 +88,10 @@ fn by_search(
     let outcome = ran.first().map(|ran| search.outcome(&ran.results));
     if let Some(found) = outcome.and_then(|outcome| outcome.candidates.into_iter().next()) {
         first.run.plan = found.plan;
-        first
-            .chosen
-            .insert(0, "layout: the first of `railwright search`, because no common one fits".to_owned());
+        first.chosen.insert(
+            0,
+            "layout: first result of `railwright search`, because no common layout fits".to_owned(),
+        );
         return Ok(Filled::Run(Box::new(first)));
     }
     Ok(Filled::NothingFits(Box::new(first)))

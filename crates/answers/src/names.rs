@@ -75,9 +75,9 @@ pub fn key_of_keyword(word: &str) -> Result<&'static Key, Problem> {
         let hint = did_you_mean(
             word,
             all.keys().map(String::as_str),
-            "settings are named as flags of `railwright estimate`, with underscores: `tp`, `micro_batch`",
+            "settings have the names of `railwright estimate` flags, with underscores: `tp`, `micro_batch`",
         );
-        Problem::new(format!("`{}` is no setting of a run", human::shorten(word))).hint(hint)
+        Problem::new(format!("`{}` is not a setting of a run", human::shorten(word))).hint(hint)
     })
 }
 
@@ -98,10 +98,10 @@ pub fn plan_key(word: &str) -> Result<String, Problem> {
     }
     let shown = human::shorten(word);
     let names = known.iter().map(|(name, _)| name.as_str());
-    Err(Problem::new(format!("`{shown}` is no dimension of a plan")).hint(did_you_mean(
+    Err(Problem::new(format!("`{shown}` is not a dimension of a plan")).hint(did_you_mean(
         &plain,
         names,
-        "dimensions are named as flags or as keys of `plan`: `tp`, `micro_batch`",
+        "dimensions have the names of flags or of `plan` keys: `tp`, `micro_batch`",
     )))
 }
 
@@ -111,7 +111,7 @@ pub fn dimension(text: &str) -> Result<(String, &str), Problem> {
     let Some((word, values)) = text.split_once('=') else {
         return Err(Problem::new(format!("`{shown}` has no `=`"))
             .in_file("--space")
-            .hint("write --space tp=2..8"));
+            .hint("use --space tp=2..8"));
     };
     let key = plan_key(word.trim()).map_err(|problem| problem.in_file("--space"))?;
     Ok((key, values))

@@ -64,17 +64,16 @@ impl<'a> Settings<'a> {
     /// One setting per specification and number of devices; the specification's own number where none is given.
     pub fn new(specs: &[RunSpec], devices: &[u64], texts: &'a dyn Texts) -> Result<Self, Refused> {
         if specs.is_empty() {
-            return Err(Problem::new("no cluster is named").into());
+            return Err(Problem::new("no cluster is set").into());
         }
         let mut devices = devices.to_vec();
         devices.sort_unstable();
         devices.dedup();
         if devices.len() > MOST_NUMBERS {
-            let problem =
-                Problem::new(format!("{} cluster sizes are more than can be compared", devices.len()));
+            let problem = Problem::new(format!("{} cluster sizes exceed the limit", devices.len()));
             return Err(problem
                 .at_key("cluster.devices")
-                .hint(format!("name at most {MOST_NUMBERS}"))
+                .hint(format!("pass at most {MOST_NUMBERS}"))
                 .into());
         }
         let mut list: Vec<Setting> = Vec::new();

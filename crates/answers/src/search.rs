@@ -287,7 +287,7 @@ fn check(wanted: &SearchOptions) -> Result<(), Problem> {
     }
     match wanted.pareto {
         Some((first, second)) if first == second => {
-            Err(Problem::new("a front has two different objectives").in_file("--pareto"))
+            Err(Problem::new("a Pareto front needs two different objectives").in_file("--pareto"))
         }
         _ => Ok(()),
     }
@@ -346,9 +346,9 @@ fn told(
         let (Some(runners), Some(said)) = (runners, searcher.said(&settings[index])) else { continue };
         let layouts = human::whole(runners.priced as u64);
         let how = if runners.is_proven {
-            "no other layout can be better, since the closed form without contention bounds them"
+            "no other layout can be better, because the closed form without contention is a lower bound"
         } else {
-            "others may be better: the closed form without contention does not rule them out"
+            "others may be better: the lower bound (closed form without contention) does not exclude them"
         };
         let one = format!("{said}: {layouts} layouts ranked by that, the best in closed form; {how}");
         if !words.contains(&one) {

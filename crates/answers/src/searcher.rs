@@ -84,7 +84,7 @@ impl<'a> Searcher<'a> {
         }
         if let Some(p) = effort.fit_probability.filter(|p| !(0.0..1.0).contains(p)) {
             let problem = Problem::new(format!("expected a probability from 0 to below 1, found {p}"));
-            return Err(problem.in_file("--fit-probability").hint(format!("leave it out for {SURE_TO_FIT}")));
+            return Err(problem.in_file("--fit-probability").hint(format!("omit it for {SURE_TO_FIT}")));
         }
         Ok(Self {
             effort,
@@ -336,7 +336,7 @@ impl<'a> Searcher<'a> {
             return Ok(Found::Stopped);
         }
         Ok(Found::Nothing(match outcome.nearest_misses.first() {
-            Some(miss) => format!("nothing fits, the nearest lacks {}", human::bytes(miss.missing)),
+            Some(miss) => format!("nothing fits; the closest layout lacks {}", human::bytes(miss.missing)),
             None => match by_batch(self, setting, &said, sequences) {
                 Some(problem) => match problem.hint {
                     Some(hint) => format!("{}; {hint}", problem.message),
@@ -372,10 +372,8 @@ fn pins(setting: &Setting, said: &PlanSpec) -> Result<(), Vec<Problem>> {
     }
     let ranks = ranks.map_or_else(|| "far too many".to_owned(), human::whole);
     let message = format!(
-        "the degrees given make {ranks} ranks, which do not make up {} devices",
+        "the parallel sizes multiply to {ranks} ranks, which do not divide {} devices",
         human::whole(devices)
     );
-    Err(told(
-        Problem::new(message).at_key("plan.data_parallel").hint("leave it out: it follows from the others"),
-    ))
+    Err(told(Problem::new(message).at_key("plan.data_parallel").hint("omit it: it follows from the others")))
 }

@@ -82,10 +82,10 @@ pub fn size(
 ) -> Result<SizeAnswer, Refused> {
     let goal = goal(wanted)?;
     let Some(first) = asked.settings().first() else {
-        return Err(Problem::new("no cluster is named").into());
+        return Err(Problem::new("no cluster is set").into());
     };
     let Some(tokens) = first.run.training.tokens else {
-        let problem = Problem::new("without a number of tokens there is nothing to size").in_file("--tokens");
+        let problem = Problem::new("the number of training tokens is missing").in_file("--tokens");
         return Err(problem.hint("set the number of training tokens, as in `--tokens 15T`").into());
     };
     if goal.budget.is_some() {
@@ -199,7 +199,7 @@ fn deadline(text: &str) -> Result<Seconds, Problem> {
     const LONGEST: f64 = 100.0 * 365.25 * 86_400.0;
     let text = text.trim();
     let plain = text.replace("days", "d").replace("day", "d").replace("hours", "h");
-    let hint = "write it with a unit, as in `90d` or `2000h`";
+    let hint = "use a number with a unit, as in `90d` or `2000h`";
     let time = Seconds::read(&Value::Text(plain)).map_err(|problem| {
         let message = problem.message;
         Problem::new(message).in_file("--deadline").hint(hint)
@@ -207,21 +207,21 @@ fn deadline(text: &str) -> Result<Seconds, Problem> {
     if time.get() > 0.0 && time.get() <= LONGEST {
         Ok(time)
     } else {
-        let problem = Problem::new(format!("`{}` is no time to train in", human::shorten(text)));
-        Err(problem.in_file("--deadline").hint("expected more than none and at most a hundred years"))
+        let problem = Problem::new(format!("`{}` is not a training time", human::shorten(text)));
+        Err(problem.in_file("--deadline").hint("expected more than 0 and at most 100 years"))
     }
 }
 
 fn budget(text: &str) -> Result<Dollars, Problem> {
     let text = text.trim();
     let plain = text.trim_start_matches('$').trim().replace(',', "");
-    let hint = "write dollars, as in `30M` or `250K`";
+    let hint = "use dollars, as in `30M` or `250K`";
     let amount = Amount::read(&Value::Text(plain))
         .map_err(|problem| Problem::new(problem.message).in_file("--budget").hint(hint))?;
     if amount.0.is_finite() && amount.0 > 0.0 && amount.0 <= 1e15 {
         Ok(Dollars::new(amount.0))
     } else {
-        let problem = Problem::new(format!("`{}` buys nothing that can be computed", human::shorten(text)));
+        let problem = Problem::new(format!("`{}` is not a budget", human::shorten(text)));
         Err(problem.in_file("--budget").hint("expected more than $0 and at most 1,000 trillion"))
     }
 }
@@ -233,7 +233,7 @@ fn priced(asked: &dyn Question) -> Result<(), Problem> {
         if setting.run.cost.price_per_device_hour.is_none() && accelerator.price.is_none() {
             return Err(Problem::new(format!("the catalogue has no price for {}", accelerator.name))
                 .in_file("--budget")
-                .hint("give one with --price-per-device-hour"));
+                .hint("set it with --price-per-device-hour"));
         }
     }
     Ok(())

@@ -35,7 +35,7 @@ pub(super) fn batches(asked: &dyn Question, chosen: &mut Vec<String>) -> Vec<Opt
         .collect();
     told.dedup();
     chosen.push(format!(
-        "{}, because no one batch near {} divides among all",
+        "{}, because no single batch near {} divides among all",
         told.join(", "),
         human::whole(usual)
     ));

@@ -67,7 +67,7 @@ pub(super) fn cells(
     if searches.iter().any(Search::is_simulated) {
         let problem =
             Problem::new("the map needs one search per cell, which simulated collectives make too slow");
-        return Err(problem.in_file("--map").hint("leave out --map or the simulated pricing").into());
+        return Err(problem.in_file("--map").hint("omit --map or the simulated pricing").into());
     }
     let mut degrees: Vec<(usize, u64, u64)> = Vec::new();
     let mut narrowed: Vec<Search<'_>> = Vec::new();

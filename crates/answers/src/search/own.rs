@@ -42,15 +42,16 @@ pub(super) fn freed(asked: &dyn Question) -> Option<String> {
         String::new()
     } else {
         format!(
-            "; {} as in the file, since leaving it seldom pays: `--free {}` frees it",
+            "; {} as in the file, because changing it rarely helps: `--free {}` searches it",
             kept.join(", "),
             kept.join(",")
         )
     };
     let file = asked.launch().unwrap_or_else(|| "FILE".to_owned());
     Some(format!(
-        "free: degrees, stages, micro batch, sharding, recompute, overlap; kept: model, data, batch, sequence, precision, software{also}. \
-         `railwright tune {file} --cluster {} --diff` writes a layout into the file",
+        "searched: parallel sizes, stages, micro-batch, sharding, recompute, overlap; kept: model, data, \
+         batch, sequence, precision, software{also}. `railwright tune {file} --cluster {} --diff` writes a \
+         layout into the file",
         setting.word
     ))
 }

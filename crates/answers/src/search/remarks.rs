@@ -23,7 +23,7 @@ pub(super) fn torn(asked: &dyn Question, shown: &[Shown]) -> Option<String> {
     let (name, group) = Layout::new(plan, domain(first)).torn().next()?;
     let whole = Layout::segment(plan, domain(first)).map_or_else(String::new, |size| {
         format!(
-            "; `--segment {size}` keeps them whole and leaves {} of each domain idle",
+            "; `--segment {size}` keeps them within a domain and leaves {} of each domain idle",
             domain(first) - size
         )
     });
@@ -86,8 +86,8 @@ pub(super) fn unique(problems: impl Iterator<Item = Problem>) -> Vec<Problem> {
     }
     if list.is_empty() {
         list.push(
-            Problem::new("the space is empty: no strategy in it is possible")
-                .hint("allow more values with --space, or pin less"),
+            Problem::new("the search space contains no valid strategy")
+                .hint("allow more values with --space, or fix fewer settings"),
         );
     }
     list

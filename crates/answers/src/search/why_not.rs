@@ -54,7 +54,7 @@ impl Named {
                 value.push_str(part.trim());
             } else {
                 let problem = Problem::new(format!("`{}` has no `=`", human::shorten(text)));
-                return Err(problem.in_file(PLACE).hint("write --why-not tp=8,pp=4"));
+                return Err(problem.in_file(PLACE).hint("use --why-not tp=8,pp=4"));
             }
         }
         Ok(Self { text: text.to_owned(), pins })
@@ -71,7 +71,7 @@ impl Named {
     ) -> Result<Answer, Refused> {
         let index = best.map_or(0, |(index, _)| index);
         let Some(setting) = asked.settings().get(index) else {
-            return Err(Problem::new("no cluster is named").into());
+            return Err(Problem::new("no cluster is set").into());
         };
         let mut spec = setting.spec.clone();
         for (key, value) in &self.pins {
@@ -113,7 +113,7 @@ impl Named {
             problems = super::nothing::contradictions(&named, &plan, &[]);
         }
         if problems.is_empty() {
-            problems.push(Problem::new("no strategy that is possible has it"));
+            problems.push(Problem::new("no valid strategy has these values"));
         }
         Ok(impossible(problems))
     }
@@ -140,7 +140,7 @@ impl Named {
         let fixed = names.into_iter().find(|key| !searched(key) && is_named(key) && differs(key));
         if let Some(key) = fixed {
             let was = full.1.get(key).map_or_else(|| "its default".to_owned(), |value| value.to_toml());
-            return Some(format!("`{key}` is not searched: it was {was} in every layout of the search"));
+            return Some(format!("`{key}` is not searched: it is {was} in every layout"));
         }
         let key = space.contains(plan).err()?;
         let open = PlanSpec {
@@ -168,7 +168,7 @@ impl Named {
             let divisor = value.parse::<u64>().ok().filter(|n| *n > 0 && !batch.is_multiple_of(*n))?;
             let sequences = human::whole(batch);
             Some(Problem::new(if key == "micro_batch" {
-                format!("{sequences} sequences do not divide into micro batches of {divisor}")
+                format!("{sequences} sequences do not divide into micro-batches of {divisor}")
             } else {
                 format!("{sequences} sequences do not divide among {divisor} replicas")
             }))

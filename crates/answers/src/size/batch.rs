@@ -24,7 +24,7 @@ impl Batch {
         let mut is_own = false;
         if said.micro_batches.is_some() {
             let problem =
-                Problem::new("the number of micro batches follows from the layout, which is to be found");
+                Problem::new("the number of micro-batches depends on the layout, which is searched");
             return Err(problem
                 .in_file("--micro-batches")
                 .hint("set --global-batch or --batch-tokens instead"));
@@ -81,7 +81,7 @@ impl Batch {
                 let common = divided_batch(usual, &devices);
                 is_own = common.is_none();
                 let sequences = common.unwrap_or(usual);
-                let near = if is_own { " or the nearest that divides among the GPUs" } else { "" };
+                let near = if is_own { " or the nearest that divides by the number of GPUs" } else { "" };
                 chosen.push(format!("global batch {}{near}", human::whole(sequences)));
                 sequences
             }
