@@ -56,10 +56,10 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .method_not_allowed_fallback(|| async {
             replies::problem(
                 StatusCode::METHOD_NOT_ALLOWED,
-                Problem::new("this address is not for this method").hint("use POST"),
+                Problem::new("method not allowed for this address").hint("use POST"),
             )
         })
-        .fallback(|| async { replies::problem(StatusCode::NOT_FOUND, Problem::new("nothing is at this address")) })
+        .fallback(|| async { replies::problem(StatusCode::NOT_FOUND, Problem::new("not found")) })
         .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
         .with_state(app)
 }
@@ -112,7 +112,7 @@ async fn upload(
         let problem = Problem::new(format!("a file has at most {} bytes", app.settings.upload_bytes));
         return replies::problem(
             StatusCode::PAYLOAD_TOO_LARGE,
-            problem.hint("name larger ones when starting: `railwright serve FOLDER`"),
+            problem.hint("pass larger files at the start: `railwright serve FOLDER`"),
         );
     }
     app.uploads.keep(&named.name, body, &app.settings).await
@@ -126,7 +126,7 @@ pub(crate) async fn respond(
     mut request: Request<Body>,
 ) -> Response<Body> {
     const TEXT: &str = "text/plain; charset=utf-8";
-    let no_address = || replies::bytes(StatusCode::BAD_REQUEST, TEXT, "this is no address\n");
+    let no_address = || replies::bytes(StatusCode::BAD_REQUEST, TEXT, "invalid address\n");
     // Kept by no browser: the next server has another token.
     let lead = |place: String| {
         HeaderValue::from_str(&place).map_or_else(
@@ -143,7 +143,7 @@ pub(crate) async fn respond(
     let mut response = match admission {
         Err(refusal) => replies::bytes(refusal.status, TEXT, format!("{}\n", refusal.message)),
         Ok(_) if !is_welcome => {
-            let told = "there are too many connections: close some of the pages\n";
+            let told = "too many connections: close some browser tabs\n";
             replies::bytes(StatusCode::SERVICE_UNAVAILABLE, TEXT, told)
         }
         Ok(Admission::Ticket) => lead(format!("/{}/", app.guard.token())),

@@ -26,7 +26,7 @@ impl Question {
         let asked: Asked = if bytes.is_empty() {
             Asked { arguments: Map::new(), format: None, command: None }
         } else {
-            let text = std::str::from_utf8(bytes).map_err(|_| Problem::new("the question is not UTF-8"))?;
+            let text = std::str::from_utf8(bytes).map_err(|_| Problem::new("the request is not UTF-8"))?;
             // An object first: a list would pass for one whose fields come in order.
             let object: Map<String, Value> = serde_json::from_str(text).map_err(|error| no_form(&error))?;
             serde_json::from_value(Value::Object(object)).map_err(|error| no_form(&error))?
@@ -52,9 +52,9 @@ impl Question {
 fn no_form(error: &serde_json::Error) -> Problem {
     let message = error.to_string();
     let message = message.split(" at line").next().unwrap_or_default();
-    let mut problem = Problem::new(format!("the question is no JSON of its form: {message}"))
+    let mut problem = Problem::new(format!("the request body is invalid: {message}"))
         .in_file("request")
-        .hint("it looks like `{\"arguments\": {\"model\": \"llama-3.1-8b\"}, \"format\": \"json\"}`");
+        .hint("expected a form like `{\"arguments\": {\"model\": \"llama-3.1-8b\"}, \"format\": \"json\"}`");
     if let Some(place) = problem.place.as_mut().filter(|_| error.line() > 0) {
         place.line = Some(error.line());
         place.column = Some(error.column());

@@ -9,9 +9,10 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// A page instead of the page.
-const NOT_BUILT: &str = "<!doctype html><meta charset=utf-8><title>railwright</title><h1>The page was not built</h1>\
-    <p>This program was compiled without <code>web/dist</code>. Build it with <code>npm ci &amp;&amp; npm run build</code> in \
-    <code>web/</code>, then compile again. The interface works: see <code>./api/v1/openapi.json</code>.";
+const NOT_BUILT: &str = "<!doctype html><meta charset=utf-8><title>railwright</title><h1>The web UI was not \
+    built</h1><p>This program was compiled without <code>web/dist</code>. Build it with <code>npm ci \
+    &amp;&amp; npm run build</code> in <code>web/</code>, then compile again. The API works: see \
+    <code>./api/v1/openapi.json</code>.";
 
 /// A file of the page, by its path from the page's own folder.
 pub fn page_file(path: &str) -> Option<Cow<'static, [u8]>> {

@@ -40,13 +40,13 @@ pub(crate) enum Admission {
 
 const FOREIGN_HOST: Refusal = Refusal {
     status: StatusCode::MISDIRECTED_REQUEST,
-    message: "this server answers to 127.0.0.1 and localhost with its own port alone",
+    message: "this server accepts only 127.0.0.1 and localhost with its port",
 };
 const FOREIGN_SITE: Refusal =
     Refusal { status: StatusCode::FORBIDDEN, message: "requests from other sites are refused" };
 const NO_TOKEN: Refusal = Refusal {
     status: StatusCode::NOT_FOUND,
-    message: "nothing is here: the address that `railwright serve` printed begins with a token",
+    message: "not found: use the URL that `railwright serve` printed, which begins with a token",
 };
 
 impl Guard {

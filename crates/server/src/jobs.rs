@@ -65,7 +65,7 @@ impl Jobs {
 }
 
 fn unknown() -> Response<Body> {
-    let problem = Problem::new("there is no such job").hint("only the last ones are remembered");
+    let problem = Problem::new("unknown job").hint("only recent jobs are kept");
     replies::problem(StatusCode::NOT_FOUND, problem)
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn start(app: &Arc<App>, question: Question) -> Response<Body> {
         let running = table.jobs.values().filter(|job| job.end.borrow().is_none()).count();
         if running >= app.settings.jobs {
             let problem = Problem::new(format!("{running} jobs are running already"))
-                .hint("stop one, or wait until one has ended");
+                .hint("stop one, or wait until one ends");
             return replies::problem(StatusCode::TOO_MANY_REQUESTS, problem);
         }
         let ended: Vec<u64> =

@@ -49,7 +49,7 @@ async fn whole(body: Body, held: &mut Held) -> Result<Vec<u8>, (StatusCode, Prob
     let mut bytes = Vec::new();
     loop {
         let frame = tokio::time::timeout(settings.patience, body.frame()).await.map_err(|_| {
-            told(StatusCode::REQUEST_TIMEOUT, "the rest of the question did not come".to_owned())
+            told(StatusCode::REQUEST_TIMEOUT, "the request is incomplete: timeout".to_owned())
         })?;
         match frame {
             None => return Ok(bytes),
@@ -64,11 +64,11 @@ async fn whole(body: Body, held: &mut Held) -> Result<Vec<u8>, (StatusCode, Prob
             Some(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
                 return Err(told(
                     StatusCode::PAYLOAD_TOO_LARGE,
-                    format!("a question has at most {limit} bytes"),
+                    format!("a request has at most {limit} bytes"),
                 ));
             }
             Some(Err(_)) => {
-                return Err(told(StatusCode::BAD_REQUEST, "the question broke off".to_owned()));
+                return Err(told(StatusCode::BAD_REQUEST, "the request is truncated".to_owned()));
             }
         }
     }
@@ -95,7 +95,7 @@ impl Drop for Wanted {
 
 /// There is no place for another question.
 pub(crate) fn busy() -> Response<Body> {
-    let problem = Problem::new("too many questions at once").hint("ask again in a moment");
+    let problem = Problem::new("too many requests at once").hint("try again in a moment");
     replies::problem(StatusCode::SERVICE_UNAVAILABLE, problem)
 }
 
@@ -121,11 +121,12 @@ pub(crate) async fn answer(app: &Arc<App>, question: Question) -> Response<Body>
             let message = format!("this took more than {} s", longest.as_secs());
             return replies::problem(
                 StatusCode::GATEWAY_TIMEOUT,
-                Problem::new(message).hint("ask it as a job: `POST ./api/v1/jobs`"),
+                Problem::new(message).hint("start it as a job: `POST ./api/v1/jobs`"),
             );
         }
         _ = end.wait_for(|end| *end) => {
-            return replies::problem(StatusCode::SERVICE_UNAVAILABLE, Problem::new("the server ends"));
+            return replies::problem(StatusCode::SERVICE_UNAVAILABLE, Problem::new("the server is shutting \
+                down"));
         }
     };
     drop(wanted);

@@ -84,6 +84,6 @@ fn answer(
 
 /// The program's own fault.
 pub(crate) fn bug() -> Problem {
-    Problem::new("this is a bug in railwright: the question made it fail")
-        .hint("please report it with the question; the server goes on")
+    Problem::new("internal error: this is a bug in railwright")
+        .hint("please report it with the request; the server keeps running")
 }

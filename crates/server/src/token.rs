@@ -34,9 +34,9 @@ pub fn token_from_file(path: &Path) -> Result<String, Problem> {
     }
     let file = std::fs::File::open(path).map_err(|error| failed(&error))?;
     if is_open_to_others(&file.metadata().map_err(|error| failed(&error))?) {
-        return Err(Problem::new("other users may read this token file")
+        return Err(Problem::new("other users can read this token file")
             .in_file(name)
-            .hint("run `chmod 600` on it, or delete it and a new one is made"));
+            .hint("run `chmod 600` on it, or delete it to create a new one"));
     }
     let mut text = String::new();
     let most = DIGITS as u64 * 2;
@@ -45,7 +45,7 @@ pub fn token_from_file(path: &Path) -> Result<String, Problem> {
     if token.len() != DIGITS || !token.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(Problem::new(format!("expected {DIGITS} hexadecimal digits"))
             .in_file(name)
-            .hint("delete the file, and a new one is made"));
+            .hint("delete the file to create a new one"));
     }
     Ok(token.to_ascii_lowercase())
 }

@@ -75,7 +75,7 @@ impl Uploads {
         settings: &Settings,
     ) -> Result<u64, (StatusCode, Problem)> {
         let failed = |error: std::io::Error| {
-            (StatusCode::INSUFFICIENT_STORAGE, Problem::new(format!("the file cannot be kept: {error}")))
+            (StatusCode::INSUFFICIENT_STORAGE, Problem::new(format!("the file cannot be stored: {error}")))
         };
         make_private(folder).map_err(failed)?;
         let part = folder.join(PART);
@@ -83,10 +83,11 @@ impl Uploads {
         let mut held = Held { uploads: self, folder, bytes: 0, kept: false };
         loop {
             let frame = tokio::time::timeout(settings.patience, body.frame()).await.map_err(|_| {
-                (StatusCode::REQUEST_TIMEOUT, Problem::new("the rest of the file did not come"))
+                (StatusCode::REQUEST_TIMEOUT, Problem::new("the upload is incomplete: timeout"))
             })?;
             let Some(frame) = frame else { break };
-            let frame = frame.map_err(|_| (StatusCode::BAD_REQUEST, Problem::new("the file broke off")))?;
+            let frame =
+                frame.map_err(|_| (StatusCode::BAD_REQUEST, Problem::new("the upload is truncated")))?;
             let Some(data) = frame.data_ref() else { continue };
             let length = data.len() as u64;
             held.bytes += length;
@@ -96,7 +97,7 @@ impl Uploads {
                     "a file has at most {} bytes, and all of them together {}",
                     settings.upload_bytes, settings.all_upload_bytes
                 ));
-                let hint = "name larger ones when starting: `railwright serve FOLDER`";
+                let hint = "pass larger files at the start: `railwright serve FOLDER`";
                 return Err((StatusCode::PAYLOAD_TOO_LARGE, problem.hint(hint)));
             }
             file.write_all(data).await.map_err(failed)?;

@@ -69,7 +69,7 @@ fn broken_questions_are_refused() {
     let head = server.head("POST", "/api/v1/echo");
     let answer =
         server.raw(&[format!("{head}Content-Length: 4\r\n\r\n").as_bytes(), &[0xff, 0xfe, 0, 1]].concat());
-    assert_eq!((answer.status, answer.problem().as_str()), (400, "the question is not UTF-8"));
+    assert_eq!((answer.status, answer.problem().as_str()), (400, "the request is not UTF-8"));
     assert_eq!(server.desk.asked.load(Ordering::SeqCst), 0, "a broken question was asked");
     server.is_well();
 }
@@ -185,7 +185,7 @@ fn slow_clients_wait_alone() {
     let silent: Vec<_> = (0..100).map(|_| server.connect()).collect();
     server.is_well();
     let answer = Answer::read(body);
-    assert_eq!((answer.status, answer.problem().as_str()), (408, "the rest of the question did not come"));
+    assert_eq!((answer.status, answer.problem().as_str()), (408, "the request is incomplete: timeout"));
     let mut rest = Vec::new();
     let _ = head.read_to_end(&mut rest);
     assert!(rest.is_empty() || rest.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&rest));
