@@ -30,16 +30,16 @@ impl Step {
                         tell("ends before it starts");
                     }
                     if n > 0 && span.start < last {
-                        tell("starts before the one before it ends");
+                        tell("starts before the previous one ends");
                     }
                     if span.start < self.start || span.end > self.end {
                         tell("is outside of the step");
                     }
                     if span.name.0 as usize >= self.names.len() {
-                        tell("has a name that is not known");
+                        tell("has an unknown name");
                     }
                     if span.collective.is_some_and(|c| c.0 as usize >= self.collectives.len()) {
-                        tell("has a collective that is not known");
+                        tell("has an unknown collective");
                     }
                     last = span.end;
                 }
@@ -53,7 +53,7 @@ impl Step {
         }
         let unknown = self.collectives.iter().filter(|c| c.group.0 as usize >= self.groups.len()).count();
         if unknown > 0 {
-            problems.push(Problem::new(format!("{unknown} collective(s) have a group that is not known")));
+            problems.push(Problem::new(format!("{unknown} collective(s) have an unknown group")));
         }
         problems.extend(self.dependencies.iter().filter_map(|d| self.dependency_problem(d)));
         problems.truncate(MOST);
@@ -64,7 +64,7 @@ impl Step {
         let (from, to) = (self.span(dependency.from), self.span(dependency.to));
         match (from, to) {
             (Some(from), Some(to)) if from.end > to.start => Some(Problem::new(format!(
-                "`{}` starts before `{}`, for which it waits, has ended",
+                "`{}` starts before the end of its dependency `{}`",
                 self.names.get(to.name),
                 self.names.get(from.name)
             ))),

@@ -146,7 +146,7 @@ fn overlap_and_broken_references_are_told() {
     step.depend(at, railwright_step::SpanRef { rank: 0, stream: 0, span: 0 }, DependencyKind::Launch);
     let told: Vec<String> = step.validate().into_iter().map(|p| p.message).collect();
     assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told[0].contains("starts before the one before it ends"));
+    assert!(told[0].contains("starts before the previous one ends"));
     assert!(told[1].contains("does not exist") && told[2].contains("for which it waits"));
 }
 
