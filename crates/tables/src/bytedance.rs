@@ -43,7 +43,7 @@ pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
     for row in 0..table.rows() {
         let number = |column| table.whole(column, row).and_then(|n| u32::try_from(n).ok());
         let wrong =
-            |what: &str| Problem::new(format!("row {row} of the table has no usable {what}")).in_file(label);
+            |what: &str| Problem::new(format!("row {row} of the table has no valid {what}")).in_file(label);
         let time = |column, what| {
             // Half a century is more than any step takes, and two of them lie within `Times`.
             table.real(column, row).filter(|s| s.abs() < 2e9).ok_or_else(|| wrong(what))
@@ -76,7 +76,7 @@ pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
             let told = format!("no row of the table ends after it starts ({} rows)", negative.count);
             return Err(Problem::new(told)
                 .in_file(label)
-                .hint("`duration` is to be in seconds from `start_ts`"));
+                .hint("`duration` must be in seconds from `start_ts`"));
         }
         passes.warnings.push(Warning::new("trace-damaged", negative.told(label)));
     }

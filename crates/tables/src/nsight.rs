@@ -68,10 +68,10 @@ fn read(label: &str, connection: &Connection, bytes: u64) -> Result<Vec<Recordin
     let export = Export::new(connection).map_err(|error| database::told(label, &error))?;
     if !export.has_any(&[gpu::KERNELS, gpu::COPIES, gpu::GRAPHS, host::RUNTIME, host::NVTX, "StringIds"]) {
         return Err(Problem::new(
-            "an SQLite database, but not an export of Nsight Systems: it has none of its tables",
+            "an SQLite database, but not an Nsight Systems export: its tables are missing",
         )
         .in_file(label)
-        .hint("`nsys export --type sqlite report.nsys-rep` makes one"));
+        .hint("create one with `nsys export --type sqlite report.nsys-rep`"));
     }
     let gather = || -> rusqlite::Result<_> {
         let session = session::read(&export)?;
@@ -83,7 +83,7 @@ fn read(label: &str, connection: &Connection, bytes: u64) -> Result<Vec<Recordin
     };
     let (session, read) = gather().map_err(|error| database::told(label, &error))?;
     if read.gpu.is_empty() && read.host.is_empty() {
-        return Err(Problem::new("the export holds no kernels, no calls of the runtime and no NVTX ranges")
+        return Err(Problem::new("the export contains no kernels, runtime calls or NVTX ranges")
             .in_file(label)
             .hint("profile with `nsys profile --trace=cuda,nvtx`"));
     }

@@ -43,9 +43,9 @@ impl Reader for ParquetTable {
 
     fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
         let Some(names) = parquet::names(bytes) else {
-            return Err(Problem::new("the Parquet file cannot be read: its end, where it says what it holds, is missing or damaged")
+            return Err(Problem::new("the Parquet file cannot be read: its footer is missing or damaged")
                 .in_file(label)
-                .hint("it may be cut off: copy it again, and compare the sizes"));
+                .hint("it may be truncated: copy it again, and compare the sizes"));
         };
         if bytedance::matches(&names) {
             return bytedance::read(label, bytes).map(|passes| vec![Recording::Passes(passes)]);
@@ -61,8 +61,9 @@ impl Reader for ParquetTable {
             return Ok(Vec::new());
         }
         let shown: Vec<String> = names.iter().take(6).map(|name| format!("`{name}`")).collect();
-        Err(Problem::new(format!("no table with the columns {} is known", shown.join(", "))).in_file(label).hint(
-            "what is read: digests of `railwright digest`, ByteDance's operator tables (`optype`, `start_ts`, ...) and Nsight's `nvtx_gpu_proj_trace`",
+        Err(Problem::new(format!("unknown table with the columns {}", shown.join(", "))).in_file(label).hint(
+            "supported: digests of `railwright digest`, ByteDance's operator tables (`optype`, `start_ts`, \
+             ...) and Nsight's `nvtx_gpu_proj_trace`",
         ))
     }
 }

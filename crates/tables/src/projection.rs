@@ -149,7 +149,7 @@ fn ranges(table: &Columns, trace: &mut RankTrace) -> Result<Vec<Range>, Problem>
             (long >= 0 && start.checked_add(long).is_some()).then_some((start, long))
         };
         let Some(device) = time(table.whole(start, row), table.whole(duration, row)) else {
-            trace.report.note(DamageKind::BadTime, row as u64, || format!("row {row} has no usable time"));
+            trace.report.note(DamageKind::BadTime, row as u64, || format!("row {row} has no valid time"));
             continue;
         };
         ranges.push(Range {

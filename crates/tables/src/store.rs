@@ -70,19 +70,18 @@ struct Sealed {
 /// Whether a manifest names ranks and parts as the writer does, each once: a rank that is named a hundred times is not read a hundred times.
 fn check(manifest: &Manifest) -> Result<(), Problem> {
     if manifest.ranks.contains(&NONE) {
-        return Err(Problem::new(format!("the manifest names rank {NONE}, which is none")));
+        return Err(Problem::new(format!("the manifest lists the invalid rank {NONE}")));
     }
     let mut ranks = BTreeSet::new();
     if let Some(rank) = manifest.ranks.iter().find(|rank| !ranks.insert(**rank)) {
-        return Err(Problem::new(format!("the manifest names rank {rank} twice")));
+        return Err(Problem::new(format!("the manifest lists rank {rank} twice")));
     }
     let mut parts = BTreeSet::new();
     if let Some(part) = manifest.parts.iter().find(|part| !parts.insert(part.name.as_str())) {
-        return Err(Problem::new(format!("the manifest names `{}` twice", part.name)));
+        return Err(Problem::new(format!("the manifest lists `{}` twice", part.name)));
     }
     if manifest.passes as usize > manifest.parts.len() {
-        let told =
-            format!("the manifest names {} tables of passes, which it has no parts for", manifest.passes);
+        let told = format!("the manifest lists {} tables of passes without parts", manifest.passes);
         return Err(Problem::new(told));
     }
     Ok(())
@@ -158,7 +157,7 @@ impl Store {
         if !is_store(&bytes) {
             return Err(Problem::new("not a saved profile")
                 .in_file(label)
-                .hint("`railwright profile PATH... -o run.railwright` writes one"));
+                .hint("write one with `railwright save PATH... -o run.railwright`"));
         }
         let archive = Archive::open(label, bytes)?;
         let first = archive.get(MANIFEST).unwrap_or_default();
@@ -166,11 +165,11 @@ impl Store {
             Problem::new(format!("the manifest of the saved profile is damaged: {error}")).in_file(label)
         })?;
         if manifest.format != FORMAT || manifest.version == 0 {
-            return Err(Problem::new("the manifest does not say that this is a saved profile").in_file(label));
+            return Err(Problem::new("the manifest is not that of a saved profile").in_file(label));
         }
         if manifest.version > VERSION {
             let told = format!(
-                "the saved profile is of version {}, written by {}; this program reads up to version {VERSION}",
+                "the saved profile has version {}, written by {}; this program reads up to version {VERSION}",
                 manifest.version, manifest.written_by
             );
             return Err(Problem::new(told)

@@ -13,7 +13,7 @@ use railwright_spec::problem::Problem;
 use railwright_step::CollectiveKind;
 
 /// What helps with a damaged digest.
-const AGAIN: &str = "the digest is damaged: copy it again, or make it again from the trace";
+const AGAIN: &str = "the digest is damaged: copy it again, or create it again from the trace";
 
 /// Opens a digest.
 pub fn read_digest(label: &str, bytes: &Bytes) -> Result<RankTrace, Problem> {
@@ -30,10 +30,10 @@ fn about(label: &str, table: &Table, bytes: &[u8]) -> Result<About, Problem> {
         .map_err(|error| wrong(format!("the metadata of the digest is damaged: {error}"), AGAIN))?;
     if version.version > VERSION {
         let told = format!(
-            "the digest is of version {}, written by {}; this program reads up to version {VERSION}",
+            "the digest has version {}, written by {}; this program reads up to version {VERSION}",
             version.version, version.written_by
         );
-        return Err(wrong(told, "read it with that program, or make it again from the trace"));
+        return Err(wrong(told, "read it with that program, or create it again from the trace"));
     }
     let mut about: About = serde_json::from_str(&text)
         .map_err(|error| wrong(format!("the metadata of the digest is damaged: {error}"), AGAIN))?;
@@ -124,7 +124,7 @@ impl Rows {
         let (mut last, mut moved) = (0, 0_u64);
         for at in 0..self.start.len() {
             let lane = cell(&lanes, &self.lanes.codes, at).flatten();
-            let lane = lane.ok_or_else(|| wrong(at, "is of no known lane"))?;
+            let lane = lane.ok_or_else(|| wrong(at, "has an unknown lane"))?;
             if lane < last {
                 return Err(wrong(at, "comes after rows of a later lane"));
             }
@@ -136,7 +136,7 @@ impl Rows {
             let end = start.saturating_add(self.duration[at]);
             let name = trace.names.intern(self.names.get(at).ok_or_else(|| wrong(at, "has no name"))?);
             let collective = self.call(at, &mut trace)?;
-            let no_kind = || wrong(at, "is of no known kind");
+            let no_kind = || wrong(at, "has an unknown kind");
             if lane == 0 {
                 let kind = cell(&gpu_kinds, &self.kinds.codes, at).flatten().ok_or_else(no_kind)?;
                 let stream = number(&self.stream, at).unwrap_or(NONE);
@@ -168,7 +168,7 @@ impl Rows {
             }
         }
         if i64::try_from(moved).is_err() {
-            return Err(Problem::new("column `bytes` holds more than 9 exabytes").hint(AGAIN));
+            return Err(Problem::new("column `bytes` contains more than 9 exabytes").hint(AGAIN));
         }
         about.also_named.iter().for_each(|name| {
             trace.names.intern(name);
@@ -181,12 +181,12 @@ impl Rows {
         let Some(call) = number(&self.call, at) else { return Ok(None) };
         let known = trace.collectives.len() as u32;
         if call > known {
-            return Err(wrong(at, "points at a call that no row before it describes"));
+            return Err(wrong(at, "refers to a call without an earlier row"));
         }
         if call == known {
             let described = self.calls.get(at);
             if described.group.is_some_and(|group| group as usize >= trace.groups.len()) {
-                return Err(wrong(at, "points at a group that is not there"));
+                return Err(wrong(at, "refers to a missing group"));
             }
             trace.collectives.push(described);
         }

@@ -54,7 +54,7 @@ fn guard(connection: &Connection) -> Result<()> {
 pub(super) fn told(label: &str, error: &rusqlite::Error) -> Problem {
     Problem::new(format!("the SQLite export cannot be read: {error}"))
         .in_file(label)
-        .hint("it may be cut off or damaged: export it again with `nsys export --type sqlite`")
+        .hint("it may be truncated or damaged: export it again with `nsys export --type sqlite`")
 }
 
 /// An export, with the tables and columns that it has.

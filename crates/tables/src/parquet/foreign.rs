@@ -55,18 +55,16 @@ impl Columns {
         let unreadable = |error: ParquetError| {
             Problem::new(format!("the Parquet file cannot be read: {}", told(&error)))
                 .in_file(label)
-                .hint("it may be cut off or damaged: copy it again, and compare the sizes")
+                .hint("it may be truncated or damaged: copy it again, and compare the sizes")
         };
         let file = open(bytes).map_err(unreadable)?;
         let about = file.metadata();
         let most = bytes.len().saturating_mul(ROWS_PER_BYTE);
         let rows = usize::try_from(about.file_metadata().num_rows()).unwrap_or(usize::MAX);
         if rows > most {
-            return Err(Problem::new(format!(
-                "{} bytes cannot hold the {rows} rows that they claim",
-                bytes.len()
-            ))
-            .in_file(label));
+            return Err(
+                Problem::new(format!("{} bytes are too few for {rows} rows", bytes.len())).in_file(label)
+            );
         }
         pages::check(bytes, about).map_err(unreadable)?;
         let schema = about.file_metadata().schema_descr();
@@ -178,7 +176,7 @@ fn read_chunk(
         (ColumnReader::ByteArrayColumnReader(r), Column::Text(out)) => {
             values(r, rows, out, |v| texts.intern(&String::from_utf8_lossy(v.data())).0)
         }
-        _ => Err(ParquetError::General("a column changes its type".to_owned())),
+        _ => Err(ParquetError::General("a column has two types".to_owned())),
     }
 }
 

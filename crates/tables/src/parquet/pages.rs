@@ -38,15 +38,15 @@ pub(crate) fn check(bytes: &[u8], about: &ParquetMetaData) -> Result<(), Parquet
                 let mut thrift = Thrift { bytes: chunk, at };
                 let header = thrift.header().ok_or_else(|| lies("a page has no readable header"))?;
                 if header.unpacked > SMALL_PAGE.max(header.packed.saturating_mul(UNPACKED_PER_BYTE)) {
-                    return Err(lies("a page claims to unpack to more than it can"));
+                    return Err(lies("a page declares an impossible uncompressed size"));
                 }
                 if header.dictionary && header.values > header.unpacked {
-                    return Err(lies("a dictionary claims more words than it has bytes"));
+                    return Err(lies("a dictionary declares more entries than it has bytes"));
                 }
                 if !header.dictionary {
                     values = values.saturating_add(header.values);
                     if values > rows {
-                        return Err(lies("its pages claim more values than there are rows"));
+                        return Err(lies("its pages declare more values than there are rows"));
                     }
                 }
                 at = thrift.at.saturating_add(usize::try_from(header.packed).unwrap_or(usize::MAX));

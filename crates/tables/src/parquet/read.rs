@@ -37,7 +37,7 @@ impl Table {
                 .map(parquet::file::metadata::RowGroupMetaData::num_rows)
                 .fold(0, i64::saturating_add);
             if rows > length.saturating_mul(ROWS_PER_BYTE).max(SMALL) || usize::try_from(groups) != Ok(rows) {
-                return Err(ParquetError::General(format!("{length} bytes do not hold {rows} rows")));
+                return Err(ParquetError::General(format!("{length} bytes are too few for {rows} rows")));
             }
             pages::check(bytes, about)?;
             Ok((file, rows))
@@ -73,7 +73,7 @@ impl Table {
         let at = columns
             .iter()
             .position(|column| column.name() == name)
-            .ok_or_else(|| self.wrong(name, "is not there"))?;
+            .ok_or_else(|| self.wrong(name, "is missing"))?;
         if columns[at].max_rep_level() > 0 || columns[at].max_def_level() > 1 {
             return Err(self.wrong(name, "is nested"));
         }
@@ -82,7 +82,7 @@ impl Table {
         for group in 0..self.file.num_row_groups() {
             let reader = guarded(|| self.file.get_row_group(group)?.get_column_reader(at));
             let reader = reader.map_err(|error| self.wrong(name, &told(&error)))?;
-            let mut reader = typed(reader).ok_or_else(|| self.wrong(name, "is of another type"))?;
+            let mut reader = typed(reader).ok_or_else(|| self.wrong(name, "has another type"))?;
             let left = self.rows - if optional { levels.len() } else { cells.len() };
             guarded(|| reader.read_records(left, optional.then_some(&mut levels), None, &mut cells))
                 .map_err(|error| self.wrong(name, &told(&error)))?;

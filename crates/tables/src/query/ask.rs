@@ -63,7 +63,7 @@ impl Database {
         let told = |error: &Error| told(error, sql);
         let mut statement = self.connection.prepare(sql).map_err(|error| told(&error))?;
         if statement.column_count() == 0 {
-            return Err(Problem::new("there is no question in it").in_file(PLACE).hint(EXAMPLE));
+            return Err(Problem::new("the query is empty").in_file(PLACE).hint(EXAMPLE));
         }
         let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
         let mut answer = Answer { columns, ..Answer::default() };
@@ -80,7 +80,8 @@ impl Database {
     }
 }
 
-const EXAMPLE: &str = "ask for example `SELECT name, count(*), sum(duration_us) FROM gpu GROUP BY name ORDER BY 3 DESC`; --schema lists the tables";
+const EXAMPLE: &str = "for example `SELECT name, count(*), sum(duration_us) FROM gpu GROUP BY name ORDER BY 3 \
+    DESC`; --schema lists the tables";
 
 fn cell(value: ValueRef<'_>) -> Cell {
     match value {
@@ -107,14 +108,14 @@ fn told(error: &Error, sql: &str) -> Problem {
     let problem = if let Some(name) = message.strip_prefix("no such column: ") {
         let plain = name.rsplit('.').next().unwrap_or(name);
         let hint = did_you_mean(plain, columns(), "--schema lists the columns of every table");
-        Problem::new(format!("there is no column `{name}`")).hint(hint)
+        Problem::new(format!("unknown column `{name}`")).hint(hint)
     } else if let Some(name) = message.strip_prefix("no such table: ") {
         let plain = name.rsplit('.').next().unwrap_or(name);
         let all = tables().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        Problem::new(format!("there is no table `{name}`")).hint(did_you_mean(
+        Problem::new(format!("unknown table `{name}`")).hint(did_you_mean(
             plain,
             tables(),
-            &format!("the tables are {all}"),
+            &format!("tables: {all}"),
         ))
     } else if let Some(name) = message.strip_prefix("no such function: ") {
         let known = [
@@ -131,7 +132,7 @@ fn told(error: &Error, sql: &str) -> Problem {
             "substr",
             "group_concat",
         ];
-        Problem::new(format!("there is no function `{name}`")).hint(did_you_mean(
+        Problem::new(format!("unknown function `{name}`")).hint(did_you_mean(
             name,
             known,
             "in addition to SQLite's functions: median(x), quantile(x, q) and stddev(x)",

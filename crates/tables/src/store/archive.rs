@@ -25,9 +25,9 @@ pub(super) fn pack(parts: impl IntoIterator<Item = Part>) -> Result<Vec<u8>, Pro
         header.set_mode(0o644);
         header.set_mtime(0);
         out.append_data(&mut header, &part.name, &*part.bytes)
-            .map_err(|error| Problem::new(format!("cannot put `{}` into the file: {error}", part.name)))?;
+            .map_err(|error| Problem::new(format!("cannot add `{}` to the file: {error}", part.name)))?;
     }
-    out.into_inner().map_err(|error| Problem::new(format!("cannot end the file: {error}")))
+    out.into_inner().map_err(|error| Problem::new(format!("cannot finish the file: {error}")))
 }
 
 /// An opened archive.

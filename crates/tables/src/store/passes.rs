@@ -91,7 +91,7 @@ fn check(passes: &Passes) -> Result<(), Problem> {
         let places = [pass.stage, pass.replica, pass.shard, pass.chunk];
         if let Some(place) = places.iter().find(|place| **place > Passes::MOST_PLACES) {
             return Err(Problem::new(format!(
-                "row {row} counts to {place}, at most {} are read",
+                "row {row} refers to {place}, above the limit of {}",
                 Passes::MOST_PLACES
             )));
         }
@@ -123,7 +123,7 @@ pub(super) fn read(index: usize, store: &Store) -> Result<Passes, Problem> {
         let word = String::from_utf8_lossy(words[at].data());
         let kind = serde_json::from_value(serde_json::Value::String(word.clone().into_owned()));
         let kind: PassKind =
-            kind.map_err(|_| Problem::new(format!("no pass is of the kind `{word}`")).in_file(&label))?;
+            kind.map_err(|_| Problem::new(format!("unknown kind of pass `{word}`")).in_file(&label))?;
         passes.passes.push(Pass {
             step: step[at],
             rank: rank[at],

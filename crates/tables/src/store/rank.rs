@@ -160,7 +160,7 @@ pub(super) fn read(rank: u32, store: &Store) -> Result<Member, Problem> {
         let id = names.intern(&String::from_utf8_lossy(text.data()));
         if id.0 as usize != at {
             return Err(
-                Problem::new(format!("name {at} is there twice")).in_file(store.within("names.parquet"))
+                Problem::new(format!("name {at} occurs twice")).in_file(store.within("names.parquet"))
             );
         }
     }
@@ -182,7 +182,7 @@ pub(super) fn read(rank: u32, store: &Store) -> Result<Member, Problem> {
 /// Says no when an index points past the end of what it points at.
 fn within(column: &str, cells: &[u32], length: usize) -> Result<(), Problem> {
     let wrong = cells.iter().find(|&&cell| cell != NONE && cell as usize >= length);
-    wrong.map_or(Ok(()), |cell| Err(Problem::new(format!("column `{column}` points at {cell} of {length}"))))
+    wrong.map_or(Ok(()), |cell| Err(Problem::new(format!("column `{column}` refers to {cell} of {length}"))))
 }
 
 fn kinds<K: Copy>(table: &Table, known: &[K]) -> Result<Vec<K>, Problem> {
@@ -196,7 +196,7 @@ fn kinds<K: Copy>(table: &Table, known: &[K]) -> Result<Vec<K>, Problem> {
         })
     });
     let kinds = kinds.collect();
-    bad.map_or(Ok(kinds), |n| Err(Problem::new(format!("no kind has the number {n}"))))
+    bad.map_or(Ok(kinds), |n| Err(Problem::new(format!("unknown kind number {n}"))))
 }
 
 /// The ends of rows, in order of start, whose times can be.
@@ -219,7 +219,7 @@ fn bytes(table: &Table) -> Result<Vec<u64>, Problem> {
     let sum = bytes.iter().try_fold(0_u64, |sum, &size| sum.checked_add(size));
     match sum.filter(|&sum| i64::try_from(sum).is_ok()) {
         Some(_) => Ok(bytes),
-        None => Err(Problem::new("column `bytes` holds more than 9 exabytes")
+        None => Err(Problem::new("column `bytes` contains more than 9 exabytes")
             .hint("the saved profile is damaged: read the traces again")),
     }
 }
@@ -227,13 +227,13 @@ fn bytes(table: &Table) -> Result<Vec<u64>, Problem> {
 fn ids(table: &Table, names: &Names) -> Result<Vec<NameId>, Problem> {
     let ids = table.numbers("name", NameId)?;
     match ids.iter().find(|id| id.0 as usize >= names.len()) {
-        Some(id) => Err(Problem::new(format!("column `name` points at {} of {}", id.0, names.len()))),
+        Some(id) => Err(Problem::new(format!("column `name` refers to {} of {}", id.0, names.len()))),
         None => Ok(ids),
     }
 }
 
 fn uneven() -> Problem {
-    Problem::new("the columns are not of one length")
+    Problem::new("the columns differ in length")
 }
 
 fn gpu(table: &Table, names: &Names, calls: usize) -> Result<GpuActivities, Problem> {
@@ -285,7 +285,7 @@ fn with_named_streams(host: HostActivities, table: Option<&Table>) -> Result<Hos
         NamedStream { row, stream, correlation: (correlation != NONE).then_some(correlation) }
     });
     host.with_named_streams(named.collect())
-        .ok_or_else(|| Problem::new("column `row` points past the rows of the host, or is out of order"))
+        .ok_or_else(|| Problem::new("column `row` refers past the host rows, or is out of order"))
 }
 
 fn calls(table: &Table, groups: usize) -> Result<Vec<CollectiveCall>, Problem> {
@@ -298,7 +298,7 @@ fn calls(table: &Table, groups: usize) -> Result<Vec<CollectiveCall>, Problem> {
     let (element_bytes, group, peer) = (small("element_bytes")?, small("group")?, small("peer")?);
     let sequence = table.sizes_or_none("sequence")?;
     if let Some(bad) = group.iter().flatten().find(|&&group| group as usize >= groups) {
-        return Err(Problem::new(format!("column `group` points at {bad} of {groups}")));
+        return Err(Problem::new(format!("column `group` refers to {bad} of {groups}")));
     }
     let text = |bytes: &parquet::data_type::ByteArray| String::from_utf8_lossy(bytes.data()).into_owned();
     Ok((0..table.rows())
