@@ -121,16 +121,14 @@ pub struct Answer {
 /// Solves. Fails where there is nothing to divide or the plan cannot be priced.
 pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -> Result<Answer, Problem> {
     if plan.pipeline_parallel <= 1 {
-        return Err(Problem::new("there is one stage only, so nothing to balance")
+        return Err(Problem::new("there is only one stage, so nothing to balance")
             .at_key("plan.pipeline_parallel")
             .hint("set plan.pipeline_parallel to 2 or more"));
     }
     if plan.stage_recompute.is_some() && !options.recompute {
-        return Err(Problem::new(
-            "what is recomputed stage by stage is meant for these layers, not for others",
-        )
-        .at_key("plan.stage_recompute")
-        .hint("pass --with-recompute to choose it anew, or set plan.recompute alone"));
+        return Err(Problem::new("recompute per stage is set for this layer assignment only")
+            .at_key("plan.stage_recompute")
+            .hint("pass --with-recompute to choose it again, or set only plan.recompute"));
     }
     let machine = Machine::new(cluster);
     let costing = Costing::new(model, cluster, plan, &machine)?;

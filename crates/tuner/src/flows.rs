@@ -101,30 +101,31 @@ fn design(cluster: &Cluster, said: &DesignSpec) -> Result<Design, Problem> {
     let latencies = [("domain_latency", said.domain_latency), ("link_latency", said.link_latency)];
     if let Some((key, _)) = latencies.iter().find(|(_, said)| said.is_some()) {
         return Err(Problem::new(
-            "a step's latencies are those that were measured for the cluster's links, so a design's mean nothing to it",
+            "a simulated step uses the latencies of the cluster, so those of a design have no effect",
         )
         .at_key(format!("design.{key}"))
-        .hint(format!("leave design.{key} out; `cluster.network.latency` is what a hop between nodes takes")));
+        .hint(format!("omit design.{key}; set `cluster.network.latency` for a hop between nodes")));
     }
     let design = design_of(cluster, said).resolve()?;
     let own = cluster.scale_up.domain_size.min(cluster.devices);
     let is_torus = design.kind == Kind::Torus && torus_dimensions(cluster).is_some();
     if design.domain.size != own && design.kind == Kind::Torus && !is_torus {
         return Err(Problem::new(format!(
-            "a torus joins single devices, and the cluster has scale-up domains of {own}"
+            "a torus connects single devices, but the cluster has scale-up domains of {own}"
         ))
         .at_key("design.kind")
         .hint(
-            "take a cluster that is a torus (`tpu-v5p-pod`, `tpu-v5e-pod`), or say `cluster.scale_up.domain = 1` for a torus of NICs alone",
+            "use a cluster that is a torus (`tpu-v5p-pod`, `tpu-v5e-pod`), or set `cluster.scale_up.domain = \
+             1` for a torus of NICs only",
         ));
     }
     if design.domain.size != own && design.kind != Kind::ScaleUp && !is_torus {
         return Err(Problem::new(format!(
-            "the topology has scale-up domains of {} devices and the cluster of {own}",
+            "the topology has scale-up domains of {} devices, but the cluster of {own}",
             design.domain.size
         ))
         .at_key("design.domain")
-        .hint("leave design.domain out, or change `cluster.scale_up.domain`"));
+        .hint("omit design.domain, or change `cluster.scale_up.domain`"));
     }
     Ok(design)
 }
@@ -262,13 +263,13 @@ impl FlowTimer {
         let devices = u64::from(self.wiring.devices());
         let slowdown = if numbering.ranks() > devices {
             Err(Problem::new(format!(
-                "groups of {} ranks, {} apart, reach over {} devices, and the network has {devices}",
+                "groups of {} ranks with stride {} need {} devices, but the network has {devices}",
                 group.ranks,
                 group.stride,
                 numbering.ranks()
             ))
             .at_key("design.gpus")
-            .hint("give the network as many devices, or choose degrees that divide the run's"))
+            .hint("use a network with as many devices, or parallel sizes that divide the devices of the run"))
         } else {
             exchange_time(&self.wiring, &numbering, std::slice::from_ref(&exchange))
                 .map(|together| together.exchanges.first().map_or(1.0, |exchange| exchange.slowdown))

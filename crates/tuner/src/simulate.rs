@@ -177,7 +177,7 @@ pub fn simulate_watched(
     let mut watched = |script: &Script, bundle: &Bundle| {
         // What is built between two plays takes its time, too.
         if watch(before, all).is_break() {
-            return Err(Problem::new("stopped while the step was simulated"));
+            return Err(Problem::new("stopped while simulating the step"));
         }
         let played = script.play_watched(bundle, &mut |ended| watch(before + ended, all));
         before += staged.script.len();
@@ -195,14 +195,14 @@ pub fn simulate_watched(
             free.scale_up == cluster.scale_up && free.network.bandwidth == cluster.network.bandwidth;
         change(
             if has_own_links {
-                "no oversubscription but the topology's"
+                "only the oversubscription of the topology"
             } else {
-                "the topology's domains and speeds, nothing blocking"
+                "domains and speeds of the topology, non-blocking"
             },
             unblocked,
         );
     }
-    change("exchanges started by what they wait for", after.total(&alone, &staged));
+    change("communication starts after its dependencies", after.total(&alone, &staged));
     // Only the network as it is needs every figure; the others say what it would be without.
     let mut play = |wiring: &Wiring, with_background: bool| -> Result<(Bundle, Played), Problem> {
         let mut bundle = Bundle::new(wiring, &classes, FEW)?;
@@ -217,7 +217,7 @@ pub fn simulate_watched(
     if is_broken || idle.is_some() {
         let whole = Wiring::new(&wiring.topology.design, &[])?;
         let (_, played) = play(if is_broken { &whole } else { wiring }, false)?;
-        change("links shared and oversubscribed", after.total(&played, &staged));
+        change("contention and oversubscription", after.total(&played, &staged));
         if is_broken && idle.is_some() {
             let (_, played) = play(&whole, true)?;
             change("other jobs", after.total(&played, &staged));
@@ -229,7 +229,7 @@ pub fn simulate_watched(
         match (is_broken, idle) {
             (true, _) => "broken parts",
             (false, Some(_)) => "other jobs",
-            (false, None) => "links shared and oversubscribed",
+            (false, None) => "contention and oversubscription",
         },
         step_time,
     );

@@ -203,17 +203,17 @@ fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Result<Rehe
     let Priced { summary: after, warnings: doubts, mut notes, .. } = priced;
     let known = &before.warnings;
     if moved.is_empty() && changed.slow.is_empty() {
-        notes.push("the run is so already: nothing changes".to_owned());
+        notes.push("the run already has this value: nothing changes".to_owned());
     } else if difference.step_time.get() == 0.0 && difference.memory.get() == 0.0 && !difference.rescaled {
         let price = difference.price_of_tokens.is_some_and(|share| share != 0.0);
         notes.push(format!(
-            "no part of this step depends on it: neither time nor memory changes{}",
+            "no effect on this step: time and memory stay the same{}",
             if price { ", only the price" } else { "" }
         ));
     }
     if difference.rescaled {
         notes.push(format!(
-            "a step trains on {} tokens instead of {}: times are compared for as many tokens as before",
+            "a step has {} tokens instead of {}: times are compared per token",
             railwright_spec::human::count(after.tokens_per_step as f64),
             railwright_spec::human::count(before.summary.tokens_per_step as f64)
         ));

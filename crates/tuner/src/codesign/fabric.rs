@@ -99,9 +99,9 @@ fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {
         }
         Fabric::None => {}
         Fabric::Torus(_) => {
-            return Err(Problem::new("the step of a torus is not that of a network with switches")
+            return Err(Problem::new("a torus is not comparable with switched networks")
                 .at_key("design.kind")
-                .hint("`railwright clusters list` has pods of tori, which `estimate` prices by a law of their own"));
+                .hint("use `estimate` with a torus pod of `railwright clusters list`"));
         }
     }
     Ok(tiers)

@@ -89,7 +89,7 @@ impl Grid {
         let all = sizes.iter().try_fold(1_usize, |all, n| all.checked_mul(*n)).unwrap_or(usize::MAX);
         if all > MOST_POINTS {
             return Err(Problem::new(format!("{all} designs are more than {MOST_POINTS}"))
-                .hint("name fewer domains, kinds, oversubscriptions or speeds"));
+                .hint("use fewer domains, kinds, oversubscriptions or speeds"));
         }
         let mut grid = Self { points: Vec::new(), refused: Vec::new(), classes: Vec::new() };
         for &domain in &axes.domains {

@@ -165,7 +165,7 @@ pub fn judge(
     }
     if left_out > 0 {
         let message =
-            format!("{left_out} more networks may be as cheap and were not simulated; name fewer designs");
+            format!("{left_out} more networks may be as cheap, but were not simulated; pass fewer designs");
         answer.warnings.push(Warning::new("network-not-simulated", message));
     }
     contend(answer, &order);

@@ -112,7 +112,7 @@ pub fn curve_watched(
     let (mut slowdowns, mut layers) = (Vec::new(), None);
     for draw in 0..question.seeds {
         if watch(draw as usize, question.seeds as usize).is_break() {
-            return Err(Problem::new("stopped while routes of the collective were added up"));
+            return Err(Problem::new("stopped while computing the routes of the collective"));
         }
         let (slowdown, loads) = network.slowdown(&exchange, question.groups, draw)?;
         slowdowns.push(

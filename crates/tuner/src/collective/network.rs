@@ -94,7 +94,7 @@ impl Network<'_> {
         let own = cluster.scale_up.domain_size;
         if fabric.domain != own {
             return Err(Problem::new(format!(
-                "hosts of the fabric have {} devices, and scale-up domains of the cluster {own}",
+                "hosts of the fabric have {} devices, but scale-up domains of the cluster {own}",
                 fabric.domain
             ))
             .in_file("--cluster")

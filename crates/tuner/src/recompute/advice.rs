@@ -29,17 +29,21 @@ pub(super) fn remedies(trial: &Trial<'_>, plan: &Plan, stages: usize) -> Vec<Rem
     let options = trial.options;
     if !options.offload {
         let with = Options { offload: true, ..options.clone() };
-        consider("let activations go to host memory (--allow-offload)".to_owned(), plan.clone(), &with);
+        consider(
+            "allow offload of activations to host memory (--allow-offload)".to_owned(),
+            plan.clone(),
+            &with,
+        );
     }
     if options.probability > EVEN_CHANCE {
         let with = Options { probability: EVEN_CHANCE, ..options.clone() };
-        consider("risk it: an even chance to fit (--fit-probability 0.5)".to_owned(), plan.clone(), &with);
+        consider("accept a fit probability of 50% (--fit-probability 0.5)".to_owned(), plan.clone(), &with);
     }
     let batch = plan.micro_batch;
     if batch > 1 && batch.is_multiple_of(2) {
         let micro_batch = batch / 2;
         consider(
-            format!("micro batches of {micro_batch} (--micro-batch {micro_batch})"),
+            format!("micro-batches of {micro_batch} (--micro-batch {micro_batch})"),
             Plan { micro_batch, ..plan.clone() },
             options,
         );

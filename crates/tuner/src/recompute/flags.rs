@@ -103,7 +103,8 @@ fn megatron(model: &Model, plan: &Plan, policy: Option<&Recompute>) -> Flags {
     match policy {
         None => {
             cannot.push(
-                "recompute that differs from stage to stage: give each stage's TransformerConfig its own recompute_* fields"
+                "recompute that differs by stage: set the recompute_* fields of the TransformerConfig of each \
+                 stage"
                     .to_owned(),
             );
             cannot.extend(mixtures(plan));
@@ -128,7 +129,7 @@ fn megatron(model: &Model, plan: &Plan, policy: Option<&Recompute>) -> Flags {
             let lost = modules.iter().filter(|&&m| megatron_module(model, m).is_none());
             cannot.extend(lost.map(|m| format!("recompute of `{}`", m.name())));
             if let Some(n) = layers {
-                cannot.push(format!("modules on {n} layers only: --recompute-modules holds for all layers"));
+                cannot.push(format!("modules on {n} layers only: --recompute-modules applies to all layers"));
             }
         }
     }
@@ -146,9 +147,9 @@ fn torchtitan(model: &Model, plan: &Plan, policy: Option<&Recompute>) -> Flags {
         lines.extend(option.map(|option| format!("selective_ac_option = \"{option}\"")));
     };
     match policy {
-        None => cannot.push(
-            "recompute that differs from stage to stage: wrap the layers in parallelize_llama".to_owned(),
-        ),
+        None => {
+            cannot.push("recompute that differs by stage: wrap the layers in parallelize_llama".to_owned())
+        }
         Some(Recompute::None) => say("none", None),
         Some(Recompute::Full { layers: None }) => say("full", None),
         Some(Recompute::Full { layers: Some(n) }) => {
@@ -170,7 +171,7 @@ fn torchtitan(model: &Model, plan: &Plan, policy: Option<&Recompute>) -> Flags {
         Some(Recompute::Selective { modules, .. }) => {
             let names: Vec<String> = modules.iter().map(|m| m.name()).collect();
             cannot.push(format!(
-                "recompute of {} alone: checkpoint these submodules by hand",
+                "recompute of {} only: checkpoint these submodules manually",
                 names.join(", ")
             ));
         }
@@ -194,7 +195,10 @@ fn mixtures(plan: &Plan) -> Option<String> {
     let list = plan.stage_recompute.as_ref()?;
     let mixed = list.iter().filter(|s| is_mixture(s)).count();
     (mixed > 0).then(|| {
-        format!("several policies on the layers of one stage, as on {mixed} of them: choose in the layer's constructor by its number")
+        format!(
+            "several policies on the layers of one stage, as on {mixed} stages: select by layer number in \
+            the constructor of the layer"
+        )
     })
 }
 

@@ -165,7 +165,7 @@ impl<'a> Search<'a> {
         let (pieces, refused) = pieces::all(&space, model, cluster);
         if pieces.is_empty() {
             return Err(Problem::new(format!(
-                "no combination of the degrees allowed makes up {} devices ({refused} tried)",
+                "no combination of the allowed parallel sizes multiplies to {} devices ({refused} tried)",
                 cluster.devices
             ))
             .at_key("plan.tensor_parallel")

@@ -61,7 +61,7 @@ impl Space {
             "micro_batch" => numbers(&mut self.micro_batch),
             "hybrid_group" => match &mut self.sharding {
                 Shardings::Open { groups, .. } => numbers(groups),
-                Shardings::Listed(_) => Err(Problem::new("`sharding` lists the groups already")),
+                Shardings::Listed(_) => Err(Problem::new("`sharding` already lists the groups")),
             },
             "context_kind" => names(text).map(|list| self.context_kinds = list),
             "segment" => names(text).map(|list| self.segments = Some(list)),
@@ -85,9 +85,8 @@ impl Space {
             "overlap.pipeline" => names(text).map(|list| self.overlap_pipeline = list),
             "overlap.expert" => names(text).map(|list| self.overlap_expert = list),
             other => {
-                return Err(Problem::new(format!("`{other}` is not a dimension of the search")).hint(
-                    did_you_mean(other, DIMENSIONS, "dimensions are named as in `plan` of a run file"),
-                ));
+                return Err(Problem::new(format!("`{other}` is not a dimension of the search"))
+                    .hint(did_you_mean(other, DIMENSIONS, "dimensions have the names of `plan` keys")));
             }
         };
         result.map_err(place)
@@ -103,9 +102,10 @@ impl Space {
                 Recompute::Selective { modules, layers: None } => Policy::Selective(modules),
                 Recompute::Selective { layers: Some(layers), .. } => {
                     return Err(Problem::new(format!(
-                        "a search recomputes modules in every layer, and this one names {layers} layers per stage"
+                        "a search recomputes modules in every layer, but this policy has {layers} layers per \
+                         stage"
                     ))
-                    .hint("leave out the number of layers, or pin it with plan.recompute"));
+                    .hint("omit the number of layers, or fix it with plan.recompute"));
                 }
                 Recompute::Full { layers } => {
                     all |= layers.is_none();
@@ -143,15 +143,15 @@ impl Space {
 }
 
 fn no_full() -> Problem {
-    Problem::new("it is the number of layers that full recompute covers, and the search may not recompute layers in full")
-        .hint("allow `full` in `recompute`, or leave it out")
+    Problem::new("it is the number of layers with full recompute, but `full` is not allowed in this search")
+        .hint("allow `full` in `recompute`, or omit it")
 }
 
 /// `4`, `1,2,4`, `2..8`, `..8`, `2..`.
 fn counts(text: &str) -> Result<Counts, Problem> {
     let expected = || {
         Problem::new(format!("expected whole numbers from 1, found `{}`", shorten(text)))
-            .hint("write a number, a list (`1,2,4`) or bounds (`2..8`)")
+            .hint("use a number, a list (`1,2,4`) or a range (`2..8`)")
     };
     let number = |part: &str| part.trim().parse::<u64>().ok().filter(|n| (1..=10_000_000).contains(n));
     if let Some((low, high)) = text.split_once("..") {
@@ -160,8 +160,8 @@ fn counts(text: &str) -> Result<Counts, Problem> {
         };
         let (low, high) = (end(low, 0)?, end(high.trim_start_matches('='), u64::MAX)?);
         if low > high {
-            return Err(Problem::new(format!("there is no value between {low} and {high}"))
-                .hint(format!("turn the bounds round: `{high}..{low}`")));
+            return Err(Problem::new(format!("the range {low} to {high} is empty"))
+                .hint(format!("swap the bounds: `{high}..{low}`")));
         }
         return Ok(Counts::Between(low, high));
     }

@@ -243,15 +243,16 @@ impl Space {
 fn base(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan, Vec<String>), Problem> {
     if said.micro_batches.is_some() {
         return Err(Problem::new(
-            "a search compares strategies on one batch, and micro_batches makes it follow the layout",
+            "a search compares strategies with one batch, but micro_batches makes the batch depend on the \
+             layout",
         )
         .at_key("plan.micro_batches")
         .hint("set plan.global_batch or plan.batch_tokens instead"));
     }
     if said.stage_recompute.is_some() {
-        return Err(Problem::new("stage_recompute is made for one layout, and a search tries many")
+        return Err(Problem::new("stage_recompute applies to one layout, but a search tries many")
             .at_key("plan.stage_recompute")
-            .hint("leave it out; `railwright recompute` refines the layout that the search finds"));
+            .hint("omit it; `railwright recompute` refines the layout found by the search"));
     }
     let mut chosen = Vec::new();
     let mut spec = PlanSpec {

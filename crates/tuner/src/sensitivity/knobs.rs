@@ -203,9 +203,9 @@ pub(super) fn knobs(run: &Run, software: &Software) -> Vec<Knob> {
     let time = |id: &str, title: &str, now: String, turn| hardware(id, title, now, false, turn);
     let usual = || "as measured".to_owned();
     list.push(time("scale_up.latency", "scale-up latency", usual(), Turn::ScaleUpLatency));
-    let hop = format!("{} a hop, and the library's", human::seconds(cluster.network.latency));
+    let hop = format!("{} per hop, plus that of the library", human::seconds(cluster.network.latency));
     list.push(time("cluster.network.latency", "network latency", hop, Turn::NetworkLatency));
-    list.push(time("kernel.floor", "kernels' shortest time", usual(), Turn::Floors));
+    list.push(time("kernel.floor", "minimum kernel time", usual(), Turn::Floors));
     if let Some(power) = accelerator.power {
         let knob = rate("cluster.power", "power limit", human::watts(power), Turn::Power);
         list.push(Knob { is_time_scale: false, ..knob });
@@ -255,11 +255,11 @@ fn constants(software: &Software, plan: &Plan, architecture: &str, has_experts: 
     });
     let collectives = format!("{:.3}", software.collective_rate);
     add("collective_rate", "collectives' rate", collectives, true, |s, x| s.collective_rate *= x);
-    let passes = format!("{:.2} of the least bytes", software.elementwise_passes);
+    let passes = format!("{:.2} of the minimum bytes", software.elementwise_passes);
     add("elementwise_passes", "element-wise traffic", passes, false, |s, x| s.elementwise_passes *= x);
     let jitter = format!("{:.4} a doubling", software.jitter_per_doubling);
     add("jitter_per_doubling", "jitter allowance", jitter, false, |s, x| s.jitter_per_doubling *= x);
-    let slow = format!("{:.3} of what is hidden", software.overlap_slowdown);
+    let slow = format!("{:.3} of overlapped time", software.overlap_slowdown);
     add("overlap_slowdown", "slow-down by overlap", slow, false, |s, x| s.overlap_slowdown *= x);
     if plan.tensor_parallel > 1 && plan.overlap.tensor {
         let exposed = format!("{:.3}", software.tensor_overlap_exposed);

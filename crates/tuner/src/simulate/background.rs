@@ -27,8 +27,10 @@ impl Background {
         };
         match number.trim().parse::<f64>() {
             Ok(load) if load > 0.0 && load <= 1.0 => Ok(Self { load, spare_only }),
-            _ => Err(Problem::new(format!("`{}` is no load of other jobs", human::shorten(text)))
-                .hint("a share of every device's network bandwidth, as in `0.2`; or of devices that the run leaves, as in `spare=0.5`")),
+            _ => Err(Problem::new(format!("`{}` is not a load of other jobs", human::shorten(text))).hint(
+                "use a share of the network bandwidth of every device, as in `0.2`, or of unused \
+                    devices, as in `spare=0.5`",
+            )),
         }
     }
 
@@ -37,8 +39,8 @@ impl Background {
         let first = if self.spare_only { ranks.min(devices) } else { 0 };
         let count = devices - first;
         if count < 2 {
-            return Err(Problem::new("the run leaves no devices for other jobs")
-                .hint("let the network have more with `design.gpus`, or load all devices"));
+            return Err(Problem::new("there are no unused devices for other jobs")
+                .hint("use a larger network with `design.gpus`, or load all devices"));
         }
         Ok((0..count).map(|n| (first + n, first + (n + count / 2) % count)).collect())
     }
@@ -61,7 +63,7 @@ pub(super) fn add(
         return Err(Problem::new(
             "background load has no network traffic: the unused devices are in one scale-up domain",
         )
-        .hint("let the network have more with `design.gpus`, or load all devices"));
+        .hint("use a larger network with `design.gpus`, or load all devices"));
     }
     // Nobody waits for the slowest of them.
     classes.push(Class { apart: true, ..Class::new("other jobs", members, 1.0, design) });

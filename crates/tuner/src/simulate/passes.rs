@@ -149,7 +149,7 @@ pub(super) fn write(
     }
     for (key, begin) in waiting {
         let Some(&message) = sent.get(&key) else {
-            return Err(Problem::new("a pass waits for a message that no pass sends"));
+            return Err(Problem::new("a pass waits for a message without a sender"));
         };
         staged.script.follow(message, begin);
     }

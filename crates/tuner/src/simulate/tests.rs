@@ -237,7 +237,7 @@ fn symmetry_makes_the_largest_step_small() {
         // Tensor, data, and a message each way, for each of sixteen stages.
         assert_eq!(simulation.flows, 64);
         assert!(
-            change(&simulation, "links shared and oversubscribed").abs() < 0.01 * simulation.step_time.get()
+            change(&simulation, "contention and oversubscription").abs() < 0.01 * simulation.step_time.get()
         );
     }
 }
@@ -256,7 +256,7 @@ fn one_domain_of_all_devices_is_no_slower_than_rails() {
         // Alone nothing blocks; together, dimensions share the one port of each device.
         assert!((row.alone / row.closed_form - 1.0).abs() < 1e-9, "{row:?}");
     }
-    assert!(change(&ideal, "the topology's domains and speeds, nothing blocking") < 0.0);
+    assert!(change(&ideal, "domains and speeds of the topology, non-blocking") < 0.0);
 }
 
 /// What a dimension's exchanges of one purpose must take on a topology: each group's bytes stretched by what a simulation of these groups

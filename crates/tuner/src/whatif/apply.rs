@@ -178,7 +178,7 @@ fn set(spec: &mut RunSpec, path: &str, text: &str) -> Result<(), Problem> {
 /// The value that a key has, times a factor, in words.
 fn times(spec: &RunSpec, run: &Run, path: &str, factor: f64) -> Result<String, Problem> {
     let nothing = || {
-        Problem::new("has no value that could be multiplied")
+        Problem::new("has no numeric value to scale")
             .in_file("--change")
             .at_key(path)
             .hint("use an absolute value")
@@ -250,7 +250,8 @@ fn calibrated(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Cluster, Optio
         && spec.cluster.calibration == baseline.spec.cluster.calibration
     {
         let message = format!(
-            "the calibration is for {}: {} is priced by the catalogue, so the difference is not like with like",
+            "the calibration is for {}: {} uses the catalogue, so the difference includes that of the \
+             constants",
             baseline.run.cluster.accelerator.id, plain.accelerator.id
         );
         return Ok((plain, Some(Warning::new("calibration-left-out", message))));

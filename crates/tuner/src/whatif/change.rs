@@ -97,7 +97,7 @@ impl Change {
 fn setting(text: &str) -> Result<Setting, Problem> {
     let Some((word, value)) = text.split_once('=') else {
         return Err(
-            Problem::new(format!("`{}` has no `=`", shorten(text))).hint("write --change plan.micro_batch=2")
+            Problem::new(format!("`{}` has no `=`", shorten(text))).hint("use --change plan.micro_batch=2")
         );
     };
     let value = value.trim();
@@ -114,11 +114,11 @@ fn setting(text: &str) -> Result<Setting, Problem> {
             match rate {
                 Ok(rate) if rate > 0.0 && rate <= 1.0 => Ok(Setting::Slow { what, index, rate }),
                 _ => Err(Problem::new(format!(
-                    "`{}`: expected the share of its usual rate, above 0 and at most 1, found `{}`",
+                    "`{}`: expected the remaining share of the rate, above 0 and at most 1, found `{}`",
                     shorten(word.trim()),
                     shorten(value)
                 ))
-                .hint("`slow.rank=0.8` is a device at 80% of its speed")),
+                .hint("for example, `slow.rank=0.8` is a device at 80% of its speed")),
             }
         }
         Target::Nodes => Ok(Setting::Nodes(amount(value)?.unwrap_or_else(|| Amount::Is(value.to_owned())))),
@@ -155,10 +155,10 @@ fn amount(text: &str) -> Result<Option<Amount>, Problem> {
     let factor = match number.trim().parse::<f64>() {
         Ok(number) if is_percent => 1.0 + number / 100.0,
         Ok(number) => number,
-        Err(_) => return wrong("this is no number to multiply by"),
+        Err(_) => return wrong("this is not a factor"),
     };
     if factor.is_nan() {
-        wrong("this is no number to multiply by")
+        wrong("this is not a factor")
     } else if factor <= 0.0 {
         wrong("a multiple must be above 0")
     } else if (1.0 / MOST..=MOST).contains(&factor) {

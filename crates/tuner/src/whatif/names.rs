@@ -104,7 +104,7 @@ pub(super) fn target(word: &str) -> Result<Target, Problem> {
         0 => Err(unknown(plain)),
         _ => {
             let names = found.iter().map(|key| format!("`{}`", key.path())).collect::<Vec<_>>().join(" or ");
-            Err(Problem::new(format!("`{plain}` could be two keys")).hint(format!("write {names}")))
+            Err(Problem::new(format!("`{plain}` is ambiguous")).hint(format!("write {names}")))
         }
     }
 }
@@ -115,7 +115,7 @@ fn slow(word: &str) -> Option<Result<Target, Problem>> {
     }
     if let Some((_, what)) = SLOW.iter().find(|(name, _)| *name == word) {
         if *what == Slow::Stage {
-            return Some(Err(Problem::new("`slow.stage` lacks the stage").hint("write `slow.stage.0=0.9`")));
+            return Some(Err(Problem::new("`slow.stage` lacks the stage").hint("use `slow.stage.0=0.9`")));
         }
         return Some(Ok(Target::Slow { what: *what, index: None }));
     }
@@ -131,7 +131,7 @@ fn slow(word: &str) -> Option<Result<Target, Problem>> {
 
 fn unknown(word: &str) -> Problem {
     let shown = railwright_spec::human::shorten(word);
-    let problem = Problem::new(format!("there is nothing called `{shown}` to change"));
+    let problem = Problem::new(format!("unknown parameter `{shown}`"));
     // Keys are mostly typed without their section, so what stands behind it is compared too.
     let paths: Vec<String> = keys().iter().map(Key::path).collect();
     let known: Vec<(&str, &str)> = paths
@@ -151,7 +151,10 @@ fn unknown(word: &str) -> Problem {
     let near = find(word).or_else(|| find(word.rsplit_once('.').map_or(word, |(_, end)| end)));
     match near {
         Some(name) => problem.hint(format!("did you mean `{name}`?")),
-        None => problem.hint("any key of a run file (`railwright keys`), `nodes`, `nic`, `hbm`, `nvlink`, or `slow.rank` and its like"),
+        None => problem.hint(
+            "use a key of a run file (`railwright keys`), `nodes`, `nic`, `hbm`, `nvlink`, \
+            or `slow.rank` and similar",
+        ),
     }
 }
 

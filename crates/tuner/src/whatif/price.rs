@@ -155,7 +155,7 @@ fn described(costing: &Costing<'_>, member: &SlowMember, stages: &BTreeSet<usize
     };
     let rate = railwright_spec::human::percent(member.rate);
     if costing.plan.pipeline_parallel <= 1 {
-        return format!("{what} at {rate} of its rate: every rank waits for it");
+        return format!("{what} at {rate} of its rate: it delays all ranks");
     }
     let names = stages.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
     let where_it_is = match (choice, stages.len()) {
@@ -166,6 +166,7 @@ fn described(costing: &Costing<'_>, member: &SlowMember, stages: &BTreeSet<usize
         _ => format!(" on stages {names}, where it costs most"),
     };
     format!(
-        "{what} at {rate} of its rate{where_it_is}: its stage's peers wait for it in every collective, the other replicas at the gradients"
+        "{what} at {rate} of its rate{where_it_is}: it delays its stage in every collective, and the other \
+         replicas at the gradient reduction"
     )
 }
