@@ -174,8 +174,8 @@ fn line(item: Item, place: &'static str, speed: Option<BytesPerSecond>, count: f
 
 fn plain(prices: &Prices, item: Item) -> Result<&Price, Problem> {
     prices.plain(item).ok_or_else(|| {
-        Problem::new(format!("there is no price of a {}", item.words()))
-            .hint(format!("write `{},,<usd>` into the file of --prices", item.name()))
+        Problem::new(format!("no price for a {}", item.words()))
+            .hint(format!("add `{},,<usd>` to the file of --prices", item.name()))
     })
 }
 
@@ -207,7 +207,7 @@ fn unknown_power(lines: &[Line]) -> Option<Warning> {
         Warning::new(
             "network-power-unknown",
             format!(
-                "the power of {} is not known and counts 0; set watts in a file for --prices",
+                "the power of {} is unknown and counted as 0; set watts in a file for --prices",
                 unknown.join(", ")
             ),
         )

@@ -128,7 +128,7 @@ fn in_places(design: &Design) -> Vec<Class> {
                 kept_alone: 0.5,
                 kept_neighbour: 0.5,
                 kept_spread: 0.5,
-                remark: "a ring that turns into a line carries half; other dimensions are whole",
+                remark: "a ring that becomes a line has half the bandwidth; other dimensions are intact",
             });
         }
         Fabric::Clos(network) => {
@@ -339,7 +339,7 @@ fn leaf(design: &Design, count: u64, below: &Below) -> Class {
     }
     let none =
         Class { stranded: 0, touched: 0, kept_alone: 1.0, kept_neighbour: 1.0, kept_spread: 1.0, ..class };
-    Class { remark: "nothing is below them", ..none }
+    Class { remark: "no devices are connected to them", ..none }
 }
 
 fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {

@@ -124,7 +124,7 @@ impl Prices {
     /// Reads a table: a header with at least `item`, `part` and `usd`, then a line for each price.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
         if text.len() > LONGEST {
-            return Err(Problem::new("longer than 1 MiB, which no price list is").in_file(file));
+            return Err(Problem::new("larger than 1 MiB, the limit of price lists").in_file(file));
         }
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
         let header = reader.headers().map_err(|error| broken(&error, file))?.clone();
@@ -132,7 +132,7 @@ impl Prices {
             if !COLUMNS.contains(&name) {
                 let shown = human::shorten(name);
                 let list = format!("columns are {}", COLUMNS.join(", "));
-                return Err(Problem::new(format!("there is no column `{shown}`"))
+                return Err(Problem::new(format!("unknown column `{shown}`"))
                     .in_file(file)
                     .at_offset(text, 0)
                     .hint(did_you_mean(name, COLUMNS, &list)));
@@ -183,10 +183,10 @@ impl Prices {
             let mut known: Vec<f64> = self.parts(item).filter_map(|part| part.parse().ok()).collect();
             known.sort_by(f64::total_cmp);
             let known: Vec<String> = known.iter().map(f64::to_string).collect();
-            let problem =
-                Problem::new(format!("there is no price of a {} of {part} Gbit/s", item.words()));
+            let problem = Problem::new(format!("no price for a {} of {part} Gbit/s", item.words()));
             problem.hint(format!(
-                "known are {} Gbit/s; write `{},{part},<usd>` below the header `item,part,usd` of a file and pass it with --prices",
+                "known: {} Gbit/s; add `{},{part},<usd>` below the header `item,part,usd` of a file and pass \
+                 it with --prices",
                 known.join(", "),
                 item.name()
             ))
@@ -217,7 +217,7 @@ fn broken(error: &csv::Error, file: &str) -> Problem {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             Problem::new(format!("{len} cells in a line, but the header has {expected_len}"))
         }
-        _ => Problem::new("this is no table of comma-separated values"),
+        _ => Problem::new("not a table of comma-separated values"),
     };
     match line {
         Some(line) => problem.in_file(format!("{file}:{line}")),
@@ -229,10 +229,10 @@ fn line<'a>(cell: &impl Fn(&str) -> &'a str) -> Result<((Item, String), Price), 
     let name = cell("item");
     let Some(&(item, ..)) = Item::ALL.iter().find(|row| row.1 == name) else {
         let list = Item::ALL.map(|row| format!("`{}`", row.1)).join(", ");
-        return Err(Problem::new(format!("there is no item `{}`", human::shorten(name))).hint(did_you_mean(
+        return Err(Problem::new(format!("unknown item `{}`", human::shorten(name))).hint(did_you_mean(
             name,
             Item::ALL.map(|row| row.1),
-            &format!("items are {list}"),
+            &format!("items: {list}"),
         )));
     };
     let amount = |column: &str| -> Result<Option<f64>, Problem> {

@@ -102,8 +102,8 @@ pub fn expectation(
     let mut losses = Vec::new();
     for class in classes(design) {
         let Some(rate) = rates.of_class(class.part) else {
-            return Err(Problem::new(format!("there is no failure rate of a {}", class.part))
-                .hint("write a line for it into a file for --rates"));
+            return Err(Problem::new(format!("no failure rate for a {}", class.part))
+                .hint("add a line for it to a file for --rates"));
         };
         losses.push(loss(class, rate, design.devices, job, slowdown));
     }

@@ -99,7 +99,7 @@ impl Rates {
             let earlier = self.find(&part).cloned();
             let rate = match (earlier, line.fit, line.repair_hours) {
                 (None, None, _) | (None, _, None) => {
-                    let problem = Problem::new(format!("`{part}` needs a rate and a time to repair"))
+                    let problem = Problem::new(format!("`{part}` needs a rate and a repair time"))
                         .in_file(file)
                         .at_offset(text, at);
                     return Err(problem.hint("fill in `fit` or `mtbf_hours`, and `repair_hours`"));
@@ -154,14 +154,14 @@ fn said_by(source: String, file: &str) -> String {
 
 fn read(text: &str, file: &str) -> Result<Vec<(String, usize, Partial)>, Problem> {
     if text.len() > LONGEST {
-        return Err(Problem::new("longer than 1 MiB, which no table of failure rates is").in_file(file));
+        return Err(Problem::new("larger than 1 MiB, the limit of failure-rate tables").in_file(file));
     }
     let broken = |error: &csv::Error| {
         let problem = match error.kind() {
             csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
                 Problem::new(format!("{len} cells in a line, but the header has {expected_len}"))
             }
-            _ => Problem::new("this is no table of comma-separated values"),
+            _ => Problem::new("not a table of comma-separated values"),
         };
         match error.position() {
             Some(position) => problem.in_file(format!("{file}:{}", position.line())),
@@ -173,7 +173,7 @@ fn read(text: &str, file: &str) -> Result<Vec<(String, usize, Partial)>, Problem
     for (place, name) in header.iter().enumerate() {
         if !COLUMNS.contains(&name) {
             let list = format!("columns are {}", COLUMNS.join(", "));
-            return Err(Problem::new(format!("there is no column `{}`", human::shorten(name)))
+            return Err(Problem::new(format!("unknown column `{}`", human::shorten(name)))
                 .in_file(file)
                 .hint(did_you_mean(name, COLUMNS, &list)));
         }
@@ -209,7 +209,7 @@ fn line<'a>(cell: &impl Fn(&str) -> &'a str) -> Result<(String, Partial), Proble
         PARTS.iter().map(|(part, _)| *part).chain(FAMILIES.iter().map(|(family, _)| *family)).collect();
     if !known.contains(&part) {
         let list = format!("parts are {}", known.join(", "));
-        return Err(Problem::new(format!("there is no part `{}`", human::shorten(part))).hint(did_you_mean(
+        return Err(Problem::new(format!("unknown part `{}`", human::shorten(part))).hint(did_you_mean(
             part,
             known.iter().copied(),
             &list,
@@ -230,7 +230,7 @@ fn line<'a>(cell: &impl Fn(&str) -> &'a str) -> Result<(String, Partial), Proble
     let between = number("mtbf_hours", 1.0, 1e15)?;
     if fit.is_some() && between.is_some() {
         return Err(Problem::new(format!("`{part}` has both `fit` and `mtbf_hours`"))
-            .hint("keep one: fit is failures in 10^9 hours, 10^9 over the hours between failures"));
+            .hint("keep one: fit is failures per 10^9 hours, or 10^9 / mtbf_hours"));
     }
     let words = ["date", "fit_source", "repair_source", "confidence"].map(|name| cell(name).to_owned());
     let partial = Partial {

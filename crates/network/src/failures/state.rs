@@ -108,10 +108,10 @@ impl<'a> States<'a> {
     pub fn new(design: &'a Design) -> Result<Self, Problem> {
         let Fabric::Clos(network) = &design.fabric else {
             return Err(Problem::new(format!(
-                "several failures of a {} cannot be worked out",
+                "several failures of a {} cannot be combined",
                 design.kind.name()
             ))
-            .hint("leave --fail out: single failures of each class are exact for every kind"));
+            .hint("omit --fail: single failures of each class are exact for every kind"));
         };
         let mut leaf_of = Vec::new();
         let mut under: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();

@@ -193,7 +193,7 @@ pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcom
     let (mut events, mut ended) = (Vec::new(), Vec::new());
     while let Some(moment) = run.next() {
         if !traffic.goes_on() {
-            return Err(Problem::new("stopped while flows were simulated"));
+            return Err(Problem::new("stopped while simulating flows"));
         }
         run.now = run.now.max(moment);
         let until = run.now * (1.0 + SAME_MOMENT);

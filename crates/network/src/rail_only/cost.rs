@@ -25,9 +25,11 @@ pub struct Counts {
 fn tiers(devices: u64, radix: u64) -> Result<u64, Problem> {
     let most = [radix, radix.saturating_mul(radix) / 2, radix.saturating_pow(3) / 4];
     most.iter().position(|&most| devices <= most).map(|tier| tier as u64 + 1).ok_or_else(|| {
-        Problem::new(format!("{devices} devices need more than three tiers of switches with {radix} ports"))
-            .at_key("radix")
-            .hint(format!("three tiers join at most {}: take a larger radix", most[2]))
+        Problem::new(format!(
+            "{devices} devices require more than three tiers of switches with {radix} ports"
+        ))
+        .at_key("radix")
+        .hint(format!("three tiers connect at most {}: use a larger radix", most[2]))
     })
 }
 
@@ -58,12 +60,12 @@ fn counts(devices: u64, switches: u64, tiers: u64) -> Counts {
 
 fn check(devices: u64, domain: u64, radix: u64) -> Result<(), Problem> {
     if radix < 2 {
-        return Err(Problem::new(format!("a switch of {radix} ports joins nothing")).at_key("radix"));
+        return Err(Problem::new(format!("a switch of {radix} ports connects nothing")).at_key("radix"));
     }
     if devices == 0 || domain == 0 || !devices.is_multiple_of(domain) {
         return Err(Problem::new(format!("domains of {domain} do not divide {devices} devices"))
             .at_key("domain")
-            .hint("rails need as many devices in every domain"));
+            .hint("rails need equal domains"));
     }
     Ok(())
 }

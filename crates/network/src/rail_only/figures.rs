@@ -81,7 +81,7 @@ fn domains(report: &RailOnlyReport, devices: u64) -> Figure {
         values: row.times.iter().map(|t| t.map(Seconds::get)).chain([Some(row.ideal.get())]).collect(),
     };
     let chart = Lines {
-        title: format!("Figure 7: iteration time over the size of the scale-up domain, N = {devices}"),
+        title: format!("Figure 7: iteration time by size of the scale-up domain, N = {devices}"),
         across: "accelerators of a scale-up domain".to_owned(),
         places,
         up: "seconds".to_owned(),
@@ -112,10 +112,7 @@ fn savings(report: &RailOnlyReport) -> Figure {
     let places = report.price_ratios.iter().map(|ratio| format!("{ratio:.2}")).collect();
     let chart = Lines {
         title: "Table 2: cost that rail-only saves, K = 256".to_owned(),
-        across: format!(
-            "price of a switch port over a transceiver's ({:.2} is the paper's)",
-            cost::PAPER_RATIO
-        ),
+        across: format!("price ratio of switch port to transceiver (paper: {:.2})", cost::PAPER_RATIO),
         places,
         up: "% saved".to_owned(),
         curves: report

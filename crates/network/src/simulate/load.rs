@@ -113,7 +113,7 @@ fn between_pooled(topology: &Topology, link: LinkId) -> String {
     let name = |id| match graph.node(id) {
         Node::Switch(switch) if switch.tier >= 2 && is_parted => {
             let word = if switch.tier >= 3 { "cores" } else { "spines" };
-            format!("{word} like number {}", switch.index)
+            format!("{word} equivalent to number {}", switch.index)
         }
         Node::Switch(switch) if switch.tier >= 3 => "all cores".to_owned(),
         Node::Switch(switch) if switch.tier == 2 => {

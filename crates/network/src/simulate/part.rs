@@ -52,7 +52,7 @@ impl Part {
             let Some((_, layer)) = known else {
                 let names = LAYERS.map(|(name, _)| name);
                 let list = format!("layers are {}: `link:leaf-spine:0`", names.join(", "));
-                return Err(Problem::new(format!("no layer of links is called `{}`", human::shorten(name)))
+                return Err(Problem::new(format!("unknown layer of links `{}`", human::shorten(name)))
                     .hint(did_you_mean(name, names, &list)));
             };
             Some(*layer)
@@ -61,12 +61,12 @@ impl Part {
         };
         if !WORDS.contains(&word) {
             let list = "parts are link:LAYER:N, nic:N, leaf:N, router:N, spine:N and core:N";
-            return Err(Problem::new(format!("no part of a network is called `{shown}`"))
+            return Err(Problem::new(format!("unknown part of a network `{shown}`"))
                 .hint(did_you_mean(word, WORDS, list)));
         }
         let number = words.next().and_then(|n| n.parse::<u32>().ok());
         let (Some(number), None) = (number, words.next()) else {
-            return Err(Problem::new(format!("`{shown}` does not name the failed {word}"))
+            return Err(Problem::new(format!("`{shown}` has no number of the failed {word}"))
                 .hint(format!("append a number from 0: `{}0`", prefix(word, layer))));
         };
         Ok(match (layer, TIERS.iter().find(|(name, _)| *name == word)) {
@@ -91,7 +91,7 @@ impl Part {
         let missing = |there: usize, what: &str| {
             let hint = match there {
                 0 => format!("this network has no {what}"),
-                n => format!("they are numbered from 0 to {}", n - 1),
+                n => format!("numbers are 0 to {}", n - 1),
             };
             Err(Problem::new(format!("there is no `{}` in this network", self.name())).hint(hint))
         };

@@ -127,11 +127,11 @@ impl Script {
         };
         simulate(bundle, &mut player)?;
         if player.is_stopped {
-            return Err(Problem::new("stopped while the step was simulated"));
+            return Err(Problem::new("stopped while simulating the step"));
         }
         let endless = self.work.iter().filter(|work| matches!(work, Work::Endless { .. })).count();
         if player.ended + endless < self.work.len() {
-            return Err(Problem::new("tasks of the step wait for each other in a circle"));
+            return Err(Problem::new("tasks of the step have circular dependencies"));
         }
         let mut played = player.played;
         played.duration = played.ends.iter().copied().fold(Seconds::ZERO, Seconds::max);

@@ -238,7 +238,7 @@ impl Wiring {
         let devices = self.devices();
         if ranks > devices {
             return Err(Problem::new(format!(
-                "the run has {} ranks and the network {} devices",
+                "the run has {} ranks, but the network {} devices",
                 human::whole(u64::from(ranks)),
                 human::whole(u64::from(devices))
             ))
@@ -251,7 +251,7 @@ impl Wiring {
         }
         let parts: Vec<String> = self.failed.iter().map(|part| format!("`{}`", part.name())).collect();
         Err(Problem::new(format!(
-            "without {} {} cut off from the others: the step cannot finish",
+            "without {} {} disconnected: the step cannot finish",
             parts.join(" and "),
             if lost.len() == 1 {
                 format!("rank {} is", lost[0])
@@ -259,7 +259,7 @@ impl Wiring {
                 format!("{} ranks ({}) are", human::whole(lost.len() as u64), ranges(&lost))
             }
         ))
-        .hint("with a second plane, rails, or a larger scale-up domain their neighbours would stand in"))
+        .hint("a second plane, rails or a larger scale-up domain provide another route"))
     }
 
     /// Two devices that nothing joins.
@@ -267,7 +267,7 @@ impl Wiring {
         let parts: Vec<String> = self.failed.iter().map(|part| format!("`{}`", part.name())).collect();
         let why = if parts.is_empty() { String::new() } else { format!("without {} ", parts.join(" and ")) };
         Problem::new(format!("{why}ranks {from} and {to} cannot reach each other: the step cannot finish"))
-            .hint("a network of several planes or of higher radix would leave another way")
+            .hint("a network with several planes or a higher radix provides another route")
     }
 }
 

@@ -78,12 +78,12 @@ impl Topology {
         let links = design.counts().links();
         if design.devices > MOST_IN_A_GRAPH || links > 8 * MOST_IN_A_GRAPH {
             let what = format!("{} devices and {} cables", human::whole(design.devices), human::whole(links));
-            return Err(Problem::new(format!("no graph is made of {what}")).at_key("design.gpus").hint(
-                format!(
+            return Err(Problem::new(format!("graphs of {what} are not supported"))
+                .at_key("design.gpus")
+                .hint(format!(
                     "up to {} devices are simulated; counts and costs have no such limit",
                     human::whole(MOST_IN_A_GRAPH)
-                ),
-            ));
+                )));
         }
         let mut builder = Builder::new(design.devices as u32);
         let domains = join_domains(design, &mut builder);
@@ -95,9 +95,9 @@ impl Topology {
                 layout.fabric = FabricLayout::Torus(join_torus(design, torus, &mut builder));
             }
             Fabric::SlimFly(_) => {
-                return Err(Problem::new("no graph is made of a slim-fly")
+                return Err(Problem::new("graphs of a slim-fly are not supported")
                     .at_key("design.kind")
-                    .hint("it is counted and priced only; `dragonfly` is the family next to it"));
+                    .hint("it is only counted and priced; the most similar kind is `dragonfly`"));
             }
             Fabric::Clos(network) => {
                 let nics = join_nics(design, &mut builder);

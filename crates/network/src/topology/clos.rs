@@ -159,9 +159,9 @@ impl Clos {
             Some(2) => Self::two_tiers(request, &split),
             Some(3) => Self::three_tiers(request, &split)?,
             Some(other) => {
-                return Err(Problem::new(format!("{other} tiers are not known"))
+                return Err(Problem::new(format!("{other} tiers are not supported"))
                     .at_key("design.tiers")
-                    .hint("1, 2 or 3 tiers can be built"));
+                    .hint("use 1, 2 or 3 tiers"));
             }
             None => {
                 // Pods are a matter of three tiers: who asks for them asks for three.
@@ -379,23 +379,23 @@ fn too_many(request: &Request, split: &Split) -> Problem {
     });
     let (s, ports) = (if tiers == 1 { "" } else { "s" }, request.radix);
     let message = if asked > most {
-        format!("{asked} endpoints are more than {tiers} tier{s} of {ports}-port switches join: {most}")
+        format!("{asked} endpoints exceed the {most} that {tiers} tier{s} of {ports}-port switches connect")
     } else {
         let leaves = request.groups * request.endpoints.div_ceil(split.hosts);
         format!(
-            "{leaves} leaves for {} groups of {} endpoints are more than {tiers} tier{s} of {ports}-port switches join",
+            "{leaves} leaves for {} groups of {} endpoints exceed {tiers} tier{s} of {ports}-port switches",
             request.groups, request.endpoints
         )
     };
     let mut hints = Vec::new();
     if let Some(wider) = wider {
-        hints.push(format!("design.radix = {wider} would do"));
+        hints.push(format!("design.radix = {wider} is sufficient"));
     }
     if request.tiers.is_some_and(|tiers| tiers < 3) {
-        hints.push("so may more tiers".to_owned());
+        hints.push("more tiers may be sufficient".to_owned());
     }
     hints.push(
-        "rail-only needs fewer ports in one fabric, and more planes make each port count twice".to_owned(),
+        "rail-only needs fewer ports per fabric, and more planes double the ports of a switch".to_owned(),
     );
     Problem::new(message).at_key("design.gpus").hint(hints.join("; "))
 }

@@ -48,7 +48,8 @@ fn groups_for(request: &GroupRequest, per_group: u64, ports: u64) -> Result<u64,
     let groups = request.groups.unwrap_or(needed);
     if groups > most {
         let problem = Problem::new(format!(
-            "{groups} groups of {per_group} endpoints are more than their {ports} global ports join: {most}, or {} endpoints",
+            "{groups} groups of {per_group} endpoints exceed what {ports} global ports connect: {most} \
+             groups, or {} endpoints",
             most.saturating_mul(per_group)
         ));
         return Err(problem.at_key("design.gpus").hint(format!(
@@ -64,7 +65,7 @@ fn groups_for(request: &GroupRequest, per_group: u64, ports: u64) -> Result<u64,
             request.endpoints
         ))
         .at_key("design.groups")
-        .hint(format!("{needed} groups would do")));
+        .hint(format!("{needed} groups are sufficient")));
     }
     Ok(groups)
 }
@@ -72,7 +73,7 @@ fn groups_for(request: &GroupRequest, per_group: u64, ports: u64) -> Result<u64,
 fn ports_exceed(what: &str, used: u64, radix: u64, sum: &str) -> Problem {
     Problem::new(format!("a {what} needs {used} ports ({sum}) and has {radix}"))
         .at_key("design.radix")
-        .hint(format!("raise design.radix to {used}, or lower one of the terms"))
+        .hint(format!("increase design.radix to {used}, or reduce one of the terms"))
 }
 
 impl Dragonfly {
@@ -203,7 +204,7 @@ impl SlimFly {
             }
         }
         Err(Problem::new(format!(
-            "{endpoints} endpoints are more than a Slim Fly of {radix}-port routers joins: {largest}"
+            "{endpoints} endpoints exceed the {largest} that a Slim Fly of {radix}-port routers connects"
         ))
         .at_key("design.gpus")
         .hint("raise design.radix"))

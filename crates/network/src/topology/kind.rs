@@ -84,17 +84,23 @@ impl Kind {
     /// What it is, in a sentence.
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Clos => "one fat tree of one to three tiers for all devices, filled in their order",
-            Self::RailOptimized => "one fat tree; devices of the same place in their domain share leaves",
+            Self::Clos => "one fat tree of one to three tiers for all devices, filled in order",
+            Self::RailOptimized => "one fat tree; devices with the same index in their domain share leaves",
             Self::RailOnly => {
-                "a fat tree of its own for each rail and nothing between rails; the rest is forwarded through the domain"
+                "a separate fat tree for each rail; traffic between rails is forwarded through the domain"
             }
-            Self::Trimmed => "the rail-optimized tree without the layers that no rail's traffic reaches",
+            Self::Trimmed => "the rail-optimized tree without the layers that carry no rail traffic",
             Self::DualPlane => "two planes, each a rail-optimized tree; a NIC has a port in both (HPN)",
             Self::MultiPlane => "several planes, each a tree for all devices; a NIC has a port in each",
-            Self::Dragonfly => "groups of routers that are fully joined within and by global links beyond",
+            Self::Dragonfly => {
+                "groups of routers, fully connected within a group and by global links between \
+                groups"
+            }
             Self::DragonflyPlus => "groups of leaves and spines; global links leave from the spines",
-            Self::Torus => "no switches: each device joined to its neighbours in up to three dimensions",
+            Self::Torus => {
+                "no switches: each device is connected to its neighbours in up to three \
+                dimensions"
+            }
             Self::SlimFly => "a graph of diameter two with few switches; counted, not built",
             Self::ScaleUp => "all devices in one scale-up domain, the ideal to compare with",
         }

@@ -105,14 +105,14 @@ impl DesignSpec {
             } else {
                 format!("{below} or {} devices", below + size)
             };
-            return Err(Problem::new(format!("{devices} devices are no whole number of domains of {size}"))
+            return Err(Problem::new(format!("{devices} devices do not divide into domains of {size}"))
                 .at_key("design.domain")
-                .hint(format!("{near} are, or choose a domain that divides {devices}")));
+                .hint(format!("use {near}, or a domain that divides {devices}")));
         }
         if kind == Kind::ScaleUp && size != devices {
             return Err(Problem::new(format!("a scale-up network is one domain of all {devices} devices"))
                 .at_key("design.domain")
-                .hint("leave design.domain out, or choose another kind"));
+                .hint("omit design.domain, or choose another kind"));
         }
         let bandwidth = speed("domain_bandwidth", self.domain_bandwidth, BytesPerSecond::from_gb(450.0))?;
         Ok(Domain { size, bandwidth, latency: latency("domain_latency", self.domain_latency)? })
@@ -127,7 +127,7 @@ impl DesignSpec {
         if !domain.is_multiple_of(rails) {
             return Err(Problem::new(format!("{rails} rails do not divide a domain of {domain} devices"))
                 .at_key("design.rails")
-                .hint("a rail holds the same number of devices of every domain"));
+                .hint("a rail has the same number of devices in every domain"));
         }
         if rails > 1 && !kind.is_clos() {
             return Err(Problem::new(format!("a {} has no rails", kind.name())).at_key("design.rails"));
@@ -141,7 +141,7 @@ impl DesignSpec {
             if (0.0..=1e5).contains(&length) {
                 Ok(Cabling { medium: medium.unwrap_or_default(), length })
             } else {
-                Err(Problem::new(format!("{length} m is no length of a cable"))
+                Err(Problem::new(format!("{length} m is not a valid cable length"))
                     .at_key(format!("design.{key}"))
                     .hint("use 0 m to 100 km"))
             }
@@ -222,7 +222,7 @@ impl DesignSpec {
         let ratio = design.port_bandwidth / host;
         if ratio < 1.0 - 1e-9 || (ratio - ratio.round()).abs() > 1e-9 * ratio || ratio > 64.0 {
             return Err(Problem::new(format!(
-                "a switch port of {} serves no whole number of NIC ports of {}",
+                "a switch port of {} is not a multiple of NIC ports of {}",
                 human::bandwidth(design.port_bandwidth),
                 human::bandwidth(host)
             ))
@@ -237,7 +237,7 @@ impl DesignSpec {
         let backup = self.backup_ports.unwrap_or(0);
         let ports = design.ports_per_switch;
         if backup.div_ceil(hosts_per_port) >= ports {
-            return Err(Problem::new(format!("{backup} backup ports leave nothing of {ports} ports"))
+            return Err(Problem::new(format!("{backup} backup ports use all {ports} ports"))
                 .at_key("design.backup_ports"));
         }
         let mut request = Request {
@@ -346,7 +346,7 @@ fn speed(key: &str, said: Option<BytesPerSecond>, usual: BytesPerSecond) -> Resu
     if speed.get() > 0.0 && speed.get() <= 1e15 {
         return Ok(speed);
     }
-    Err(Problem::new(format!("a bandwidth of {} joins nothing", human::bandwidth(speed)))
+    Err(Problem::new(format!("a bandwidth of {} is not above 0", human::bandwidth(speed)))
         .at_key(format!("design.{key}"))
         .hint("use a value above 0, as in \"400 Gbit/s\""))
 }
@@ -366,7 +366,7 @@ fn ratio_from_one(key: &str, said: Option<f64>) -> Result<Option<f64>, Problem> 
         Some(ratio) if !(0.1..=1e4).contains(&ratio) => {
             Err(Problem::new(format!("an oversubscription of {ratio} is not between 0.1 and 10,000"))
                 .at_key(format!("design.{key}"))
-                .hint("3 means three times as much below as above"))
+                .hint("for example, 3 is three times as much bandwidth below as above"))
         }
         other => Ok(other),
     }
@@ -380,7 +380,7 @@ fn check_routing(kind: Kind, said: Option<Routing>) -> Result<(), Problem> {
     };
     let names: Vec<&str> = known.iter().map(|routing| routing.name()).collect();
     let name = routing.name();
-    Err(Problem::new(format!("a {} has no third groups, which `{name}` routing goes through", kind.name()))
+    Err(Problem::new(format!("a {} has no third groups, which `{name}` routing requires", kind.name()))
         .at_key("design.routing")
         .hint(format!("choose one of {}; `{name}` is for dragonflies", names.join(", "))))
 }

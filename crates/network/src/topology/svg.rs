@@ -28,15 +28,15 @@ pub fn draw(design: &Design) -> String {
             let below =
                 format!("{} devices and {} global links at each router", dragonfly.hosts, dragonfly.globals);
             if dragonfly.groups == 1 {
-                let inside = "one group, fully joined".to_owned();
+                let inside = "one group, fully connected".to_owned();
                 grouped::circle(dragonfly.routers, "router", true, &[inside, below], &mut canvas);
             } else {
-                let inside = format!("{} routers, fully joined", dragonfly.routers);
+                let inside = format!("{} routers, fully connected", dragonfly.routers);
                 grouped::circle(dragonfly.groups, "group", true, &[inside, below], &mut canvas);
             }
         }
         Fabric::DragonflyPlus(plus) => {
-            let inside = format!("{} leaves, each joined to {} spines", plus.leaves, plus.spines);
+            let inside = format!("{} leaves, each connected to {} spines", plus.leaves, plus.spines);
             let below = format!("{} devices at a leaf, {} global links at a spine", plus.hosts, plus.globals);
             grouped::circle(plus.groups, "group", true, &[inside, below], &mut canvas);
         }

@@ -32,9 +32,9 @@ impl Torus {
         if product != Some(devices) {
             let even = most_even(devices);
             let said = dimensions.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ");
-            return Err(Problem::new(format!("{said} is not {devices} devices"))
+            return Err(Problem::new(format!("{said} differs from {devices} devices"))
                 .at_key("design.dimensions")
-                .hint(format!("{even:?} would be the most even shape")));
+                .hint(format!("the most even shape is {even:?}")));
         }
         if let Some(edge) = cube
             && (edge == 0 || dimensions.iter().any(|d| !d.is_multiple_of(edge)))

@@ -82,11 +82,11 @@ impl Loads {
             return Ok(());
         }
         Err(Problem::new(format!(
-            "{} pairs of ranks talk, and each has its own way over the links: more than {} take too long",
+            "{} pairs of ranks communicate over separate routes, above the limit of {}",
             human::whole(pairs),
             human::whole(MOST_PAIRS)
         ))
-        .hint("rings have few pairs (`--algorithm ring`); `--by domain` and `--by rail` sum without ways"))
+        .hint("rings have few pairs (`--algorithm ring`); `--by domain` and `--by rail` need no routes"))
     }
 
     /// Of a step: one flow for each pair, all along the way that the routing gives it. O(pairs that talk).

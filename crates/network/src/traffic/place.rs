@@ -56,11 +56,11 @@ impl Place {
     pub fn on(design: &Design, ranks: u64) -> Result<Self, Problem> {
         if ranks > design.devices {
             return Err(Problem::new(format!(
-                "the run has {ranks} ranks, but the network joins {} devices",
+                "the run has {ranks} ranks, but the network has {} devices",
                 design.devices
             ))
             .at_key("design.gpus")
-            .hint(format!("set design.gpus = {ranks}, or leave it out")));
+            .hint(format!("set design.gpus = {ranks}, or omit it")));
         }
         Ok(Self { ranks, domain: design.domain.size, rails: design.rails })
     }

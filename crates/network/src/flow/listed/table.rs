@@ -41,7 +41,7 @@ pub fn parse(text: &str, file: &str, device: &dyn Fn(&str) -> Option<u32>) -> Re
     for (place, name) in header.iter().enumerate() {
         if !COLUMNS.contains(&name) {
             let list = format!("columns are {}", COLUMNS.join(", "));
-            return Err(Problem::new(format!("there is no column `{}`", shorten(name)))
+            return Err(Problem::new(format!("unknown column `{}`", shorten(name)))
                 .in_file(format!("{file}:1"))
                 .hint(did_you_mean(name, COLUMNS, &list)));
         }

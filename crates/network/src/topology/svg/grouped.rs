@@ -48,7 +48,7 @@ pub(super) fn torus(torus: &Torus, canvas: &mut Canvas) {
     let layers = size(2).min(3);
     let (left, top, pitch) = (LEFT + 60.0, 96.0, 62.0);
     let sizes: Vec<String> = torus.dimensions.iter().map(u64::to_string).collect();
-    canvas.row(&sizes.join(" x "), &["each joined to its neighbours", "ends joined to ends"], 110.0);
+    canvas.row(&sizes.join(" x "), &["each connected to its neighbours", "ends connected to ends"], 110.0);
     if let Some(cube) = torus.cube {
         canvas.text(16.0, 160.0, "s", &format!("copper in cubes with an edge of {cube}"));
     }
