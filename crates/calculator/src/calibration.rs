@@ -148,10 +148,10 @@ pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
         calibration.link.clear();
     }
     if calibration.is_empty() && judged.is_empty() && !samples.iter().any(|s| !s.collectives.is_empty()) {
-        let problem = Problem::new("nothing in these measurements settles a figure of the calculator");
+        let problem = Problem::new("these measurements do not determine any constant of the cost model");
         let told = remarks.join("; ");
         return Err(if told.is_empty() {
-            problem.hint("traces need record_shapes=True, or a run with the shapes (--run)")
+            problem.hint("use traces with record_shapes=True, or a run with the shapes (--run)")
         } else {
             problem.hint(told)
         });
@@ -171,7 +171,7 @@ pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
         warnings.push(Warning::new(
             "calibration-worse",
             format!(
-                "{} is predicted no better with the calibration: off by {} without it and {} with it",
+                "the calibration does not improve {}: error {} without it, {} with it",
                 line.name,
                 railwright_spec::human::percent(line.error_before),
                 railwright_spec::human::percent(line.error_after)

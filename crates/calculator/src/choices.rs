@@ -80,7 +80,7 @@ impl<'a> Choices<'a> {
             || plan.recompute != Recompute::None
             || plan.offload.activations > 0.0
         {
-            return Err(Problem::new("choices are made for a plan that recomputes and offloads nothing yet"));
+            return Err(Problem::new("the plan already recomputes or offloads"));
         }
         let software = SoftwareCatalogue::shared()?.get(&plan.software);
         let input = MemoryInput { model, cluster: costing.cluster, plan, software, in_flight: None };

@@ -133,11 +133,11 @@ impl<'a> Costing<'a> {
     ) -> Result<Self, Problem> {
         if plan.precision.narrow_attention && plan.precision.compute.is_narrow() {
             return Err(Problem::new(format!(
-                "attention in {} is not priced: no measurement of it is known",
+                "attention in {} is not supported: no measurements are known",
                 plan.precision.compute
             ))
             .at_key("plan.precision.narrow_attention")
-            .hint("set it to false: attention then runs in the activations' format"));
+            .hint("set it to false: attention then uses the format of the activations"));
         }
         let software = machine.software(software::by_id(&plan.software)?);
         Ok(Self::with_software(model, cluster, plan, machine, software))

@@ -124,9 +124,9 @@ pub fn of_evaluation(
     let total = evaluation.time.total;
     if !total.is_finite() || total <= Seconds::ZERO {
         return Err(Problem::new(
-            "the step time is not a positive number, so something in the run is out of bounds",
+            "the step time is not a positive number, so a value of the run is out of range",
         )
-        .hint("look for dimensions, batches or bandwidths that are zero or beyond any machine"));
+        .hint("check dimensions, batch and bandwidths for zeros and extreme values"));
     }
     let time = breakdown::tree(costing, evaluation);
     let throughput = step_time::throughput(plan, total);

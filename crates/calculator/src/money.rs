@@ -138,7 +138,7 @@ pub fn bill(run: &Run, step_time: Seconds) -> Option<Bill> {
         let name = &run.cluster.accelerator.name;
         warnings.push(Warning::new(
             "no-device-power",
-            format!("the power of {name} is not known and counts 0; set cluster.power"),
+            format!("the power of {name} is unknown and counted as 0; set cluster.power"),
         ));
     }
     let electricity_price = prices::electricity(&run.cost);

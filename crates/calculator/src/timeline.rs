@@ -78,9 +78,9 @@ pub fn of_evaluation(
     let plan = costing.plan;
     let passes = evaluation.chunks.len().saturating_mul(plan.micro_batches() as usize).saturating_mul(2);
     if passes > MOST_PASSES {
-        return Err(Problem::new(format!("a timeline of {passes} passes is too large to be of use"))
+        return Err(Problem::new(format!("a timeline of {passes} passes is too large"))
             .at_key("plan.global_batch")
-            .hint("show a step with fewer micro batches"));
+            .hint("use fewer micro-batches"));
     }
     let detailed = match detail {
         Detail::Automatic => passes <= MOST_DETAILED,

@@ -277,7 +277,8 @@ pub(super) fn fit_rate(
     let rate = middle.map_or(1.0, |(slow, _)| 1.0 / slow).clamp(1e-3, 1e2);
     if is_bound && rate <= voice.software.collective_rate {
         remarks.push(format!(
-            "collectives in the run: the shipped rate stays. Ranks of their groups were not traced, so their {} are bounds from above that hold waits; the calculator says {}, which is within what bounds allow",
+            "collectives in the run: the default rate is kept. Not all ranks of their groups were traced, so \
+             their {} are upper bounds that include waits; the prediction, {}, is within these bounds",
             human::seconds(Seconds::new(measured)),
             human::seconds(Seconds::new(sum(&|one| one.1.before)))
         ));

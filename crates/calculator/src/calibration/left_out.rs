@@ -49,8 +49,8 @@ impl LeftOut {
     /// Why the shipped law stays.
     pub(super) fn told(&self, name: &str) -> String {
         let how = match self.shapes {
-            1 => "half of the measurements of its one shape".to_owned(),
-            shapes => format!("each of {shapes} shapes left out in turn"),
+            1 => "half of the measurements of its only shape".to_owned(),
+            shapes => format!("leave-one-out over {shapes} shapes"),
         };
         format!(
             "{name}: the default is kept. Validated by {how}: error of the fit {}, of the default {}",

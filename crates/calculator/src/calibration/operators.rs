@@ -120,7 +120,8 @@ pub(super) fn fit(
         samples.iter().flat_map(|s| &s.products).filter(|p| p.batch > 1).map(|p| p.times.len()).sum();
     if batched > 0 {
         remarks.push(format!(
-            "{batched} batched products between activations are left out: they have kernels of their own, which no law of the calculator is calibrated for"
+            "{batched} batched GEMMs between activations are skipped: they use other kernels, which the cost \
+             model does not calibrate"
         ));
     }
     if samples.iter().any(|s| !s.attention.is_empty()) {

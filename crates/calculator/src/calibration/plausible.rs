@@ -22,8 +22,8 @@ pub(super) fn warnings(before: &Voice<'_>, calibration: &Calibration) -> Vec<War
             list.push(Warning::new(
                 "calibration-implausible",
                 format!(
-                    "{name} come out at {} of the catalogue's pace, and between {} and {} is what machines of one kind differ by: another run, \
-                     device or shape than the measured one is likelier",
+                    "{name} reach {} of the rate in the catalogue, outside of the usual range from {} to {}: \
+                     the run, device or shape is probably not the measured one",
                     times(value),
                     times(BELIEVED.0),
                     times(BELIEVED.1)
@@ -70,8 +70,8 @@ pub(super) fn warnings(before: &Voice<'_>, calibration: &Calibration) -> Vec<War
         list.push(Warning::new(
             "calibration-beyond-link",
             format!(
-                "collectives between domains reach {} of the NICs that the cluster has ({} a device), which no NIC can: name the cluster that \
-                 was measured. Groups of other sizes are priced at the NICs' own bandwidth",
+                "collectives between domains reach {} of the NIC bandwidth of the cluster ({} per device), \
+                 which is impossible: pass the measured cluster. Groups of other sizes use the NIC bandwidth",
                 human::percent(most),
                 human::bandwidth(before.cluster.network.bandwidth)
             ),

@@ -68,7 +68,8 @@ pub(super) fn paces(samples: &[Samples]) -> Option<Warning> {
         Warning::new(
             "calibration-other-run",
             format!(
-                "a step of the traces takes {} and one of the log {}: they may be of different runs; the traces are believed",
+                "step time is {} in the traces and {} in the log: they may belong to different runs; using \
+                 the traces",
                 human::seconds(traced),
                 human::seconds(logged)
             ),

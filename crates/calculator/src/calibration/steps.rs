@@ -196,14 +196,11 @@ pub(super) fn fit(
     }
     fit_host(bare, model, plan, &measured, calibration, &evidence(base.idle, measured.idle))?;
     if plan.pipeline_parallel > 1 {
-        remarks.push(
-            "stages differ: parts of the step are compared with those of the stage that the others wait for"
-                .to_owned(),
-        );
+        remarks.push("stages differ: parts of the step are compared with the critical stage".to_owned());
     }
     if measured.other > measured.step * 0.02 {
         remarks.push(format!(
-            "kernels of unknown kind take {} of the step; they count as streams",
+            "kernels of unknown kind take {} of the step; they are counted as element-wise kernels",
             railwright_spec::human::percent(measured.other / measured.step)
         ));
     }
@@ -349,6 +346,6 @@ pub(super) fn lines(
         line("optimizer", "optimizer", |s| s.optimizer),
         line("exposed_communication", "exposed communication", |s| s.exposed_communication),
         line("waiting", "waiting for other ranks", |s| s.waiting),
-        line("host", "idle for the host", |s| s.idle),
+        line("host", "idle, host", |s| s.idle),
     ])
 }

@@ -44,7 +44,8 @@ pub(super) fn fit(
         let name = format!("{} x{ranks}", operation.name());
         let Some((first, true)) = sizes.first().map(|first| (first, taken as u64 >= FEW)) else {
             remarks.push(format!(
-                "{name}: {transfers} transfers in the run are too few for a law of their own ({FEW} of sizes met {EACH} times are needed); all such collectives share one rate"
+                "{name}: {transfers} transfers in the run are too few for a separate link model ({FEW} with \
+                 sizes seen {EACH} times are required); all such collectives share one rate"
             ));
             continue;
         };
@@ -60,7 +61,8 @@ pub(super) fn fit(
         let judged = told.and_then(|_| left_out(&sizes, factor, |others| paced(known, kept, others, factor)));
         if let Some(judged) = judged.filter(|judged| !judged.is_better()) {
             remarks.push(format!(
-                "{name}: the known law at the measured pace. Judged by each of {} sizes left out in turn, a law of its own is off by {} and the known one at the pace of the rest by {}",
+                "{name}: default link model, scaled to the measured rate. Leave-one-out error over {} sizes: \
+                 {} for a separate model, {} for the scaled default",
                 judged.shapes,
                 human::percent(judged.fitted),
                 human::percent(judged.shipped)

@@ -38,7 +38,7 @@ pub fn operators(text: &str, file: &str) -> Result<Samples, Problem> {
         .flexible(true)
         .trim(csv::Trim::All)
         .from_reader(text.as_bytes());
-    let broken = |error: csv::Error| Problem::new(format!("no table: {error}")).in_file(file);
+    let broken = |error: csv::Error| Problem::new(format!("not a table: {error}")).in_file(file);
     let header: Vec<String> = reader.headers().map_err(broken)?.iter().map(str::to_ascii_lowercase).collect();
     let place = |name: &str| {
         let others = COLUMNS.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, others)| *others);
@@ -48,7 +48,7 @@ pub fn operators(text: &str, file: &str) -> Result<Samples, Problem> {
         COLUMNS.iter().filter_map(|(name, _)| Some((*name, place(name)?))).collect();
     let has = |name: &str| columns.contains_key(name);
     if !(has("time_us") || has("time_ms") || has("tflops")) || !(has("m") || has("queries")) {
-        let problem = Problem::new("the header names no time, or no shape").in_file(file);
+        let problem = Problem::new("the header has no time or no shape").in_file(file);
         return Err(problem.hint(
             "columns are operator, format, m, n, k and time_us (or time_ms, tflops); for attention batch, queries, keys, heads, kv_heads, head_dim, pass",
         ));
@@ -69,12 +69,10 @@ pub fn operators(text: &str, file: &str) -> Result<Samples, Problem> {
         others += u64::from(!taken);
     }
     if others > 0 {
-        samples
-            .remarks
-            .push(format!("{label}: {others} lines are of operators that no law is calibrated for"));
+        samples.remarks.push(format!("{label}: {others} rows have operators without a cost model"));
     }
     if samples.products.is_empty() && samples.attention.is_empty() {
-        return Err(Problem::new("no line of the table can be used").in_file(file));
+        return Err(Problem::new("no row of the table is valid").in_file(file));
     }
     Ok(samples)
 }
@@ -123,7 +121,7 @@ impl Row<'_> {
         }
         match self.number("tflops")? {
             Some(rate) => Ok(Seconds::new(flop / (rate * 1e12))),
-            None => Err(Problem::new("there is no time")),
+            None => Err(Problem::new("the time is missing")),
         }
     }
 
@@ -139,7 +137,7 @@ impl Row<'_> {
             let name = self.cell("format").unwrap_or("bf16");
             let format = DataType::from_name(name).ok_or_else(|| {
                 let known = DataType::ALL.map(DataType::name);
-                Problem::new(format!("`{}` is no number format", shorten(name))).hint(did_you_mean(
+                Problem::new(format!("`{}` is not a number format", shorten(name))).hint(did_you_mean(
                     name,
                     known,
                     &format!("formats are {}", known.join(", ")),
@@ -181,7 +179,7 @@ impl Row<'_> {
                 backward,
                 times: vec![self.time(f64::NAN).ok().filter(|t| t.is_finite()).ok_or_else(|| {
                     Problem::new(
-                        "attention needs time_us or time_ms: its operations are counted in several ways",
+                        "attention requires time_us or time_ms, because its FLOPs have several conventions",
                     )
                 })?],
             });

@@ -141,10 +141,10 @@ impl Estimate {
     /// The explanation of one number.
     pub fn explain(&self, id: &str) -> Result<&Explanation, Problem> {
         self.why.iter().find(|e| e.id == id).ok_or_else(|| {
-            Problem::new(format!("nothing in this estimate is called `{id}`")).hint(did_you_mean(
+            Problem::new(format!("unknown part of the estimate: `{id}`")).hint(did_you_mean(
                 id,
                 self.why.iter().map(|e| e.id.as_str()),
-                "leave the name out to see all",
+                "omit the name to see all",
             ))
         })
     }
@@ -217,7 +217,7 @@ fn utilisation(estimate: &Estimate) -> Vec<Explanation> {
             ),
             Convention::CausalAttention => (
                 "mfu.causal_attention",
-                "MFU, attention counted as a causal mask leaves it",
+                "MFU, attention counted with a causal mask",
                 "6N + 6 L h s per token; recompute not counted",
             ),
         };
@@ -239,7 +239,7 @@ fn utilisation(estimate: &Estimate) -> Vec<Explanation> {
     if let Some(used) = estimate.efficiency.hardware.first() {
         list.push(explanation(
             "hfu",
-            "HFU: what is executed, recompute included, attention as a causal mask leaves it",
+            "HFU: executed FLOPs, including recompute, attention with a causal mask",
             (used.share * 100.0, "%"),
             "100 x executed / (step x devices x peak)",
             vec![

@@ -25,7 +25,7 @@ pub struct Foundation {
 
 pub(super) const OPERATORS: [(&str, &str); 5] = [
     ("operators.calibrated", "operators calibrated by your own measurements"),
-    ("operators.measured", "operators measured around this shape on this accelerator"),
+    ("operators.measured", "operators measured near this shape on this accelerator"),
     ("operators.fitted", "operator models fitted on this accelerator"),
     ("operators.derived", "operator models transferred from another accelerator"),
     ("operators.roofline", "data sheet and a typical efficiency"),
@@ -34,7 +34,7 @@ pub(super) const OPERATORS: [(&str, &str); 5] = [
 pub(super) const COLLECTIVES: [(&str, &str); 4] = [
     ("collectives.calibrated", "collectives calibrated by your own measurements"),
     ("collectives.measured", "collectives measured on this link generation"),
-    ("collectives.interpolated", "collectives between or beyond measured rank counts"),
+    ("collectives.interpolated", "collectives between or outside of measured rank counts"),
     ("collectives.derived", "collectives from data-sheet bandwidths"),
 ];
 

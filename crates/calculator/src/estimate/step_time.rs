@@ -32,7 +32,7 @@ pub(super) fn interval(software: &str, mixture_of_experts: bool, step: Seconds) 
     let source = if found.calibrated {
         format!("errors of {} measured runs of `{software}`", found.runs)
     } else {
-        format!("errors of {} measured runs of all software, for lack of enough of `{software}`", found.runs)
+        format!("errors of {} measured runs of all software, because `{software}` has too few", found.runs)
     };
     Interval {
         low: found.low,

@@ -46,7 +46,7 @@ pub fn topic(id: &str) -> Result<Topic, Problem> {
         }
     }
     let names = all.iter().map(|t| t.id.as_str()).chain(ALIASES.iter().map(|(alias, _)| *alias));
-    Err(Problem::new(format!("there is no topic `{}`", human::shorten(id))).hint(did_you_mean(
+    Err(Problem::new(format!("unknown topic `{}`", human::shorten(id))).hint(did_you_mean(
         id,
         names,
         "`railwright explain` lists everything that can be explained",

@@ -55,7 +55,7 @@ fn left_out(costing: &Costing<'_>, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "model-part-not-priced",
             format!(
-                "time and memory leave out a part of the model: {}; both are lower bounds",
+                "time and memory exclude a part of the model: {}; both are lower bounds",
                 parts.join(", ")
             ),
         ));
@@ -68,7 +68,7 @@ fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "memory-does-not-fit",
             format!(
-                "stage {} needs {} of {}; recompute, shard or split more, or use smaller micro batches",
+                "stage {} needs {} of {}; use more recompute, sharding or stages, or smaller micro-batches",
                 memory.worst,
                 human::bytes(memory.peak),
                 human::bytes(memory.device_memory)
@@ -114,7 +114,8 @@ fn pipeline(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>)
         list.push(Warning::new(
             "few-micro-batches",
             format!(
-                "{} micro batches cannot fill {} stages; use a larger global batch, smaller micro batches or fewer stages",
+                "{} micro-batches cannot fill {} stages; use a larger global batch, smaller micro-batches or \
+                 fewer stages",
                 plan.micro_batches(),
                 plan.pipeline_parallel
             ),
@@ -164,7 +165,7 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     for (name, group) in layout.torn().filter(|(name, _)| has_experts || !name.starts_with("expert")) {
         let whole = match Layout::segment(costing.plan, domain) {
             Some(size) => format!(
-                "; `plan.segment={size}` keeps all of them whole and leaves {} of {domain} devices idle",
+                "; `plan.segment={size}` keeps them within a domain and leaves {} of {domain} devices idle",
                 domain - size
             ),
             None => String::new(),
@@ -244,7 +245,8 @@ fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning
         list.push(Warning::new(
             "software-uncalibrated",
             format!(
-                "the generation `{}` has no runs on {architecture} behind its constants; its defaults are used",
+                "the constants of generation `{}` are not fitted to runs on {architecture}; its defaults are \
+                 used",
                 software.id
             ),
         ));

@@ -246,7 +246,7 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
         }
         assumed.push(Assumed {
             setting: "--checkpoint-stall",
-            value: format!("{}: training stops for all of it", human::seconds(question.checkpoint)),
+            value: format!("{}: training stops for the whole time", human::seconds(question.checkpoint)),
             source: "not specified".to_owned(),
         });
         question.checkpoint
@@ -271,8 +271,9 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
     if question.spares.is_some() {
         assumed.push(Assumed {
             setting: "--spares",
-            value: format!("{} of failures take a host out", human::percent(out)),
-            source: "judged by their causes in catalog/reliability: hardware does, software, switches and cables do not".to_owned(),
+            value: format!("{} of failures remove a host", human::percent(out)),
+            source: "by cause in catalog/reliability: hardware does, software, switches and cables do not"
+                .to_owned(),
         });
     }
     if question.spares.is_none() {

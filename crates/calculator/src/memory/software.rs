@@ -188,7 +188,7 @@ impl SoftwareCatalogue {
                 let name = parent.as_str().unwrap_or_default();
                 let Some(inherited) = tables.get(name) else {
                     return Err(Problem::new(format!(
-                        "`{id}` inherits from `{name}`, which no earlier entry is"
+                        "`{id}` inherits from `{name}`, which is not defined before it"
                     ))
                     .in_file("memory.toml"));
                 };
@@ -206,7 +206,7 @@ impl SoftwareCatalogue {
             all.insert(id, software);
         }
         if !all.contains_key(FALLBACK) {
-            return Err(Problem::new(format!("no entry `{FALLBACK}`, which unknown software falls back to"))
+            return Err(Problem::new(format!("the entry `{FALLBACK}` for unknown software is missing"))
                 .in_file("memory.toml"));
         }
         let featured = combine(&tables, &file.feature)?;

@@ -21,7 +21,7 @@ pub struct DatedPrice {
 
 impl DatedPrice {
     fn given(amount: Dollars) -> Self {
-        Self { amount, range: None, source: "given with the run".to_owned() }
+        Self { amount, range: None, source: "set in the run".to_owned() }
     }
 }
 

@@ -46,7 +46,7 @@ fn deepseek_v3_costs_what_its_report_says() {
     near(bill.rent.expect("a price").get(), 5.328e6, 1e-4);
     // "less than two months"; 3.7 days per trillion tokens.
     near(bill.calendar.get() / 86400.0 / 14.8, 3.7, 0.02);
-    assert_eq!(bill.device_price.expect("given").source, "given with the run");
+    assert_eq!(bill.device_price.expect("given").source, "set in the run");
 }
 
 /// Llama 3 (arXiv 2407.21783), table 4 and section 3.2.1: 405B on 16,384 H100, batch of 16 Mi tokens, 400 TFLOP/s per GPU,

@@ -84,18 +84,18 @@ impl Pipeline<'_> {
                 "DualPipe needs an even number of stages, not {}",
                 self.stages
             ))
-            .hint("its two directions meet between the two middle stages"));
+            .hint("its two directions meet between the middle stages"));
         }
         let chunks = chunk_count(self.schedule, self.stages, self.virtual_stages);
         if chunks.saturating_mul(self.micro_batches) > MOST_PASSES {
             return Err(Problem::new(format!(
-                "{chunks} virtual stages x {} micro batches is more than {MOST_PASSES} passes",
+                "{chunks} virtual stages x {} micro-batches exceed {MOST_PASSES} passes",
                 self.micro_batches
             )));
         }
         if self.chunks.len() as u64 != chunks {
             return Err(Problem::new(format!(
-                "the schedule has {chunks} virtual stages, but there are costs for {}",
+                "the schedule has {chunks} virtual stages, but costs for {}",
                 self.chunks.len()
             )));
         }

@@ -102,7 +102,7 @@ pub fn simulate(pipeline: &Pipeline) -> Result<PipelineTimeline, Problem> {
         engine.run(stage, &mut ready);
     }
     if let Some(stage) = (0..stages).find(|&s| engine.next[s] < engine.orders[s].len()) {
-        return Err(Problem::new(format!("the schedule cannot finish: stage {stage} waits for ever")));
+        return Err(Problem::new(format!("the schedule cannot finish: deadlock at stage {stage}")));
     }
     let last = engine.timeline.iter().flatten().map(|t| t.send_end).fold(Seconds::ZERO, Seconds::max);
     Ok(PipelineTimeline { stages: engine.timeline, duration: last })

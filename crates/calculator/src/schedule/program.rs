@@ -305,7 +305,7 @@ impl Program {
                 next[stage] += 1;
             }
             if self.entries.len() as u32 == visible {
-                return Err(Problem::new("the schedule cannot finish: all stages wait for each other"));
+                return Err(Problem::new("the schedule cannot finish: all stages are in a deadlock"));
             }
         }
         Ok(places)

@@ -65,7 +65,7 @@ pub fn write_step(
     if !given(detail.chunks.len(), pipeline.chunks.len()) || !given(detail.ranks.len(), timeline.stages.len())
     {
         return Err(Problem::new(format!(
-            "parts for {} virtual stages and {} ranks do not fit {} virtual stages and {} pipeline stages",
+            "parts for {} virtual stages and {} ranks do not match {} virtual stages and {} pipeline stages",
             detail.chunks.len(),
             detail.ranks.len(),
             pipeline.chunks.len(),

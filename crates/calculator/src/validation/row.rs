@@ -83,7 +83,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     // An empty cell is unknown, but one that cannot be read is not empty.
     for column in COUNTS {
         if cells.text(column).is_some() && cells.count(column).is_none() {
-            return Err(format!("`{column}` is no count: `{}`", cells.text(column).unwrap_or_default()));
+            return Err(format!("`{column}` is not a count: `{}`", cells.text(column).unwrap_or_default()));
         }
     }
     let need = |column: &str| cells.count(column).ok_or_else(|| format!("no `{column}`"));
@@ -93,7 +93,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let model = model(cells, &notes)?;
     let cluster = cluster(cells, gpu, devices)?;
     let stack = software::identify(framework, &notes, &cluster.accelerator.architecture)
-        .ok_or("no software generation is bundled")?;
+        .ok_or("no software generation is available")?;
     let generation = stack.software;
 
     let sequence_length = need("seq_len")?;
@@ -111,14 +111,14 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     }
     if data_parallel.checked_mul(inner) != Some(devices) {
         return Err(format!(
-            "degrees multiply to {}, not to {devices} devices",
+            "parallel sizes multiply to {}, not to {devices} devices",
             data_parallel.saturating_mul(inner)
         ));
     }
     let micro_batch = need("micro_batch")?;
     let global_batch = need("global_batch_seqs")?;
     if !global_batch.is_multiple_of(micro_batch.saturating_mul(data_parallel)) {
-        return Err(format!("batch {global_batch} is no multiple of {micro_batch} x {data_parallel}"));
+        return Err(format!("batch {global_batch} is not a multiple of {micro_batch} x {data_parallel}"));
     }
 
     let published = recompute::read(cells.text("recompute"), &notes, &model, pipeline_parallel);

@@ -83,7 +83,7 @@ pub(super) fn collective(costing: &Costing<'_>, row: &CommunicationRow) -> Optio
     let calibration = of(costing)?;
     if !row.is_joined {
         let law = calibration.network.as_ref()?;
-        let on = if law.covers(row.domains) { "" } else { " carried on from the measured domains" };
+        let on = if law.covers(row.domains) { "" } else { " extrapolated from the measured domains" };
         return Some(told(calibration, &format!("network{on}"), Regime::Burst, &law.evidence));
     }
     let kind = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == operation)?;
@@ -99,7 +99,7 @@ pub(super) fn collective(costing: &Costing<'_>, row: &CommunicationRow) -> Optio
         .filter(|law| law.operation == kind && has_links)
         .min_by(|a, b| doublings(a.ranks).total_cmp(&doublings(b.ranks)));
     if let Some(law) = near {
-        let figure = format!("{operation} x{} carried on", law.ranks);
+        let figure = format!("{operation} x{} extrapolated", law.ranks);
         return Some(told(calibration, &figure, law.regime, &law.evidence));
     }
     let rate =

@@ -16,16 +16,17 @@ const fn formula(kind: Kind) -> &'static str {
         Kind::OptimizerMoments => "(dense / shards + routed / expert_shards) x moments x bytes per moment",
         Kind::NarrowWeights => "matrix parameters x bytes of narrow copies",
         Kind::Activations => {
-            "sum over layers of what backward needs, x micro batches alive; with dropout and unfused attention sbh(34 + 5as/h) per layer"
+            "sum over layers of tensors kept for backward x micro-batches in flight; with dropout and unfused \
+             attention sbh(34 + 5as/h) per layer"
         }
-        Kind::WorkingSet => "recomputed tensors and gradients of activations of the hungriest layer",
+        Kind::WorkingSet => "recomputed tensors and activation gradients of the largest layer",
         Kind::Logits => "tokens x vocabulary / tensor parallel x bytes per logit",
         Kind::CommunicationBuffers => {
             "gathered parameters, full gradients, buckets, and buffers between stages"
         }
         Kind::OptimizerTemporaries => "parameters stepped x temporary bytes",
         Kind::Workspace => "libraries' workspaces, a constant of the software generation",
-        Kind::Fragmentation => "allocated x what the allocator cannot use",
+        Kind::Fragmentation => "allocated x fragmentation",
         Kind::Context => "driver context and communicators",
     }
 }
@@ -113,7 +114,7 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
                 .in_flight
                 .iter()
                 .enumerate()
-                .map(|(c, &n)| given(&format!("alive on chunk {c}"), n, "schedule"))
+                .map(|(c, &n)| given(&format!("in flight on chunk {c}"), n, "schedule"))
                 .chain([given("tokens", costing.tokens, "micro batch x sequence / context parallel")])
                 .collect(),
             Kind::Logits => vec![
@@ -134,7 +135,7 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
             (kind.bytes.get(), "B"),
             formula(kind.kind),
             inputs,
-            "catalog/memory.toml for what the software generation keeps",
+            "catalog/memory.toml: tensors kept by the software generation",
         ));
     }
     if let Ok(catalogue) = SoftwareCatalogue::built_in() {
@@ -145,11 +146,11 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
             (memory.probability_of_fitting * 100.0, "%"),
             "100 x Phi(ln(device_memory / peak) / sigma)",
             vec![
-                measure("device_memory", memory.device_memory.get(), "B", "what the driver reports"),
+                measure("device_memory", memory.device_memory.get(), "B", "as reported by the driver"),
                 measure("peak", memory.peak.get(), "B", "memory.peak"),
                 given("sigma", sigma, "spread of past errors, catalog/memory.toml"),
             ],
-            "measured over predicted is log-normal",
+            "measured / predicted is log-normal",
         );
         // Nobody knows the tail of past errors so well.
         if memory.probability_of_fitting > 0.99 {

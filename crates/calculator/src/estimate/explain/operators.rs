@@ -12,9 +12,9 @@ fn source(costing: &Costing<'_>, source: Source, data_type: DataType) -> String 
         Source::Calibrated => {
             return calibrated::products(costing, data_type);
         }
-        Source::Measured => "law of this accelerator, corrected by measurements around this shape",
-        Source::Fitted => "law fitted to measurements on this accelerator",
-        Source::Derived => "law of another accelerator, scaled by data sheets",
+        Source::Measured => "model of this accelerator, corrected by measurements near this shape",
+        Source::Fitted => "model fitted to measurements on this accelerator",
+        Source::Derived => "model of another accelerator, scaled by data sheets",
         Source::Roofline => "data sheet and a typical efficiency",
     };
     words.to_owned()
@@ -47,8 +47,8 @@ pub(super) fn products(costing: &Costing<'_>) -> Vec<Explanation> {
                 "2 x tokens x outputs x inputs / burst_rate / sustained",
                 vec![
                     given("tokens", tokens, "micro batch x sequence / context parallel"),
-                    given("outputs", product.rows, "weight's rows on one rank"),
-                    given("inputs", product.columns, "weight's columns on one rank"),
+                    given("outputs", product.rows, "weight rows on one rank"),
+                    given("inputs", product.columns, "weight columns on one rank"),
                     measure(
                         "burst_rate",
                         cost.flop.get() / cost.time.get(),
@@ -59,7 +59,7 @@ pub(super) fn products(costing: &Costing<'_>) -> Vec<Explanation> {
                         "sustained",
                         rate,
                         if costing.machine.device.sustains_products(data_type) {
-                            "measured within runs: the burst rate holds it already"
+                            "measured within runs: included in the burst rate"
                         } else {
                             &software
                         },
@@ -68,7 +68,7 @@ pub(super) fn products(costing: &Costing<'_>) -> Vec<Explanation> {
                 if cost.source == Source::Calibrated {
                     "catalog/operators/gemm.csv at the calibration's rate"
                 } else {
-                    "catalog/operators/gemm.csv; sustained is what long runs keep of a short burst"
+                    "catalog/operators/gemm.csv; sustained: share of the burst rate kept in long runs"
                 },
             )
         })

@@ -32,7 +32,7 @@ pub(super) fn step(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Es
     let hidden = count * (row.forward + row.backward).get() - row.busy.get();
     if hidden.abs() > 1e-9 * row.busy.get() {
         busy.push_str(" - hidden");
-        passes.push(measure("hidden", hidden, "s", "what passes that run fused hide of each other"));
+        passes.push(measure("hidden", hidden, "s", "overlap of fused passes"));
     }
     vec![
         explanation(
@@ -47,11 +47,11 @@ pub(super) fn step(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Es
                 part("fixed", "fixed"),
                 part("jitter", "jitter"),
             ],
-            "the stage with most work sets the pace; see each part",
+            "the stage with the most work is critical; see each part",
         ),
         explanation(
             "pipeline",
-            "the pipeline's duration",
+            "duration of the pipeline",
             (evaluation.pipeline.get(), "s"),
             "busy + bubble",
             vec![
@@ -63,7 +63,7 @@ pub(super) fn step(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Es
                 ),
                 measure("bubble", row.bubble.get(), "s", "bubble"),
             ],
-            &format!("every pass ordered as {} orders it and timed against its inputs", schedule_name(plan)),
+            &format!("passes in the order of {}, each after its inputs", schedule_name(plan)),
         ),
         explanation(
             "stage.busy",
@@ -83,7 +83,13 @@ pub(super) fn step(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Es
                 measure("busy", row.busy.get(), "s", "stage.busy"),
                 given("stages", plan.pipeline_parallel as f64, "plan"),
                 given("virtual_stages", plan.virtual_stages as f64, "plan"),
-                measure("transfer", evaluation.transfer.get(), "s", "one activation to the next stage"),
+                measure(
+                    "transfer",
+                    evaluation.transfer.get(),
+                    "s",
+                    "transfer of one activation to the next \
+                    stage",
+                ),
                 measure(
                     "textbook",
                     (row.forward + row.backward).get() * (plan.pipeline_parallel as f64 - 1.0)
@@ -107,7 +113,7 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
         let source = "sum over operator families";
         list.push(explanation("compute", "compute", (compute.time.get(), "s"), "sum of all", inputs, source));
         for family in &compute.children {
-            let mut inputs = vec![given("runs", runs, "micro batches that each chunk of the stage runs")];
+            let mut inputs = vec![given("runs", runs, "micro-batches of each chunk of the stage")];
             inputs.extend(
                 family
                     .children
@@ -116,7 +122,7 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
             );
             let names: Vec<&str> = family.children.iter().map(|c| c.title.as_str()).collect();
             let formula = format!("runs x ({})", names.join(" + "));
-            let laws = "operator laws at the shapes of `operator.*`";
+            let laws = "operator models at the shapes of `operator.*`";
             let source = match calibrated::family(costing, &family.id) {
                 Some(calibration) => format!("{laws}; {calibration}"),
                 None => format!("{laws}, over the sustained rate of the software generation"),
@@ -135,7 +141,7 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
         let dimension = part.id.trim_start_matches("exposed.");
         let rows = estimate.communication.iter().filter(|r| r.dimension == dimension);
         let all: Seconds = rows.clone().map(|r| r.time).sum();
-        let mut inputs = vec![given("exposed_share", part.time / all, "what overlap leaves; see `overlap`")];
+        let mut inputs = vec![given("exposed_share", part.time / all, "not overlapped; see `overlap`")];
         for row in rows {
             let behind = calibrated::collective(costing, row);
             let behind = behind.map_or_else(String::new, |text| format!("; {text}"));
@@ -145,7 +151,7 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
                 row.time.get(),
                 "s",
                 &format!(
-                    "{} each among {} ranks {place}: {} at {} bus bandwidth ({}){behind}",
+                    "{} each over {} ranks {place}: {} at {} bus bandwidth ({}){behind}",
                     human::bytes_decimal(row.bytes),
                     row.ranks,
                     human::seconds(row.time_each),
@@ -157,9 +163,10 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
         let formula = "exposed_share x (sum of the collectives' times)";
         let is_calibrated = inputs.iter().any(|input| input.source.contains("; calibration"));
         let source = if is_calibrated {
-            "collective laws as the calibration has them, else of the link generation, over the sustained rate of the software generation"
+            "link models of the calibration, else of the link generation, over the sustained rate of the \
+             software generation"
         } else {
-            "collective laws of the link generation, over the sustained rate of the software generation"
+            "link models of the link generation, over the sustained rate of the software generation"
         };
         list.push(explanation(&part.id, &part.title, (part.time.get(), "s"), formula, inputs, source));
     }
@@ -196,14 +203,14 @@ fn host(
                 "device per micro batch",
                 device,
                 "s",
-                "compute and exposed communication, recompute left out",
+                "compute and exposed communication, without recompute",
             ),
             given("kernels forward", forward.launches / runs, "operators of a micro batch on the stage"),
             given("kernels backward", (input.launches + weight.launches) / runs, "the same"),
             measure("host_per_kernel", software.host_us_per_kernel * 1e-6, "s", &name),
             measure("per_micro_batch", software.host_us_per_micro_batch * 1e-6, "s", &name),
         ],
-        "whichever of device and host is slower sets the pace of a pass, with a soft corner",
+        "the slower of device and host determines a pass, with a smooth transition",
     )
 }
 
@@ -235,10 +242,22 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
         measure(&collective.title(), collective.bytes.get(), "B", &source)
     }));
     layers.extend([
-        measure("reduce", update.gradient_reduce.get(), "s", "hidden or not"),
-        measure("reduce_exposed", update.gradient_exposed.get(), "s", "what the last backward pass leaves"),
-        measure("gather", update.parameter_gather.get(), "s", "hidden or not"),
-        measure("gather_exposed", update.parameter_exposed.get(), "s", "what the first forward pass leaves"),
+        measure("reduce", update.gradient_reduce.get(), "s", "overlapped or not"),
+        measure(
+            "reduce_exposed",
+            update.gradient_exposed.get(),
+            "s",
+            "not overlapped by the last backward \
+            pass",
+        ),
+        measure("gather", update.parameter_gather.get(), "s", "overlapped or not"),
+        measure(
+            "gather_exposed",
+            update.parameter_exposed.get(),
+            "s",
+            "not overlapped by the first forward \
+            pass",
+        ),
     ]);
     let slowest = (0..evaluation.updates.len())
         .max_by(|&a, &b| {
@@ -256,7 +275,7 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
         "rate",
         reached,
         "B/s",
-        "what streaming kernels reach of the memory bandwidth, by a measured law",
+        "memory bandwidth reached by element-wise kernels, by a measured model",
     ));
     let doublings = (plan.world_size() as f64 / plan.domain(costing.cluster) as f64).max(1.0).log2();
     let total = evaluation.time.total.get();
@@ -268,7 +287,8 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
             (of(estimate, "data_parallel"), "s"),
             "the largest over stages of reduce_exposed that outlasts the pipeline, plus the largest gather_exposed",
             layers,
-            "reduction hides behind the last micro batch's backward pass; hiding slows compute by a share",
+            "reduction overlaps with the backward pass of the last micro-batch; overlap slows compute by a \
+             share",
         ),
         explanation(
             "optimizer",
@@ -301,7 +321,7 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
                 given("per_doubling", software.jitter_per_doubling, &name),
                 given("doublings", doublings, "log2(devices / devices per domain), at least 0"),
             ],
-            "a step waits for the slowest of many devices",
+            "the slowest of many devices determines the step",
         ),
     ]
 }
