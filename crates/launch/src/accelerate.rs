@@ -72,7 +72,7 @@ impl Reader for AccelerateReader {
                 "plan.context_parallel",
                 "plan.expert_parallel",
             ] {
-                fields.default(key, &1_u64, "accelerate does not cut a model unless it is set");
+                fields.default(key, &1_u64, "accelerate does not shard a model by default");
             }
         }
         precision(&mut fields);
@@ -96,7 +96,7 @@ fn kind(fields: &mut Fields<'_>) -> Option<String> {
     };
     let kind = said.to_ascii_uppercase();
     if !KINDS.contains(&kind.as_str()) {
-        let problem = Problem::new(format!("there is no kind `{said}`"));
+        let problem = Problem::new(format!("unknown kind `{said}`"));
         let hint = match nearest(&kind, KINDS.iter().copied()).first() {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("one of {}", KINDS.join(", ")),
@@ -132,18 +132,19 @@ fn replicas(fields: &mut Fields<'_>) {
         fields.default(
             "plan.sequence_parallel",
             &false,
-            "Hugging Face's tensor parallelism does not cut norms",
+            "Hugging Face's tensor parallelism does not shard norms",
         );
     }
     let sharding = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
-    fields.default("plan.sharding", &sharding, "replicas shard nothing");
+    fields.default("plan.sharding", &sharding, "replicas are not sharded");
     software(fields, "torchtune-2024", "Hugging Face's models, eager");
 }
 
 fn of_deepspeed(fields: &mut Fields<'_>) {
     let path = "deepspeed_config.deepspeed_config_file";
     if let Some(file) = fields.word(path) {
-        let message = format!("what it says counts as well: read `{file}`, with the flags for what is here");
+        let message =
+            format!("its settings also apply: pass `{file}`, and set those of this file with flags");
         fields.remark(RemarkKind::Unresolved, path, message);
     }
     fields.document.rename(keys::OF_DEEPSPEED);
@@ -187,7 +188,7 @@ fn of_megatron(fields: &mut Fields<'_>) {
 
 pub(crate) fn software(fields: &mut Fields<'_>, id: &str, why: &str) {
     fields.default("plan.software", &id.to_owned(), why);
-    let chosen = format!("chosen: `{id}`, for {why}");
+    let chosen = format!("inferred: `{id}`, because of {why}");
     fields.draft.remark(RemarkKind::Assumed, "plan.software", None, chosen);
 }
 

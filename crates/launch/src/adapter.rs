@@ -170,4 +170,4 @@ pub(crate) fn written(plan: &Plan, names: Names) -> Option<(u64, Vec<&'static st
 
 /// The reason for targets that read back as others.
 pub(crate) const LOST_TARGETS: &str =
-    "the framework has no adapter of this shape: names that cover the same weights are written";
+    "the framework has no adapter of this shape: module names with the same weights are written";

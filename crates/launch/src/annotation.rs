@@ -45,7 +45,7 @@ pub(crate) fn read(text: &str, draft: &mut Draft) {
         };
         draft.set_value(key, &value, line.trim(), Some(index + 1));
         if name == "software" {
-            draft.forget_assumptions("the software is taken for");
+            draft.forget_assumptions("the software is inferred as");
         }
     }
 }

@@ -71,12 +71,17 @@ pub(crate) fn read(fields: &mut Fields<'_>, prefix: &str) {
     optimizer(fields, &at);
     recompute(fields, &at);
     fields.default("plan.software", &SOFTWARE.to_owned(), "DeepSpeed");
-    let chosen = format!("chosen: `{SOFTWARE}`, for DeepSpeed over models as Hugging Face writes them");
+    let chosen = format!("inferred: `{SOFTWARE}`, for DeepSpeed with Hugging Face models");
     fields.draft.remark(RemarkKind::Assumed, "plan.software", None, chosen);
     fields.default("plan.vocabulary_multiple", &1_u64, "DeepSpeed does not pad the vocabulary");
-    fields.default("plan.overlap.tensor", &false, "DeepSpeed's tensor parallelism waits for its sums");
-    fields.default("plan.overlap.pipeline", &false, "DeepSpeed's pipeline waits for its messages");
-    fields.default("plan.overlap.expert", &false, "DeepSpeed's experts wait for their tokens");
+    fields.default(
+        "plan.overlap.tensor",
+        &false,
+        "DeepSpeed's tensor parallelism does not overlap \
+        communication",
+    );
+    fields.default("plan.overlap.pipeline", &false, "DeepSpeed's pipeline does not overlap messages");
+    fields.default("plan.overlap.expert", &false, "DeepSpeed does not overlap the expert all-to-all");
 }
 
 fn degrees(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
@@ -86,7 +91,7 @@ fn degrees(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
             fields.default(
                 "plan.sequence_parallel",
                 &false,
-                "DeepSpeed's tensor parallelism does not cut norms",
+                "DeepSpeed's tensor parallelism does not shard norms",
             );
         }
     }
@@ -96,7 +101,7 @@ fn degrees(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
         fields.default(
             "plan.context_kind",
             &ContextKind::Ulysses,
-            "DeepSpeed turns sequence shards into head shards",
+            "DeepSpeed converts sequence shards into head shards (Ulysses)",
         );
     }
     let path = at("pipeline.stages");
@@ -128,17 +133,18 @@ fn sharding(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) -> Option<u8>
             sharding.group = Some(group);
             said.clone_from(&mics);
         } else {
-            fields.remark(RemarkKind::Conflict, &mics, "has an effect with stage 3 only");
+            fields.remark(RemarkKind::Conflict, &mics, "has an effect only with stage 3");
         }
     }
     if let Some(group) = fields.count(&hpz).filter(|&n| n > 1) {
         if stage == 3 && sharding.group.is_none() {
             sharding.group = Some(group);
             said.clone_from(&hpz);
-            let message = "taken as hybrid sharding: the optimizer states, which ZeRO++ spreads over all ranks, count in each group";
+            let message = "estimated as hybrid sharding: optimizer states, which ZeRO++ shards over all \
+                ranks, are counted in each group";
             fields.remark(RemarkKind::NotModelled, &hpz, message);
         } else if stage != 3 {
-            fields.remark(RemarkKind::Conflict, &hpz, "has an effect with stage 3 only");
+            fields.remark(RemarkKind::Conflict, &hpz, "has an effect only with stage 3");
         }
     }
     if fields.document.get(&said).is_some() {
@@ -152,7 +158,7 @@ fn sharding(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) -> Option<u8>
         None => fields.default(
             "plan.overlap.gradient_reduce",
             &(stage == 3),
-            "`overlap_comm` holds with stage 3 by default",
+            "`overlap_comm` is on by default with stage 3",
         ),
     }
     let path = at("zero_optimization.stage3_prefetch_bucket_size");
@@ -161,7 +167,7 @@ fn sharding(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) -> Option<u8>
         _ => fields.default(
             "plan.overlap.parameter_gather",
             &(stage == 3),
-            "stage 3 fetches ahead; below, parameters are gathered behind the update",
+            "stage 3 prefetches; lower stages gather parameters after the update",
         ),
     }
     Some(stage)
@@ -201,7 +207,7 @@ fn offload(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String, stage: Option<
             }
         }
         if stage < least {
-            let message = format!("has an effect from stage {least} on, and this is stage {stage}: left out");
+            let message = format!("has an effect from stage {least} on, but this is stage {stage}: ignored");
             fields.remark(RemarkKind::Conflict, &path, message);
         } else if (0.0..=1.0).contains(&ratio) {
             let said = if fields.document.get(&ratio_path).is_some() { &ratio_path } else { &path };
@@ -234,7 +240,7 @@ fn precision(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String, stage: Optio
             if fields.flag(&autocast) == Some(true) {
                 (PrecisionPreset::Bf16, autocast)
             } else {
-                let message = "neither `bf16` nor `fp16` is said to be on or off: the precision is open";
+                let message = "neither `bf16` nor `fp16` is set: the precision is open";
                 fields.draft.remark(RemarkKind::Unresolved, "precision", None, message);
                 return;
             }
@@ -295,10 +301,10 @@ fn batch(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
     if !whole.is_multiple_of(unit) {
         let message = match steps {
             Some(steps) => format!(
-                "a batch of {whole} is no multiple of micro batch {micro} x accumulation {steps} = {unit}, whatever the \
-                 number of ranks"
+                "a batch of {whole} is not a multiple of micro-batch {micro} x accumulation {steps} = {unit}, \
+                 for any number of ranks"
             ),
-            None => format!("a batch of {whole} is no multiple of micro batch {micro}"),
+            None => format!("a batch of {whole} is not a multiple of micro-batch {micro}"),
         };
         return fields.problem(Problem::new(message), &whole_path);
     }
@@ -312,7 +318,7 @@ fn batch(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
         let ranks = others.into_iter().flatten().fold(data, u64::saturating_mul);
         if fields.draft.spec().cluster.devices.is_none() {
             fields.draft.set("cluster.devices", &ranks, &why, None);
-            let message = format!("{ranks} devices follow from the batch: {why}");
+            let message = format!("{ranks} devices, inferred from the batch: {why}");
             fields.draft.remark(RemarkKind::Assumed, "cluster.devices", None, message);
         }
     }

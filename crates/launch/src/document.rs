@@ -101,7 +101,7 @@ impl Document {
 /// Refuses a text that is too long for a configuration.
 pub(crate) fn check_length(text: &str, file: &str) -> Result<(), Problem> {
     if text.len() > LONGEST {
-        return Err(Problem::new(format!("longer than {} MiB, which no configuration is", LONGEST >> 20))
+        return Err(Problem::new(format!("larger than {} MiB, the limit of configurations", LONGEST >> 20))
             .in_file(file));
     }
     Ok(())

@@ -111,9 +111,9 @@ impl Draft {
 
     /// The file names a model that the catalogue does not have.
     pub(crate) fn unknown_model(&mut self, name: &str, said: &str, line: Option<usize>) {
-        let message = "the catalogue does not have it, so the model is open: give its config.json";
+        let message = "not in the catalogue, so the model is open: pass its config.json";
         self.remark(RemarkKind::Unresolved, said, line, message);
-        self.leave_open("model.name", said, line, format!("the catalogue has no model `{}`", shorten(name)));
+        self.leave_open("model.name", said, line, format!("`{}` is not in the catalogue", shorten(name)));
     }
 
     /// Whether a value was left open.

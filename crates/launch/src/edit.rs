@@ -86,17 +86,17 @@ pub fn edit(
             let language = megatron::Megatron { format: Format::MegatronScript };
             let now = megatron::Megatron::of_run(from);
             let targets = language.targets(from, to, &now, false);
-            let reason = "a log records a run and starts none; change the script that wrote it".to_owned();
+            let reason = "a log does not start a run: change the script of the run".to_owned();
             return Err(Refused { reason, by_hand: changes(&language, &targets, &now) });
         }
         _ => match document::Document::of(format, text) {
             Some(language) => Box::new(language),
-            None => return Err(refused("nothing writes this kind of file, so it cannot be edited either")),
+            None => return Err(refused("files of this kind cannot be edited")),
         },
     };
     let language = language.as_ref();
     let Some(now) = language.settings(text) else {
-        return Err(refused("its settings cannot be read one by one"));
+        return Err(refused("its settings cannot be read individually"));
     };
     let mut first = None;
     for thorough in [false, true] {
@@ -138,8 +138,8 @@ fn apply(language: &dyn Language, text: &str, targets: &[Target]) -> Result<Stri
         let Some(found) = found else {
             let spelled = language.spelled(&target.0);
             return Err(match &target.1 {
-                Some(values) => format!("no edit of this file sets `{}` alone", said(&spelled, values)),
-                None => format!("no edit of this file removes `{spelled}` alone"),
+                Some(values) => format!("no edit of this file sets only `{}`", said(&spelled, values)),
+                None => format!("no edit of this file removes only `{spelled}`"),
             });
         };
         text = found;

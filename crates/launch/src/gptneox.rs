@@ -44,7 +44,7 @@ const KNOWN: &[Known] = &[
     ("hidden_dropout", Read),
     ("attention_dropout", Read),
     ("precision", Ignored),
-    ("gpt_j_residual", Lost(&["false"], "attention and MLP side by side are estimated behind each other")),
+    ("gpt_j_residual", Lost(&["false"], "parallel attention and MLP are estimated as sequential")),
     ("attention_config", Lost(&[], "kinds of attention by layer are not read: estimated as full attention")),
     ("moe_num_experts", Lost(&["1"], "experts are not read: estimated as dense")),
     ("num_experts", Lost(&["1"], "experts are not read: estimated as dense")),
@@ -150,13 +150,13 @@ impl Reader for NeoxReader {
             Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
             Some(false) => fields.set("plan.recompute", &Recompute::None, path),
             None => {
-                fields.default("plan.recompute", &Recompute::None, "GPT-NeoX keeps everything by default");
+                fields.default("plan.recompute", &Recompute::None, "GPT-NeoX does not recompute by default");
             }
         }
         let drops =
             ["hidden_dropout", "attention_dropout"].map(|path| fields.number(path).unwrap_or(0.0) > 0.0);
         fields.set("plan.dropout", &drops.contains(&true), "hidden_dropout");
-        let message = "the tokenizer decides, and it is not in this file; give it with --vocab";
+        let message = "the vocabulary depends on the tokenizer, which is not in this file: pass --vocab";
         fields.draft.remark(RemarkKind::Unresolved, "vocabulary", None, message);
         missing(&mut fields, "GPT-NeoX");
         fields.document.entries.retain(|entry| {
@@ -176,14 +176,14 @@ fn degrees(fields: &mut Fields<'_>) {
     {
         match fields.count(path) {
             Some(n) => fields.set(key, &n.max(1), path),
-            None => fields.default(key, &1_u64, "GPT-NeoX cuts nothing by default"),
+            None => fields.default(key, &1_u64, "GPT-NeoX shards nothing by default"),
         }
     }
     let path = "sequence_parallel";
     match fields.flag(path) {
         Some(flag) => fields.set("plan.sequence_parallel", &flag, path),
         None => {
-            fields.default("plan.sequence_parallel", &false, "GPT-NeoX does not cut norms by default");
+            fields.default("plan.sequence_parallel", &false, "GPT-NeoX does not shard norms by default");
         }
     }
     let path = "context_parallel_size";
@@ -202,7 +202,7 @@ fn model(fields: &mut Fields<'_>) {
         Some("rmsnorm" | "te_rmsnorm") => fields.set("model.norm", &NormKind::RmsNorm, path),
         Some("layernorm" | "te_layernorm") => fields.set("model.norm", &NormKind::LayerNorm, path),
         Some(_) => fields.remark(RemarkKind::NotModelled, path, "estimated as LayerNorm"),
-        None => fields.default("model.norm", &NormKind::LayerNorm, "GPT-NeoX takes LayerNorm by default"),
+        None => fields.default("model.norm", &NormKind::LayerNorm, "GPT-NeoX uses LayerNorm by default"),
     }
     let path = "pos_emb";
     match fields.word(path).map(|word| word.to_ascii_lowercase()).as_deref() {
@@ -211,7 +211,12 @@ fn model(fields: &mut Fields<'_>) {
         Some("none") => fields.set("model.position", &Position::None, path),
         Some("learned") => fields.set("model.position", &Position::Learned, path),
         Some(_) => fields.remark(RemarkKind::NotModelled, path, "estimated as learned positions"),
-        None => fields.default("model.position", &Position::Learned, "GPT-NeoX learns positions by default"),
+        None => fields.default(
+            "model.position",
+            &Position::Learned,
+            "GPT-NeoX uses learned positions by \
+            default",
+        ),
     }
     let path = "no_weight_tying";
     match fields.flag(path) {
@@ -225,7 +230,8 @@ fn model(fields: &mut Fields<'_>) {
         fields.set("model.gated_mlp", &true, if gated { "mlp_type" } else { "activation" });
         if fields.draft.spec().model.ffn.is_none() {
             // Both kinds take two thirds of four times the width, in ways that differ between versions.
-            let message = "`intermediate_size` is not given: the width of the MLP is the calculator's";
+            let message = "`intermediate_size` is not set: the calculator's default for the MLP width is \
+                used";
             fields.remark(RemarkKind::Unresolved, if gated { "mlp_type" } else { "activation" }, message);
         }
     } else {
@@ -237,7 +243,7 @@ fn model(fields: &mut Fields<'_>) {
         Some("gelu" | "geglu") => fields.set("model.activation", &Activation::Gelu, "activation"),
         Some(_) => fields.remark(RemarkKind::NotModelled, "activation", "estimated as gelu"),
         None => {
-            fields.default("model.activation", &Activation::Gelu, "GPT-NeoX takes GELU by default");
+            fields.default("model.activation", &Activation::Gelu, "GPT-NeoX uses GELU by default");
         }
     }
     let biases = ["use_bias_in_attn_linear", "use_bias_in_mlp"].map(|path| fields.flag(path));

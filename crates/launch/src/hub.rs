@@ -21,7 +21,8 @@ pub(crate) fn unknown(framework: &str, model: &Model) -> Lost {
     Lost {
         key: "model".to_owned(),
         message: format!(
-            "{framework} loads models of Hugging Face, and the catalogue has no repository of {} with these dimensions",
+            "{framework} loads Hugging Face models, but the catalogue has no repository of {} with these \
+             dimensions",
             model.name
         ),
     }

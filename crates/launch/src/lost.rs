@@ -22,7 +22,7 @@ pub(crate) fn lost(reader: &dyn Reader, text: &str, name: &str, run: &Run, reaso
     let back = match back {
         Ok(back) => back,
         Err(problem) => {
-            let message = format!("the file does not read back: {problem}");
+            let message = format!("the written file cannot be read back: {problem}");
             return vec![Lost { key: "plan".to_owned(), message }];
         }
     };
@@ -33,10 +33,10 @@ pub(crate) fn lost(reader: &dyn Reader, text: &str, name: &str, run: &Run, reaso
             let why = reasons.iter().find(|(known, _)| *known == key).map(|(_, why)| *why);
             let message = match why {
                 _ if holds == shown(&run.plan, &key) => {
-                    format!("{holds} is said, but what else is lost makes it count, or not count")
+                    format!("{holds} is set, but other settings that are not expressible change its effect")
                 }
-                Some(why) => format!("{why}; {holds} holds instead of {}", shown(&run.plan, &key)),
-                None => format!("there is no word for {}; {holds} holds instead", shown(&run.plan, &key)),
+                Some(why) => format!("{why}; {holds} applies instead of {}", shown(&run.plan, &key)),
+                None => format!("{} is not expressible; {holds} applies instead", shown(&run.plan, &key)),
             };
             Lost { key, message }
         })

@@ -218,8 +218,8 @@ fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
     let micro = pass / (data as f64 * count as f64);
     if pass.fract() != 0.0 || micro.fract() != 0.0 || micro < 1.0 || pass > 9e15 {
         let message = format!(
-            "{per_device} sequences on each of {ranks} devices are {pass}, which is no whole number of micro batches for {data} \
-             replicas of {count}"
+            "{per_device} sequences on each of {ranks} devices are {pass}, which do not divide into {count} \
+             micro-batches for {data} replicas"
         );
         return fields.problem(Problem::new(message), path);
     }
@@ -241,7 +241,8 @@ fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
 fn per_replica(fields: &mut Fields<'_>, mesh: &Mesh, per_device: f64, pieces: Option<u64>, steps: u64) {
     let path = "per_device_batch_size";
     let Some(model) = mesh.model else {
-        let message = "the batch follows from the number of devices, which is open: give `--micro-batch` and `--global-batch`";
+        let message = "the batch depends on the number of devices, which is open: pass `--micro-batch` and \
+            `--global-batch`";
         return fields.remark(RemarkKind::Unresolved, path, message);
     };
     let pipeline = fields.draft.spec().plan.pipeline_parallel.unwrap_or(1);
@@ -249,8 +250,8 @@ fn per_replica(fields: &mut Fields<'_>, mesh: &Mesh, per_device: f64, pieces: Op
     let micro = per_device * model as f64 / count as f64;
     if micro.fract() != 0.0 || !(1.0..=9e15).contains(&micro) {
         let message = format!(
-            "{per_device} sequences on each of the {model} devices of a replica are no whole number of {count} micro batches: give \
-             `--micro-batch` and `--global-batch`"
+            "{per_device} sequences on each of the {model} devices of a replica do not divide into {count} \
+             micro-batches: pass `--micro-batch` and `--global-batch`"
         );
         return fields.remark(RemarkKind::Unresolved, path, message);
     }
@@ -296,12 +297,12 @@ fn choices(fields: &mut Fields<'_>) {
         match known {
             Some(recompute) => {
                 if policy.starts_with("save_") {
-                    let message = "estimated as keeping every second product";
+                    let message = "estimated as keeping every second GEMM";
                     fields.remark(RemarkKind::NotModelled, path, message);
                 }
                 fields.set("plan.recompute", &recompute, path);
             }
-            None => fields.remark(RemarkKind::NotModelled, path, "recompute stays open"),
+            None => fields.remark(RemarkKind::NotModelled, path, "recompute is open"),
         }
     }
     let path = "quantization";
@@ -347,7 +348,7 @@ fn choices(fields: &mut Fields<'_>) {
         fields.set("plan.virtual_stages", &repeats, path);
     }
     if fields.draft.spec().plan.pipeline_parallel.unwrap_or(1) > 1 {
-        fields.default("plan.schedule", &Schedule::Gpipe, "MaxText's pipeline runs all forwards first");
+        fields.default("plan.schedule", &Schedule::Gpipe, "MaxText's pipeline runs all forward passes first");
     }
 }
 
@@ -365,6 +366,11 @@ fn software(fields: &mut Fields<'_>) {
     } else {
         fields.default("plan.software", &id.to_owned(), why);
     }
-    fields.draft.remark(RemarkKind::Assumed, "plan.software", None, format!("chosen: `{id}`, by `{why}`"));
+    fields.draft.remark(
+        RemarkKind::Assumed,
+        "plan.software",
+        None,
+        format!("inferred: `{id}`, from `{why}`"),
+    );
     fields.default("plan.vocabulary_multiple", &1_u64, "MaxText does not pad the vocabulary");
 }

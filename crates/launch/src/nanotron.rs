@@ -76,7 +76,8 @@ fn parallelism(fields: &mut Fields<'_>) {
     let borrowed = experts.saturating_mul(expert_tensor);
     if ranks > 0 && borrowed > 0 && !(ranks / pipeline).is_multiple_of(borrowed) {
         let message = format!(
-            "experts borrow their ranks: {ranks} ranks / {pipeline} stages = {} is no multiple of {borrowed}",
+            "expert groups use the ranks of other dimensions: {ranks} ranks / {pipeline} stages = {} is not a \
+             multiple of {borrowed}",
             ranks / pipeline
         );
         fields.problem(Problem::new(message), "parallelism.expert_parallel_size");
@@ -86,8 +87,8 @@ fn parallelism(fields: &mut Fields<'_>) {
         && copies.saturating_mul(borrowed).saturating_mul(pipeline) != ranks
     {
         let message = format!(
-            "expert data {copies} x expert {experts} x expert tensor {expert_tensor} x pipeline {pipeline} is not the {ranks} \
-             ranks of the rest"
+            "expert data {copies} x expert {experts} x expert tensor {expert_tensor} x pipeline {pipeline} \
+             differs from the {ranks} ranks of the other dimensions"
         );
         fields.problem(Problem::new(message), path);
     }
@@ -95,8 +96,8 @@ fn parallelism(fields: &mut Fields<'_>) {
     if fields.flag(path) == Some(true) {
         fields.set("plan.rank_order", &RankOrder::TensorContextPipelineData, path);
     } else if experts > 1 {
-        let message = "nanotron spreads experts only with `enabled_moe: true`, and makes its groups of experts from the \
-                       tensor-parallel ranks otherwise; estimated as if they were spread";
+        let message = "nanotron uses expert parallelism only with `enabled_moe: true`, and otherwise forms \
+                       expert groups from tensor-parallel ranks; estimated with expert parallelism";
         fields.remark(RemarkKind::Conflict, "parallelism.expert_parallel_size", message);
     }
     uneven(fields, pipeline);
@@ -111,7 +112,7 @@ fn parallelism(fields: &mut Fields<'_>) {
         Some(other) => {
             fields.problem(Problem::new(format!("expected `1f1b` or `afab`, found `{other}`")), path);
         }
-        None => fields.default("plan.schedule", &Schedule::Gpipe, "nanotron runs all forwards first"),
+        None => fields.default("plan.schedule", &Schedule::Gpipe, "nanotron runs all forward passes first"),
     }
     let path = "parallelism.tp_mode";
     match fields.word(path).map(|word| word.to_ascii_lowercase()).as_deref() {
@@ -124,7 +125,7 @@ fn parallelism(fields: &mut Fields<'_>) {
             let message = format!("expected `REDUCE_SCATTER` or `ALL_REDUCE`, found `{other}`");
             fields.problem(Problem::new(message), path);
         }
-        None => fields.default("plan.sequence_parallel", &false, "nanotron sums whole sequences"),
+        None => fields.default("plan.sequence_parallel", &false, "nanotron all-reduces whole sequences"),
     }
     let path = "parallelism.tp_linear_async_communication";
     if let Some(overlap) = fields.flag(path) {
@@ -142,11 +143,11 @@ fn uneven(fields: &mut Fields<'_>, pipeline: u64) {
     fields.set("plan.uneven_stages", &true, path);
     let message = match layers {
         Some(layers) => format!(
-            "{layers} layers are no multiple of {pipeline} stages: nanotron divides them by work, taken as layers with \
-             embedding and head counted as one each"
+            "{layers} layers are not a multiple of {pipeline} stages: nanotron balances by work, estimated \
+             with embedding and head as one layer each"
         ),
         None => {
-            "the number of layers is open: where it is no multiple of the stages, nanotron divides by work"
+            "the number of layers is open: if it is not a multiple of the stages, nanotron balances by work"
                 .to_owned()
         }
     };
@@ -168,8 +169,7 @@ fn tokens(fields: &mut Fields<'_>) {
     };
     let own = fields.draft.spec().plan.sequence_length;
     if let Some(other) = lengths.iter().find(|length| Some(**length) != own) {
-        let message =
-            format!("a stage of the data has sequences of {other}; `tokens.sequence_length` is estimated");
+        let message = format!("a data stage has sequences of {other}; `tokens.sequence_length` is used");
         fields.remark(RemarkKind::Conflict, "data_stages", message);
     }
 }
@@ -263,16 +263,21 @@ fn recompute(fields: &mut Fields<'_>) {
 /// What always holds of nanotron.
 fn habits(fields: &mut Fields<'_>) {
     fields.default("plan.software", &SOFTWARE.to_owned(), "nanotron");
-    let chosen = format!("chosen: `{SOFTWARE}`, the only generation of nanotron that was measured");
+    let chosen = format!("inferred: `{SOFTWARE}`, the only measured generation of nanotron");
     fields.draft.remark(RemarkKind::Assumed, "plan.software", None, chosen);
     fields.default("plan.vocabulary_multiple", &1_u64, "nanotron does not pad the vocabulary by default");
     fields.default(
         "plan.overlap.gradient_reduce",
         &false,
-        "nanotron reduces gradients behind the backward pass",
+        "nanotron reduces gradients after the backward pass",
     );
-    fields.default("plan.overlap.parameter_gather", &false, "nanotron gathers parameters behind the update");
-    fields.default("plan.overlap.tensor", &false, "nanotron's tensor parallelism waits by default");
-    fields.default("plan.overlap.pipeline", &false, "nanotron's stages wait for their messages");
-    fields.default("plan.overlap.expert", &false, "nanotron's experts wait for their tokens");
+    fields.default("plan.overlap.parameter_gather", &false, "nanotron gathers parameters after the update");
+    fields.default(
+        "plan.overlap.tensor",
+        &false,
+        "nanotron does not overlap tensor-parallel communication by \
+        default",
+    );
+    fields.default("plan.overlap.pipeline", &false, "nanotron does not overlap pipeline messages");
+    fields.default("plan.overlap.expert", &false, "nanotron does not overlap the expert all-to-all");
 }

@@ -162,7 +162,8 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
         }
         whole_models_only(&mut draft);
         if recipe.is_none() {
-            let message = "`model.num_layers` is not said, so this overrides another file: what it leaves out stays open";
+            let message = "`model.num_layers` is not set, so this file overrides another one: settings that \
+                it omits are open";
             draft.remark(RemarkKind::Assumed, "model", None, message);
         }
     }
@@ -193,8 +194,7 @@ fn whole_models_only(draft: &mut Draft) {
     draft.take_back(&keys);
     // A tokenizer is of the model that is named.
     for (_, said, line) in dimensions.into_iter().filter(|(key, ..)| key != "model.vocab") {
-        let message =
-            "changes a model that is described elsewhere: the model is estimated without this change";
+        let message = "changes a model defined elsewhere: the model is estimated without this change";
         draft.remark(RemarkKind::NotModelled, &said, line, message);
     }
 }
@@ -414,9 +414,13 @@ pub(crate) fn transfer(
             draft.set_value(&origin.key, &value, &origin.said, origin.line);
         }
     }
-    for remark in
-        launch.remarks.into_iter().filter(|r| wanted(r.line) && !r.message.contains("the software is taken"))
-    {
+    for remark in launch.remarks.into_iter().filter(|r| {
+        wanted(r.line)
+            && !r.message.contains(
+                "the software is \
+            inferred",
+            )
+    }) {
         draft.remark(remark.kind, &remark.said, remark.line, remark.message);
     }
     if let Some(config) = launch.model_config {
@@ -432,12 +436,12 @@ fn generation(format: Format, arguments: &Arguments, draft: &mut Draft) {
             && argument.values.iter().any(|value| !matches!(value.as_str(), "None" | "False" | "none"))
     });
     let (id, why) = match (format, newest) {
-        (Format::Nemo, _) => ("megatron-core-2024", "which NeMo 1 shipped".to_owned()),
+        (Format::Nemo, _) => ("megatron-core-2024", "the version of NeMo 1".to_owned()),
         (_, Some((name, _))) => ("megatron-core-2026", format!("as `{name}` is in use")),
-        _ => ("megatron-core-2025", "which Megatron-Bridge shipped first".to_owned()),
+        _ => ("megatron-core-2025", "the first version with Megatron-Bridge".to_owned()),
     };
     draft.set("plan.software", &id.to_owned(), "the framework's version", None);
-    draft.remark(RemarkKind::Assumed, "plan.software", None, format!("chosen: `{id}`, {why}"));
+    draft.remark(RemarkKind::Assumed, "plan.software", None, format!("inferred: `{id}`, {why}"));
 }
 
 /// A model of the catalogue that has the same layers, width and heads, and differs elsewhere: one of the two is wrong.
@@ -464,8 +468,8 @@ fn conflicts(draft: &mut Draft) {
     {
         let origin = draft.spec().place("model.kv_heads").cloned().unwrap_or_default();
         let message = format!(
-            "{a} key-value heads, but {}, which has the same layers, width and heads, has {b}: one of the two is wrong; the \
-             file's hold",
+            "{a} key-value heads, but {}, with the same layers, width and heads, has {b}: one of the two is \
+             wrong; those of the file are used",
             known.name
         );
         let said = origin.key.unwrap_or_else(|| "model.num_query_groups".to_owned());

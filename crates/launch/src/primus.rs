@@ -51,8 +51,8 @@ impl Reader for PrimusReader {
         };
         if framework.data.shown() != "megatron" {
             let message =
-                format!("modules of {} are not read, only those of Megatron", framework.data.shown());
-            draft.problem(Problem::new(message).hint("name the configuration of that framework itself"));
+                format!("modules of {} are not supported, only those of Megatron", framework.data.shown());
+            draft.problem(Problem::new(message).hint("pass the configuration of that framework itself"));
             return draft.finish();
         }
         let mut arguments = Arguments::default();
@@ -83,8 +83,8 @@ impl Reader for PrimusReader {
                 draft.unknown_model(stem, &said, line);
             }
         }
-        let message =
-            "only overrides are here: what they leave out stays open, its defaults stand in Primus' files";
+        let message = "only overrides in this file: other settings are open, because their defaults are in files of \
+             Primus";
         draft.remark(RemarkKind::Assumed, &prefix, None, message);
         draft.finish()
     }
@@ -100,7 +100,8 @@ fn environment(entry: &mut Entry, draft: &mut Draft) {
     if let Some((name, default)) = inner.split_once(':') {
         let data = Data::of_word(default.trim());
         if matters {
-            let message = format!("`{name}` of the environment is taken as not set: {} holds", data.shown());
+            let message =
+                format!("the environment variable `{name}` is assumed unset: {} applies", data.shown());
             draft.remark(RemarkKind::Assumed, &said, line, message);
         }
         entry.data = data;

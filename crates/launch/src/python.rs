@@ -116,8 +116,8 @@ pub(crate) fn read(text: &str, file: &str, accepts: &dyn Fn(&Recipe) -> bool) ->
         return Err(several(&found, file));
     }
     found.pop().ok_or_else(|| {
-        Problem::new("no function or variable of this file holds a configuration with literal values")
-            .hint("name the file that builds the configuration, or one that the framework saved")
+        Problem::new("no function or variable of this file contains a configuration with literal values")
+            .hint("pass the file that builds the configuration, or one saved by the framework")
             .in_file(file)
     })
 }
@@ -126,7 +126,7 @@ fn several(found: &[Recipe], file: &str) -> Problem {
     let names: Vec<&str> = found.iter().take(MOST_NAMED).map(|recipe| recipe.name.as_str()).collect();
     let more = if found.len() > names.len() { ", ..." } else { "" };
     let example = names.first().copied().unwrap_or_default();
-    Problem::new(format!("this file holds {} configurations: {}{more}", found.len(), names.join(", ")))
+    Problem::new(format!("this file contains {} configurations: {}{more}", found.len(), names.join(", ")))
         .hint(format!("choose one, as in `{file}:{example}`, or with a line `{MARK} \"{example}\"`"))
         .in_file(file)
 }
@@ -162,7 +162,7 @@ fn choose(program: &Program, chosen: &str) -> Result<Recipe, Problem> {
         let names = functions(program).map(|(name, _)| name);
         let hint = did_you_mean(chosen, names, "choose a function that returns one");
         let message =
-            format!("no function or variable `{}` of this file holds a configuration", shorten(chosen));
+            format!("no function or variable `{}` of this file contains a configuration", shorten(chosen));
         Problem::new(message).hint(hint)
     })
 }
@@ -218,13 +218,12 @@ impl Recipe {
                 continue;
             }
             let with = if call.path.is_empty() { "the configuration" } else { call.path.as_str() };
-            let message = format!(
-                "is called with {with} and stands in another file: what it sets or changes is not known"
-            );
+            let message =
+                format!("is called with {with} and defined in another file: its changes are unknown");
             unresolved(&format!("{}(...)", call.name), call.line, message);
         }
         for line in &self.others {
-            unresolved("a statement", *line, "is not understood, so it is left out".to_owned());
+            unresolved("a statement", *line, "is not understood and ignored".to_owned());
         }
         for entry in &self.document.entries {
             let Some(path) = entry.path.strip_suffix("_target_") else { continue };
@@ -235,12 +234,11 @@ impl Recipe {
             let starts = matches!(last, "pretrain" | "finetune" | "train" | "validate");
             if is_function && !starts && matters(path) {
                 let what = if path.is_empty() { "the configuration" } else { path };
-                let message =
-                    format!("makes {what} in another file: what it sets, and this file does not, is open");
+                let message = format!("creates {what} in another file: settings only in that file are open");
                 unresolved(&format!("{last}(...)"), entry.spot.line, message);
             }
         }
-        let message = "read with the defaults of its parameters; nothing is run";
+        let message = "read with the defaults of its parameters; no code is executed";
         draft.remark(RemarkKind::Assumed, &self.name, None, message);
     }
 }

@@ -63,8 +63,7 @@ impl Reader for RlReader {
         } else {
             nemo::fill(&mut fields);
         }
-        let message =
-            "a step is one update of the actor: generation, rewards and log-probabilities are not timed";
+        let message = "a step is one actor update: generation, rewards and log-probabilities are excluded";
         fields.draft.remark(RemarkKind::Assumed, "the run", None, message);
         missing(&mut fields, if is_verl { "verl" } else { "NeMo-RL" });
         quiet_rest(&mut fields, known);
@@ -153,7 +152,9 @@ fn parse(text: &str, file: &str) -> Result<(Document, Unknown), Problem> {
     let Some(command) =
         script.commands.iter().rev().max_by_key(|command| count(command)).filter(|c| count(c) > 0)
     else {
-        return Err(Problem::new("no command in it has overrides of `actor_rollout_ref`").in_file(file));
+        return Err(
+            Problem::new("no command in this file has overrides of `actor_rollout_ref`").in_file(file)
+        );
     };
     let (mut document, mut unknown) = (Document::default(), Vec::new());
     for word in &command.words {
@@ -224,16 +225,15 @@ impl Generation<'_> {
             |share| format!("up to {:.0}% of a GPU's memory", share * 100.0),
         );
         let when = match (self.is_colocated, self.frees) {
-            (false, _) => "on GPUs of its own, which are not part of this run",
-            (true, true) => "on the same GPUs, and gives it back while the actor trains",
+            (false, _) => "on separate GPUs, which are not part of this run",
+            (true, true) => "on the same GPUs, and releases it while the actor trains",
             (true, false) => {
-                "on the same GPUs at all times: training has only the rest, which the memory estimate does not subtract"
+                "on the same GPUs at all times: training has only the remaining memory, which the memory \
+                 estimate does not subtract"
             }
         };
-        let message = format!(
-            "generation with {} at tensor parallel {} holds {share}{weights}, {when}",
-            self.backend, self.tensor
-        );
+        let message =
+            format!("generation with {} at TP {} uses {share}{weights}, {when}", self.backend, self.tensor);
         fields.remark(RemarkKind::NotModelled, self.path, message);
     }
 }

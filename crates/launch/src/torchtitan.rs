@@ -116,10 +116,10 @@ fn parse(text: &str, file: &str) -> Result<(Document, bool), Problem> {
 fn habits(fields: &mut Fields<'_>) {
     fields.default("plan.vocabulary_multiple", &1_u64, "torchtitan does not pad the vocabulary");
     fields.default("plan.overlap.gradient_reduce", &true, "FSDP overlaps reduction with the backward pass");
-    fields.default("plan.overlap.parameter_gather", &true, "FSDP gathers ahead");
+    fields.default("plan.overlap.parameter_gather", &true, "FSDP prefetches parameters");
     fields.default("plan.overlap.tensor", &false, "async tensor parallelism is off by default");
     fields.default("plan.overlap.pipeline", &true, "PyTorch's pipelines overlap sends with compute");
-    fields.default("plan.overlap.expert", &false, "torchtitan's experts wait for their tokens");
+    fields.default("plan.overlap.expert", &false, "torchtitan does not overlap the expert all-to-all");
 }
 
 /// Compiled or eager: the two behave as two generations.
@@ -138,7 +138,7 @@ fn software(fields: &mut Fields<'_>, is_whole: bool) {
         fields.remark(
             RemarkKind::NotModelled,
             "compile.components",
-            "only parts outside the model are compiled; estimated as if the layers were, too",
+            "only parts outside of the model are compiled; estimated with compiled layers",
         );
     }
     if compiled.is_some() {
@@ -146,7 +146,7 @@ fn software(fields: &mut Fields<'_>, is_whole: bool) {
     } else {
         fields.default("plan.software", &id.to_owned(), why);
     }
-    fields.draft.remark(RemarkKind::Assumed, "plan.software", None, format!("chosen: `{id}`, {why}"));
+    fields.draft.remark(RemarkKind::Assumed, "plan.software", None, format!("inferred: `{id}`, {why}"));
 }
 
 fn precision(fields: &mut Fields<'_>, is_whole: bool) {
@@ -276,7 +276,7 @@ fn recompute(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
             fields.remark(
                 RemarkKind::NotModelled,
                 path,
-                "the compiler decides what to keep; recompute stays open, and holds nothing unless set",
+                "the compiler determines recompute; it is open, and none unless set",
             );
             return;
         }
@@ -305,9 +305,7 @@ fn every_nth(fields: &mut Fields<'_>, every: u64) -> Option<Recompute> {
         fields.remark(
             RemarkKind::Unresolved,
             path,
-            format!(
-                "one layer of {every} is recomputed in full, but the model is open: recompute stays open"
-            ),
+            format!("one layer of {every} has full recompute, but the model is open: recompute is open"),
         );
         return None;
     };

@@ -86,7 +86,8 @@ fn batch(fields: &mut Fields<'_>) {
     };
     fields.set("plan.sequence_length", &length, path);
     if !packed {
-        let message = "samples are not packed: every one is estimated at the longest length, an upper bound of time and memory";
+        let message = "samples are not packed: all are estimated at the maximum length, an upper bound of \
+            time and memory";
         fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
     }
 }
@@ -157,8 +158,7 @@ fn activations(fields: &mut Fields<'_>) {
             fields.set("plan.recompute", &Recompute::Full { layers: None }, "ac_mode");
         }
         (Some(_), _) => {
-            let message =
-                "selective checkpointing of the framework is not read, so what is recomputed is open";
+            let message = "selective checkpointing of the framework is not supported, so recompute is open";
             fields.remark(RemarkKind::Unresolved, "ac_mode", message);
         }
         (None, Some(false)) => fields.set("plan.recompute", &Recompute::None, path),
@@ -182,12 +182,12 @@ fn loss(fields: &mut Fields<'_>) {
         let message = "pairs of samples, generation and reference models are not modelled: estimated as plain training, a lower bound";
         fields.remark(RemarkKind::NotModelled, path, message);
     } else if last.contains("chunked") || last.contains("linearcrossentropy") {
-        let message = "the loss is estimated in one piece, an upper bound of memory";
+        let message = "the loss is estimated without chunks, an upper bound of memory";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
     for (section, message) in [
         ("teacher_model", "the teacher's forward pass and weights are not modelled: a lower bound"),
-        ("quantizer", "rounding in front of products (QAT) is not modelled: a lower bound of time"),
+        ("quantizer", "rounding before GEMMs (QAT) is not modelled: a lower bound of time"),
     ] {
         let path = format!("{section}._component_");
         if fields.take(&path).is_some_and(|entry| matches!(entry.data, Data::Text(_))) {

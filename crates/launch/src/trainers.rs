@@ -139,7 +139,7 @@ impl Reader for TrainersReader {
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
         let Some((dialect, _)) = dialect(text) else {
-            return Err(vec![Problem::new("not a configuration of a trainer that is known").in_file(file)]);
+            return Err(vec![Problem::new("not a configuration of a known trainer").in_file(file)]);
         };
         let (mut document, unknown) = parse(dialect, text, file).map_err(|problem| vec![problem])?;
         let open = document::interpolate(&mut document);
@@ -181,7 +181,7 @@ fn parse(dialect: Dialect, text: &str, file: &str) -> Result<(Document, Unknown)
     let mut unknown = Vec::new();
     let started = script.commands.iter().filter(|command| is_start(&command.words)).collect::<Vec<_>>();
     let Some(command) = started.last() else {
-        return Err(Problem::new("no command in it starts the trainer").in_file(file));
+        return Err(Problem::new("no command in this file starts the trainer").in_file(file));
     };
     if started.len() > 1 {
         unknown.push((format!("{} commands start a trainer; the last is read", started.len()), command.line));
@@ -251,7 +251,7 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     for key in
         ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel", "plan.expert_parallel"]
     {
-        fields.default(key, &1_u64, &format!("{} does not cut a model unless it is set", dialect.name()));
+        fields.default(key, &1_u64, &format!("{} does not shard a model by default", dialect.name()));
     }
     precision(fields, dialect);
     packing(fields, dialect);
@@ -339,9 +339,9 @@ fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
             fields.default(
                 "plan.micro_batches",
                 &1_u64,
-                "Hugging Face's trainer accumulates once by default",
+                "Hugging Face's trainer has 1 accumulation step by default",
             );
-            fields.default("plan.micro_batch", &8_u64, "Hugging Face's trainer takes 8 samples by default");
+            fields.default("plan.micro_batch", &8_u64, "Hugging Face's trainer uses 8 samples by default");
         }
         Dialect::Axolotl => {
             // The older key: samples of a device in a step.
@@ -351,11 +351,11 @@ fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
             {
                 fields.set("plan.micro_batches", &(samples / micro.max(1)).max(1), path);
             }
-            fields.default("plan.micro_batches", &1_u64, "Axolotl accumulates once by default");
+            fields.default("plan.micro_batches", &1_u64, "Axolotl has 1 accumulation step by default");
         }
         Dialect::Swift => {
-            fields.default("plan.micro_batch", &1_u64, "ms-swift takes 1 sample by default");
-            let message = "not given: ms-swift accumulates up to 16 samples over all ranks";
+            fields.default("plan.micro_batch", &1_u64, "ms-swift uses 1 sample by default");
+            let message = "not set: ms-swift accumulates up to 16 samples over all ranks";
             if fields.draft.spec().plan.micro_batches.is_none() {
                 fields.draft.remark(RemarkKind::Unresolved, "gradient_accumulation_steps", None, message);
             }
@@ -381,7 +381,8 @@ fn optimizer(fields: &mut Fields<'_>, dialect: Dialect) {
         );
     }
     if !is_lora && dialect == Dialect::Axolotl {
-        let message = "Axolotl loads the weights in the format that it computes in: 32-bit copies are estimated, an upper bound of memory";
+        let message = "Axolotl loads weights in the compute format: 32-bit copies are estimated, an upper \
+            bound of memory";
         fields.draft.remark(RemarkKind::Assumed, "optimizer", None, message);
     }
 }
@@ -488,7 +489,8 @@ fn packing(fields: &mut Fields<'_>, dialect: Dialect) {
         packs |= fields.flag(path) == Some(true);
     }
     if !packs && fields.draft.spec().plan.sequence_length.is_some() {
-        let message = "samples are not packed: every one is estimated at the longest length, an upper bound of time and memory";
+        let message = "samples are not packed: all are estimated at the maximum length, an upper bound of \
+            time and memory";
         fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
     }
 }

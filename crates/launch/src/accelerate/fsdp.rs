@@ -74,10 +74,15 @@ pub(crate) fn read(fields: &mut Fields<'_>) {
     let path = at("backward_prefetch");
     match fields.word(&path).map(|word| word.to_ascii_uppercase()).as_deref() {
         Some("NO_PREFETCH" | "NONE") => fields.set("plan.overlap.parameter_gather", &false, &path),
-        _ => fields.default("plan.overlap.parameter_gather", &true, "FSDP gathers ahead"),
+        _ => fields.default("plan.overlap.parameter_gather", &true, "FSDP prefetches parameters"),
     }
     fields.default("plan.overlap.gradient_reduce", &true, "FSDP overlaps reduction with the backward pass");
-    fields.default("plan.overlap.tensor", &false, "Hugging Face's tensor parallelism waits for its sums");
+    fields.default(
+        "plan.overlap.tensor",
+        &false,
+        "Hugging Face's tensor parallelism does not overlap \
+        communication",
+    );
     let path = "dynamo_config.dynamo_backend";
     let backend = fields.word(path).map(|word| word.to_ascii_lowercase());
     let compiled = backend.is_some_and(|backend| !matches!(backend.as_str(), "no" | "eager"));
@@ -94,7 +99,7 @@ fn node(fields: &mut Fields<'_>, sharding: Sharding, path: &str) -> Sharding {
     let group = cluster.devices_per_node.or(cluster.devices);
     if group.is_none() {
         let message =
-            "shards within a machine, but its process count is not set: pass it as in `--sharding hsdp:8`";
+            "shards within a node, but its process count is not set: pass it as in `--sharding hsdp:8`";
         fields.remark(RemarkKind::Unresolved, path, message);
     }
     Sharding { group, ..sharding }
@@ -116,8 +121,8 @@ pub(crate) fn parallelism(fields: &mut Fields<'_>) -> Option<u64> {
         && processes != ranks
     {
         let message = format!(
-            "replicas {replicate} x shards {shard} x tensor {tensor} x context {context} x sequence {turned} make {ranks} ranks, \
-             but `num_processes` is {processes}"
+            "replicas {replicate} x shards {shard} x tensor {tensor} x context {context} x sequence {turned} \
+             = {ranks} ranks, but `num_processes` is {processes}"
         );
         fields.problem(Problem::new(message), &shard_path);
         return None;
@@ -133,7 +138,7 @@ pub(crate) fn parallelism(fields: &mut Fields<'_>) -> Option<u64> {
         fields.default(
             "plan.sequence_parallel",
             &false,
-            "Hugging Face's tensor parallelism does not cut norms",
+            "Hugging Face's tensor parallelism does not shard norms",
         );
     }
     let strategy_path = at("cp_comm_strategy");

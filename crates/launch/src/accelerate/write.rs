@@ -16,22 +16,22 @@ use std::fmt::Write as _;
 pub struct AccelerateWriter;
 
 pub(crate) const REASONS: Reasons = &[
-    ("plan.recompute", "Hugging Face's models recompute whole layers or nothing"),
-    ("plan.sharding", "there is no such sharding"),
-    ("plan.sequence_parallel", "Hugging Face's tensor parallelism does not cut norms"),
-    ("plan.context_kind", "accelerate gathers keys and values, or passes them around"),
-    ("plan.software", "this is another framework"),
+    ("plan.recompute", "Hugging Face models recompute whole layers or nothing"),
+    ("plan.sharding", "unsupported sharding"),
+    ("plan.sequence_parallel", "Hugging Face's tensor parallelism does not shard norms"),
+    ("plan.context_kind", "accelerate all-gathers keys and values, or passes them in a ring"),
+    ("plan.software", "set by the framework"),
     ("plan.optimizer", "Hugging Face's trainer does not have it"),
     ("plan.lora_targets", adapter::LOST_TARGETS),
     ("plan.vocabulary_multiple", "Hugging Face's models do not pad the vocabulary"),
-    ("plan.overlap.tensor", "Hugging Face's tensor parallelism waits for its sums"),
+    ("plan.overlap.tensor", "Hugging Face's tensor parallelism does not overlap communication"),
     ("plan.overlap.gradient_reduce", "reduction overlaps with the backward pass"),
-    ("plan.overlap.parameter_gather", "FSDP gathers ahead, replicas have nothing to gather"),
+    ("plan.overlap.parameter_gather", "FSDP prefetches parameters; replicas have none to gather"),
     ("plan.precision.gradient_reduce", "FSDP reduces in the mixed format"),
-    ("plan.precision.compute", "accelerate mixes bf16, fp16 and fp8"),
+    ("plan.precision.compute", "accelerate supports mixed precision with bf16, fp16 and fp8"),
     ("plan.offload.activations", "activations stay on the device"),
-    ("plan.offload.optimizer", "FSDP offloads all of parameters and states or nothing"),
-    ("plan.offload.parameters", "FSDP offloads all of parameters and states or nothing"),
+    ("plan.offload.optimizer", "FSDP offloads all parameters and states, or none"),
+    ("plan.offload.parameters", "FSDP offloads all parameters and states, or none"),
     ("plan.dropout", "set by the model's config.json"),
     ("plan.attention_kernel", "set by the trainer's `attn_implementation`"),
     ("plan.rank_order", "the mesh has one order"),
@@ -74,7 +74,7 @@ pub(crate) fn refusal(run: &Run, framework: &str) -> Option<Lost> {
         return lost("plan.pipeline_parallel", "has no pipeline stages");
     }
     if plan.expert_parallel > 1 {
-        return lost("plan.expert_parallel", "does not spread experts over ranks");
+        return lost("plan.expert_parallel", "has no expert parallelism");
     }
     if cuts && Engine::of(plan) != Engine::Fsdp {
         return lost("plan.sharding", "has tensor and context parallelism only with FSDP 2");

@@ -3,7 +3,7 @@
 use crate::fields::{Known, Meaning};
 use Meaning::{Ignored, Lost, Read};
 
-const DATA: &str = "how the data changes in the course of training is not estimated";
+const DATA: &str = "changes of the data during training are not estimated";
 
 /// All keys that are known.
 pub(super) const KNOWN: &[Known] = &[
@@ -45,10 +45,10 @@ pub(super) const KNOWN: &[Known] = &[
         "zero_optimization.zero_quantized_gradients",
         Lost(&["false"], "gradients are estimated as sent in `communication_data_type`"),
     ),
-    ("zero_optimization.mics_hierarchical_params_gather", Lost(&["false"], "estimated as one gathering")),
-    ("zero_optimization.reduce_scatter", Lost(&["true"], "gradients are estimated as reduced and scattered")),
+    ("zero_optimization.mics_hierarchical_params_gather", Lost(&["false"], "estimated as one all-gather")),
+    ("zero_optimization.reduce_scatter", Lost(&["true"], "gradients are estimated as reduce-scattered")),
     ("zero_optimization.offload_optimizer.super_offload", Lost(&["false"], "estimated as a plain offload")),
-    ("zero_optimization.zenflow.*", Lost(&[], "updates that lag behind are not estimated")),
+    ("zero_optimization.zenflow.*", Lost(&[], "delayed updates are not estimated")),
     ("zero_optimization.stage", Read),
     ("zero_optimization.reduce_bucket_size", Ignored),
     ("zero_optimization.allgather_bucket_size", Ignored),
@@ -119,7 +119,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("monitor_config.*", Ignored),
     ("checkpoint.*", Ignored),
     ("nebula.*", Ignored),
-    ("elasticity.enabled", Lost(&["false"], "a number of ranks that changes is not estimated")),
+    ("elasticity.enabled", Lost(&["false"], "elastic training is not estimated")),
     ("elasticity.*", Ignored),
     ("autotuning.*", Ignored),
     ("aio.*", Ignored),
@@ -131,9 +131,9 @@ pub(super) const KNOWN: &[Known] = &[
     ("curriculum_learning.*", Ignored),
     ("data_efficiency.enabled", Lost(&["false"], DATA)),
     ("data_efficiency.*", Ignored),
-    ("progressive_layer_drop.enabled", Lost(&["false"], "layers that are dropped are estimated as run")),
+    ("progressive_layer_drop.enabled", Lost(&["false"], "dropped layers are estimated as executed")),
     ("progressive_layer_drop.*", Ignored),
-    ("sparse_attention.*", Lost(&[], "attention is estimated as the model has it")),
+    ("sparse_attention.*", Lost(&[], "attention is estimated as in the model")),
     ("compression_training.*", Lost(&[], "estimated without compression")),
     ("quantize_training.*", Lost(&[], "estimated without quantisation")),
     ("eigenvalue.*", Ignored),

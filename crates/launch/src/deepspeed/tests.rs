@@ -60,10 +60,8 @@ fn stage_3_with_offload_is_read() {
     assert!(told(&launch, RemarkKind::NotModelled)[0].contains("gathered in 16 bits"));
     assert_eq!(
         told(&launch, RemarkKind::Unresolved),
-        [
-            "DeepSpeed: this file does not set the model (`--model`), the sequence length (`--sequence-length`) and what is \
-          recomputed (`--recompute`)"
-        ]
+        ["DeepSpeed: this file does not set the model (`--model`), the sequence length \
+          (`--sequence-length`) and recompute (`--recompute`)"]
     );
 }
 
@@ -83,7 +81,7 @@ fn auto_leaves_things_open() {
     assert_eq!(value(&launch, "plan.overlap.gradient_reduce"), "false");
     let open = told(&launch, RemarkKind::Unresolved);
     let open = open.into_iter().filter(|said| said.starts_with("DeepSpeed")).collect::<Vec<_>>();
-    assert!(open[0].contains("the micro batch (`--micro-batch`), the batch (`--global-batch`)"), "{open:?}");
+    assert!(open[0].contains("the micro-batch (`--micro-batch`), the batch (`--global-batch`)"), "{open:?}");
     assert!(open[0].contains("the number of devices (`--gpus`)"), "{open:?}");
 }
 

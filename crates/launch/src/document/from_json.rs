@@ -70,7 +70,7 @@ impl<'de> DeserializeSeed<'de> for Seed<'_, '_> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
         self.cursor.values.set(self.cursor.values.get() + 1);
         if self.depth > DEEPEST || self.cursor.values.get() > MOST_VALUES {
-            return Err(D::Error::custom("more values, or more levels of them, than any configuration has"));
+            return Err(D::Error::custom("too many values or nesting levels"));
         }
         let data = deserializer.deserialize_any(self)?;
         Ok(Node { data, spot: Spot::default() })

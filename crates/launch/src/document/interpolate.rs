@@ -126,7 +126,7 @@ impl Work<'_> {
         };
         match self.keys.get(&target) {
             Some(&index) => self.entry(index, steps),
-            None => Err(format!("there is no `{}` in this file", railwright_spec::human::shorten(&target))),
+            None => Err(format!("`{}` is not in this file", railwright_spec::human::shorten(&target))),
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) fn overrides(text: &str, file: &str) -> Result<Overrides, Problem> {
     check_length(text, file)?;
     let words = words(text);
     if words.len() > MOST_VALUES {
-        return Err(Problem::new("more words than any command has").in_file(file));
+        return Err(Problem::new("too many arguments").in_file(file));
     }
     let mut found = Overrides::default();
     let mut rest = words.into_iter().peekable();

@@ -114,7 +114,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     }
     let path = "global_parameter_scale";
     if fields.count(path).is_some_and(|scale| scale != 1) {
-        let message = "scales the dimensions by a rule in MaxText's code, so the model is open";
+        let message = "scales the dimensions by a rule in the code of MaxText, so the model is open";
         return fields.remark(RemarkKind::Unresolved, path, message);
     }
     if fields.document.get("base_emb_dim").is_none() {

@@ -58,7 +58,7 @@ fn overrides_with_a_model_by_name() {
     assert_eq!(value(&launch, "plan.micro_batch"), "2");
     assert_eq!(value(&launch, "plan.micro_batches"), "1");
     assert_eq!(told(&launch, RemarkKind::Unresolved), Vec::<String>::new());
-    assert!(told(&launch, RemarkKind::NotModelled)[0].contains("recompute stays open"));
+    assert!(told(&launch, RemarkKind::NotModelled)[0].contains("recompute is open"));
 }
 
 #[test]

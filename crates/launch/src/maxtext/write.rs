@@ -16,10 +16,10 @@ use std::fmt::Write as _;
 pub struct MaxTextWriter;
 
 const REASONS: Reasons = &[
-    ("plan.schedule", "MaxText's pipeline runs all forwards first"),
+    ("plan.schedule", "MaxText's pipeline runs all forward passes first"),
     ("plan.sharding", "MaxText shards everything over `fsdp`, optimizer states over `data`, or nothing"),
-    ("plan.recompute", "MaxText keeps products of all layers, or only their inputs"),
-    ("plan.software", "this is another framework"),
+    ("plan.recompute", "MaxText keeps GEMM outputs of all layers, or only layer inputs"),
+    ("plan.software", "set by the framework"),
     ("plan.vocabulary_multiple", "MaxText does not pad the vocabulary"),
     ("plan.rank_order", "the order of axes in the mesh is fixed"),
     ("plan.overlap.gradient_reduce", "the compiler schedules communication"),
@@ -27,8 +27,8 @@ const REASONS: Reasons = &[
     ("plan.overlap.tensor", "the compiler schedules communication"),
     ("plan.overlap.pipeline", "the compiler schedules communication"),
     ("plan.overlap.expert", "the compiler schedules communication"),
-    ("plan.expert_capacity", "a capacity in MaxText drops tokens by another rule"),
-    ("plan.expert_tensor_parallel", "experts are cut as the other layers"),
+    ("plan.expert_capacity", "expert capacity drops tokens by a different rule in MaxText"),
+    ("plan.expert_tensor_parallel", "experts are sharded like the other layers"),
     ("plan.precision.compute", "MaxText has bf16, fp32 and fp8"),
     ("plan.optimizer", "MaxText has AdamW, SGD and Muon"),
     ("plan.offload.activations", "offloaded by name in `remat_policy: custom`"),
@@ -57,7 +57,7 @@ impl Writer for MaxTextWriter {
         }
         let Some(axes) = axes(run) else {
             let message = format!(
-                "the degrees cannot be divided between the {} devices of a node and the network",
+                "the parallel sizes cannot be split between the {} devices of a node and the network",
                 run.cluster.devices_per_node
             );
             return refused("plan", message);
@@ -85,13 +85,19 @@ fn refusal(run: &Run) -> Option<(&'static str, &'static str)> {
         return Some(("plan.optimizer", "pretrains, and trains no adapters"));
     }
     if plan.context_parallel > 1 && plan.context_kind == ContextKind::Ulysses && !is_tpu(run) {
-        return Some(("plan.context_kind", "turns sequence shards into head shards on TPUs only"));
+        return Some((
+            "plan.context_kind",
+            "converts sequence shards into head shards (Ulysses) only on TPUs",
+        ));
     }
     if stages > 1 && run.model.layer_kinds.len() > 1 {
-        return Some(("plan.pipeline_parallel", "has pipeline stages only of layers of one kind"));
+        return Some((
+            "plan.pipeline_parallel",
+            "has pipeline stages only for models with one kind of layer",
+        ));
     }
     if plan.optimizer == Optimizer::Muon && !MUON.contains(&run.model.family.as_str()) {
-        return Some(("plan.optimizer", "has Muon for other families of models"));
+        return Some(("plan.optimizer", "has Muon only for other model families"));
     }
     if plan.precision.compute == DataType::Fp8 && stages == 1 && plan.micro_batches() > 1 {
         return Some(("plan.precision.compute", "has no fp8 with gradient accumulation"));
@@ -100,12 +106,15 @@ fn refusal(run: &Run) -> Option<(&'static str, &'static str)> {
         return Some(("plan.layers_per_stage", "divides layers evenly among stages and repeats"));
     }
     if stages > 1 && !plan.micro_batches().is_multiple_of(stages) {
-        return Some(("plan.micro_batch", "needs a multiple of the stages as number of micro batches"));
+        return Some((
+            "plan.micro_batch",
+            "needs a number of micro-batches that is a multiple of the stages",
+        ));
     }
     if plan.expert_parallel > 1 && !plan.data_parallel.is_multiple_of(plan.expert_parallel) {
         return Some((
             "plan.expert_parallel",
-            "has an axis of its own for experts, which must divide the replicas",
+            "has a separate axis for experts, which must divide the replicas",
         ));
     }
     None
@@ -160,8 +169,9 @@ fn greatest_divisor(a: u64, b: u64) -> u64 {
 
 fn text(run: &Run, name: &str, axes: &[Axis]) -> String {
     let plan = &run.plan;
-    let mut out = "# Written by railwright, on top of MaxText's base file. Start it as `python3 -m maxtext.trainers.pre_train.train maxtext.yml`.\n\
-                   # The data, the checkpoints and the learning rate are yours to add.\n"
+    let mut out = "# Written by railwright, on top of MaxText's base file. Start it as `python3 -m \
+                   maxtext.trainers.pre_train.train maxtext.yml`.\n\
+                   # Add data, checkpoints and learning rate.\n"
         .to_owned();
     let mut put = |key: &str, value: String| {
         // Writing to a String cannot fail.

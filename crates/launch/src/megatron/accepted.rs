@@ -26,7 +26,7 @@ fn options(script: &str) -> BTreeMap<&str, Vec<&str>> {
 /// What the table says against an option.
 fn unknown(option: &str, values: &[&str]) -> Option<String> {
     let row = TABLE.lines().find(|row| row.split(',').next() == Some(option));
-    let Some(row) = row else { return Some(format!("{option} is no option")) };
+    let Some(row) = row else { return Some(format!("{option} is not an option")) };
     let cell = |index: usize| row.split(',').nth(index).unwrap_or_default();
     let fits = match cell(1) {
         "0" => values.is_empty(),
@@ -109,7 +109,7 @@ fn contradictions(script: &str, options: &BTreeMap<&str, Vec<&str>>) -> Vec<&'st
             has("--num-experts")
                 && !has("--disable-bias-linear")
                 && count("--expert-tensor-parallel-size") > 1,
-            "cut experts with biases",
+            "sharded experts with biases",
         ),
         (
             has("--use-precision-aware-optimizer") && word("--optimizer") != "adam",

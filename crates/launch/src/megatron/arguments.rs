@@ -52,7 +52,7 @@ impl Arguments {
             && before.values != argument.values
         {
             let place = before.line.map_or_else(String::new, |line| format!(" of line {line}"));
-            let message = format!("wins over `{}`{place}", before.said);
+            let message = format!("overrides `{}`{place}", before.said);
             draft.remark(RemarkKind::Conflict, &argument.said, argument.line, message);
         }
         self.open.remove(name);
@@ -233,7 +233,7 @@ fn why(word: &Word, choices: &[Choice], draft: &Draft) -> String {
         let text = &unknown.text;
         match unknown.why {
             Why::Unset => format!("`{text}` has no value in this file"),
-            Why::Argument => format!("`{text}` is an argument of the script; give them behind `--`"),
+            Why::Argument => format!("`{text}` is an argument of the script: pass arguments after `--`"),
             Why::Undecidable => format!("`{text}` is known only at run time"),
             Why::Either(index) => match choices.get(index) {
                 Some(choice) => {
@@ -358,7 +358,7 @@ fn take_words(
                 continue;
             }
             let reason = why(word, choices, draft);
-            let message = format!("{reason}; flags in it are not seen");
+            let message = format!("{reason}; its flags are unknown");
             draft.remark(RemarkKind::Unresolved, &word.text, line, message);
             // To the shell a variable that is not set is nothing.
             let is_nothing =
@@ -411,7 +411,7 @@ fn take_words(
         if let Some(open) = open {
             if flag.effect == Effect::Mapped || matches!(flag.effect, Effect::NotModelled(_)) {
                 let reason = why(open, choices, draft);
-                draft.remark(RemarkKind::Unresolved, &said, line, format!("{reason}; it stays open"));
+                draft.remark(RemarkKind::Unresolved, &said, line, format!("{reason}; it is open"));
                 // A flag with one of several values: each is an argument of its own.
                 let of = |words: &Vec<Word>| {
                     let values: Vec<String> = words.iter().map(|word| word.text.clone()).collect();

@@ -173,14 +173,14 @@ pub(crate) fn apply(
                 ("recompute_granularity", "selective"),
                 ("attention_backend", "flash"),
             ] {
-                arguments.presume(name, value, &format!("no --{name}; ms-swift takes {value}"));
+                arguments.presume(name, value, &format!("no --{name}; ms-swift uses {value}"));
             }
             if let Some((word, length, said)) = value(words, &["--max-length"]) {
                 let argument = Argument { values: vec![length], said, line: line(word) };
                 *arguments = arguments.with("seq_length", Some(argument));
                 draft.forget(&["--max_length"]);
             } else if !arguments.mentions("seq_length") {
-                let why = "without --max_length the longest sample decides it, with completions on top";
+                let why = "without --max_length it is the longest sample plus completions";
                 draft.leave_open("plan.sequence_length", "", None, why);
             }
             if arguments.is_on("fp16") {
@@ -218,11 +218,12 @@ pub(crate) fn apply(
             if let Some(word) =
                 words.iter().find(|word| towers.iter().any(|tower| word.text.starts_with(tower)))
             {
-                let message = "only the language model is estimated: vision tower and projector are left out";
+                let message = "only the language model is estimated, without vision tower and projector";
                 draft.remark(RemarkKind::NotModelled, &word.text, line(word), message);
             }
             if let Some(word) = words.iter().find(|word| word.text == "rlhf") {
-                let message = "trains on preferences or rewards: reference models, reward models and generation are not priced";
+                let message = "trains on preferences or rewards: reference models, reward models and \
+                    generation are not estimated";
                 draft.remark(RemarkKind::NotModelled, "megatron rlhf", line(word), message);
             }
             let message =
@@ -239,7 +240,7 @@ pub(crate) fn apply(
                 let Some(word) = words.iter().find(|word| word.text == flag) else { continue };
                 let what = if key == "plan.micro_batch" { "micro_batch_size" } else { "seq_length" };
                 if !arguments.mentions(what) {
-                    draft.leave_open(key, flag, line(word), "the rollouts of a step decide it");
+                    draft.leave_open(key, flag, line(word), "set by the rollouts of a step");
                 }
             }
             for (name, value) in [("use_distributed_optimizer", "True"), ("bf16", "True")] {
@@ -247,13 +248,12 @@ pub(crate) fn apply(
                     arguments.presume(
                         name,
                         value,
-                        &format!("no --{}; slime takes it", name.replace('_', "-")),
+                        &format!("no --{}; slime uses it", name.replace('_', "-")),
                     );
                 }
             }
             slime::world(words, world, draft);
-            let message =
-                "trains on rollouts: the time of generation is not part of an estimate of this training step";
+            let message = "trains on rollouts: the estimate of the training step excludes generation";
             draft.remark(RemarkKind::Assumed, "slime", None, message);
         }
         Dialect::Deepspeed => deepspeed(words, arguments, draft),
@@ -331,7 +331,7 @@ fn pai(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
             "model.vocab",
             "--patch-tokenizer-type",
             None,
-            "the tokenizer decides, and it is not in this file",
+            "the vocabulary depends on the tokenizer, which is not in this file",
         ),
     }
 }

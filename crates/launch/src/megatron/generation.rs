@@ -27,7 +27,7 @@ pub(crate) fn read(f: &mut Filler<'_>) {
         f.remark(
             RemarkKind::Assumed,
             "deepspeed",
-            "Megatron-DeepSpeed, taken for software `megatron-deepspeed-2022`",
+            "Megatron-DeepSpeed, inferred as software `megatron-deepspeed-2022`",
         );
         return;
     }

@@ -77,7 +77,7 @@ fn letters(f: &mut Filler<'_>, field: &str) -> Option<Map<String, Value>> {
     // Prediction modules stand behind a slash; `|` marks stages.
     let pattern: String = text.split('/').next().unwrap_or_default().chars().filter(|c| *c != '|').collect();
     if pattern.is_empty() || pattern.len() > MOST_LAYERS || !pattern.chars().all(|c| "M*-E".contains(c)) {
-        let message = "has letters other than `M`, `*`, `-` and `E`; left out";
+        let message = "has letters other than `M`, `*`, `-` and `E`; ignored";
         f.remark(RemarkKind::Unresolved, field, message);
         return None;
     }

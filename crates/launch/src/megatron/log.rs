@@ -39,7 +39,8 @@ impl Reader for LogReader {
         let since = restarts(&dumps, &mut draft);
         let measured = iterations::read(text, since);
         if measured.is_none() && iterations::read(text, 0).is_some() {
-            let message = "nothing is reported after the last start, and earlier starts had other arguments; nothing is compared";
+            let message = "no iterations after the last start, and earlier starts had other arguments: no \
+                comparison";
             draft.remark(RemarkKind::Assumed, "arguments", Some(since), message);
         }
         let arguments = match dumps.last() {
@@ -47,10 +48,8 @@ impl Reader for LogReader {
             None => command_line(text, &mut draft),
         };
         if arguments.is_empty() {
-            let problem = Problem::new("neither the dump of arguments nor a command line is in this log");
-            draft.problem(
-                problem.hint("give the part of the log from its start, or the script that started the run"),
-            );
+            let problem = Problem::new("this log contains neither the dump of arguments nor a command line");
+            draft.problem(problem.hint("pass the log from its start, or the script of the run"));
             return draft.finish();
         }
         let world = world(text);
@@ -65,7 +64,7 @@ impl Reader for LogReader {
             if let (Some(batch), Some(said)) = (measured.batch, spec.plan.global_batch)
                 && batch != said
             {
-                let message = format!("but the last iterations have {batch}, which is taken");
+                let message = format!("but the last iterations have {batch}, which is used");
                 draft.remark(RemarkKind::Conflict, &format!("global_batch_size {said}"), None, message);
                 draft.set("plan.global_batch", &batch, &format!("global batch size: {batch}"), measured.line);
             }
@@ -186,13 +185,16 @@ fn restarts(dumps: &[Vec<Entry<'_>>], draft: &mut Draft) -> usize {
     let count = dumps.len();
     let names = changed.iter().take(6).copied().collect::<Vec<_>>().join(", ");
     let message = match (changed.is_empty(), first) {
-        (true, _) => format!("the log holds {count} starts with the same arguments"),
+        (true, _) => format!("the log contains {count} starts with the same arguments"),
         (false, 0) => {
-            format!("the log holds {count} starts; the last one's arguments count, which differ in {names}")
+            format!(
+                "the log contains {count} starts; the arguments of the last one are used; they differ in \
+                {names}"
+            )
         }
         (false, first) => format!(
-            "the log holds {count} starts; the last one's arguments count, which differ in {names}, and so the iterations of the \
-             first {first} are not compared"
+            "the log contains {count} starts; the arguments of the last one are used; they differ in {names}, \
+             so iterations of the first {first} are not compared"
         ),
     };
     draft.remark(RemarkKind::Assumed, "arguments", last.first().map(|entry| entry.line), message);
@@ -215,7 +217,7 @@ fn command_line(text: &str, draft: &mut Draft) -> Arguments {
                 RemarkKind::Assumed,
                 "arguments",
                 Some(index + 1),
-                "there is no dump of them; the command line is read",
+                "no dump of arguments: the command line is used",
             );
             arguments::of_words(&words(line, index + 1), arguments::Surroundings::default(), draft)
         }

@@ -42,7 +42,7 @@ fn sharding(f: &mut Filler<'_>, degrees: &Degrees) {
         let ranks = degrees.data.map(|data| data.saturating_mul(degrees.context));
         sharding.group = ranks.filter(|ranks| ranks.is_multiple_of(instances)).map(|ranks| ranks / instances);
         if sharding.group.is_none() {
-            let message = "how many ranks share one copy depends on the world size; one group is assumed";
+            let message = "the shard group size depends on the world size; one group is assumed";
             f.remark(RemarkKind::Unresolved, "num_distributed_optimizer_instances", message);
         }
     }

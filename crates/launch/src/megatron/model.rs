@@ -123,7 +123,7 @@ fn latent(f: &mut Filler<'_>) {
     // What the configuration class has where no flag is given.
     const RANK: u64 = 512;
     if f.copy("q_lora_rank", "model.q_lora_rank").is_none() {
-        f.remark(RemarkKind::Assumed, "q_lora_rank", "is not given: queries are projected directly");
+        f.remark(RemarkKind::Assumed, "q_lora_rank", "is not set: queries are projected directly");
     }
     if f.copy("kv_lora_rank", "model.kv_lora_rank").is_none() {
         f.set("model.kv_lora_rank", &RANK, "kv_lora_rank");
@@ -201,7 +201,7 @@ fn vocabulary(f: &mut Filler<'_>) {
     f.remark(
         RemarkKind::Unresolved,
         "vocab_size",
-        "the tokenizer decides, and it is not in this file; give it with --vocab",
+        "the vocabulary depends on the tokenizer, which is not in this file: pass --vocab",
     );
 }
 
@@ -257,7 +257,7 @@ fn which_layers(f: &mut Filler<'_>, layers: u64) {
         }
         _ => {
             let Some(list) = super::lists::read(&text) else {
-                let message = "is no list of 0 and 1; all layers are assumed to have experts";
+                let message = "is not a list of 0 and 1; all layers are assumed to have experts";
                 f.remark(RemarkKind::Unresolved, "moe_layer_freq", message);
                 return;
             };

@@ -55,11 +55,11 @@ impl Reader for ModelArgsReader {
             Err(vec![problem.in_file(file)])
         };
         if text.len() > LONGEST {
-            return refuse("longer than 1 MiB, which no file of flags is", None);
+            return refuse("larger than 1 MiB, the limit of flag files", None);
         }
         let inference = entries.iter().find(|entry| INFERENCE.contains(&entry.key.as_str()));
         if let Some(entry) = inference {
-            let message = format!("`{}` is a flag of inference: this file starts no training", entry.key);
+            let message = format!("`{}` is an inference flag: this file does not start training", entry.key);
             return refuse(&message, Some(entry.line));
         }
         script::read(Format::MegatronArgsYaml, &as_script(text, &entries), file, context)

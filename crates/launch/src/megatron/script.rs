@@ -118,11 +118,11 @@ pub(super) fn read(
 ) -> Result<Launch, Vec<Problem>> {
     let mut draft = Draft::new(format, file);
     if text.len() > LONGEST {
-        draft.problem(Problem::new("longer than 4 MiB, which no launch script is"));
+        draft.problem(Problem::new("larger than 4 MiB, the limit of launch scripts"));
         return draft.finish();
     }
     let Some((arguments, world, says)) = started(format, text, file, context, &mut draft) else {
-        let problem = Problem::new("no command in it starts Megatron-LM with flags that describe a run");
+        let problem = Problem::new("no command in this file starts Megatron-LM with flags of a run");
         draft.problem(
             problem
                 .hint("is the part with `--num-layers` and `--tensor-model-parallel-size` in another file?"),
@@ -182,9 +182,9 @@ fn started(
     if let Some((word, what)) = dialect::other(&launch.words) {
         let problem =
             Problem::new(format!("`{}` {what}; it is not read as a causal language model", word.text));
-        draft.problem(problem.hint(
-            "name the model and the layout with flags, as in `railwright estimate llama-3.1-8b --tp 8`",
-        ));
+        draft.problem(
+            problem.hint("set model and layout with flags, as in `railwright estimate llama-3.1-8b --tp 8`"),
+        );
     }
     let mut world = world::of_commands(&launch, &script, &batch, draft);
     let around = arguments::Surroundings { choices: &script.choices, has_missing: script.has_missing };
@@ -195,7 +195,7 @@ fn started(
         arguments.hide(
             "$@",
             Some(launch.line),
-            "no command in this file uses these flags, so others may be added",
+            "no command in this file uses these flags, so others may be added elsewhere",
         );
     }
     let says = dialect::apply(dialect, &launch, &script, &mut arguments, &mut world, draft);
@@ -206,7 +206,7 @@ fn started(
 fn surroundings(script: &Script, draft: &mut Draft) {
     const SHOWN: usize = 12;
     if script.wants_arguments {
-        let message = "the script takes arguments and is read without any; give them behind `--`";
+        let message = "the script takes arguments, but none are set: pass them after `--`";
         draft.remark(RemarkKind::Assumed, "$@", None, message);
     }
     let names: Vec<&str> = script.taken_as_unset.iter().map(String::as_str).collect();
@@ -215,7 +215,7 @@ fn surroundings(script: &Script, draft: &mut Draft) {
         let more =
             if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
         let message =
-            format!("unset in the script, so empty as in the shell: {list}{more}; `{first}=VALUE` sets it");
+            format!("unset in the script and empty, as in the shell: {list}{more}; set with `{first}=VALUE`");
         draft.remark(RemarkKind::Assumed, &format!("${first}"), None, message);
     }
 }

@@ -102,7 +102,7 @@ fn told(words: &[Word], names: &[&str], draft: &mut Draft) -> Told {
         if let Some(value) = number(&text).filter(|_| at.unknown.is_empty()) {
             told = Told { value: Some(value), said, line };
         } else {
-            let message = "how many only a run can tell; give the number of devices with --gpus";
+            let message = "the number is known only at run time: pass --gpus";
             draft.remark(RemarkKind::Unresolved, &said, line, message);
             draft.leave_open("cluster.devices", &said, line, "the number is known only at run time");
             told.value = None;

@@ -24,7 +24,8 @@ const REASONS: Reasons = &[
     ("plan.schedule", "Megatron-LM runs 1F1B, plain or interleaved"),
     (
         "plan.overlap.pipeline",
-        "Megatron-LM overlaps stage-to-stage transfers where stages are interleaved and nowhere else, and between two stages always",
+        "Megatron-LM overlaps stage-to-stage transfers only with interleaved stages, and always between two \
+         stages",
     ),
     (
         "plan.overlap.parameter_gather",
@@ -45,8 +46,16 @@ const REASONS: Reasons = &[
         "plan.precision.parameters",
         "Megatron-LM keeps fp8 parameters only with fp8 GEMMs and its distributed optimizer",
     ),
-    ("plan.precision.moments", "Megatron-LM narrows them only for Adam, with its distributed optimizer"),
-    ("plan.precision.master", "Megatron-LM narrows them only for Adam, with its distributed optimizer"),
+    (
+        "plan.precision.moments",
+        "Megatron-LM has low-precision states only for Adam, with its distributed \
+        optimizer",
+    ),
+    (
+        "plan.precision.master",
+        "Megatron-LM has low-precision states only for Adam, with its distributed \
+        optimizer",
+    ),
     ("plan.offload.activations", "Megatron-LM offloads whole layers, without pipeline stages and recompute"),
     ("plan.offload.parameters", "Megatron-LM keeps parameters on the device"),
     (
@@ -205,8 +214,8 @@ fn script(run: &Run, structure: &Structure, groups: &[Group], version: &str) -> 
         railwright_spec::human::count(model.parameters().total as f64),
         run.cluster.accelerator.id
     );
-    out.push_str("# Written by railwright; data, checkpoints, learning rate and logging are yours to add.\n");
-    let _ = writeln!(out, "# Not carried over, and yours to add: {}.", not_carried(run).join(", "));
+    out.push_str("# Written by railwright. Add data, checkpoints, learning rate and logging.\n");
+    let _ = writeln!(out, "# Not written, add if needed: {}.", not_carried(run).join(", "));
     out.push_str(&annotation::write(plan, &run.cluster));
     let is_fsdp = matches!(Sharded::of(run), Sharded::Torch | Sharded::Megatron);
     if choices::overlaps_experts(run) {
@@ -273,18 +282,18 @@ fn lost_model(text: &str, name: &str, run: &Run) -> Option<Lost> {
     };
     let config = launch.model_config.clone();
     let back = launch.spec.model.resolve(|path| {
-        config.ok_or_else(|| railwright_spec::problem::Problem::new(format!("`{path}` is not there")))
+        config.ok_or_else(|| railwright_spec::problem::Problem::new(format!("`{path}` is missing")))
     });
     let back = match back {
         Ok(back) => back,
-        Err(problem) => return lost(format!("Megatron-LM's flags do not describe it: {problem}")),
+        Err(problem) => return lost(format!("not expressible in Megatron-LM flags: {problem}")),
     };
     let (meant, said) = (run.model.parameters().total, back.parameters().total);
     let same = model::shapes(&run.model) == model::shapes(&back);
     (!same).then(|| Lost {
         key: "model".to_owned(),
         message: format!(
-            "Megatron-LM's flags do not describe it: they make {} parameters instead of {}",
+            "not expressible in Megatron-LM flags: they result in {} parameters instead of {}",
             railwright_spec::human::whole(said),
             railwright_spec::human::whole(meant)
         ),

@@ -41,7 +41,7 @@ impl Reader for YamlReader {
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
         let mut draft = Draft::new(Format::MegatronYaml, file);
         if text.len() > LONGEST {
-            draft.problem(Problem::new("longer than 1 MiB, which no configuration is"));
+            draft.problem(Problem::new("larger than 1 MiB, the limit of configurations"));
             return draft.finish();
         }
         let value: Value = match serde_saphyr::from_str(text) {
@@ -56,7 +56,10 @@ impl Reader for YamlReader {
             }
         };
         let Value::Object(top) = &value else {
-            draft.problem(Problem::new("a configuration holds keys, this text holds another YAML value"));
+            draft.problem(Problem::new(
+                "a configuration is a YAML mapping, but this text is another YAML \
+                value",
+            ));
             return draft.finish();
         };
         let mut arguments = Arguments::default();

@@ -28,7 +28,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("parallelism.moe_layer_recompute", Read),
     (
         "parallelism.tp_recompute_allgather",
-        Lost(&["true"], "what is gathered for the forward pass is estimated as gathered again"),
+        Lost(&["true"], "parameters are estimated as gathered again in the backward pass"),
     ),
     ("tokens.sequence_length", Key("plan.sequence_length")),
     ("tokens.micro_batch_size", Key("plan.micro_batch")),

@@ -81,8 +81,8 @@ fn experts(fields: &mut Fields<'_>) {
     let every = layers.get(1).map_or(1, |second| second.saturating_sub(first)).max(1);
     let regular = (first..total).step_by(usize::try_from(every).unwrap_or(1)).eq(layers.iter().copied());
     if !regular || first + 1 < every {
-        let problem = Problem::new("experts in layers that follow no rule cannot be read from here")
-            .hint("give the model's config.json, or name the model");
+        let problem = Problem::new("irregular expert layers are not supported here")
+            .hint("pass the model's config.json, or set the model");
         return fields.problem(problem, &path);
     }
     fields.set("model.first_dense_layers", &(first + 1 - every), &path);

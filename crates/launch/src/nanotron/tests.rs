@@ -185,7 +185,7 @@ fn layers_that_do_not_divide_are_divided_by_work() {
     ]);
     let lost: Vec<_> = out.not_expressed.iter().filter(|l| l.key == "plan.layers_per_stage").collect();
     assert!(
-        lost.iter().any(|l| l.message.contains("nanotron divides the layers by their work")),
+        lost.iter().any(|l| l.message.contains("nanotron balances layers by work")),
         "{:?}",
         out.not_expressed
     );

@@ -21,13 +21,13 @@ const REASONS: Reasons = &[
     ("plan.virtual_stages", "nanotron does not interleave"),
     ("plan.schedule", "nanotron has 1f1b and afab"),
     ("plan.sharding", "nanotron shards the optimizer states of all replicas, or nothing"),
-    ("plan.layers_per_stage", "nanotron divides the layers by their work"),
-    ("plan.rank_order", "nanotron orders ranks by whether the model has experts"),
-    ("plan.software", "this is another framework"),
-    ("plan.context_kind", "nanotron passes keys and values around"),
+    ("plan.layers_per_stage", "nanotron balances layers by work"),
+    ("plan.rank_order", "the rank order of nanotron depends on whether the model has experts"),
+    ("plan.software", "set by the framework"),
+    ("plan.context_kind", "nanotron passes keys and values in a ring"),
     ("plan.dropout", "nanotron's models have no dropout"),
-    ("plan.overlap.gradient_reduce", "nanotron reduces gradients behind the backward pass"),
-    ("plan.overlap.parameter_gather", "nanotron gathers parameters behind the update"),
+    ("plan.overlap.gradient_reduce", "nanotron reduces gradients after the backward pass"),
+    ("plan.overlap.parameter_gather", "nanotron gathers parameters after the update"),
     ("plan.recompute", "nanotron recomputes whole layers or nothing"),
     ("plan.optimizer", "nanotron has AdamW and SGD"),
     (
@@ -51,14 +51,14 @@ impl Writer for NanotronWriter {
         let text = text(run);
         if !says_the_model(&text, &file, &run.model) {
             return refused(format!(
-                "nanotron's models are llamas, qwens and starcoders, and {} is none",
+                "nanotron supports llama, qwen and starcoder models, but not {}",
                 run.model.name
             ));
         }
         if run.plan.expert_parallel > 1 {
             return refused(
-                "nanotron counts the ranks of experts on top of all others (its world is ep x pp x dp x cp x tp), so experts spread \
-                 over data-parallel ranks cannot be written"
+                "nanotron multiplies the expert size with all others (world = ep x pp x dp x cp x tp), so \
+                 expert groups of data-parallel ranks are not expressible"
                     .to_owned(),
             );
         }
@@ -87,7 +87,7 @@ fn says_the_model(text: &str, file: &str, model: &Model) -> bool {
 
 fn text(run: &Run) -> String {
     let plan = &run.plan;
-    let mut out = "# Written by railwright. Data, tokenizer and learning rate are yours to set.\n".to_owned();
+    let mut out = "# Written by railwright. Set data, tokenizer and learning rate.\n".to_owned();
     let mut put = |line: String| {
         let _ = writeln!(out, "{line}");
     };

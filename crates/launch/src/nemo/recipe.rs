@@ -211,7 +211,7 @@ fn devices(recipe: &Recipe, draft: &mut Draft) {
     });
     if let Some(number) = number {
         draft.set("cluster.devices", &number, &format!("the recipe's name, {}", recipe.name), None);
-        let message = format!("runs on {number} GPUs, by the name of the recipe");
+        let message = format!("{number} GPUs, from the name of the recipe");
         draft.remark(RemarkKind::Assumed, &recipe.name, None, message);
     }
 }
@@ -226,7 +226,7 @@ fn tuning(recipe: &Recipe, draft: &mut Draft) {
     };
     let base = recipe.document.get("_target_").map(|entry| entry.data.shown()).unwrap_or_default();
     if let Some(line) = recipe.open_line("peft") {
-        let message = "is open: all parameters are trained unless `--optimizer lora` is given";
+        let message = "is open: all parameters are trained unless `--optimizer lora` is set";
         draft.remark(RemarkKind::Unresolved, "peft", Some(line), message);
     } else if named(&recipe.name) || named(&base) {
         adapter::lora(draft, &format!("the recipe's name, {}", recipe.name), None);
@@ -270,7 +270,7 @@ fn shape(document: &Document, draft: &mut Draft) {
     {
         let (text, line) = said(entry);
         let message =
-            "modules without adapters are not read: adapters are counted on all targets, an upper bound";
+            "excluded modules are not supported: adapters are counted on all targets, an upper bound";
         draft.remark(RemarkKind::NotModelled, &text, line, message);
     }
     let class = document

@@ -60,7 +60,7 @@ pub(super) fn read(document: &Document, draft: &mut Draft) {
             "" | "none" | "null" => {}
             other => {
                 let instead = if has_adapters {
-                    "LoRA alone is estimated, a lower bound"
+                    "only LoRA is estimated, a lower bound"
                 } else {
                     "all parameters are estimated as trained, an upper bound"
                 };
@@ -132,7 +132,8 @@ fn data(document: &Document, draft: &mut Draft) {
     }
     let is_packed = at("packed_sequence").is_some_and(|entry| entry.data == Data::Flag(true));
     if at("max_seq_length").is_some() && !is_packed {
-        let message = "samples are not packed: every one is estimated at the longest length, an upper bound of time and memory";
+        let message = "samples are not packed: all are estimated at the maximum length, an upper bound of \
+            time and memory";
         draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
     }
 }

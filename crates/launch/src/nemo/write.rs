@@ -170,7 +170,7 @@ impl Writer for BridgeWriter {
         if matches!(run.plan.precision.activations, DataType::Fp32 | DataType::Tf32) {
             return refused(
                 "plan.precision.compute",
-                "Megatron-Bridge's number formats are of 16 bits and less".to_owned(),
+                "Megatron-Bridge supports number formats of at most 16 bits".to_owned(),
             );
         }
         let (flags, mut not_expressed) = match FlagsWriter::flags_of(run) {
@@ -199,8 +199,9 @@ fn recipe(run: &Run, repository: &str, flags: &[String]) -> Result<String, Strin
     let is_lora = plan.optimizer == Optimizer::Lora;
     let (base, start) = if is_lora { ("_peft_common", "finetune") } else { ("_pretrain_common", "pretrain") };
     let mut out = String::from(
-        "# Written by railwright for Megatron-Bridge of August 2026. Start it as `torchrun --nproc_per_node N railwright_recipe.py`.\n\
-         # The data, the checkpoints, the tokenizer and the learning rate are yours to set.\n",
+        "# Written by railwright for Megatron-Bridge of August 2026. Start it as `torchrun --nproc_per_node N \
+         railwright_recipe.py`.\n\
+         # Set data, checkpoints, tokenizer and learning rate.\n",
     );
     out.push_str(&annotation::write(plan, &run.cluster));
     let mut put = |line: &str| {

@@ -76,7 +76,7 @@ impl Program {
     ) -> Value {
         let Some(function) = self.functions.get(index).cloned() else { return Value::None };
         if self.frames.len() >= DEEPEST {
-            return Value::Open("calls deeper than is followed".into());
+            return Value::Open("exceeds the supported call depth".into());
         }
         let mut frame = Frame::default();
         for (position, (name, default)) in function.parameters.iter().enumerate() {

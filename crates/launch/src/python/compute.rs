@@ -33,7 +33,7 @@ pub(super) fn binary(heap: &mut Heap, operator: &str, left: &Value, right: &Valu
         let items = heap.lists.get(*list).cloned().unwrap_or_default();
         let times = usize::try_from(*times).unwrap_or(0);
         if items.len().saturating_mul(times) > 10_000 {
-            return open("longer than any list of layers");
+            return open("too long for a list of layers");
         }
         let items = std::iter::repeat_n(items, times).flatten().collect();
         return heap.list(items);
@@ -41,7 +41,7 @@ pub(super) fn binary(heap: &mut Heap, operator: &str, left: &Value, right: &Valu
     if let (Value::List(a), Value::List(b), "+") = (left, right, operator) {
         let mut items = heap.lists.get(*a).cloned().unwrap_or_default();
         items.extend(heap.lists.get(*b).cloned().unwrap_or_default());
-        return if items.len() > 10_000 { open("longer than any list of layers") } else { heap.list(items) };
+        return if items.len() > 10_000 { open("too long for a list of layers") } else { heap.list(items) };
     }
     let result = match (left, right) {
         (Value::Integer(a), Value::Integer(b)) => whole(operator, *a, *b),

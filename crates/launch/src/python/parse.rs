@@ -10,7 +10,7 @@ use railwright_spec::problem::Problem;
 
 /// Reads a text.
 pub(super) fn parse(text: &str) -> Result<Block, Problem> {
-    let tokens = lex(text).ok_or_else(|| Problem::new("longer than any configuration in Python"))?;
+    let tokens = lex(text).ok_or_else(|| Problem::new("larger than the limit of Python configurations"))?;
     let mut parser = Parser::new(tokens);
     let mut block = Vec::new();
     while *parser.word() != Word::End {

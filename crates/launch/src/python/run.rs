@@ -138,7 +138,7 @@ impl Program {
             Kind::With(body) => return self.block(body),
             Kind::Try(body, handlers, after) => {
                 let flow = self.block(body);
-                self.doubtful(handlers, &format!("is set where an error is caught (line {line})"));
+                self.doubtful(handlers, &format!("is set in an exception handler (line {line})"));
                 return match flow {
                     Flow::Next => self.block(after),
                     flow => flow,
@@ -204,7 +204,7 @@ impl Program {
         let early = self.frames.last().is_some_and(|frame| !frame.early.is_empty());
         match self.doubts.last() {
             Some(why) => Value::Open(why.clone()),
-            None if early => Value::Open("is set behind a return that depends on a condition".into()),
+            None if early => Value::Open("is set after a conditional return".into()),
             None => value,
         }
     }
@@ -266,7 +266,7 @@ impl Program {
 
     pub(super) fn value(&mut self, node: &Node) -> Value {
         if self.is_exhausted() {
-            return Value::Open("more than is followed in one file".into());
+            return Value::Open("exceeds the limit of one file".into());
         }
         match &node.expression {
             Expression::None => Value::None,
@@ -392,7 +392,7 @@ impl Program {
             }
             None => {
                 if let Some(object) = self.heap.objects.get_mut(into) {
-                    object.open = Some("takes values from elsewhere".into());
+                    object.open = Some("uses values from elsewhere".into());
                 }
             }
         }

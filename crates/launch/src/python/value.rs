@@ -62,7 +62,7 @@ pub(super) const MOST: usize = 20_000;
 impl Heap {
     pub(super) fn object(&mut self, object: Object) -> Value {
         if self.objects.len() >= MOST {
-            return Value::Open("more objects than any configuration has".into());
+            return Value::Open("too many objects".into());
         }
         self.objects.push(object);
         Value::Object(self.objects.len() - 1)
@@ -70,7 +70,7 @@ impl Heap {
 
     pub(super) fn list(&mut self, items: Vec<Value>) -> Value {
         if self.lists.len() >= MOST || items.len() > MOST {
-            return Value::Open("more lists than any configuration has".into());
+            return Value::Open("too many lists".into());
         }
         self.lists.push(items);
         Value::List(self.lists.len() - 1)
@@ -92,7 +92,7 @@ impl Heap {
         match known {
             Some(index) => object.fields[index] = field,
             None if object.fields.len() < 2000 => object.fields.push(field),
-            None => object.open = Some("more fields than any configuration has".into()),
+            None => object.open = Some("too many fields".into()),
         }
     }
 
@@ -116,7 +116,7 @@ impl Heap {
     /// A copy of all that a value holds.
     pub(super) fn copy(&mut self, value: &Value, depth: usize) -> Value {
         if depth > 20 {
-            return Value::Open("nested deeper than any configuration".into());
+            return Value::Open("nested too deeply".into());
         }
         match value {
             Value::Object(id) => {

@@ -57,7 +57,7 @@ pub(super) const KNOWN: &[Known] = &[
 
 pub(super) fn fill(fields: &mut Fields<'_>) {
     if fields.take("defaults").is_some() {
-        let message = "is another file, whose values hold where this one is silent: they are open";
+        let message = "is another file with defaults for this one: they are open";
         fields.remark(RemarkKind::Unresolved, "defaults", message);
     }
     devices(fields, "cluster.num_nodes", "cluster.gpus_per_node");
@@ -67,7 +67,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         Some("bfloat16" | "bf16") => fields.set("plan.precision.preset", &PrecisionPreset::Bf16, path),
         Some("float16" | "fp16") => fields.set("plan.precision.preset", &PrecisionPreset::Fp16, path),
         Some("float32" | "fp32") => fields.set("plan.precision.preset", &PrecisionPreset::Fp32, path),
-        Some(_) => fields.remark(RemarkKind::Unresolved, path, "this format is not known, so it is open"),
+        Some(_) => fields.remark(RemarkKind::Unresolved, path, "unknown format, so it is open"),
         None => {}
     }
     let dtensor = fields.flag("policy.dtensor_cfg.enabled");
@@ -78,23 +78,22 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         (_, Some(true)) => tensors(fields),
         (None, None) if has_tensors && !has_megatron => {
             tensors(fields);
-            let message = "NeMo-RL's examples turn `dtensor_cfg` on unless they say otherwise: it is taken to be in use";
+            let message = "NeMo-RL's examples enable `dtensor_cfg` by default: it is assumed to be in use";
             fields.draft.remark(RemarkKind::Assumed, "policy.dtensor_cfg", None, message);
         }
         _ => {
             for key in ["plan.tensor_parallel", "plan.pipeline_parallel"] {
-                let why = "which of `dtensor_cfg` and `megatron_cfg` is in use is not in this file";
+                let why = "the file does not select `dtensor_cfg` or `megatron_cfg`";
                 fields.draft.leave_open(key, "policy", None, why);
             }
-            let message =
-                "which of `dtensor_cfg` and `megatron_cfg` is in use is not in this file: degrees are open";
+            let message = "the file does not select `dtensor_cfg` or `megatron_cfg`: parallel sizes are open";
             fields.draft.remark(RemarkKind::Unresolved, "policy", None, message);
         }
     }
     for path in ["policy.dynamic_batching.enabled", "policy.sequence_packing.enabled"] {
         if fields.flag(path) == Some(true) {
             let message =
-                "samples are packed: every one is estimated at the longest length, an upper bound of time";
+                "samples are packed: all are estimated at the maximum length, an upper bound of time";
             fields.remark(RemarkKind::Assumed, path, message);
         }
     }

@@ -67,7 +67,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     let is_megatron = strategy.as_deref() == Some("megatron")
         || (strategy.is_none() && fields.document.has("actor_rollout_ref.actor.megatron"));
     if fields.is_auto(&actor("strategy")) {
-        let message = "decides how the actor is cut: degrees and sharding are open";
+        let message = "determines how the actor is sharded: parallel sizes and sharding are open";
         fields.remark(RemarkKind::Unresolved, &actor("strategy"), message);
     } else if is_megatron {
         megatron(fields);
@@ -91,12 +91,12 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
     generation(fields);
     if fields.flag(&actor("use_kl_loss")) == Some(true) {
-        let message = "a reference model is held as well; it is not modelled";
+        let message = "a reference model is also in memory; it is not modelled";
         fields.remark(RemarkKind::NotModelled, &actor("use_kl_loss"), message);
     }
     let path = "algorithm.adv_estimator";
     if fields.word(path).as_deref() == Some("gae") {
-        fields.remark(RemarkKind::NotModelled, path, "a critic is trained as well; it is not modelled");
+        fields.remark(RemarkKind::NotModelled, path, "a critic is also trained; it is not modelled");
     }
 }
 
@@ -113,7 +113,7 @@ fn batch(fields: &mut Fields<'_>) {
     let lengths = ["data.max_prompt_length", "data.max_response_length"];
     if let (Some(prompt), Some(response)) = (fields.count(lengths[0]), fields.count(lengths[1])) {
         fields.set("plan.sequence_length", &prompt.saturating_add(response), lengths[1]);
-        let message = "every sample is estimated at the longest length, an upper bound of time and memory";
+        let message = "all samples are estimated at the maximum length, an upper bound of time and memory";
         fields.remark(RemarkKind::Assumed, lengths[1], message);
     }
     let dynamic = "actor_rollout_ref.actor.use_dynamic_bsz";
@@ -132,7 +132,7 @@ fn batch(fields: &mut Fields<'_>) {
                 fields.remark(RemarkKind::Assumed, tokens, message);
             }
             _ => {
-                let message = "samples are packed up to a number of tokens, so the micro batch is open";
+                let message = "samples are packed up to a number of tokens, so the micro-batch is open";
                 fields.remark(RemarkKind::Unresolved, dynamic, message);
                 let (said, line) = fields.said(dynamic);
                 fields.draft.leave_open(
@@ -182,7 +182,7 @@ fn megatron(fields: &mut Fields<'_>) {
         fields.set("plan.sequence_parallel", &flag, &path);
     } else if fields.document.get(&path).is_none() && fields.draft.spec().plan.tensor_parallel.is_some() {
         let is_cut = fields.draft.spec().plan.tensor_parallel.is_some_and(|tensor| tensor > 1);
-        fields.default("plan.sequence_parallel", &is_cut, "verl cuts norms with tensor parallelism");
+        fields.default("plan.sequence_parallel", &is_cut, "verl shards norms with tensor parallelism");
     }
     let path = at("use_distributed_optimizer");
     let shards = fields.flag(&path);
@@ -210,13 +210,13 @@ fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {
         sharding.group = Some(group);
         fields.set("plan.sharding", &sharding, &size);
     } else if fields.is_auto(&size) {
-        fields.remark(RemarkKind::Unresolved, &size, "decides how many ranks share a copy: sharding is open");
+        fields.remark(RemarkKind::Unresolved, &size, "determines the shard group size: sharding is open");
     } else if strategy.is_some() {
         fields.set("plan.sharding", &sharding, path);
     } else {
-        fields.default("plan.sharding", &sharding, "verl shards everything by default");
+        fields.default("plan.sharding", &sharding, "verl uses full sharding by default");
     }
-    fields.default("plan.tensor_parallel", &1_u64, "FSDP cuts no layers");
+    fields.default("plan.tensor_parallel", &1_u64, "FSDP does not shard layers");
     fields.default("plan.pipeline_parallel", &1_u64, "FSDP has no pipeline");
     let path = "actor_rollout_ref.actor.ulysses_sequence_parallel_size";
     if let Some(context) = fields.count(path).filter(|&n| n > 0) {
@@ -238,7 +238,7 @@ fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {
 fn offload(fields: &mut Fields<'_>, parameters: &str, optimizer: &str) {
     for path in [parameters, optimizer] {
         if fields.flag(path) == Some(true) {
-            let message = "is moved to the host while others use the GPU, and back for the update: not an offload of the update";
+            let message = "is offloaded between updates only: not an offload during the update";
             fields.remark(RemarkKind::NotModelled, path, message);
         }
     }

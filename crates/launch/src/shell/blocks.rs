@@ -66,7 +66,7 @@ impl Walker<'_> {
     /// Says, once, that the script would end here.
     fn note_stop(&mut self, line: usize) {
         let what = format!("line {line}");
-        let why = "the script stops here with what is known about it; the reading goes on";
+        let why = "the script exits here with the known values; reading continues";
         if !self.script.open.iter().any(|(_, _, said)| said == why) {
             self.open(line, what, why);
         }
@@ -176,7 +176,7 @@ impl Walker<'_> {
         if passes > 1
             && self.script.commands[..first].iter().rev().take(8).any(|c| c.line >= line && starts(c))
         {
-            self.open(line, what.to_owned(), format!("the first of {passes} passes is read"));
+            self.open(line, what.to_owned(), format!("the first of {passes} iterations is used"));
         }
         place.at += 1;
     }

@@ -67,7 +67,7 @@ pub(super) fn run(
         script.open.push((
             1,
             "the script".to_owned(),
-            "it makes more text than any launch script; the rest is left out".to_owned(),
+            "its expansion exceeds the limit; the rest is ignored".to_owned(),
         ));
     }
     script.variables = variables

@@ -247,11 +247,7 @@ impl Walker<'_> {
             }
             Err(why) => {
                 self.script.has_missing = true;
-                self.open(
-                    line,
-                    words[at].text.clone(),
-                    format!("{why}; the command that it starts is unknown"),
-                );
+                self.open(line, words[at].text.clone(), format!("{why}; its command is unknown"));
                 false
             }
         }
@@ -287,10 +283,10 @@ impl Walker<'_> {
             return Ok((name.text.clone(), text.clone()));
         }
         if let Some(unknown) = name.unknown.first() {
-            return Err(format!("its path needs `{}`, which has no value here", unknown.text));
+            return Err(format!("its path depends on `{}`, which has no value", unknown.text));
         }
         if self.script.sources.count() >= MOST_FILES {
-            return Err(format!("more than {MOST_FILES} files belong to this script"));
+            return Err(format!("the script has more than {MOST_FILES} files"));
         }
         let found = self.context.open(&name.text, &self.variables.script)?;
         if found.1.len() > LONGEST { Err("it is longer than 4 MiB".to_owned()) } else { Ok(found) }

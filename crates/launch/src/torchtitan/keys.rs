@@ -84,15 +84,15 @@ pub(super) const KNOWN: &[Known] = &[
     ("nnodes", Read),
     (
         "parallelism.disable_loss_parallel",
-        Lost(&["false"], "the loss is estimated as cut along the vocabulary"),
+        Lost(&["false"], "the loss is estimated as sharded along the vocabulary"),
     ),
     (
         "parallelism.enable_loss_parallel",
-        Lost(&["true"], "the loss is estimated as cut along the vocabulary"),
+        Lost(&["true"], "the loss is estimated as sharded along the vocabulary"),
     ),
     (
         "parallelism.pipeline_parallel_schedule_csv",
-        Lost(&[""], "a schedule from a file is not read; the one that is named holds"),
+        Lost(&[""], "schedules from files are not supported; the named schedule is used"),
     ),
     ("parallelism.expert_parallel_comm_backend", Lost(&["standard"], "estimated as plain all-to-all")),
     (
@@ -105,7 +105,14 @@ pub(super) const KNOWN: &[Known] = &[
         Lost(&["headtail", "ptrr", "null"], "estimated as balanced"),
     ),
     ("parallelism.spmd_backend", Ignored),
-    ("optimizer.early_step_in_backward", Lost(&["false"], "the step is estimated behind the backward pass")),
+    (
+        "optimizer.early_step_in_backward",
+        Lost(
+            &["false"],
+            "the optimizer step is estimated after the backward \
+        pass",
+        ),
+    ),
     ("optimizer.*", Ignored),
     (
         "quantize.linear.float8.enable_fsdp_float8_all_gather",
@@ -125,8 +132,8 @@ pub(super) const KNOWN: &[Known] = &[
     ("activation_checkpoint.force_recompute", Ignored),
     ("activation_checkpoint.*", Ignored),
     ("compile.*", Ignored),
-    ("fault_tolerance.enable", Lost(&["false"], "replica groups that come and go are not estimated")),
-    ("fault_tolerance.semi_sync_method", Lost(&[], "synchronising every few steps is not estimated")),
+    ("fault_tolerance.enable", Lost(&["false"], "elastic replica groups are not estimated")),
+    ("fault_tolerance.semi_sync_method", Lost(&[], "periodic synchronisation is not estimated")),
     ("fault_tolerance.*", Ignored),
     ("training.max_norm", Ignored),
     ("training.gc_freq", Ignored),

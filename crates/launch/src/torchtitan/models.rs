@@ -54,7 +54,8 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         None => fields.remark(
             RemarkKind::Unresolved,
             path,
-            "the dimensions of this flavour are in torchtitan's code, so the model is open: name it, or give its config.json",
+            "the dimensions of this flavour are in the code of torchtitan, so the model is open: set it, or \
+             pass its config.json",
         ),
     }
 }

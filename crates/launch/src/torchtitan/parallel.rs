@@ -82,7 +82,8 @@ fn mesh(fields: &mut Fields<'_>, is_whole: bool, world: Option<u64>) {
             fields.remark(
                 RemarkKind::Unresolved,
                 REPLICATE,
-                "the shard group size depends on the number of devices, which is not set here: estimated as full sharding; give the size of a copy as in `--sharding hsdp:8`",
+                "the shard group size depends on the number of devices, which is not set: estimated as full \
+                 sharding; set it as in `--sharding hsdp:8`",
             );
         }
         return put(fields, sharding);
@@ -91,10 +92,10 @@ fn mesh(fields: &mut Fields<'_>, is_whole: bool, world: Option<u64>) {
     let ranks = data.saturating_mul(context).saturating_mul(tensor).saturating_mul(pipeline);
     if let Some(world) = world.filter(|&world| world != ranks) {
         let message = format!(
-            "replicas {copies} x shards {shard} x context {context} x tensor {tensor} x pipeline {pipeline} make {ranks} \
-             ranks, but the launcher starts {world}"
+            "replicas {copies} x shards {shard} x context {context} x tensor {tensor} x pipeline {pipeline} = \
+             {ranks} ranks, but the launcher starts {world}"
         );
-        fields.problem(Problem::new(message).hint("set it to -1 for the ranks that are left"), SHARD);
+        fields.problem(Problem::new(message).hint("set it to -1 for the remaining ranks"), SHARD);
         return;
     }
     let path = if fields.document.get(SHARD).is_some() { SHARD } else { REPLICATE };
@@ -118,8 +119,8 @@ fn mesh(fields: &mut Fields<'_>, is_whole: bool, world: Option<u64>) {
     let borrowed = expert.saturating_mul(expert_tensor);
     if !expert_ranks.is_multiple_of(borrowed) {
         let message = format!(
-            "experts borrow their ranks: shards {shard} x context {context} x tensor {tensor} = {expert_ranks} is no multiple \
-             of {borrowed}"
+            "expert groups use the ranks of other dimensions: shards {shard} x context {context} x tensor \
+             {tensor} = {expert_ranks} is not a multiple of {borrowed}"
         );
         fields.problem(Problem::new(message), "parallelism.expert_parallel_degree");
     }
@@ -129,7 +130,7 @@ fn put(fields: &mut Fields<'_>, sharding: Sharding) {
     let said = [SHARD, RESHARD, REPLICATE].into_iter().find(|path| fields.document.get(path).is_some());
     match said {
         Some(path) => fields.set("plan.sharding", &sharding, path),
-        None => fields.default("plan.sharding", &sharding, "torchtitan shards over all ranks that are left"),
+        None => fields.default("plan.sharding", &sharding, "torchtitan shards over all remaining ranks"),
     }
 }
 
@@ -139,7 +140,7 @@ fn tensor(fields: &mut Fields<'_>) {
         let compiled = fields.draft.spec().plan.software.as_deref() != Some("torchtitan-2024-eager");
         if wanted && !compiled {
             let message =
-                "has an effect on compiled layers only, and `compile.enable` is off: estimated without it";
+                "has an effect only on compiled layers, but `compile.enable` is off: estimated without it";
             fields.remark(RemarkKind::Conflict, path, message);
         }
         fields.set("plan.overlap.tensor", &(wanted && compiled), path);
@@ -231,7 +232,12 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
             }
             match path {
                 "" => {
-                    fields.default("plan.micro_batch", &size, "torchtitan's pipeline takes single sequences");
+                    fields.default(
+                        "plan.micro_batch",
+                        &size,
+                        "torchtitan's pipeline has one sequence per \
+                        micro-batch",
+                    );
                 }
                 path => fields.set("plan.micro_batch", &size, path),
             }
@@ -250,7 +256,8 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
             let unit = local.saturating_mul(data);
             if !global.is_multiple_of(unit) {
                 let message = format!(
-                    "a step of {global} sequences is no multiple of {local} sequences on each of {data} data-parallel ranks"
+                    "a global batch of {global} sequences is not a multiple of {local} sequences on {data} \
+                     data-parallel ranks"
                 );
                 return fields.problem(Problem::new(message), global_path);
             }
@@ -274,11 +281,11 @@ fn passes(fields: &mut Fields<'_>, path: &str, local: Option<u64>, data: Option<
     let message = match data.map(|data| global / local.saturating_mul(data).max(1)) {
         Some(0 | 1) => return,
         Some(times) => {
-            format!("the pipeline drains {times} times in a step; estimated as one pass of all micro batches")
+            format!("the pipeline drains {times} times per step; estimated as one pass of all micro-batches")
         }
         None => format!(
-            "the pipeline drains after every {local} sequences of a rank, which is several times in a step on fewer than {} \
-             data-parallel ranks; estimated as one pass of all micro batches",
+            "the pipeline drains after every {local} sequences of a rank, several times per step on fewer \
+             than {} data-parallel ranks; estimated as one pass of all micro-batches",
             global.div_ceil(local)
         ),
     };
@@ -289,7 +296,7 @@ fn passes(fields: &mut Fields<'_>, path: &str, local: Option<u64>, data: Option<
 fn in_sequences(fields: &mut Fields<'_>, path: &str, tokens: u64, sequence: Option<u64>) -> Option<u64> {
     let sequence = sequence.filter(|&sequence| sequence > 0)?;
     if tokens == 0 || !tokens.is_multiple_of(sequence) {
-        let message = format!("{tokens} tokens are no whole number of sequences of {sequence}");
+        let message = format!("{tokens} tokens do not divide into sequences of {sequence}");
         fields.problem(Problem::new(message), path);
         return None;
     }

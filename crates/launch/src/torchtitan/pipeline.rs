@@ -28,7 +28,7 @@ const SCHEDULES: &[(&str, Schedule, bool, &str)] = &[
         "InterleavedZeroBubble",
         Schedule::OneForwardOneBackward,
         true,
-        "zero bubble over interleaved stages is not estimated as itself but as interleaved 1f1b, whose bubble is larger",
+        "zero bubble with interleaved stages is estimated as interleaved 1f1b, with a larger bubble",
     ),
     (
         "DualPipeV",
@@ -63,7 +63,7 @@ pub(super) fn read(fields: &mut Fields<'_>, is_whole: bool) {
         else {
             let near = nearest(&name, SCHEDULES.iter().map(|s| s.0)).first().copied();
             let list = SCHEDULES.iter().map(|s| format!("`{}`", s.0)).collect::<Vec<_>>().join(", ");
-            let problem = Problem::new(format!("there is no schedule `{name}`"));
+            let problem = Problem::new(format!("unknown schedule `{name}`"));
             let hint = near.map_or(format!("one of {list}"), |near| format!("did you mean `{near}`?"));
             return fields.problem(problem.hint(hint), SCHEDULE);
         };
@@ -81,8 +81,7 @@ pub(super) fn read(fields: &mut Fields<'_>, is_whole: bool) {
     }
     let Some(layers) = models::layers(fields) else {
         if several || per_stage.is_some() {
-            let message =
-                "how many layers a stage has follows from the model, which is open: virtual stages stay open";
+            let message = "layers per stage depend on the model, which is open: virtual stages are open";
             fields.remark(RemarkKind::Unresolved, if several { SCHEDULE } else { PER_STAGE }, message);
         }
         return;
@@ -106,11 +105,12 @@ pub(super) fn read(fields: &mut Fields<'_>, is_whole: bool) {
     let path = if per_stage.is_some() { PER_STAGE } else { SCHEDULE };
     if !chunks.is_multiple_of(stages) || (!several && chunks != stages) || (several && chunks < 2 * stages) {
         let message = format!(
-            "{layers} layers, and {} for embedding and head, make {chunks} stages for {stages} pipeline ranks",
+            "{layers} layers, plus {} for embedding and head, result in {chunks} stages for {stages} pipeline \
+             ranks",
             first_less.saturating_add(last_less)
         );
         let hint = if several {
-            format!("this schedule needs a multiple of {stages}, and 2 stages per rank at least")
+            format!("this schedule needs a multiple of {stages}, with at least 2 stages per rank")
         } else {
             format!("this schedule needs {stages}: set {} layers per stage", effective.div_ceil(stages))
         };

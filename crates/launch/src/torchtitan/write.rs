@@ -15,23 +15,23 @@ use std::fmt::Write as _;
 pub struct TorchtitanWriter;
 
 const REASONS: Reasons = &[
-    ("plan.schedule", "torchtitan has no such schedule"),
+    ("plan.schedule", "unsupported schedule"),
     ("plan.rank_order", "torchtitan's mesh has one order"),
-    ("plan.software", "this is another framework"),
+    ("plan.software", "set by the framework"),
     ("plan.dropout", "torchtitan's models have no dropout"),
     ("plan.vocabulary_multiple", "torchtitan does not pad the vocabulary"),
     ("plan.offload.activations", "torchtitan keeps activations on the device"),
-    ("plan.offload.optimizer", "torchtitan offloads all of parameters and states or nothing"),
-    ("plan.offload.parameters", "torchtitan offloads all of parameters and states or nothing"),
+    ("plan.offload.optimizer", "torchtitan offloads all parameters and states, or none"),
+    ("plan.offload.parameters", "torchtitan offloads all parameters and states, or none"),
     ("plan.overlap.gradient_reduce", "FSDP always overlaps reduction with the backward pass"),
-    ("plan.overlap.parameter_gather", "FSDP always gathers ahead"),
+    ("plan.overlap.parameter_gather", "FSDP always prefetches parameters"),
     ("plan.sharding", "torchtitan shards parameters, gradients and states together or replicates"),
-    ("plan.context_kind", "torchtitan passes keys and values around or gathers them"),
+    ("plan.context_kind", "torchtitan passes keys and values in a ring, or all-gathers them"),
     (
         "plan.sequence_parallel",
         "torchtitan's TOML has no switch, sequence parallelism comes with tensor parallelism; the Python configuration has one",
     ),
-    ("plan.attention_kernel", "torchtitan leaves the kernel to PyTorch"),
+    ("plan.attention_kernel", "PyTorch selects the kernel"),
 ];
 
 /// The last version that reads TOML.
@@ -131,10 +131,9 @@ impl Writer for TorchtitanWriter {
             _ => {}
         }
         out.flag("compile", "enable", plan.software != "torchtitan-2024-eager");
-        let mut head =
-            "# Written by railwright. The data, the checkpoints and the learning rate are yours to add.\n\
-             # For the last versions of torchtitan that read TOML (until February 2026).\n"
-                .to_owned();
+        let mut head = "# Written by railwright. Add data, checkpoints and learning rate.\n\
+             # For versions of torchtitan that read TOML (until February 2026).\n"
+            .to_owned();
         if plan.pipeline_parallel > 1 {
             head.push_str(
                 "# The pipeline runs all micro batches of a step in one pass, so local_batch_size is a rank's part of the \
@@ -151,7 +150,10 @@ impl Writer for TorchtitanWriter {
             }
             None => not_expressed.push(Lost {
                 key: "model.name".to_owned(),
-                message: format!("torchtitan of August 2026 has no flavour {size} of {name} any more: only the TOML is written"),
+                message: format!(
+                    "torchtitan of August 2026 has no flavour {size} of {name}: only the TOML is \
+                    written"
+                ),
             }),
         }
         Written { files, not_expressed, refused: Vec::new() }

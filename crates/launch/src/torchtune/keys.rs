@@ -58,7 +58,7 @@ pub(super) const KNOWN: &[Known] = &[
         "custom_sharded_layers",
         Lost(
             &[],
-            "what FSDP gathers apart is not modelled: embedding and head are estimated with the whole model",
+            "separate FSDP units are not modelled: embedding and head are estimated with the whole model",
         ),
     ),
     ("ref_checkpointer._component_", Lost(&[], OTHER_MODEL)),

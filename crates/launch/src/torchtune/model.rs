@@ -37,7 +37,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     }
     for path in ["model.decoder_trainable", "model.encoder_trainable", "model.fusion_trainable"] {
         if fields.word(path).is_some() {
-            let message = "models of images are not modelled, nor which of their parts are trained";
+            let message = "image models and their trained parts are not modelled";
             fields.remark(RemarkKind::NotModelled, path, message);
         }
     }

@@ -50,7 +50,7 @@ pub(super) fn read(fields: &mut Fields<'_>, text: &str) {
         Start::One(at) => {
             let said = line(at);
             fields.draft.set("cluster.devices", &1_u64, &said, Some(at));
-            let message = "a comment names the recipe for one device: 1 device is taken";
+            let message = "a comment mentions the recipe for one device: 1 device is assumed";
             fields.draft.remark(RemarkKind::Assumed, &said, Some(at), message);
         }
         Start::Several(at) => {
@@ -69,7 +69,7 @@ pub(super) fn read(fields: &mut Fields<'_>, text: &str) {
     for key in
         ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel", "plan.expert_parallel"]
     {
-        fields.default(key, &1_u64, "torchtune does not cut a model unless it is set");
+        fields.default(key, &1_u64, "torchtune does not shard a model by default");
     }
     let compiled = fields.flag("compile") == Some(true);
     let is_mesh = matches!(start, Start::Several(_)) || fields.draft.spec().cluster.devices.is_none();
@@ -103,17 +103,18 @@ fn mesh(fields: &mut Fields<'_>, start: Start) {
             sharding.group = Some(shard.saturating_mul(context));
         }
     } else if replicate > 1 {
-        let message = "several copies, each over the ranks that remain: give `--sharding hsdp:N` with the ranks of a copy";
+        let message = "several copies, each over the remaining ranks: pass `--sharding hsdp:N` with the ranks \
+            per copy";
         fields.remark(RemarkKind::Unresolved, "data_parallel_replicate_dim", message);
     }
     if !matches!(start, Start::One(_)) {
         fields.default("plan.sharding", &sharding, "torchtune's distributed recipes shard with FSDP 2");
-        fields.default("plan.overlap.parameter_gather", &true, "FSDP gathers ahead");
+        fields.default("plan.overlap.parameter_gather", &true, "FSDP prefetches parameters");
         let why = "FSDP overlaps reduction with the backward pass";
         fields.default("plan.overlap.gradient_reduce", &true, why);
     }
     if tensor > 1 {
-        let why = "torchtune's tensor-parallel plans cut norms along the sequence";
+        let why = "torchtune's tensor-parallel plans shard norms along the sequence";
         fields.default("plan.sequence_parallel", &true, why);
     }
     let path = "context_parallel_rotate_method";

@@ -16,7 +16,7 @@ pub(super) fn model(fields: &mut Fields<'_>) {
     } else if name == "mpt_causal_lm" {
         mpt(fields);
     } else if !name.is_empty() {
-        let message = "the dimensions of this model are not read, so the model is open";
+        let message = "the dimensions of this model are not supported, so the model is open";
         fields.remark(RemarkKind::Unresolved, "model.name", message);
     }
     if fields.document.has("model.peft_config") {
@@ -28,7 +28,7 @@ pub(super) fn model(fields: &mut Fields<'_>) {
     }
     for path in ["model.config_overrides", "model.ffn_config.ffn_type"] {
         if fields.document.has(path) {
-            let message = "changes the model, and is not read";
+            let message = "changes the model, but is not supported";
             fields.draft.remark(RemarkKind::NotModelled, path, None, message);
         }
     }
@@ -51,7 +51,7 @@ fn mpt(fields: &mut Fields<'_>) {
             if fields.document.get(path).is_some() {
                 fields.set("model.ffn", &(ffn as u64), path);
             } else {
-                fields.default("model.ffn", &(ffn as u64), "MPT's MLPs are 4 times as wide by default");
+                fields.default("model.ffn", &(ffn as u64), "the MLPs of MPT are 4 times as wide by default");
             }
         }
     }
@@ -76,7 +76,7 @@ fn mpt(fields: &mut Fields<'_>) {
 pub(super) fn batch(fields: &mut Fields<'_>) {
     let path = "device_train_microbatch_size";
     if fields.is_auto(path) {
-        let message = "the trainer finds out what fits, so the micro batch is open";
+        let message = "the trainer determines what fits, so the micro-batch is open";
         fields.remark(RemarkKind::Unresolved, path, message);
     }
     if let Some(micro) = fields.number(path).filter(|&micro| micro > 0.0) {

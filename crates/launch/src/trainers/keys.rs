@@ -166,7 +166,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("use_liger_kernel", Lost(&["false"], "the loss is estimated without its fused kernel")),
     ("enable_liger_kernel", Lost(&["false"], "the loss is estimated without its fused kernel")),
     ("liger_fused_linear_cross_entropy", Lost(&["false"], "the loss is estimated without its fused kernel")),
-    ("tiled_mlp", Lost(&["false"], "MLPs are estimated in one piece")),
+    ("tiled_mlp", Lost(&["false"], "MLPs are estimated without tiles")),
     ("qat.*", Lost(&[], "quantization while training is not estimated")),
     ("quantize_moe_experts", Lost(&["false"], "frozen experts are estimated in 16 bits")),
     ("use_kt", Lost(&["false"], "experts on the host are not estimated")),

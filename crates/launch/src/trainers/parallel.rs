@@ -36,11 +36,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
         return deepspeed::read(fields, "");
     }
     if fields.is_auto(path) {
-        return fields.remark(
-            RemarkKind::Unresolved,
-            path,
-            "decides how the model is sharded, which is open",
-        );
+        return fields.remark(RemarkKind::Unresolved, path, "determines sharding, which is open");
     }
     if let Some(word) = fields.word(path) {
         return named(fields, path, &word);
@@ -90,7 +86,8 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     }
     let none = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
     fields.default("plan.sharding", &none, "replicas, as neither `deepspeed` nor `fsdp` is given");
-    let message = "replicas are assumed: an accelerate configuration that shards is another file; give `--sharding fsdp` with it";
+    let message = "replicas are assumed, because sharding is set in an accelerate configuration: pass \
+        `--sharding fsdp` if it shards";
     fields.draft.remark(RemarkKind::Assumed, "plan.sharding", None, message);
     software(fields, "torchtune-2024", "Hugging Face's models, eager");
 }
@@ -103,7 +100,7 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
         rest.chars().next()?.to_digit(10).filter(|&stage| stage <= 3)
     });
     let Some(stage) = stage else {
-        let message = "is another file: give it with `--launch`; how the model is sharded is open";
+        let message = "is another file: pass it with `--launch`; sharding is open";
         return fields.remark(RemarkKind::Unresolved, path, message);
     };
     let stage = u8::try_from(stage).unwrap_or(0);
@@ -116,7 +113,8 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
         fields.set("plan.offload.optimizer", &1.0, path);
     }
     let message = format!(
-        "is another file: by its name, ZeRO stage {stage} is taken; give the file with `--launch` to be sure"
+        "is another file: ZeRO stage {stage} is inferred from its name; pass the file with `--launch` for \
+         certainty"
     );
     fields.remark(RemarkKind::Assumed, path, message);
     software(fields, deepspeed::SOFTWARE, "DeepSpeed");

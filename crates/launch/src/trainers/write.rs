@@ -70,7 +70,7 @@ fn written(run: &Run, framework: &str, file: &str, text: fn(&Run, &str, &str) ->
         return Written::refused(hub::unknown(framework, &run.model));
     };
     if !matches!(run.plan.precision.compute, DataType::Bf16 | DataType::Fp16) {
-        let message = format!("{framework}'s trainer is written for 16 bits");
+        let message = format!("the trainer of {framework} uses 16 bits");
         return Written::refused(Lost { key: "plan.precision.compute".to_owned(), message });
     }
     let companion = format!("ds_z{}{}.json", run.plan.sharding.zero_stage, offloaded(run));
@@ -162,7 +162,8 @@ fn llama_factory(run: &Run, repository: &str, companion: &str) -> String {
 fn axolotl(run: &Run, repository: &str, companion: &str) -> String {
     let plan = &run.plan;
     let mut out =
-        "# Written by railwright: `axolotl train axolotl.yaml`. The data set and the learning rate are yours to set.\n".to_owned();
+        "# Written by railwright: `axolotl train axolotl.yaml`. Set the data set and the learning rate.\n"
+            .to_owned();
     let mut put = |key: &str, value: String| {
         // Writing to a String cannot fail.
         let _ = writeln!(out, "{key}: {value}");

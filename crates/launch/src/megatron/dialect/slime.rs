@@ -22,8 +22,8 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
     {
         let values = vec![prompt.saturating_add(response).to_string()];
         *arguments = arguments.with("seq_length", Some(Argument { values, said: said.clone(), line }));
-        let message =
-            "every sample is estimated at the longest prompt and response, an upper bound of time and memory";
+        let message = "all samples are estimated at the maximum prompt and response length, an upper bound of time and \
+             memory";
         draft.remark(RemarkKind::Assumed, &said, line, message);
     }
     let length = arguments.word("seq_length").and_then(|word| word.parse::<u64>().ok()).filter(|&n| n > 0);
@@ -44,8 +44,8 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
         draft.remark(RemarkKind::Assumed, &said, line, message);
     }
     if let Some(word) = words.iter().find(|word| word.text == "--colocate") {
-        let message =
-            "the rollout engine shares these GPUs: it is taken to release its memory while the actor trains";
+        let message = "the rollout engine shares these GPUs: it is assumed to release its memory while the actor \
+             trains";
         draft.remark(RemarkKind::Assumed, "--colocate", line(word), message);
     }
 }

@@ -124,7 +124,7 @@ fn graphs(run: &Run, features: Features, group: &mut Group, lost: &mut Vec<Lost>
     } else if offloaded_layers(run).is_some() {
         Some("activations are offloaded")
     } else if has_masks {
-        Some("dropout is on where modules are recomputed")
+        Some("dropout is on with recomputed modules")
     } else {
         None
     };
@@ -135,7 +135,8 @@ fn graphs(run: &Run, features: Features, group: &mut Group, lost: &mut Vec<Lost>
     };
     if let Some(why) = missing {
         let message = format!(
-            "`{}` is priced with CUDA graphs, which Megatron-LM refuses where {why}; the script runs without",
+            "`{}` is estimated with CUDA graphs, which Megatron-LM rejects if {why}; the script does not use \
+             them",
             run.plan.software
         );
         return lost.push(Lost { key: "software".to_owned(), message });
@@ -144,8 +145,8 @@ fn graphs(run: &Run, features: Features, group: &mut Group, lost: &mut Vec<Lost>
     group.value("--cuda-graph-modules", modules.join(" "));
     if features.graphs == Graphs::Full {
         let message = format!(
-            "`{}` is priced with CUDA graphs of the whole iteration, which the script has for experts only with HybridEP and mxfp8; it \
-             graphs parts of layers",
+            "`{}` is estimated with full-iteration CUDA graphs, which experts support only with HybridEP and \
+             mxfp8; the script uses partial CUDA graphs",
             run.plan.software
         );
         lost.push(Lost { key: "software".to_owned(), message });

@@ -40,12 +40,10 @@ impl Structure {
         }
         let biased_router = any(&|layer| layer.weights.iter().any(|weight| weight.name == "router.bias"));
         if biased_router && !super::model::has_biases(model) {
-            return Err("its routers have biases where all matrices have some".to_owned());
+            return Err("its routers have biases if all matrices have them".to_owned());
         }
         if any(&|layer| layer.parallel_residual) {
-            return Err(
-                "its layers do not run attention and feed-forward side by side on one input".to_owned()
-            );
+            return Err("it has no parallel attention and feed-forward layers".to_owned());
         }
         let span = |layer: &Layer| match &layer.mixer {
             Mixer::Attention(attention) => Some(attention.span),
@@ -64,7 +62,7 @@ impl Structure {
         if any(
             &|layer| matches!(&layer.mixer, Mixer::Attention(attention) if attention.sparse_top_k.is_some()),
         ) {
-            return Err("its sparse attention is for latent attention alone".to_owned());
+            return Err("its sparse attention is only for latent attention".to_owned());
         }
         let sparse = |mixer: &Mixer| matches!(mixer, Mixer::Latent(latent) if latent.sparse_top_k.is_some());
         if has(model, |mixer, _| sparse(mixer)) {
@@ -78,7 +76,7 @@ impl Structure {
             return pattern(model).map(Self::Hybrid);
         }
         if has(model, |mixer, _| matches!(mixer, Mixer::StateSpace(_))) {
-            return Err("its Mamba layers have no feed-forward of their own".to_owned());
+            return Err("its Mamba layers have no feed-forward".to_owned());
         }
         if has(model, |mixer, _| matches!(mixer, Mixer::Linear(_))) {
             let ranks = plan.tensor_parallel * plan.context_parallel;
@@ -87,7 +85,7 @@ impl Structure {
                 period(model).map(Self::DeltaNet)
             } else {
                 Err(format!(
-                    "the key heads of its delta nets do not divide among {ranks} ranks of tensor and context"
+                    "the key heads of its delta nets do not divide by {ranks} ranks (tensor x context)"
                 ))
             };
         }
@@ -106,7 +104,7 @@ impl Structure {
 /// A letter a layer.
 fn pattern(model: &Model) -> Result<String, String> {
     if model.multi_token_prediction.is_some() {
-        return Err("the layers of a hybrid's prediction modules are not known here".to_owned());
+        return Err("layers of prediction modules in hybrid models are unknown".to_owned());
     }
     let letter = |kind: &usize| {
         let layer = model.layer_kinds.get(*kind)?;
@@ -119,13 +117,14 @@ fn pattern(model: &Model) -> Result<String, String> {
         }
     };
     let letters: Option<String> = model.layers.iter().map(letter).collect();
-    letters
-        .ok_or_else(|| "its hybrids have one module a layer: Mamba, attention, an MLP or experts".to_owned())
+    letters.ok_or_else(|| {
+        "its hybrid models have one module per layer: Mamba, attention, MLP or experts".to_owned()
+    })
 }
 
 /// The n of "every n-th layer has full attention".
 fn period(model: &Model) -> Result<u64, String> {
-    let refused = "its gated delta nets stand beside full attention in every so many-th layer";
+    let refused = "its gated delta nets require full attention at a regular interval of layers";
     let kinds: Option<Vec<bool>> = (0..model.layers.len())
         .map(|index| match model.layer(index).mixer {
             Mixer::Linear(_) => Some(false),

@@ -93,7 +93,7 @@ pub(super) fn fit(version: &str, run: &Run, groups: &mut Vec<Group>) -> Result<V
     let lost = |flag: String| Lost {
         key: "software".to_owned(),
         message: format!(
-            "`{}` is priced with `{flag}`, which Megatron-LM {version} does not have; the script runs without",
+            "`{}` is estimated with `{flag}`, which Megatron-LM {version} lacks; the script omits it",
             run.plan.software
         ),
     };
