@@ -140,15 +140,15 @@ impl Clocks {
     fn told_agreement(&self) -> String {
         let out: Vec<u32> = self.acausal().map(|clock| clock.rank).collect();
         let whose = if out.len() == 1 { "whose clock is" } else { "whose clocks are" };
-        let out_of_keeping = format!("{}, {whose} not in keeping with causality", human::ranks(&out));
+        let out_of_keeping = format!("{}, {whose} inconsistent with causality", human::ranks(&out));
         let causal = || self.clocks.iter().filter(|clock| !clock.is_acausal());
         let within = micro(spread(causal()));
         match (out.len(), causal().count()) {
-            (0, _) => format!("clocks agree within {within}, as those of one host do: times are as recorded"),
+            (0, _) => format!("clocks agree within {within}, as on one host: times are as recorded"),
             (_, 0 | 1) => {
-                format!("nothing tells how clocks differ on {out_of_keeping}: times are as recorded")
+                format!("clock offsets of {out_of_keeping} are unknown: times are as recorded")
             }
-            _ => format!("clocks agree within {within} but for {out_of_keeping}: times are as recorded"),
+            _ => format!("clocks agree within {within}, except on {out_of_keeping}: times are as recorded"),
         }
     }
 
@@ -175,7 +175,8 @@ impl Clocks {
             self.clocks.iter().filter(|clock| clock.against != first).map(|clock| clock.rank).collect();
         if !apart.is_empty() {
             let told = format!(
-                "{} of {} ranks (the first is {}) share no collective with rank {first}: their clocks could not be compared with its",
+                "{} of {} ranks (the first is {}) have no collective in common with rank {first}: their clock \
+                 offsets are unknown",
                 apart.len(),
                 self.clocks.len(),
                 apart[0]
@@ -185,7 +186,8 @@ impl Clocks {
         let out: Vec<u32> = self.acausal().map(|clock| clock.rank).collect();
         if !out.is_empty() {
             let told = format!(
-                "no clock of {} is in keeping with causality: a collective seems to end before another rank entered it; matches around it may be wrong",
+                "clocks of {} are inconsistent with causality: a collective ends before another rank enters \
+                 it; matches near it may be wrong",
                 human::ranks(&out)
             );
             warnings.push(Warning::new("clock-causality", told));

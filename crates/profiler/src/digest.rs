@@ -15,7 +15,8 @@ use crate::waterfall::sweep;
 use railwright_step::{OperatorFamily, Phase};
 
 /// What a digest cannot answer, in words for an error: it holds no such rows.
-pub const LEFT_OUT: &str = "a digest holds no host operators outside of idle time and no Python stacks; this question needs the trace";
+pub const LEFT_OUT: &str = "a digest has no host operators outside of idle time and no Python stacks; use the \
+    trace";
 
 /// An idle stretch of the device with its cause: derived, for whoever reads digests as tables.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -93,21 +93,18 @@ impl Job {
         self.world_size = chosen.unwrap_or(least);
         self.world_size_known = chosen.is_some();
         let count =
-            |who: usize| if who == 1 { "1 other says".to_owned() } else { format!("{who} others say") };
+            |who: usize| if who == 1 { "1 other has".to_owned() } else { format!("{who} others have") };
         for (size, who) in claims.iter().filter(|(size, _)| Some(**size) != chosen) {
             let says = match who.as_slice() {
-                [one] => format!("{one} says"),
-                [one, others @ ..] => format!("{one} and {} more say", others.len()),
+                [one] => format!("{one} has"),
+                [one, others @ ..] => format!("{one} and {} more have", others.len()),
                 [] => continue,
             };
             let instead = match chosen {
-                Some(chosen) => format!("{} {chosen}: {chosen} counts", count(claims[&chosen].len())),
+                Some(chosen) => format!("{} {chosen}: using {chosen}", count(claims[&chosen].len())),
                 None => format!("but rank {} is among the traces", least - 1),
             };
-            let told = format!(
-                "{says} that the job has {size} rank{}, {instead}",
-                if *size == 1 { "" } else { "s" }
-            );
+            let told = format!("{says} world size {size}, {instead}");
             self.warnings.push(Warning::new("trace-world-size", told));
         }
     }
@@ -131,14 +128,14 @@ impl Job {
                 return true;
             }
             let why = if trace.report.count(DamageKind::Truncated) > 0 {
-                "the file breaks off before them"
+                "the file is truncated before them"
             } else if trace.host.kinds().contains(&HostKind::Runtime) {
-                "what the host launched is not there"
+                "activities launched by the host are missing"
             } else {
                 "other ranks have some"
             };
             let told = format!(
-                "{} holds no activities of a device ({why}); rank {} was left out",
+                "{} contains no device activities ({why}); rank {} is skipped",
                 trace.identity.label, member.rank
             );
             warnings.push(Warning::new("trace-no-device", told));
@@ -155,22 +152,22 @@ impl Job {
         let Some(first) = without.first().map(|member| &member.trace) else { return };
         let are = match without.len() - 1 {
             0 => "holds".to_owned(),
-            others => format!("and {others} more hold"),
+            others => format!("and {others} more contain"),
         };
         let has = |kind| without.iter().any(|member| member.trace.host.kinds().contains(&kind));
         let ranges = has(HostKind::Annotation) || has(HostKind::Operator) || has(HostKind::Collective);
         let copies = without.iter().any(|member| sees_device(&member.trace));
         let there: Vec<&str> = [
             (ranges, "NVTX ranges"),
-            (has(HostKind::Runtime), "calls of the CUDA runtime"),
-            (copies, "copies and sets of memory"),
+            (has(HostKind::Runtime), "CUDA runtime calls"),
+            (copies, "memory copies and sets"),
         ]
         .into_iter()
         .filter_map(|(is_there, what)| is_there.then_some(what))
         .collect();
         let told = format!(
-            "{} {are} no kernels, only {}: what these say stands (`railwright query` lists it), what the device computed and when it was idle is not known; record it with \
-             `nsys profile --trace=cuda,nvtx`",
+            "{} {are} no kernels, only {} (listed by `railwright query`): compute and idle time of the device \
+             are unknown; record them with `nsys profile --trace=cuda,nvtx`",
             first.identity.label,
             there.join(" and ")
         );
@@ -210,7 +207,8 @@ fn believe_name(traces: &mut [RankTrace]) -> Option<Warning> {
         return None;
     }
     let told = format!(
-        "{} and {} both say that they are rank {said}; the first is called rank {rank}, which no other file is: that counts",
+        "{} and {} both record rank {said}; the name of the first has rank {rank}, which no other file has: \
+         using that",
         odd.identity.label, other.identity.label
     );
     traces[at].identity.rank = Some(rank);
@@ -236,14 +234,14 @@ fn unknown_ranks(taken: &[(u32, String)], by_name: bool) -> Option<Warning> {
         [] => return None,
         [(rank, label)] => {
             let why = if by_name { "by its name it" } else { "it" };
-            format!("{label} says no rank; {why} is taken for rank {rank}")
+            format!("{label} does not record its rank; {why} is assumed to be rank {rank}")
         }
         [(rank, label), ..] => {
             let mut ranks: Vec<u32> = taken.iter().map(|(rank, _)| *rank).collect();
             ranks.sort_unstable();
             let why = if by_name { "by their names" } else { "in their order" };
             format!(
-                "{} files say no rank; {why} they are taken for {}, {label} for rank {rank}",
+                "{} files do not record their ranks; {why} they are assumed to be {}, {label} rank {rank}",
                 taken.len(),
                 human::ranks(&ranks)
             )
@@ -291,14 +289,14 @@ mod tests {
         let told = |job: &Job| job.warnings.iter().map(|w| w.message.clone()).collect::<Vec<_>>();
         let job = of(&[(0, Some(4)), (1, Some(4)), (2, Some(8)), (3, Some(4))]);
         assert_eq!((job.world_size, job.world_size_known, job.extent()), (4, true, "4 ranks".to_owned()));
-        assert_eq!(told(&job), ["r2 says that the job has 8 ranks, 3 others say 4: 4 counts"]);
+        assert_eq!(told(&job), ["r2 has world size 8, 3 others have 4: using 4"]);
         // What has no room for the ranks does not count, however many say it.
         let job = of(&[(0, Some(2)), (1, Some(2)), (5, Some(8))]);
         assert_eq!((job.world_size, job.extent()), (8, "3 of 8 ranks".to_owned()));
-        assert_eq!(told(&job), ["r0 and 1 more say that the job has 2 ranks, 1 other says 8: 8 counts"]);
+        assert_eq!(told(&job), ["r0 and 1 more have world size 2, 1 other has 8: using 8"]);
         let job = of(&[(0, Some(1)), (3, None)]);
         assert_eq!((job.world_size, job.extent()), (4, "2 of at least 4 ranks".to_owned()));
-        assert_eq!(told(&job), ["r0 says that the job has 1 rank, but rank 3 is among the traces"]);
+        assert_eq!(told(&job), ["r0 has world size 1, but rank 3 is among the traces"]);
         // Nobody says anything: at least as many as the highest rank tells.
         let job = of(&[(3, None)]);
         assert_eq!((job.world_size_known, job.extent()), (false, "1 of at least 4 ranks".to_owned()));

@@ -100,7 +100,7 @@ pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
     let mut warnings = clocks.warnings();
     if let Some(layout) = layout.filter(|layout| layout.world() != u64::from(job.world_size)) {
         let told = format!(
-            "the sizes of the dimensions make {} ranks, but the job has {}{}",
+            "the sizes of the dimensions multiply to {} ranks, but the job has {}{}",
             layout.world(),
             if job.world_size_known { "" } else { "at least " },
             job.world_size
@@ -121,11 +121,11 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
     let sets = |tiling: Tiling| match (world / tiling.size.max(1), tiling.stride) {
         (1, _) => format!("one group of {}", tiling.size),
         (count, 1) => format!("{count} groups of {}", tiling.size),
-        (count, stride) => format!("{count} groups of {} ({stride} apart)", tiling.size),
+        (count, stride) => format!("{count} groups of {} (stride {stride})", tiling.size),
     };
     let told = matching.told.iter().map(|told| {
         let next = told.next.map_or_else(String::new, |(tiling, apart)| {
-            format!("; {} would be {} apart", sets(tiling), time(apart))
+            format!("; {} would have stride {}", sets(tiling), time(apart))
         });
         let or = told.or.map_or_else(String::new, |(tiling, apart)| {
             format!(" (or {}, {}: as near)", sets(tiling), time(apart))
@@ -170,7 +170,8 @@ fn mismatches(job: &Job, matching: &Matching, groups: &Groups) -> Vec<Warning> {
     }
     if job.members.len() > 1 && alone as f64 > 0.25 * parts as f64 {
         let told = format!(
-            "{alone} of {parts} communications found no counterpart on another rank: waits are known for the rest only"
+            "{alone} of {parts} collectives and messages have no counterpart on another rank: their waits are \
+             unknown"
         );
         warnings.push(Warning::new("unmatched-communication", told));
     }

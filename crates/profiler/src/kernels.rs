@@ -61,7 +61,10 @@ impl KernelTable {
                 Some(span) => problem.at_offset(text, span.start),
                 None => problem,
             };
-            problem.hint("a table is rows of `[[row]]` with `family` and `patterns`; see crates/profiler/data/kernels.toml")
+            problem.hint(
+                "a table has rows of `[[row]]` with `family` and `patterns`; see \
+                crates/profiler/data/kernels.toml",
+            )
         })?;
         let mut rows = Vec::new();
         for row in written.row {
@@ -69,7 +72,7 @@ impl KernelTable {
                 FAMILIES.into_iter().find(|family| family.name() == row.family).ok_or_else(|| {
                     let names = FAMILIES.map(OperatorFamily::name);
                     let all = format!("families are {}", names.join(", "));
-                    Problem::new(format!("`{}` is no family of operators", row.family)).hint(did_you_mean(
+                    Problem::new(format!("`{}` is not an operator family", row.family)).hint(did_you_mean(
                         &row.family,
                         names,
                         &all,
@@ -77,8 +80,8 @@ impl KernelTable {
                 })?;
             for text in row.patterns {
                 let pattern = Pattern::parse(&text).ok_or_else(|| {
-                    Problem::new(format!("the pattern `{text}` fits every name"))
-                        .hint("write the part of a name that identifies the family")
+                    Problem::new(format!("the pattern `{text}` matches every name"))
+                        .hint("use the part of a name that identifies the family")
                 })?;
                 rows.push((pattern, family));
             }

@@ -132,7 +132,7 @@ impl Log {
             cells.get(column).copied()
         };
         let Some(operation) = self.operation.or_else(|| operation_of(name)) else {
-            return Err(Problem::new("neither the log nor the name of its file says which collective it is")
+            return Err(Problem::new("neither the log nor its file name identifies the collective")
                 .hint("name the file after it, such as `all_reduce-8.log`"));
         };
         let mut taken = Vec::new();
@@ -169,7 +169,7 @@ impl Log {
             .map_err(|error| Problem::new(format!("no JSON: {error}")).in_file(name))?;
         let config = value.get("config").map(Value::to_string).unwrap_or_default();
         let operation = operation_of(&config).or_else(|| operation_of(name)).ok_or_else(|| {
-            Problem::new("neither the log nor the name of its file says which collective it is")
+            Problem::new("neither the log nor its file name identifies the collective")
                 .in_file(name)
                 .hint("name the file after it, such as `all_reduce-8.json`")
         })?;
@@ -237,7 +237,7 @@ impl Log {
             let what = if self.rows == 0 {
                 "there is no row of nccl-tests in it"
             } else {
-                "no row of it can be used: ranks are not listed and bandwidths do not tell them"
+                "no row is valid: ranks are not listed and do not follow from the bandwidths"
             };
             return Err(Problem::new(what).in_file(name).hint(
                 "a log is what `all_reduce_perf -b 8 -e 4G -f 2 -g 8` prints, its `#` lines included, or what `-J FILE` writes",

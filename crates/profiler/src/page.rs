@@ -47,7 +47,7 @@ pub fn page(title: &str, report: &Report) -> String {
          <title>{name}</title><style>{STYLE}</style></head><body><main>\n<h1>{name}</h1>\n"
     );
     head(&mut out, report);
-    let _ = writeln!(out, "<h2>Where a step goes</h2>");
+    let _ = writeln!(out, "<h2>Step breakdown</h2>");
     bars::whole(&mut out, report);
     lines(&mut out, report);
     if report.steps.len() > 1 {
@@ -75,7 +75,7 @@ pub fn page(title: &str, report: &Report) -> String {
 fn head(out: &mut String, report: &Report) {
     let mut facts: Vec<(String, &str)> = Vec::new();
     if let Some(utilisation) = report.utilisation {
-        facts.push((percent(utilisation), "model FLOPs utilisation"));
+        facts.push((percent(utilisation), "model FLOPs utilization"));
     }
     facts.push((time(report.step_time), "a step"));
     let least = if report.world_size_known || report.missing == 0 { "" } else { "at least " };
@@ -198,7 +198,7 @@ fn tree(out: &mut String, node: &Node, samples: f64, step: f64, depth: usize) {
 }
 
 fn hardware(out: &mut String, parts: &[Part]) {
-    let _ = writeln!(out, "<h2>What holds a step up</h2><table><tbody>");
+    let _ = writeln!(out, "<h2>Findings</h2><table><tbody>");
     for part in parts {
         row(out, part);
     }

@@ -256,7 +256,7 @@ impl Passes {
         let mut times = Times::default();
         self.steps.retain(|step| times.take(0, step.duration).map_err(|_| left += 1).is_ok());
         if left > 0 {
-            self.warn(format!("{}: {left} rows with impossible times or places were left out", self.label));
+            self.warn(format!("{}: {left} rows with impossible times or indices were skipped", self.label));
         }
     }
 
@@ -280,7 +280,7 @@ impl Passes {
             let twice = places.intersection(&taken).count();
             if twice > 0 {
                 let told = format!(
-                    "{} holds {twice} steps of ranks that another file holds as well; those were left out",
+                    "{} contains {twice} steps of ranks that another file also contains; they were skipped",
                     part.label
                 );
                 joined.warnings.push(Warning::new("trace-duplicate-rank", told));
@@ -356,14 +356,14 @@ impl Passes {
                     return bad("is years away from the others", pass);
                 }
                 if (u64::from(stages) + 1).saturating_mul(u64::from(chunks) + 1) > PLACES {
-                    return bad("is on a stage beyond any pipeline", pass);
+                    return bad("has an impossible stage number", pass);
                 }
             }
         }
         let long = self.steps.iter().find(|s| s.duration < 0 || i128::from(s.duration) > CENTURY / 100);
         match long {
             Some(step) => Err(Problem::new(format!(
-                "step {} of rank {} takes no time that a step can take",
+                "step {} of rank {} has an impossible duration",
                 step.step, step.rank
             ))
             .in_file(&self.label)),

@@ -318,9 +318,9 @@ fn ask(replay: &Replay<'_>, subset: &Subset, settled: &[usize]) -> Result<Asked,
     let count = replay.passes().iter().filter(|p| subset.holds(p)).count();
     let passes = subset.describe();
     if count == 0 {
-        return Err(Problem::new(format!("there are no such passes: {passes}"))
+        return Err(Problem::new(format!("no such passes: {passes}"))
             .in_file("--what-if")
-            .hint("the tables of stages, steps and kinds say what there is"));
+            .hint("the tables of stages, steps and kinds list the recorded passes"));
     }
     let costs = replay.cost_of_excess(subset);
     let (_, ideal) = replay.what_if_ideal(subset.clone(), settled);
@@ -373,7 +373,8 @@ impl PipelinePage {
     fn doubt(&mut self, circular: u64) {
         if let Some(reason) = &self.bounds_only {
             let told = format!(
-                "{reason}; waits for what is missing show as launch delays and messages, and what it would have absorbed is not known: costs are told as the most that they can be"
+                "{reason}; waits for missing ranks appear as launch delays and messages, and their slack is \
+                 unknown: costs are upper bounds"
             );
             self.warnings.push(Warning::new("pipeline-stages-missing", told));
         }
@@ -383,18 +384,19 @@ impl PipelinePage {
             let costs = if self.bounds_only.is_some() {
                 ""
             } else {
-                "; what a step would save is not told where it is less than that, and what stalls cost is the difference of replays with every recorded delay and suffers less"
+                "; smaller savings per step are not shown; costs of stalls are differences of two replays and \
+                 less affected"
             };
             let told = format!(
-                "the replay misses the recorded steps by {:.1} % (median), so the shares of its parts are rough{costs}",
+                "the replay deviates from the recorded steps by {:.1} % (median), so the shares of its parts \
+                 are approximate{costs}",
                 typical * 100.0
             );
             self.warnings.push(Warning::new("pipeline-replay-rough", told));
         }
         if circular > 0 {
-            let told = format!(
-                "{circular} dependencies went in a circle and were left out: the recording contradicts itself"
-            );
+            let told =
+                format!("{circular} circular dependencies were ignored: the recording is inconsistent");
             self.warnings.push(Warning::new("pipeline-circular", told));
         }
     }

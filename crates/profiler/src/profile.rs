@@ -124,7 +124,8 @@ pub fn profile(
         warnings.push(Warning::new(
             "trace-other-run",
             format!(
-                "the run has {sharers} ranks and the traced job {}{}: MFU is wrong if they are not the same run",
+                "the run has {sharers} ranks, but the traced job {}{}: MFU is wrong unless they are the same \
+                 run",
                 if job.world_size_known { "" } else { "at least " },
                 job.world_size
             ),
@@ -215,7 +216,7 @@ fn no_rank(rank: u32, job: &Job) -> Problem {
     if job.members.len() > known.len() {
         known.push(format!("... ({} in all)", job.members.len()));
     }
-    Problem::new(format!("there is no trace of rank {rank}"))
+    Problem::new(format!("no trace of rank {rank}"))
         .in_file("--rank")
-        .hint(format!("there are traces of ranks {}", known.join(", ")))
+        .hint(format!("traced ranks: {}", known.join(", ")))
 }

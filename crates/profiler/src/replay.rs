@@ -76,7 +76,7 @@ impl<'a> Replay<'a> {
     pub fn new(passes: &'a Passes) -> Result<Self, Problem> {
         passes.check()?;
         if !passes.passes.iter().any(|p| p.kind.is_compute()) {
-            return Err(Problem::new("there is no forward or backward pass to replay").in_file(&passes.label));
+            return Err(Problem::new("no forward or backward pass to replay").in_file(&passes.label));
         }
         let shape = passes.shape.widened(&passes.passes);
         let mut graphs = Vec::new();

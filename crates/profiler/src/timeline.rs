@@ -70,7 +70,7 @@ pub fn columns(
 ) -> Result<Columns, Problem> {
     let at = chosen(windows, question.step)?;
     let Some(step) = windows.steps.get(at) else {
-        return Err(Problem::new("nothing was recorded, so there is no step to show"));
+        return Err(Problem::new("nothing was recorded"));
     };
     let label = format!("step {}", windows.name(at));
     let mut columns = Columns::new(label, Origin::Measured, step.duration());
@@ -190,9 +190,9 @@ fn shown(job: &Job, joined: &Joined, question: &Question) -> Result<Vec<usize>, 
     if let Some(rank) = question.rank {
         let at = job.position(rank).ok_or_else(|| {
             let known: Vec<String> = job.members.iter().take(16).map(|m| m.rank.to_string()).collect();
-            Problem::new(format!("there is no trace of rank {rank}"))
+            Problem::new(format!("no trace of rank {rank}"))
                 .in_file("--rank")
-                .hint(format!("there are traces of ranks {}", known.join(", ")))
+                .hint(format!("traced ranks: {}", known.join(", ")))
         })?;
         return Ok(vec![at]);
     }

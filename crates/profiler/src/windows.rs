@@ -128,10 +128,7 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
     let mut warnings = Vec::new();
     let extents: Vec<(i64, i64)> = views.iter().filter_map(View::extent).collect();
     let Some(common) = common(&extents, &mut warnings) else {
-        let nothing = Warning::new(
-            "nothing-recorded",
-            "no rank has an activity of a device or an operator of the host",
-        );
+        let nothing = Warning::new("nothing-recorded", "no rank has device activities or host operators");
         return Windows {
             cut_by: CutBy::Nothing,
             common: (0, 0),
@@ -161,14 +158,13 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
         && let Some(meet::Met { mut steps, spread, .. }) = meet::meet(&cuts)
     {
         let at_collective = collectives::settle(&mut steps, spread, &joined.matching);
-        warnings
-            .push(told("the same kernels come back over and over, some of them once a step", steps.len()));
+        warnings.push(told("the same kernels repeat, some of them once per step", steps.len()));
         let (cut_by, warm_up) = (CutBy::Repetition, Vec::new());
         return Windows { cut_by, common, steps, warm_up, at_collective, spread, warnings };
     }
     if let Some(steps) = collectives::periods(views.iter().map(|view| view.trace), &joined.matching) {
         let cut_by = CutBy::Collectives;
-        warnings.push(told("a collective of all ranks comes back at equal distances", steps.len()));
+        warnings.push(told("a collective of all ranks repeats at equal intervals", steps.len()));
         let warm_up = Vec::new();
         return Windows { cut_by, common, steps, warm_up, at_collective: true, spread: 0, warnings };
     }
@@ -204,7 +200,8 @@ fn told(because: &str, steps: usize) -> Warning {
     Warning::new(
         "steps-guessed",
         format!(
-            "nothing in the traces marks steps; {steps} found because {because}: where one ends and the next begins is a guess"
+            "the traces have no step markers; {steps} inferred because {because}: step boundaries are \
+             uncertain"
         ),
     )
 }
@@ -228,7 +225,8 @@ fn common(extents: &[(i64, i64)], warnings: &mut Vec<Warning>) -> Option<(i64, i
     }
     warnings.push(Warning::new(
         "ranks-do-not-overlap",
-        "no moment was recorded on all ranks: these may be traces of different steps or jobs, or clocks that could not be aligned",
+        "the recordings of the ranks do not overlap: they may be traces of different steps or jobs, or have \
+         unaligned clocks",
     ));
     Some((extents.iter().map(|e| e.0).min()?, extents.iter().map(|e| e.1).max()?))
 }

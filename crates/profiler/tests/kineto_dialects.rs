@@ -122,7 +122,7 @@ fn an_array_with_times_as_strings_and_processes_instead_of_categories() {
     // 276 rows of "Ascend Hardware" on stream 3; the rows of "Overlap Analysis" only repeat them.
     assert_eq!(trace.gpu.len(), 276);
     assert!(trace.gpu.streams().iter().all(|&s| s == 3));
-    let derived = trace.report.left_out.iter().find(|(what, _)| what == "rows derived from others");
+    let derived = trace.report.left_out.iter().find(|(what, _)| what == "derived rows");
     assert_eq!(derived.map(|(_, count)| *count), Some(547));
     // "ts": "1704161511420306.491" to the nanosecond.
     assert!(trace.host.starts().contains(&1_704_161_511_420_306_491));

@@ -73,7 +73,7 @@ fn known<T: Copy>(word: &str, list: &[(&str, T)], what: &str) -> Result<T, Probl
     list.iter().find(|(name, _)| *name == word).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = list.iter().map(|(name, _)| *name).collect();
         let all = format!("known are {}", names.join(", "));
-        Problem::new(format!("`{word}` is no {what}")).hint(did_you_mean(word, names, &all))
+        Problem::new(format!("`{word}` is not a {what}")).hint(did_you_mean(word, names, &all))
     })
 }
 
@@ -97,7 +97,7 @@ impl CauseTable {
             let kinds = row.kinds.iter().map(|kind| known(kind, &KINDS, "kind of frame"));
             let patterns = row.patterns.iter().map(|text| {
                 Pattern::parse(text)
-                    .ok_or_else(|| Problem::new(format!("the pattern `{text}` fits every name")))
+                    .ok_or_else(|| Problem::new(format!("the pattern `{text}` matches every name")))
             });
             Ok(Row {
                 cause: known(&row.cause, &NAMED, "cause of idle time")?,

@@ -87,7 +87,7 @@ impl NameTable {
         for mut library in file.library {
             if library.starts.is_empty() && library.contains.is_empty() {
                 let told = format!(
-                    "library `{}` has neither `starts` nor `contains`, so no name fits",
+                    "library `{}` has neither `starts` nor `contains`, so no name matches",
                     library.name
                 );
                 return Err(Problem::new(told));
@@ -96,7 +96,7 @@ impl NameTable {
                 for word in words.iter_mut() {
                     if word.is_empty() {
                         let told =
-                            format!("library `{}` has an empty word, which every name fits", library.name);
+                            format!("library `{}` has an empty word, which matches every name", library.name);
                         return Err(Problem::new(told));
                     }
                     word.make_ascii_lowercase();

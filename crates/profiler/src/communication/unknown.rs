@@ -83,7 +83,8 @@ pub fn unknown_kernels(job: &Job, table: &NameTable, computes: &dyn Fn(&str) -> 
 pub fn warnings(unknown: &[UnknownKernel]) -> Vec<Warning> {
     let told = |kernel: &UnknownKernel| {
         let message = format!(
-            "`{}` takes {:.1}% of the time of rank {} on stream {}, which does not compute, and matches no pattern: if it communicates, add it with --kernels",
+            "`{}` takes {:.1}% of the time of rank {} on stream {}, which has no compute kernels, and matches \
+             no pattern: if it communicates, add it with --kernels",
             human::shorten(&kernel.name),
             kernel.share * 100.0,
             kernel.rank,

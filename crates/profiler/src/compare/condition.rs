@@ -60,13 +60,14 @@ impl Condition {
     /// Reads `FIGURE>+3%`, `FIGURE>+5ms`, `FIGURE<-2%`.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let wrong = |message: String| {
-            Problem::new(message)
-                .in_file("--fail-if")
-                .hint("write a figure, `>` or `<`, and a change in % or in time, such as `step_time>+3%` or `host>+2ms`")
+            Problem::new(message).in_file("--fail-if").hint(
+                "use a metric, `>` or `<`, and a change in % or in time, such as `step_time>+3%` or \
+                    `host>+2ms`",
+            )
         };
         let at = text
             .find(['>', '<'])
-            .ok_or_else(|| wrong(format!("`{text}` is no condition: it has neither `>` nor `<`")))?;
+            .ok_or_else(|| wrong(format!("`{text}` is not a condition: it has neither `>` nor `<`")))?;
         let figure = text[..at].trim().to_ascii_lowercase().replace('-', "_");
         let change = text[at + 1..].trim();
         let digits = change.trim_start_matches('+');
@@ -78,7 +79,7 @@ impl Condition {
             .parse()
             .ok()
             .filter(|value: &f64| value.is_finite())
-            .ok_or_else(|| wrong(format!("`{change}` is no change")))?;
+            .ok_or_else(|| wrong(format!("`{change}` is not a change")))?;
         let limit = match unit.trim() {
             "%" => Limit::Relative(value / 100.0),
             "ns" => Limit::Time(value),
@@ -86,10 +87,10 @@ impl Condition {
             "ms" => Limit::Time(value * 1e6),
             "s" => Limit::Time(value * 1e9),
             "" => return Err(wrong(format!("`{change}` has no unit"))),
-            other => return Err(wrong(format!("`{other}` is no unit of a change (%, ns, us, ms, s)"))),
+            other => return Err(wrong(format!("`{other}` is not a unit of a change (%, ns, us, ms, s)"))),
         };
         if figure.is_empty() {
-            return Err(wrong(format!("`{text}` names no figure")));
+            return Err(wrong(format!("`{text}` has no metric")));
         }
         Ok(Self { text: text.to_owned(), figure, above: text[at..].starts_with('>'), limit })
     }
@@ -102,12 +103,13 @@ impl Condition {
     /// Whether figures of any comparison meet it.
     pub fn check_figures(&self, figures: &[Difference]) -> Result<Verdict, Problem> {
         let names = figures.iter().map(|figure| figure.name.as_str());
-        let difference = figures.iter().find(|d| d.name == self.figure).cloned().ok_or_else(|| {
-            let all = format!("figures are {}", names.clone().collect::<Vec<_>>().join(", "));
-            Problem::new(format!("there is no figure `{}`", self.figure))
-                .in_file("--fail-if")
-                .hint(did_you_mean(&self.figure, names, &all))
-        })?;
+        let difference =
+            figures.iter().find(|d| d.name == self.figure).cloned().ok_or_else(|| {
+                let all = format!("figures are {}", names.clone().collect::<Vec<_>>().join(", "));
+                Problem::new(format!("unknown metric `{}`", self.figure))
+                    .in_file("--fail-if")
+                    .hint(did_you_mean(&self.figure, names, &all))
+            })?;
         let change = match self.limit {
             // From nothing to something is more than any share.
             Limit::Relative(_) => {

@@ -248,7 +248,7 @@ fn class_of(compared: &Compared, steps: f64, from_host: bool) -> (CauseClass, Ve
         own.host,
         peers.host,
     );
-    let idle = ns("idle though launched", own.idle, peers.idle);
+    let idle = ns("idle after the launch", own.idle, peers.idle);
     let copy = ns("memory copies", own.copy, peers.copy);
     let mean = Evidence {
         name: if from_host { "mean operator" } else { "mean kernel" }.to_owned(),

@@ -237,7 +237,7 @@ impl Doubts {
         }
         if forced > 0 {
             let collectives = joined.matching.collectives.len();
-            let reason = format!("{forced} waits on {collectives} collectives are in no possible order");
+            let reason = format!("{forced} waits on {collectives} collectives have an impossible order");
             doubts.acquittal.push(reason);
         }
         let unmatched = unmatched(job, joined);
@@ -254,7 +254,7 @@ impl Doubts {
         doubts.acquittal.extend(bounds.map(str::to_owned));
         if !joined.matching.unsaid.is_empty() {
             let lanes: Vec<String> = joined.matching.unsaid.iter().map(ToString::to_string).collect();
-            doubts.acquittal.push(format!("the process groups of {} are not known", lanes.join(", ")));
+            doubts.acquittal.push(format!("the process groups of {} are unknown", lanes.join(", ")));
         }
         doubts
     }

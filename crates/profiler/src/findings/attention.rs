@@ -22,12 +22,13 @@ impl Rule for UnfusedAttention {
     }
 
     fn title(&self) -> &'static str {
-        "Attention that is not fused"
+        "Attention is not fused"
     }
 
     fn text(&self) -> &'static str {
-        "A softmax of its own writes and reads the whole matrix of scores. Reported when such kernels take 2 % of the step; the cost is their time, and memory for the scores comes on top.\n\n\
-         What helps: flash attention (`--attention-backend flash` or `fused`), `scaled_dot_product_attention`."
+        "A separate softmax kernel writes and reads the whole score matrix. Reported if such kernels take 2 % \
+         of the step. Cost: their time. The scores also need memory.\n\n\
+         Remedies: flash attention (`--attention-backend flash` or `fused`), `scaled_dot_product_attention`."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -38,7 +39,7 @@ impl Rule for UnfusedAttention {
         vec![Finding {
             id: self.id().to_owned(),
             message: format!(
-                "softmax kernels of their own take {} of the step: attention is not fused",
+                "separate softmax kernels take {} of the step: attention is not fused",
                 percent(context.share(all))
             ),
             cost: Some(all),

@@ -48,16 +48,21 @@ impl Rule for LowBandwidth {
     }
 
     fn title(&self) -> &'static str {
-        "Collectives move data far below what their link carries"
+        "Collectives are far below the bandwidth of their link"
     }
 
     fn text(&self) -> &'static str {
-        "Bus bandwidth (nccl-tests' convention) of collectives whose ranks were all recorded, from the moment the last rank entered, against the ceiling of the link that bounds the group: the \
-         scale-up link where all ranks fit into one domain, else the network, both by the accelerator that the traces name. Messages that the link would carry in less than 100 us are left out: \
-         latency bounds them. Reported when the median is below half of the ceiling and exposed transfers of the dimension take 1 % of the step; the cost is what 0.8 of the ceiling would save of the \
-         exposed transfers. Where the ceiling is unknown (an accelerator that the catalogue does not have, PCIe without a known network) it is told without a cost when exposed transfers take 3 % of the step.\n\n\
-         Usual reasons: a NIC or cable that runs at a lower rate, traffic over PCIe or sockets instead of NVLink or RDMA, ranks placed so that rings cross the network more than once, too few \
-         channels, compute kernels that hold the SMs. `railwright comm` has every group's rate; `nccl-tests` on the same machines tells link from job."
+        "Bus bandwidth (as in nccl-tests) of collectives with all ranks recorded, from the time the last rank \
+         entered, relative to the limit of the link: the scale-up link if all ranks are in one domain, else \
+         the network, for the accelerator in the traces. Messages shorter than 100 us at full rate are \
+         excluded, because latency dominates. Reported if the median is below half of the limit and exposed \
+         transfers of the dimension take 1 % of the step. Cost: exposed transfer time saved at 80 % of the \
+         limit. If the limit is unknown (accelerator not in the catalogue, PCIe without a known network), it \
+         is reported without a cost from 3 % of the step.\n\n\
+         Common causes: a NIC or cable at a lower rate, traffic over PCIe or sockets instead of NVLink or \
+         RDMA, rank placements with rings that cross the network more than once, too few channels, compute \
+         kernels that occupy the SMs. `railwright comm` shows the rate of every group; `nccl-tests` on the \
+         same machines separates link problems from job problems."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -75,18 +80,18 @@ impl Rule for LowBandwidth {
             let (message, cost, last) = match &sum.link {
                 Some((name, ceiling)) if rate < LOW * ceiling && share >= 0.01 => (
                     format!(
-                        "{what} moves {} a link where {name} carries {}: {}",
+                        "{what} reaches {} per link with a limit of {} ({name}): {}",
                         shown(rate),
                         shown(*ceiling),
                         percent(rate / ceiling)
                     ),
                     Some(exposed * sum.saved / sum.transfers.max(f64::MIN_POSITIVE)),
-                    format!("ceiling: {name} of the accelerator that the traces name"),
+                    format!("limit: {name} of the accelerator in the traces"),
                 ),
                 None if share >= 0.03 => (
-                    format!("{what} moves {} a link; what the link carries is unknown", shown(rate)),
+                    format!("{what} reaches {} per link; the bandwidth of the link is unknown", shown(rate)),
                     None,
-                    "ceiling: unknown".to_owned(),
+                    "limit: unknown".to_owned(),
                 ),
                 _ => return None,
             };
@@ -95,11 +100,13 @@ impl Rule for LowBandwidth {
                 message,
                 cost,
                 evidence: vec![
-                    format!("{} of {size}, the median, among ranks {}", sum.rates.len(), sum.ranks),
+                    format!("{} of {size}, median, over ranks {}", sum.rates.len(), sum.ranks),
                     format!("exposed transfers: {} of the step", percent(share)),
                     last,
                 ],
-                advice: "hold it against nccl-tests on the same machines; look at NIC rates, NVLink and RDMA in NCCL_DEBUG=INFO, and where ranks are placed".to_owned(),
+                advice: "compare with nccl-tests on the same machines; check NIC rates, NVLink and RDMA in \
+                    NCCL_DEBUG=INFO, and rank placement"
+                    .to_owned(),
                 ..Finding::default()
             })
         };

@@ -14,13 +14,15 @@ impl Rule for Copies {
     }
 
     fn title(&self) -> &'static str {
-        "Memory copies in the way of the step"
+        "Memory copies delay the step"
     }
 
     fn text(&self) -> &'static str {
-        "Time in which the device does nothing but copy or fill memory. Reported from 1 % of the step on; the cost is that time. Copies from pageable host memory are named: \
-         they go through a buffer and hold the host up.\n\n\
-         What helps: pinned memory, copies on a stream of their own, no copies to the host within the step, offloading that overlaps."
+        "Time in which the device only copies or fills memory. Reported from 1 % of the step. Cost: that \
+         time. Copies from pageable host memory are listed separately: they use a staging buffer and block \
+         the host.\n\n\
+         Remedies: pinned memory, copies on a separate stream, no copies to the host within the step, \
+         offloading that overlaps."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -32,11 +34,11 @@ impl Rule for Copies {
         let pageable = kinds.iter().any(|(name, _)| name.contains("Pageable"));
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("copies hold the device {} of the step", percent(context.share(lost))),
+            message: format!("copies occupy the device for {} of the step", percent(context.share(lost))),
             cost: Some(lost),
             evidence: context.dearest(kinds, 3),
             advice: if pageable {
-                "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a stream of its own"
+                "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a separate stream"
                     .to_owned()
             } else {
                 "overlap the copy with compute on a separate stream, or remove it".to_owned()

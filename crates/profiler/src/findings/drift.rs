@@ -20,8 +20,10 @@ impl Rule for Drift {
     }
 
     fn text(&self) -> &'static str {
-        "The median of slopes between all pairs of steps (Theil-Sen), over the recording (of more than 2,000 steps, of every n-th). Reported from five steps on when it is 3 % and nearly all pairs (nine of ten) agree; the cost is half of the growth, the mean. \
-         Reasons: falling clocks, memory that fragments, a cache that fills, a data loader that falls behind."
+        "Median slope between all pairs of steps (Theil-Sen) over the recording (every n-th step above 2,000 \
+         steps). Reported from five steps if the growth is 3 % and nine of ten pairs agree. Cost: half of the \
+         growth, which is its mean. Common causes: falling clocks, memory fragmentation, a cache that fills, \
+         a slow data loader."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -48,8 +50,14 @@ impl Rule for Drift {
             id: self.id().to_owned(),
             message: format!("steps grow {} longer over the recording", percent(growth / first)),
             cost: Some(growth / 2.0),
-            evidence: vec![format!("{} the first of {}, {} the last", time(first), steps.len(), time(steps[steps.len() - 1]))],
-            advice: "look at clocks, at the allocator's reserved memory and at the data loader over a longer time (`railwright log`)".to_owned(),
+            evidence: vec![format!(
+                "{} the first of {}, {} the last",
+                time(first),
+                steps.len(),
+                time(steps[steps.len() - 1])
+            )],
+            advice: "check clocks, reserved memory and the data loader over a longer time (`railwright log`)"
+                .to_owned(),
             ..Finding::default()
         }]
     }

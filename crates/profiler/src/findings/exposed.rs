@@ -25,51 +25,63 @@ pub(super) const EXPOSED: [Exposed; 6] = [
     Exposed {
         dimension: Dimension::Tensor,
         id: "exposed-tensor",
-        title: "Tensor parallel communication that nothing hides",
-        text: "Transfers of tensor parallel groups not overlapped with compute. Reported from 3 % of the step; the cost is that time. It comes with every layer, so it grows with the \
-               degree and is worst where a group leaves its NVLink domain.\n\n\
-               What helps: a smaller degree, sequence parallelism with overlapped gathers (`--tp-comm-overlap`), groups within a domain.",
+        title: "Exposed tensor-parallel communication",
+        text: "Transfers of tensor-parallel groups not overlapped with compute. Reported from 3 % of the \
+               step. Cost: that time. It occurs in every layer, so it grows with the TP size and is largest \
+               if a group spans NVLink domains.\n\n\
+               Remedies: a smaller TP size, sequence parallelism with overlapped all-gathers \
+               (`--tp-comm-overlap`), groups within a domain.",
         advice: "overlap it with GEMMs (`--tp-comm-overlap`), or reduce the TP size",
     },
     Exposed {
         dimension: Dimension::Context,
         id: "exposed-context",
-        title: "Context parallel communication that nothing hides",
-        text: "Transfers of context parallel groups not overlapped with compute. Reported from 3 % of the step; the cost is that time. Ring attention hides them when a chunk's \
-               attention takes longer than its keys and values travel: longer sequences, fewer ranks, grouped-query attention.",
-        advice: "use fewer context parallel ranks, or a ring within the NVLink domain and all-to-all across",
+        title: "Exposed context-parallel communication",
+        text: "Transfers of context-parallel groups not overlapped with compute. Reported from 3 % of the \
+               step. Cost: that time. Ring attention overlaps them if the attention of a chunk takes longer \
+               than the transfer of its keys and values: longer sequences, fewer ranks, grouped-query \
+               attention.",
+        advice: "use fewer context-parallel ranks, or a ring within the NVLink domain and all-to-all across \
+            domains",
     },
     Exposed {
         dimension: Dimension::Expert,
         id: "exposed-expert",
-        title: "Expert parallel communication that nothing hides",
-        text: "Transfers of expert parallel groups (dispatch and combine) not overlapped with compute. Reported from 3 % of the step; the cost is that time.\n\n\
-               What helps: two micro batches interleaved (DualPipe, batch overlap), groups within a domain, routing limited to few domains, narrow formats for dispatch, DeepEP.",
-        advice: "interleave two micro batches, keep groups within a domain, dispatch in fp8",
+        title: "Exposed expert-parallel communication",
+        text: "Transfers of expert-parallel groups (dispatch and combine) not overlapped with compute. \
+               Reported from 3 % of the step. Cost: that time.\n\n\
+               Remedies: two interleaved micro-batches (DualPipe, batch overlap), groups within a domain, \
+               routing limited to few domains, low-precision dispatch, DeepEP.",
+        advice: "interleave two micro-batches, keep groups within a domain, dispatch in fp8",
     },
     Exposed {
         dimension: Dimension::Pipeline,
         id: "exposed-pipeline",
-        title: "Messages between stages that nothing hides",
-        text: "Transfers between pipeline stages not overlapped with compute. Reported from 3 % of the step; the cost is that time. Waiting within a message is a bubble, not a transfer.\n\n\
-               What helps: `--overlap-p2p-communication`, fewer virtual stages, messages cut by tensor parallel ranks.",
+        title: "Exposed messages between pipeline stages",
+        text: "Transfers between pipeline stages not overlapped with compute. Reported from 3 % of the step. \
+               Cost: that time. Waiting within a message is a bubble, not a transfer.\n\n\
+               Remedies: `--overlap-p2p-communication`, fewer virtual stages, messages sharded over \
+               tensor-parallel ranks.",
         advice: "overlap messages with passes, or use fewer virtual stages",
     },
     Exposed {
         dimension: Dimension::Data,
         id: "exposed-data",
-        title: "Data parallel communication that nothing hides",
-        text: "Transfers of data parallel groups (gradients, sharded parameters) not overlapped with compute. Reported from 3 % of the step; the cost is that time.\n\n\
-               What helps: `--overlap-grad-reduce` and `--overlap-param-gather`, buckets that suit the network, more micro batches for each reduction, prefetching and \
-               hybrid sharding with FSDP, narrow formats.",
+        title: "Exposed data-parallel communication",
+        text: "Transfers of data-parallel groups (gradients, sharded parameters) not overlapped with compute. \
+               Reported from 3 % of the step. Cost: that time.\n\n\
+               Remedies: `--overlap-grad-reduce` and `--overlap-param-gather`, bucket sizes that suit the \
+               network, more micro-batches per reduction, prefetching and hybrid sharding with FSDP, \
+               low-precision formats.",
         advice: "overlap reduction with the backward pass and gathering with the forward pass; check bucket sizes and prefetching",
     },
     Exposed {
         dimension: Dimension::Other,
         id: "exposed-other",
-        title: "Communication of unknown purpose that nothing hides",
-        text: "Transfers of groups whose dimension could not be inferred, not overlapped with compute. Reported from 3 % of the step; the cost is that time. Give the sizes of \
-               dimensions (`--tp`, `--pp`, ...) to learn which it is.",
+        title: "Exposed communication of unknown purpose",
+        text: "Transfers not overlapped with compute, of groups with an unknown dimension. Reported from 3 % \
+               of the step. Cost: that time. Pass the parallel sizes with `--layout tp=…,dp=…` to attribute \
+               them.",
         advice: "pass `--layout tp=…,dp=…` to attribute these collectives, then overlap them with compute",
     },
 ];

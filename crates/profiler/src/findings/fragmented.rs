@@ -23,9 +23,11 @@ impl Rule for Fragmented {
     }
 
     fn text(&self) -> &'static str {
-        "Collectives of less than 1 MiB are bound by latency. Reported when a rank takes part in 32 of one kind and group in a step and they take 1 % of the step; the cost is three quarters of their shortest times, what \
-         four in one would save.\n\n\
-         What helps: buckets (`--ddp-bucket-size`, `reduce_bucket_size`), coalesced calls, flattened parameters."
+        "Collectives below 1 MiB are limited by latency. Reported if a rank has 32 of one kind and group per \
+         step and they take 1 % of the step. Cost: three quarters of their shortest times, the saving if four \
+         are merged into one.\n\n\
+         Remedies: buckets (`--ddp-bucket-size`, `reduce_bucket_size`), coalesced calls, flattened \
+         parameters."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -56,7 +58,7 @@ impl Rule for Fragmented {
             found.push(Finding {
                 id: self.id().to_owned(),
                 message: format!(
-                    "{:.0} small {operation} calls a step among {ranks} ranks take {}",
+                    "{:.0} small {operation} calls per step over {ranks} ranks take {}",
                     count / steps,
                     percent(context.share(each))
                 ),
@@ -66,7 +68,7 @@ impl Rule for Fragmented {
                     bytes as f64 / count / 1024.0,
                     time(each)
                 )],
-                advice: "put several into one: larger buckets, coalesced calls".to_owned(),
+                advice: "merge them: larger buckets, coalesced calls".to_owned(),
                 ..Finding::default()
             });
         }

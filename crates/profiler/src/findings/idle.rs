@@ -25,32 +25,41 @@ pub(super) const IDLE: [IdleCause; 14] = [
     IdleCause {
         cause: Cause::Allocation,
         id: "memory-allocation",
-        title: "The device waits while memory is allocated",
-        text: "Idle time of the device while its launching thread was in `cudaMalloc`, `cudaFree`, `cudaHostAlloc` or their relatives. PyTorch's caching allocator calls them when \
-               its cache has no block that fits; a retry frees the whole cache first. Reported from 1 % of the step on; the cost is that time.\n\n\
-               What helps: `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, shapes that repeat, a smaller peak, pinned buffers that are kept. `torch.cuda.memory_stats()` counts \
-               `num_alloc_retries` and `num_device_alloc`; `railwright memory-snapshot` shows fragmentation.",
+        title: "Idle time during memory allocation",
+        text: "Idle time of the device while its launching thread was in `cudaMalloc`, `cudaFree`, \
+               `cudaHostAlloc` or similar calls. PyTorch's caching allocator calls them if its cache has no \
+               free block of that size; a retry first frees the whole cache. Reported from 1 % of the step. \
+               Cost: that time.\n\n\
+               Remedies: `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, constant shapes, a lower peak, \
+               persistent pinned buffers. `torch.cuda.memory_stats()` counts `num_alloc_retries` and \
+               `num_device_alloc`; `railwright memory-snapshot` shows fragmentation.",
         least: 0.01,
         message: "memory allocation leaves the device idle",
-        advice: "set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, keep shapes and buffers from step to step, lower the peak; check `num_alloc_retries`",
+        advice: "set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, keep shapes and buffers between \
+            steps, reduce the peak; check `num_alloc_retries`",
     },
     IdleCause {
         cause: Cause::DataLoading,
         id: "data-loading",
-        title: "The device waits for data",
-        text: "Idle time of the device while its host was in a data loader: an annotation, operator or Python function. Reported from 1 % of the step on; the cost is that time.\n\n\
-               What helps: more workers, prefetching, pinned memory, data on local disks, tokenising beforehand.",
+        title: "Idle time during data loading",
+        text: "Idle time of the device while its host was in a data loader: an annotation, operator or Python \
+               function. Reported from 1 % of the step. Cost: that time.\n\n\
+               Remedies: more workers, prefetching, pinned memory, data on local disks, tokenization in \
+               advance.",
         least: 0.01,
         message: "data loading leaves the device idle",
-        advice: "load ahead: `num_workers` above 0, `prefetch_factor`, `pin_memory=True`, tokenised data on a local disk",
+        advice: "prefetch: `num_workers` above 0, `prefetch_factor`, `pin_memory=True`, tokenised data on a \
+            local disk",
     },
     IdleCause {
         cause: Cause::BlockingCopy,
         id: "blocking-copies",
-        title: "The host waits for copies",
-        text: "Idle time of the device while its host was in a copy that returns only when it has ended: `cudaMemcpy`, `hipMemcpyWithStream`, or an asynchronous copy of pageable memory. \
-               Reported from 1 % of the step on; the cost is that time.\n\n\
-               What helps: pinned memory with `non_blocking=True`, tensors made on the device, results read once in many steps.",
+        title: "Idle time during blocking copies",
+        text: "Idle time of the device while its host was in a blocking copy: `cudaMemcpy`, \
+               `hipMemcpyWithStream`, or an asynchronous copy of pageable memory. Reported from 1 % of the \
+               step. Cost: that time.\n\n\
+               Remedies: pinned memory with `non_blocking=True`, tensors created on the device, results read \
+               less often.",
         least: 0.01,
         message: "blocking copies leave the device idle",
         advice: "copy from pinned memory with `non_blocking=True`, create tensors on the device, read results less often",
@@ -58,21 +67,25 @@ pub(super) const IDLE: [IdleCause; 14] = [
     IdleCause {
         cause: Cause::Synchronisation,
         id: "synchronisation",
-        title: "The host waits for the device, then the device waits for the host",
-        text: "Idle time of the device while its host stood in a call that waits for it (`cudaStreamSynchronize`, `.item()`): until the call returns nothing new is \
-               launched. Reported from 1 % of the step on; the cost is that time.\n\n\
-               What helps: no `.item()`, `.cpu()`, `nonzero` or printing of losses in every step; gradient norms and loss scales kept on the device.",
+        title: "Idle time after synchronization",
+        text: "Idle time of the device while its host was in a synchronizing call (`cudaStreamSynchronize`, \
+               `.item()`): no kernel is launched until the call returns. Reported from 1 % of the step. Cost: \
+               that time.\n\n\
+               Remedies: no `.item()`, `.cpu()`, `nonzero` or printing of losses in every step; gradient \
+               norms and loss scales kept on the device.",
         least: 0.01,
         message: "synchronization leaves the device idle",
-        advice: "take `.item()`, `.cpu()`, `nonzero` and explicit synchronization out of the step",
+        advice: "remove `.item()`, `.cpu()`, `nonzero` and explicit synchronization from the step",
     },
     IdleCause {
         cause: Cause::Compilation,
         id: "compilation",
-        title: "The device waits for a compiler",
-        text: "Idle time of the device while its host compiled (XLA, torch.compile, Triton, NVRTC) or loaded modules of kernels: a launch of 1 ms or longer beside an idle \
-               device is counted as one that loads its module first. Reported from 1 % of the step on; the cost is that time.\n\n\
-               What helps: warm-up steps before the recording, a compile cache on disk, shapes that repeat (`mark_dynamic`, padding), `TORCH_LOGS=recompiles` to find the cause of recompiles.",
+        title: "Idle time during compilation",
+        text: "Idle time of the device while its host compiled (XLA, torch.compile, Triton, NVRTC) or loaded \
+               modules of kernels: a launch of 1 ms or longer on an idle device is counted as module loading. \
+               Reported from 1 % of the step. Cost: that time.\n\n\
+               Remedies: warm-up steps before the recording, a compile cache on disk, constant shapes \
+               (`mark_dynamic`, padding), `TORCH_LOGS=recompiles` to find the cause of recompiles.",
         least: 0.01,
         message: "compilation or loading of kernel modules leaves the device idle",
         advice: "record after warm-up; if it recurs, keep shapes constant and look for recompiles with `TORCH_LOGS=recompiles`",
@@ -80,9 +93,11 @@ pub(super) const IDLE: [IdleCause; 14] = [
     IdleCause {
         cause: Cause::GarbageCollection,
         id: "garbage-collection",
-        title: "The device waits for Python's garbage collection",
-        text: "Idle time of the device while its host collected garbage, as recorded by the profiler. Reported from 1 % of the step on; the cost is that time.\n\n\
-               What helps: `gc.disable()` and `gc.collect()` at the same step on all ranks (`--manual-gc`), `gc.freeze()` after initialisation.",
+        title: "Idle time during garbage collection",
+        text: "Idle time of the device while its host collected garbage, as recorded by the profiler. \
+               Reported from 1 % of the step. Cost: that time.\n\n\
+               Remedies: `gc.disable()` and `gc.collect()` at the same step on all ranks (`--manual-gc`), \
+               `gc.freeze()` after initialisation.",
         least: 0.01,
         message: "garbage collection leaves the device idle",
         advice: "call `gc.disable()` and collect at the same step on all ranks (`--manual-gc`), `gc.freeze()` after initialisation",
@@ -90,9 +105,11 @@ pub(super) const IDLE: [IdleCause; 14] = [
     IdleCause {
         cause: Cause::Checkpoint,
         id: "checkpoint",
-        title: "The device waits for a checkpoint",
-        text: "Idle time of the device while its host wrote a checkpoint. Reported from 1 % of the step on; the cost is that time, on average of the recorded steps.\n\n\
-               What helps: asynchronous checkpoints (`torch.distributed.checkpoint.async_save`, `--async-save`), fewer of them, a faster file system.",
+        title: "Idle time during a checkpoint",
+        text: "Idle time of the device while its host wrote a checkpoint. Reported from 1 % of the step. \
+               Cost: that time, averaged over the recorded steps.\n\n\
+               Remedies: asynchronous checkpoints (`torch.distributed.checkpoint.async_save`, \
+               `--async-save`), fewer of them, a faster file system.",
         least: 0.01,
         message: "a checkpoint leaves the device idle",
         advice: "write checkpoints asynchronously (`async_save`), or less often",
@@ -100,9 +117,10 @@ pub(super) const IDLE: [IdleCause; 14] = [
     IdleCause {
         cause: Cause::Evaluation,
         id: "evaluation",
-        title: "The device waits within an evaluation",
-        text: "Idle time of the device within an evaluation. Reported from 1 % of the step on; the cost is that time, on average of the recorded steps.\n\n\
-               What helps: evaluating less often or on other devices, larger batches in evaluation.",
+        title: "Idle time during evaluation",
+        text: "Idle time of the device within an evaluation. Reported from 1 % of the step. Cost: that time, \
+               averaged over the recorded steps.\n\n\
+               Remedies: evaluating less often or on other devices, larger batches in evaluation.",
         least: 0.01,
         message: "evaluation leaves the device idle",
         advice: "evaluate less often, with larger batches, or on other devices",
@@ -110,9 +128,11 @@ pub(super) const IDLE: [IdleCause; 14] = [
     IdleCause {
         cause: Cause::Profiler,
         id: "profiler-overhead",
-        title: "The device waits for the profiler",
-        text: "Idle time of the device while the profiler flushed its buffers. Reported from 1 % of the step on; a run without the profiler does not have it.\n\n\
-               What helps: fewer recorded activities (`with_stack=False`, `record_shapes=False`), a warm-up phase in the profiler's schedule.",
+        title: "Idle time caused by the profiler",
+        text: "Idle time of the device while the profiler flushed its buffers. Reported from 1 % of the step; \
+               a run without the profiler does not have it.\n\n\
+               Remedies: fewer recorded activities (`with_stack=False`, `record_shapes=False`), a warm-up \
+               phase in the profiler's schedule.",
         least: 0.01,
         message: "the profiler leaves the device idle",
         advice: "record less (`with_stack=False`), and leave this time out of comparisons with runs that are not profiled",
@@ -120,32 +140,38 @@ pub(super) const IDLE: [IdleCause; 14] = [
     IdleCause {
         cause: Cause::OtherThread,
         id: "other-thread",
-        title: "Another thread runs while the launching thread does not",
-        text: "Idle time of the device while the launching thread had no recorded frame and a thread that launches nothing ran an operator. Reported from 1 % of the step on; the cost is that \
-               time. The interpreter's lock or missing cores are the usual reasons.\n\n\
-               What helps: work of other threads in processes of their own, more cores for the job, fewer intra-operator threads.",
+        title: "Idle time during operators of another thread",
+        text: "Idle time of the device while the launching thread had no recorded frame and another thread \
+               ran an operator. Reported from 1 % of the step. Cost: that time. Common causes: the Python \
+               GIL, too few cores.\n\n\
+               Remedies: work of other threads in separate processes, more cores for the job, fewer \
+               intra-operator threads.",
         least: 0.01,
         message: "operators of another thread run while the device is idle",
-        advice: "move that work into a process of its own; give the job more cores",
+        advice: "move that work to a separate process; use more cores for the job",
     },
     IdleCause {
         cause: Cause::HostWork,
         id: "host-work",
-        title: "A long call of the host keeps the device idle",
-        text: "Idle time of the device while its host was for 1 ms or longer in one operator, function or call of the runtime without launching. Reported from 1 % of the step on; the cost is \
-               that time.\n\n\
-               What helps: moving the operator to the device, doing it ahead in another process, calling it less often.",
+        title: "Idle time during long host calls",
+        text: "Idle time of the device while its host spent 1 ms or more in one operator, function or runtime \
+               call without launching. Reported from 1 % of the step. Cost: that time.\n\n\
+               Remedies: moving the operator to the device, running it in advance in another process, calling \
+               it less often.",
         least: 0.01,
         message: "long calls on the host leave the device idle",
-        advice: "move these operators to the device, do them ahead in another process, or call them less often",
+        advice: "move these operators to the device, run them in advance in another process, or call them \
+            less often",
     },
     IdleCause {
         cause: Cause::LaunchBound,
         id: "host-bound",
-        title: "The device waits for the host to launch",
-        text: "Idle time of the device whose next kernel had not been launched when the one before ended, while its host went through operators and launches, each of them for less than \
-               1 ms. Reported from 5 % of the step on; the cost is that time.\n\n\
-               What helps: CUDA graphs, torch.compile, fused optimizers, fewer and larger kernels, larger micro-batches, nothing else on the host's cores.",
+        title: "Idle time between kernel launches",
+        text: "Idle time of the device before a kernel that was launched after the end of the previous one, \
+               while its host ran operators and launches shorter than 1 ms. Reported from 5 % of the step. \
+               Cost: that time.\n\n\
+               Remedies: CUDA graphs, torch.compile, fused optimizers, fewer and larger kernels, larger \
+               micro-batches, no other load on the cores of the host.",
         least: 0.05,
         message: "launches leave the device idle",
         advice: "reduce launches: CUDA graphs, torch.compile, fused kernels, larger micro-batches; keep host cores free",
@@ -153,10 +179,12 @@ pub(super) const IDLE: [IdleCause; 14] = [
     IdleCause {
         cause: Cause::LaunchLatency,
         id: "launch-latency",
-        title: "Work starts long after it was launched, on an idle device",
-        text: "Idle time of the device after the next work had been launched within the same gap, where that work started 1 ms or more after its launch returned. A launch takes some 10 us to \
-               arrive. Reported from 1 % of the step on; the cost is that time.\n\n\
-               Reasons: another process on the device, a driver that is throttled by the profiler, work of streams that was not recorded. `nvidia-smi` shows other processes.",
+        title: "Idle time between launch and start",
+        text: "Idle time of the device between a launch and the start of its kernel, if the kernel started 1 \
+               ms or more after the launch returned. Usual launch latency is about 10 us. Reported from 1 % \
+               of the step. Cost: that time.\n\n\
+               Common causes: another process on the device, driver overhead of the profiler, unrecorded work \
+               on other streams. `nvidia-smi` shows other processes.",
         least: 0.01,
         message: "launched work starts late on an idle device",
         advice: "check for other processes on the device, and compare the step time without the profiler",
@@ -164,10 +192,12 @@ pub(super) const IDLE: [IdleCause; 14] = [
     IdleCause {
         cause: Cause::Unknown,
         id: "idle-unknown",
-        title: "The device waits for its host for an unknown reason",
-        text: "Idle time of the device while its host recorded nothing for 1 ms or longer, or nothing but an annotation. Reported from 1 % of the step on; the cost is that time.\n\n\
-               What helps: recording with `with_stack=True`, which adds the Python functions; annotations (`record_function`) around data loading, logging and checkpoints. Garbage \
-               collection, locks and other processes on the host's cores leave no frame either.",
+        title: "Idle time with an unknown host cause",
+        text: "Idle time of the device while its host recorded nothing for 1 ms or longer, or only an \
+               annotation. Reported from 1 % of the step. Cost: that time.\n\n\
+               Remedies: recording with `with_stack=True`, which adds Python functions; annotations \
+               (`record_function`) around data loading, logging and checkpoints. Garbage collection, locks \
+               and other processes on the host's cores leave no frame either.",
         least: 0.01,
         message: "the device is idle and the recorded frames show no cause",
         advice: "record with `with_stack=True`, or annotate data loading, logging and checkpoints with `record_function`",
@@ -215,7 +245,7 @@ impl Rule for IdleCause {
         let mut evidence: Vec<String> = shown
             .map(|row| {
                 format!(
-                    "{}: {} of a step in {} gaps, longest {}",
+                    "{}: {} per step in {} gaps, longest {}",
                     place(row),
                     time(row.mean_ns),
                     row.count,
@@ -238,7 +268,7 @@ impl Rule for IdleCause {
             cost: Some(lost),
             evidence,
             advice: if bound && context.from_host() {
-                "call fewer, larger operators: compilation, larger micro batches; keep the host's cores free"
+                "call fewer, larger operators: compilation, larger micro-batches; keep cores of the host free"
             } else {
                 self.advice
             }
@@ -253,7 +283,7 @@ fn kernels(context: &Context<'_>) -> String {
     let kernels = context.kernels().filter(|(k, _)| k.role == Role::Compute);
     let (count, duration) = kernels.fold((0, 0), |(n, d), (k, _)| (n + k.count, d + k.duration));
     let mean = duration as f64 / count.max(1) as f64;
-    format!("{:.0} {} a step of {} on average", count as f64 / context.samples(), context.work(), time(mean))
+    format!("{:.0} {} per step, {} on average", count as f64 / context.samples(), context.work(), time(mean))
 }
 
 /// The rank with most of a cause, where it has far more than its share.
@@ -269,7 +299,7 @@ fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<String> {
         .max_by_key(|&(time, rank)| (time, std::cmp::Reverse(rank)))?;
     let share = most as f64 / all.max(1) as f64;
     (ranks.len() > 1 && share * ranks.len() as f64 > 1.5)
-        .then(|| format!("rank {rank} has {} of it", percent(share)))
+        .then(|| format!("rank {rank}: {} of it", percent(share)))
 }
 
 /// The step with most of a cause, where it has far more than its share.
@@ -285,5 +315,5 @@ fn in_steps(context: &Context<'_>, cause: Cause) -> Option<String> {
         .max_by_key(|&(time, step)| (time, std::cmp::Reverse(step)))?;
     let share = most as f64 / all.max(1) as f64;
     (count > 1 && share > 0.5 && share * count as f64 > 1.5)
-        .then(|| format!("step {} has {} of it", context.windows.name(step), percent(share)))
+        .then(|| format!("step {}: {} of it", context.windows.name(step), percent(share)))
 }

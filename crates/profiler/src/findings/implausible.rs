@@ -42,13 +42,15 @@ impl Rule for ImplausibleBandwidth {
     }
 
     fn title(&self) -> &'static str {
-        "Collectives last far longer than their bytes can take"
+        "Collectives are much slower than their bytes explain"
     }
 
     fn text(&self) -> &'static str {
-        "One rank of a group was recorded, and even the fastest of at least three collectives of one kind moves its bytes at less than 5 % of the link's rate. Either other ranks were late in all of them, or the \
-         transport is broken (sockets instead of RDMA or NVLink). The cost is an upper bound: all exposed time of these collectives beyond bytes over the link's rate. Reported from 3 % of the step on. \
-         Collectives that the link carries in less than 20 us are left out."
+        "Only one rank of a group was recorded, and even the fastest of at least three collectives of one \
+         kind is below 5 % of the link bandwidth. Either other ranks were late in all of them, or the \
+         transport is wrong (sockets instead of RDMA or NVLink). Cost: an upper bound, all exposed time of \
+         these collectives beyond bytes / link bandwidth. Reported from 3 % of the step. Collectives shorter \
+         than 20 us at full rate are excluded."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -65,7 +67,8 @@ impl Rule for ImplausibleBandwidth {
             Some(Finding {
                 id: self.id().to_owned(),
                 message: format!(
-                    "{what} {} moves {} at most where the link carries {} ({}): other ranks are late, or the transport is broken",
+                    "{what} {} reaches at most {} of {} per link ({}): other ranks are late, or the transport \
+                     is wrong",
                     operation.map_or("collective", |operation| operation.name()),
                     shown(rate),
                     shown(link),
@@ -76,7 +79,7 @@ impl Rule for ImplausibleBandwidth {
                 evidence: vec![
                     format!("{} collectives; the fastest is compared", sum.count),
                     format!(
-                        "their bytes take {} over the link, they last {}",
+                        "{} at full link bandwidth, {} measured",
                         time(sum.least / f64::from(sum.count)),
                         time(sum.time / f64::from(sum.count))
                     ),

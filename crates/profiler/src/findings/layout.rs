@@ -30,12 +30,14 @@ impl Rule for Layout {
     }
 
     fn title(&self) -> &'static str {
-        "Kernels that only move data about"
+        "Layout and format conversions"
     }
 
     fn text(&self) -> &'static str {
-        "Copies between layouts and formats, transposes, concatenations. Reported from 4 % of the step on; the cost is their time.\n\n\
-         What helps: layouts that kernels take as they are, casts fused into their neighbours, weights kept in the format of the products, buffers instead of concatenations."
+        "Copies between layouts and formats, transposes and concatenations. Reported from 4 % of the step. \
+         Cost: their time.\n\n\
+         Remedies: layouts that kernels accept directly, casts fused into adjacent kernels, weights kept in \
+         the GEMM format, preallocated buffers instead of concatenations."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -46,13 +48,13 @@ impl Rule for Layout {
         vec![Finding {
             id: self.id().to_owned(),
             message: format!(
-                "{} that only move data take {} of the step",
+                "{} for layout and format conversions take {} of the step",
                 context.work(),
                 percent(context.share(all))
             ),
             cost: Some(all),
             evidence: context.dearest(moved, 3),
-            advice: "find which operator asks for another layout or format, and give it that from the start"
+            advice: "find the operator that needs another layout or format, and produce that format directly"
                 .to_owned(),
             ..Finding::default()
         }]

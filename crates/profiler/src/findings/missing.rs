@@ -19,8 +19,9 @@ impl Rule for MissingRanks {
     }
 
     fn text(&self) -> &'static str {
-        "Of some ranks of the job there is no trace. Sums are of the ranks that are there; whoever was waited for may be among the others. It costs nothing.\n\n\
-         Record one rank of every pipeline stage and all ranks of one replica at least."
+        "Some ranks of the job have no trace. Sums cover the traced ranks; the ranks that cause waits may be \
+         among the others. No cost.\n\n\
+         Record at least one rank of every pipeline stage and all ranks of one replica."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

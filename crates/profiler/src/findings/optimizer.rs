@@ -20,8 +20,10 @@ impl Rule for Optimizer {
     }
 
     fn text(&self) -> &'static str {
-        "Arithmetic of clipping and updating. Reported from 8 % of the step on; the cost is what lies above 4 %, which fused and sharded optimizers need at usual batch sizes.\n\n\
-         What helps: fused or multi-tensor updates, an optimizer that is sharded over replicas (`--use-distributed-optimizer`, ZeRO), more micro batches for each update."
+        "Compute of gradient clipping and parameter update. Reported from 8 % of the step. Cost: the time \
+         above 4 %, which is usual for fused and sharded optimizers.\n\n\
+         Remedies: fused or multi-tensor updates, an optimizer sharded over replicas \
+         (`--use-distributed-optimizer`, ZeRO), more micro-batches per update."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

@@ -22,9 +22,11 @@ impl Rule for Overlap {
     }
 
     fn text(&self) -> &'static str {
-        "Data-parallel communication that could overlap with backward and forward passes: less than half of it is hidden. Reported when exposed time is 2 % of the step and arithmetic is longer \
-         than it; the cost is what half would save.\n\n\
-         What helps: `--overlap-grad-reduce`, `--overlap-param-gather`, FSDP prefetching (`forward_prefetch`, `backward_prefetch`), a stream of its own for communication."
+        "Less than half of the data-parallel communication overlaps with backward and forward passes. \
+         Reported if the exposed time is 2 % of the step and compute takes longer. Cost: the saving at \
+         half.\n\n\
+         Remedies: `--overlap-grad-reduce`, `--overlap-param-gather`, FSDP prefetching (`forward_prefetch`, \
+         `backward_prefetch`), a stream of its own for communication."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -42,7 +44,7 @@ impl Rule for Overlap {
         vec![Finding {
             id: self.id().to_owned(),
             message: format!(
-                "of the data parallel communication {} is hidden, though there is arithmetic to hide it",
+                "only {} of data-parallel communication is overlapped, although enough compute is available",
                 percent(1.0 - exposed / whole.max(exposed))
             ),
             cost: Some(0.5 * exposed),
@@ -53,7 +55,7 @@ impl Rule for Overlap {
                 time(whole),
                 time(arithmetic)
             )],
-            advice: "turn overlapped reduction and gathering on".to_owned(),
+            advice: "enable overlapped reduction and all-gather".to_owned(),
             ..Finding::default()
         }]
     }

@@ -16,14 +16,16 @@ impl Rule for HostPauses {
     }
 
     fn title(&self) -> &'static str {
-        "A host pauses in some steps"
+        "Host pauses in some steps"
     }
 
     fn text(&self) -> &'static str {
-        "Idle time of a device before launches (or unexplained) in one step, beyond the rank's median step by 5 % of a step at least. In a synchronous job everyone waits, so the cost is the sum over steps of \
-         the longest pause, on average for a step. The cause is told where the host's frames show it for half of the pauses' time. Garbage collection leaves no frame: it pauses 0.1 to 0.5 s and hits \
-         ranks at different steps.\n\n\
-         What helps: what helps against the cause; where none was recorded, `with_stack=True`, and `gc.disable()` with `gc.collect()` at the same step on all ranks (`--manual-gc`)."
+        "Idle time of a device before launches (or unexplained) in one step, at least 5 % of a step above the \
+         median step of the rank. In a synchronous job all ranks wait. Cost: the longest pause of each step, \
+         averaged over steps. The cause is reported if host frames show it for half of the paused time. \
+         Garbage collection leaves no frame: it takes 0.1 to 0.5 s, in different steps on each rank.\n\n\
+         Remedies: those of the cause; if none was recorded, `with_stack=True`, and `gc.disable()` with \
+         `gc.collect()` at the same step on all ranks (`--manual-gc`)."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -68,11 +70,16 @@ impl Rule for HostPauses {
             evidence: worst
                 .iter()
                 .take(4)
-                .map(|(pause, rank, step)| format!("rank {rank} pauses {} in step {}", time(*pause), context.windows.name(*step)))
+                .map(|(pause, rank, step)| {
+                    format!("rank {rank} pauses {} in step {}", time(*pause), context.windows.name(*step))
+                })
                 .collect(),
             advice: known
                 .and_then(|(cause, _)| idle::advice(cause))
-                .unwrap_or("record with `with_stack=True` to see what hosts do; garbage collection, locks and other processes leave no frame")
+                .unwrap_or(
+                    "record with `with_stack=True` to find the cause; garbage collection, locks and \
+                    other processes leave no frame",
+                )
                 .to_owned(),
             ..Finding::default()
         }]

@@ -14,13 +14,16 @@ impl Rule for PipelineBubble {
     }
 
     fn title(&self) -> &'static str {
-        "Stages wait for their neighbours"
+        "Pipeline bubble"
     }
 
     fn text(&self) -> &'static str {
-        "Time in which a stage has no pass to run. An ideal schedule of m micro batches on p stages with v virtual ones wastes (p-1)/(v m + p-1). Reported from 10 % of the step on; the cost is that time.\n\n\
-         What helps: more micro batches, virtual stages, zero-bubble schedules, fewer stages; an even division of layers with embedding and head counted (`railwright balance`). \
-         `railwright pipeline` divides it into schedule, imbalance, messages and stalls."
+        "Time in which a stage has no pass to run. The bubble of an ideal schedule with m micro-batches, p \
+         stages and v virtual stages is (p-1)/(v m + p-1). Reported from 10 % of the step. Cost: that \
+         time.\n\n\
+         Remedies: more micro-batches, virtual stages, zero-bubble schedules, fewer stages; balanced stages \
+         that count embedding and head (`railwright balance`). `railwright pipeline` divides it into \
+         schedule, imbalance, messages and stalls."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -31,7 +34,7 @@ impl Rule for PipelineBubble {
         let parts = [Bubble::Schedule, Bubble::Imbalance, Bubble::Message, Bubble::Stall, Bubble::Undivided];
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("stages wait for their neighbours {} of the step", percent(context.share(lost))),
+            message: format!("the pipeline bubble is {} of the step", percent(context.share(lost))),
             cost: Some(lost),
             evidence: parts
                 .into_iter()

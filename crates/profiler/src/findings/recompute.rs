@@ -14,13 +14,15 @@ impl Rule for Recompute {
     }
 
     fn title(&self) -> &'static str {
-        "Forward work done again"
+        "Recompute"
     }
 
     fn text(&self) -> &'static str {
-        "Arithmetic that the backward pass repeats because activations were not kept. Reported from 5 % of the step on; the cost is that time.\n\n\
-         What helps: recompute only what is cheap and large (attention's core, activation functions, norms), fewer layers, or on fewer stages; `railwright recompute` solves it for a run, \
-         `railwright memory` says what is left."
+        "Forward compute repeated in the backward pass, because activations were not kept. Reported from 5 % \
+         of the step. Cost: that time.\n\n\
+         Remedies: recompute only cheap modules with large outputs (core attention, activation functions, \
+         norms), fewer layers, or fewer stages; `railwright recompute` finds the best choice, `railwright \
+         memory` shows the free memory."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -30,11 +32,10 @@ impl Rule for Recompute {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("recomputing takes {} of the step", percent(context.share(lost))),
+            message: format!("recompute takes {} of the step", percent(context.share(lost))),
             cost: Some(lost),
-            evidence: vec![format!("{} of a step of forward work within backward passes", time(lost))],
-            advice: "recompute selectively: `railwright recompute` finds which modules of how many layers"
-                .to_owned(),
+            evidence: vec![format!("{} per step of forward compute within backward passes", time(lost))],
+            advice: "recompute selectively: `railwright recompute` finds modules and layers".to_owned(),
             ..Finding::default()
         }]
     }

@@ -18,15 +18,18 @@ impl Rule for BelowRoofline {
     }
 
     fn title(&self) -> &'static str {
-        "Operators are far from the accelerator's peak"
+        "Operators are far below the roofline"
     }
 
     fn text(&self) -> &'static str {
-        "FLOP and bytes of operators follow from their recorded shapes (`record_shapes=True`); the roofline is the larger of FLOP over the peak in the kernel's format and bytes over the memory's \
-         bandwidth. Reported when operators would save 3 % of the step at 70 % of the roofline; the cost is that saving. Kernels of less than 10 us are left out: their start dominates. A causal mask halves \
-         the FLOP of attention and is not recorded, so attention may be better than shown.\n\n\
-         What helps: for GEMMs other formats, aligned dimensions and larger batches; for convolutions `channels_last` and other algorithms (`cudnn.benchmark`); for memory-bound operators \
-         contiguous tensors and fusion (`torch.compile`)."
+        "FLOP and bytes of operators follow from their recorded shapes (`record_shapes=True`); the roofline \
+         time is the larger of FLOPs / peak in the format of the kernel and bytes / memory bandwidth. \
+         Reported if operators at 70 % of the roofline save 3 % of the step. Cost: that saving. Kernels \
+         shorter than 10 us are excluded, because their launch dominates. A causal mask halves the FLOP of \
+         attention and is not recorded, so attention may be better than shown.\n\n\
+         Remedies: for GEMMs other formats, aligned dimensions and larger batches; for convolutions \
+         `channels_last` and other algorithms (`cudnn.benchmark`); for memory-bound operators contiguous \
+         tensors and fusion (`torch.compile`)."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

@@ -16,13 +16,14 @@ impl Rule for SlowChip {
     }
 
     fn title(&self) -> &'static str {
-        "The same kernels take longer on some devices"
+        "Slow devices"
     }
 
     fn text(&self) -> &'static str {
-        "Kernels of the same name are compared with the median rank. Reported when that costs 0.5 % of the step on average, or 2 % on one rank. The cost is the time \
-         of the label `slower chip`, the mean over ranks; a synchronous step loses what the slowest rank loses, which `straggler` replays.\n\n\
-         Reasons: thermal or power limits, a lower clock, a device with errors, another tenant."
+        "Kernels of the same name are compared with the median rank. Reported if the difference is 0.5 % of \
+         the step on average, or 2 % on one rank. Cost: time of the label `slower chip`, mean over ranks. The \
+         cost of the slowest rank to a synchronous step is that of `straggler`.\n\n\
+         Common causes: thermal or power limits, lower clocks, device errors, another tenant."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -63,7 +64,7 @@ impl Rule for SlowChip {
                 .chain([format!("at most {} of the step ({}) on one rank", percent(context.share(worst)), time(worst))])
                 .collect(),
             advice: if context.from_host() {
-                "compare processors, their clocks, threads and other load of these hosts with the others"
+                "compare CPU models, clocks, threads and other load of these hosts with the others"
             } else {
                 "compare clocks, temperature and power of these devices with the others; move the job off them"
             }

@@ -15,12 +15,13 @@ impl Rule for SlowLink {
     }
 
     fn title(&self) -> &'static str {
-        "A group or a pipeline stage that delays the job"
+        "Slow link or pipeline stage"
     }
 
     fn text(&self) -> &'static str {
-        "A process group whose transfers of equal size take a fifth longer than those of its peers, or a pipeline stage whose arithmetic takes a tenth longer than that of the median stage. The cost \
-         is by replay: what the step would take with transfers or arithmetic like the others'. Reported when that is above the noise of steps and above 0.5 % of the step."
+        "A process group with transfers 20 % slower than those of its peers at the same size, or a pipeline \
+         stage with compute 10 % slower than the median stage. Cost: by replay with transfers or compute at \
+         the speed of the peers. Reported if it is above the noise of steps and above 0.5 % of the step."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -33,13 +34,14 @@ impl Rule for SlowLink {
             let (message, evidence, advice) = match named.stage {
                 Some(stage) => (
                     format!(
-                        "stage {stage} (ranks {ranks}) computes longer than the other stages: {share} of the step"
+                        "stage {stage} (ranks {ranks}) takes longer to compute than the other stages: {share} \
+                         of the step"
                     ),
                     vec![format!("{} per step by replay", time(cost))],
-                    "move layers to other stages (`railwright balance`), counting the embedding and the head",
+                    "move layers to other stages, with embedding and head included (`railwright balance`)",
                 ),
                 None => (
-                    format!("transfers among ranks {ranks} are slow: {share} of the step"),
+                    format!("transfers between ranks {ranks} are slow: {share} of the step"),
                     transfers
                         .map(|group| {
                             let operation = group.operation.map_or("unknown", |operation| operation.name());

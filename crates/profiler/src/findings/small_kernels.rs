@@ -20,12 +20,14 @@ impl Rule for SmallKernels {
     }
 
     fn title(&self) -> &'static str {
-        "Kernels too small for the device"
+        "Launch-bound small kernels"
     }
 
     fn text(&self) -> &'static str {
-        "Kernels of at most 8 us with gaps of at most 50 us between them: launches set the pace. Reported when the gaps before such kernels take 2 % of the step; the cost is these gaps.\n\n\
-         What helps: CUDA graphs, compilation that fuses elementwise work, multi-tensor optimizers, larger micro batches."
+        "Kernels of at most 8 us with gaps of at most 50 us between them: launch latency dominates. Reported \
+         if the gaps before such kernels take 2 % of the step. Cost: these gaps.\n\n\
+         Remedies: CUDA graphs, compilation that fuses element-wise kernels, multi-tensor optimizers, larger \
+         micro-batches."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -61,7 +63,7 @@ impl Rule for SmallKernels {
             ),
             cost: Some(lost),
             evidence: [format!(
-                "{:.0} such gaps a step, {} together",
+                "{:.0} such gaps per step, {} in total",
                 count as f64 / context.samples(),
                 time(lost)
             )]

@@ -17,14 +17,16 @@ impl Rule for Straggler {
     }
 
     fn title(&self) -> &'static str {
-        "A rank that the others wait for"
+        "Straggler rank"
     }
 
     fn text(&self) -> &'static str {
-        "Waits are charged to the rank that came late and followed to the root; the cost is by replay: what the step would take had that rank run like the median of its peers. \
-         Reported when that is above the noise of steps and above 0.5 % of the step. Classes: slow chip (the same kernels take longer), more work (more kernels at the same rate), slow \
-         host (the device is idle until it launches), slow link (transfers longer than those of peers with the same bytes), memory copies, schedule.\n\n\
-         `railwright stragglers` has every rank with its moments."
+        "Waits are attributed to the late rank and traced to the root cause. Cost: by replay with that rank \
+         at the median speed of its peers. Reported if it is above the noise of steps and above 0.5 % of the \
+         step. Classes: slow chip (the same kernels take longer), more work (more kernels at the same rate), \
+         slow host (the device is idle until it launches), slow link (transfers longer than those of peers \
+         with the same bytes), memory copies, schedule.\n\n\
+         `railwright stragglers` lists all ranks with times."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -102,21 +104,23 @@ fn shown(culprit: &Culprit, several: bool) -> Vec<String> {
 fn advice(cause: CauseClass, from_host: bool) -> &'static str {
     match cause {
         CauseClass::SlowChip | CauseClass::SlowHost if from_host => {
-            "look at this host's processors: other processes, threads that share a core, clocks and temperature, garbage collection, data loading"
+            "check the CPUs of this host: other processes, threads that share a core, clocks and temperature, \
+             garbage collection, data loading"
         }
         CauseClass::SlowChip => {
-            "look at this device's clocks, temperature and power; drain the host if it stays slow"
+            "check clocks, temperature and power of this device; drain the host if it stays slow"
         }
         CauseClass::MoreWork => "balance the work: sequence lengths, experts, layers of stages",
         CauseClass::SlowHost => {
-            "compare this host's processors and clocks with those of its peers; record with `with_stack=True` where no frame shows the cause"
+            "compare CPUs and clocks of this host with its peers; record with `with_stack=True` if no frame \
+             shows the cause"
         }
         CauseClass::SlowLink => {
             "check the NIC, cable and NVLink of this rank; `railwright comm` compares its transfers with its peers"
         }
         CauseClass::Copies => "copy from pinned memory, overlap the copy with compute, or remove it",
         CauseClass::Schedule | CauseClass::Unknown => {
-            "record this rank and its neighbours with stacks to see what it does meanwhile"
+            "record this rank and its neighbours with stacks to find the cause"
         }
     }
 }

@@ -27,12 +27,14 @@ impl Rule for Throttling {
     }
 
     fn title(&self) -> &'static str {
-        "The same kernels take longer as time goes by"
+        "Kernels slow down over time"
     }
 
     fn text(&self) -> &'static str {
-        "Medians of matrix products and attention of the same name in the last third of the recording over those in the first third, weighted with their time, on each rank. Reported from 3 % on; the cost is that \
-         share of their time. Clocks fall when a device grows hot or draws too much power; the first steps of a recording are often cooler, so a recording in the middle of a run is the better witness."
+        "Median GEMM and attention times in the last third of the recording relative to the first third, by \
+         kernel name, weighted by time, per rank. Reported from 3 %. Cost: that share of their time. Clocks \
+         fall at high temperature or power. The first steps of a recording are often cooler, so record in the \
+         middle of a run."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -79,7 +81,7 @@ impl Rule for Throttling {
         ranks.sort_unstable();
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("{} grow slower over the recording on {}", context.work(), human::ranks(&ranks)),
+            message: format!("{} slow down over the recording on {}", context.work(), human::ranks(&ranks)),
             cost: Some(lost),
             evidence: slower
                 .iter()

@@ -22,12 +22,14 @@ impl Rule for UnbalancedExperts {
     }
 
     fn title(&self) -> &'static str {
-        "Experts carry different loads"
+        "Unbalanced experts"
     }
 
     fn text(&self) -> &'static str {
-        "Time of grouped matrix products by rank: the rank with the most tokens delays the others. Reported when the most loaded rank is 10 % above the mean and that costs 1 % of the step; the cost is the difference.\n\n\
-         What helps: a load-balancing loss or bias, capacity factors, groups of experts placed by load, larger micro batches."
+        "Time of grouped GEMMs by rank: the rank with the most tokens delays the others. Reported if the most \
+         loaded rank is 10 % above the mean and the difference is 1 % of the step. Cost: the difference.\n\n\
+         Remedies: a load-balancing loss or bias, capacity factors, groups of experts placed by load, larger \
+         micro batches."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -56,7 +58,7 @@ impl Rule for UnbalancedExperts {
         vec![Finding {
             id: self.id().to_owned(),
             message: format!(
-                "experts are unbalanced: rank {rank} computes {} more than the mean",
+                "experts are unbalanced: rank {rank} has {} more load than the mean",
                 percent(most / mean - 1.0)
             ),
             cost: Some(most - mean),

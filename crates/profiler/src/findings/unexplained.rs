@@ -14,11 +14,12 @@ impl Rule for Unexplained {
     }
 
     fn title(&self) -> &'static str {
-        "Idle time that nothing explains"
+        "Idle time without a recorded cause"
     }
 
     fn text(&self) -> &'static str {
-        "The device was idle and the trace does not say why: launches were not recorded, or the host did nothing that the recorder sees (a sleep, a blocked thread). Reported from 5 % of the step on."
+        "The device was idle for an unknown reason: launches were not recorded, or the host activity was \
+         invisible to the recorder (a sleep, a blocked thread). Reported from 5 % of the step."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

@@ -17,8 +17,10 @@ impl Rule for VaryingSteps {
     }
 
     fn text(&self) -> &'static str {
-        "The mean step against the median one. Reported from three steps on when the mean is 2 % longer; the cost is the difference. `railwright log` sees thousands of steps where a trace has a handful.\n\n\
-         Reasons: checkpoints, evaluation, garbage collection, sequences of different lengths, a network that is shared."
+        "Mean step time relative to the median. Reported from three steps if the mean is 2 % longer. Cost: \
+         the difference. `railwright log` covers thousands of steps, a trace only a few.\n\n\
+         Common causes: checkpoints, evaluation, garbage collection, sequences of different lengths, a shared \
+         network."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -40,12 +42,12 @@ impl Rule for VaryingSteps {
         vec![Finding {
             id: self.id().to_owned(),
             message: format!(
-                "steps differ: on average they are {} longer than the typical one",
+                "step times vary: the mean is {} above the median",
                 percent(mean / median - 1.0)
             ),
             cost: Some(mean - median),
             evidence: vec![format!(
-                "{} the shortest, {} the typical, {} the longest of {}",
+                "{} shortest, {} median, {} longest of {}",
                 time(steps[0] as f64),
                 time(median),
                 time(steps[steps.len() - 1] as f64),

@@ -17,13 +17,15 @@ impl Rule for Waiting {
     }
 
     fn title(&self) -> &'static str {
-        "Ranks wait for each other, and no one rank is to blame"
+        "Ranks wait for each other without a single cause"
     }
 
     fn text(&self) -> &'static str {
-        "Waiting inside collectives without arithmetic next to it, where no rank, link or stage is named. Reported from 5 % of the step on; the cost is that time. Where the replay is off or a rank cannot \
-         be matched, the ranks with most waits are listed and the cause is left open. Otherwise ranks are late in turn. Usual reasons: hosts that pause at different times (garbage \
-         collection), sequences of different lengths, experts of different load."
+        "Waiting inside collectives without overlapped compute, if no rank, link or stage is identified as \
+         the cause. Reported from 5 % of the step. Cost: that time. If the replay is inaccurate or a rank \
+         cannot be matched, the ranks with the most waits are listed and the cause is unknown. Otherwise \
+         ranks are late in turn. Common causes: hosts that pause at different times (garbage collection), \
+         sequences of different lengths, experts of different load."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -60,7 +62,7 @@ impl Rule for Waiting {
             Verdict::None if ranks.first().is_some_and(|rank| rank.waits_share > 0.5) => (
                 format!("ranks wait for each other {share} of the step, mostly for rank {}", ranks[0].rank),
                 most.chain(groups).collect(),
-                "record this rank and its neighbours with stacks to see what it does meanwhile",
+                "record this rank and its neighbours with stacks to find the cause",
             ),
             Verdict::None => (
                 format!(

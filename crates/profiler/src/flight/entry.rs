@@ -228,10 +228,8 @@ pub(super) fn record(label: &str, content: Content, bytes: usize) -> Result<Flig
         None => {
             let why = damage.map_or_else(String::new, |(at, why)| format!(" ({why}; byte {at})"));
             let problem =
-                Problem::new(format!("no flight record: there are no `entries`{why}")).in_file(label);
-            return Err(
-                problem.hint("a dump of the flight recorder holds `version`, `pg_config` and `entries`")
-            );
+                Problem::new(format!("not a flight record: `entries` is missing{why}")).in_file(label);
+            return Err(problem.hint("a flight-recorder dump contains `version`, `pg_config` and `entries`"));
         }
     };
     let Entries { read, seen } = entries;

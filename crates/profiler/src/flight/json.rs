@@ -72,9 +72,9 @@ impl<'a> Salvage<'a> {
     fn cut(&mut self, at: usize, within: &str) {
         let lost = self.bytes.len() - at;
         self.report.note(DamageKind::Truncated, at as u64, || match lost {
-            0 => format!("the file breaks off {within}"),
-            1 => format!("the file breaks off {within}; its last byte was left out"),
-            _ => format!("the file breaks off {within}; its last {lost} bytes were left out"),
+            0 => format!("the file is truncated {within}"),
+            1 => format!("the file is truncated {within}; its last byte was ignored"),
+            _ => format!("the file is truncated {within}; its last {lost} bytes were ignored"),
         });
     }
 
@@ -114,7 +114,7 @@ impl<'a> Salvage<'a> {
             // Where brackets are damaged, what follows may have been taken for a part of the value.
             (Some(end), None) if self.next_member(value, end).is_none() => {
                 self.report.note(DamageKind::UnreadableEvent, value as u64, || {
-                    format!("`{name}` could not be read and was left out")
+                    format!("`{name}` could not be read and was ignored")
                 });
                 Some(end)
             }
@@ -168,7 +168,7 @@ impl<'a> Salvage<'a> {
         }
         match found {
             Some(_) => self.report.note(DamageKind::UnreadableEvent, at as u64, || {
-                format!("{what} could not be read and was left out")
+                format!("{what} could not be read and was ignored")
             }),
             None => self.cut(at, &format!("within {what}")),
         }

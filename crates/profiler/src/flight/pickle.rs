@@ -56,7 +56,8 @@ impl<'a> Machine<'a> {
 
     fn problem(&self, what: &str) -> Problem {
         Problem::new(format!("{what} at byte {} of this pickle", self.at)).in_file(self.label).hint(
-            "a flight record is plain data; was the file cut short, or is it another pickle? JSON dumps are read as well",
+            "a flight record is plain data: the file may be truncated, or another kind of pickle; JSON dumps \
+             are also supported",
         )
     }
 
@@ -121,7 +122,7 @@ impl<'a> Machine<'a> {
         let at = self.stack.last().copied();
         match at.and_then(|at| self.store.get_mut(at)) {
             Some(Part::List(list)) => list.extend_from_slice(items),
-            _ => return Err(self.problem("something is added to what is no list")),
+            _ => return Err(self.problem("an item is added to a value that is not a list")),
         }
         Ok(())
     }
@@ -130,7 +131,7 @@ impl<'a> Machine<'a> {
         let at = self.stack.last().copied();
         match at.and_then(|at| self.store.get_mut(at)) {
             Some(Part::Dictionary(all)) => all.extend(items.chunks_exact(2).map(|pair| (pair[0], pair[1]))),
-            _ => return Err(self.problem("something is added to what is no dictionary")),
+            _ => return Err(self.problem("an item is added to a value that is not a dictionary")),
         }
         Ok(())
     }
@@ -139,7 +140,7 @@ impl<'a> Machine<'a> {
         // A memo larger than the file is never needed: every place costs a byte.
         let Some(&top) = self.stack.last() else { return Err(self.problem("a value is missing")) };
         if place > self.bytes.len() {
-            return Err(self.problem("a place of the memo is too large"));
+            return Err(self.problem("a memo index is too large"));
         }
         if self.memo.len() <= place {
             self.memo.resize(place + 1, None);
@@ -150,7 +151,7 @@ impl<'a> Machine<'a> {
 
     fn recall(&mut self, place: usize) -> Result<(), Problem> {
         let Some(at) = self.memo.get(place).copied().flatten() else {
-            return Err(self.problem("a place of the memo is empty"));
+            return Err(self.problem("a memo entry is empty"));
         };
         self.stack.push(at);
         Ok(())
@@ -240,7 +241,7 @@ impl<'a> Machine<'a> {
                 }
                 b'0' => drop(self.pop()?),
                 b'c' | 0x93 | b'R' | b'b' | b'i' | b'o' | 0x81 | 0x92 | b'P' | b'Q' | 0x82..=0x84 => {
-                    return Err(self.problem("something that would run code was refused"));
+                    return Err(self.problem("an instruction that executes code was rejected"));
                 }
                 _ => return Err(self.problem(&format!("instruction {instruction:#04x} is not plain data"))),
             }
@@ -250,7 +251,7 @@ impl<'a> Machine<'a> {
 
     fn value(&self, at: usize, depth: usize, budget: &mut usize) -> Result<Value, Problem> {
         if depth > DEPTH || *budget == 0 {
-            return Err(self.problem("values nest or repeat beyond reason"));
+            return Err(self.problem("values are nested or repeated beyond the limit"));
         }
         *budget -= 1;
         Ok(match &self.store[at] {
@@ -270,7 +271,7 @@ impl<'a> Machine<'a> {
                     let key = match &self.store[key] {
                         Part::Plain(Value::String(text)) => text.clone(),
                         Part::Plain(other) => other.to_string(),
-                        _ => return Err(self.problem("a key is no plain value")),
+                        _ => return Err(self.problem("a key is not a plain value")),
                     };
                     map.insert(key, self.value(item, depth + 1, budget)?);
                 }
@@ -352,8 +353,8 @@ pub(super) fn content(label: &str, bytes: &[u8]) -> Result<Content, Problem> {
     let mut report = ReadReport::default();
     let lost = bytes.len() - machine.begun;
     report.note(DamageKind::Truncated, machine.begun as u64, || match lost {
-        0 => "the file breaks off".to_owned(),
-        _ => format!("{}; the rest was left out", problem.message),
+        0 => "the file is truncated".to_owned(),
+        _ => format!("{}; the rest was ignored", problem.message),
     });
     let entries = Entries::out_of(&mut value);
     Ok(Content { value, entries, report })

@@ -180,7 +180,7 @@ fn is_model_parallel(description: &str) -> bool {
 }
 
 /// What a description means: a dimension, or something else that is known (`Some(None)`: embeddings, all ranks).
-#[allow(clippy::option_option, reason = "a known purpose that is no dimension is not an unknown one")]
+#[allow(clippy::option_option, reason = "a known purpose without a dimension is not unknown")]
 pub(crate) fn described(description: &str) -> Option<Option<Dimension>> {
     let text = description.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));

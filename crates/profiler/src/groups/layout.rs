@@ -18,7 +18,7 @@ impl Layout {
     pub fn read(text: &str) -> Result<Self, Problem> {
         let mut sizes: Vec<(Dimension, u32)> = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let hint = "write sizes from the innermost dimension outwards, such as `tp=8,cp=1,dp=4,pp=2`";
+            let hint = "list sizes from the innermost dimension outwards, such as `tp=8,cp=1,dp=4,pp=2`";
             let wrong = |message: String| Problem::new(message).hint(hint);
             let (name, size) = part
                 .split_once('=')
@@ -43,7 +43,7 @@ impl Layout {
             sizes.push((dimension, size));
         }
         if sizes.is_empty() {
-            return Err(Problem::new("no dimension is given").hint("such as `tp=8,dp=4,pp=2`"));
+            return Err(Problem::new("the list has no dimensions").hint("such as `tp=8,dp=4,pp=2`"));
         }
         Ok(Self { sizes })
     }

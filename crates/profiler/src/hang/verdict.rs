@@ -125,7 +125,7 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
             None => ranked.push((rank, record)),
             Some(known) => {
                 let told = format!(
-                    "{} and {} are both of rank {rank}; the later one counts",
+                    "{} and {} both belong to rank {rank}; the later one is used",
                     known.1.label, record.label
                 );
                 warnings.push(Warning::new("trace-duplicate-rank", told));
@@ -139,7 +139,8 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
         // Where entries could not be read, the first may be one of them.
         if lost > 0 && record.unreadable() == 0 {
             let told = format!(
-                "rank {rank}'s ring buffer has overwritten its first {lost} entries; what was entered then is unknown"
+                "the ring buffer of rank {rank} has overwritten its first {lost} entries; collectives entered \
+                 then are unknown"
             );
             warnings.push(Warning::new("trace-overwritten-records", told));
         }

@@ -101,7 +101,7 @@ fn one_head_that_says_another_world_is_of_the_job_that_it_lies_in() {
     for (odd, says) in [(2, 8), (0, 2), (3, 1), (0, 1), (1, 64)] {
         let found = group(&of(odd, says));
         assert_eq!(paths(&found), [("run", Some(4), 4)], "rank {odd} says {says}");
-        assert_eq!(found[0].world_size, Some(4), "what most say");
+        assert_eq!(found[0].world_size, Some(4), "what most record");
     }
     // A rank that comes twice, another name, another day or a job that is whole by itself are of another job.
     let mut twice = of(2, 8);

@@ -225,12 +225,12 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
     let mut warnings = Vec::new();
     if described.iter().all(|s| s.mfu.is_none()) {
         let told =
-            "MFU is unknown: the log holds no throughput, or the accelerator is not given (`--accelerator`)";
+            "MFU is unknown: the log contains no throughput, or the accelerator is not set (`--accelerator`)";
         warnings.push(Warning::new("trace-unknown-mfu", told));
     }
     if !log.unreadable.is_empty() {
         let told = format!(
-            "{} report lines hold no sound time, the first in line {}",
+            "{} report lines have no valid time, the first is line {}",
             log.unreadable.len(),
             log.unreadable[0]
         );

@@ -148,7 +148,7 @@ pub fn read(label: &str, bytes: &[u8]) -> Result<(Vec<Record>, u64), Problem> {
         }
     }
     if records.is_empty() {
-        return Err(Problem::new("no record of NCCL Inspector can be read").in_file(label));
+        return Err(Problem::new("no readable NCCL Inspector record").in_file(label));
     }
     Ok((records, damaged))
 }
@@ -328,7 +328,7 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
             warnings.push(Warning::new(id, format!("{count} {what}")));
         }
     };
-    warn("trace-damaged", damaged, "records cannot be read and were left out");
+    warn("trace-damaged", damaged, "records could not be read and were skipped");
     warn(
         "trace-missing-ranks",
         partial,
@@ -337,7 +337,7 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
     warn(
         "trace-mismatched-collective",
         mixed,
-        "numbers of collectives mean other collectives on other ranks; they were left out",
+        "collective numbers differ between ranks; these collectives were skipped",
     );
     Inspected { records: records.len() as u64, rows, late, warnings }
 }

@@ -80,7 +80,7 @@ pub fn read(label: &str, text: &str) -> Result<(Vec<Gauge>, u64), Problem> {
         }
     }
     if gauges.is_empty() {
-        return Err(Problem::new("no gauge of XPUTimer can be read").in_file(label));
+        return Err(Problem::new("no readable XPUTimer gauge").in_file(label));
     }
     Ok((gauges, damaged))
 }

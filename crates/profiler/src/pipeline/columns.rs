@@ -47,7 +47,7 @@ pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
                 length: one.end - one.start,
                 title: format!("stall of {} on stage {}", one.kind.name(), row.stage),
                 detail: if stall.cost > 0 {
-                    format!("it cost the step {}", stall.certainty.worded(&human::seconds(cost)))
+                    format!("cost per step: {}", stall.certainty.worded(&human::seconds(cost)))
                 } else {
                     "slack absorbed it".to_owned()
                 },

@@ -51,7 +51,7 @@ impl Decomposition {
             ("stage imbalance", self.imbalance),
             ("messages (P2P)", self.messages),
             ("jitter and stalls", self.jitter),
-            ("hosts between passes", self.host),
+            ("host time between passes", self.host),
             ("outside of the pipeline", self.outside),
             ("unexplained", self.unexplained),
         ]

@@ -61,15 +61,19 @@ pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
     if found.is_empty() {
         return Err(Problem::new("no forward or backward passes found in annotations or messages")
             .in_file(label)
-            .hint("record with annotations around the passes of each micro batch, or give a table of pipeline timers"));
+            .hint(
+                "record with annotations around the passes of each micro-batch, or pass a table of pipeline \
+                timers",
+            ));
     }
     let mut places = Places::of(job, joined, &found);
     let count = places.stages();
     if count < 2 {
         let hint = if places.said() {
-            "`--layout` says one stage: give `pp` its size; `railwright profile` shows where the time of a job without a pipeline goes"
+            "`--layout` has one stage: set `pp`; use `railwright profile` for a job without a pipeline"
         } else {
-            "where traces say no groups, `--layout tp=8,dp=4,pp=2` says the stages; `railwright profile` shows where the time of a job without a pipeline goes"
+            "if traces record no groups, set the stages with `--layout tp=8,dp=4,pp=2`; use `railwright \
+             profile` for a job without a pipeline"
         };
         return Err(Problem::new("all ranks are on one pipeline stage, so there is no pipeline to show")
             .in_file(label)
@@ -108,7 +112,7 @@ pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
         .widened(&passes.passes);
     if !cut.is_empty() {
         let told = format!(
-            "{} of {} ranks have no annotations around passes; their passes are what ran between messages",
+            "{} of {} ranks have no annotations around passes; their passes are inferred between messages",
             cut.len(),
             job.members.len()
         );
@@ -241,7 +245,8 @@ fn one_kind(found: &[(u32, Vec<Found>)], cut: &[u32], label: &str) -> Result<Opt
             "only {there} passes were inferred from messages, no {missing} pass: the rest of the pipeline step is unknown without them"
         ))
         .in_file(label)
-        .hint("record with annotations around the passes of each micro batch (forward, backward), or with the operators of the host; `railwright profile` shows where the time goes without passes"));
+        .hint("record with annotations around the passes of each micro-batch (forward, backward), or with \
+            host operators; `railwright profile` needs no passes"));
     }
     let halves = |(rank, passes): &(u32, Vec<Found>)| {
         (cut.contains(rank) && !(has(passes, true) && has(passes, false))).then_some(*rank)
@@ -249,7 +254,8 @@ fn one_kind(found: &[(u32, Vec<Found>)], cut: &[u32], label: &str) -> Result<Opt
     let ranks: Vec<u32> = found.iter().filter_map(halves).collect();
     Ok((!ranks.is_empty()).then(|| {
         let told = format!(
-            "{} of {} ranks have forward or backward passes only, as messages part them ({}): their bubbles hold the passes that were not found",
+            "{} of {} ranks have only forward or only backward passes, inferred from messages ({}): their \
+             bubbles include the missing passes",
             ranks.len(),
             found.len(),
             RankSet::new(&ranks)

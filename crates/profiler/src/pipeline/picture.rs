@@ -103,7 +103,8 @@ pub fn draw(page: &PipelinePage, options: &Options) -> String {
     canvas.axis(top + stages as f64 * pitch + 2.0, longest);
     let _ = writeln!(
         canvas.out,
-        "<text class=\"h\" x=\"{LEFT}\" y=\"{:.1}\">expected: the same order of passes with balanced stages, without latency and stalls: {}</text>",
+        "<text class=\"h\" x=\"{LEFT}\" y=\"{:.1}\">expected: same order of passes with balanced stages, \
+         without latency and stalls: {}</text>",
         middle - 6.0,
         markup(&time(shown.expected_duration))
     );

@@ -54,7 +54,7 @@ pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
     found.extend(stalls(page));
     found.sort_by_key(|v| std::cmp::Reverse(v.cost));
     if found.iter().all(|v| v.cost == 0) && page.bounds_only.is_none() {
-        let message = format!("no straggler: nothing costs a step more than {}", time(threshold));
+        let message = format!("no straggler: no cost per step above {}", time(threshold));
         found.insert(
             0,
             Verdict { id: "pipeline-no-straggler", message, cost: 0, certainty: Certainty::Replayed },
@@ -90,7 +90,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
             )
         });
         let message = format!(
-            "{} in {}{longest}{excluded}; what they cost is not known: {reason}",
+            "{} in {}{longest}{excluded}; their cost is unknown: {reason}",
             count(number, "stall"),
             count(steps.len(), "step")
         );
@@ -152,12 +152,11 @@ fn worker(page: &PipelinePage) -> Option<Verdict> {
     let (s, is, it) = if one { ("", "is", "it") } else { ("s", "are", "them") };
     let who = format!("rank{s} {} {is} slow", ranks.join(", "));
     let (message, cost, certainty) = if let Some(reason) = &page.bounds_only {
-        let told =
-            format!("{who}: without {it} a step would take at most {} less ({reason})", time(worst.at_most));
+        let told = format!("{who}: at most {} per step saved without {it} ({reason})", time(worst.at_most));
         (told, worst.at_most, Certainty::AtMost)
     } else {
         let told = format!(
-            "{who}: without {it} a step would take {} less, {} of all that stragglers cost",
+            "{who}: {} per step saved without {it}, {} of the cost of all stragglers",
             time(worst.saved),
             percent(worst.recovered.min(1.0))
         );
@@ -180,7 +179,7 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
         return None;
     }
     let last = page.stages.last().is_some_and(|s| s.stage == slowest.stage);
-    let why = if last { " (it has the output layer and the loss as well)" } else { "" };
+    let why = if last { " (it also has the output layer and the loss)" } else { "" };
     let more = percent(own as f64 / (mean as f64).max(1.0) - 1.0);
     let of_step = |cost: i64| percent(cost as f64 / (page.median_step as f64).max(1.0));
     let (message, cost, certainty) = if let Some(reason) = &page.bounds_only {
@@ -213,11 +212,12 @@ fn lengths(page: &PipelinePage) -> Option<Verdict> {
         return None;
     }
     let message = format!(
-        "micro batches differ in work: forward passes vary by {} and backward passes with them (correlation {correlation:.2}), as sequences of unequal length do; {}",
+        "micro-batches differ in work: forward passes vary by {}, backward passes correlate (r = \
+         {correlation:.2}), as with sequences of different lengths; {}",
         percent(page.what_if.micro_batch_spread),
         match &page.bounds_only {
             None => format!("{} of a step", time(page.typical.jitter)),
-            Some(reason) => format!("what that costs is not known: {reason}"),
+            Some(reason) => format!("the cost is unknown: {reason}"),
         }
     );
     let (cost, certainty) = match page.bounds_only {
@@ -240,7 +240,7 @@ fn messages(page: &PipelinePage) -> Option<Verdict> {
         String::new()
     };
     let message =
-        format!("messages between stages{hop} cost a step {}, {} of it", time(cost), percent(share));
+        format!("messages between stages{hop} cost {} per step, {} of it", time(cost), percent(share));
     let certainty = Certainty::Replayed;
     (share > 0.02).then_some(Verdict { id: "pipeline-messages", message, cost, certainty })
 }

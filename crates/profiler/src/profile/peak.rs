@@ -61,7 +61,7 @@ pub(super) fn peak(
         if options.flop_per_step.is_some() {
             let told = match recorded {
                 Some(device) => {
-                    format!("`{device}` is no accelerator of the catalogue, so there is no peak and no MFU")
+                    format!("`{device}` is not in the catalogue: no peak FLOP/s and no MFU")
                 }
                 None => "the traces do not name the accelerator: no peak FLOP/s and no MFU".to_owned(),
             };
@@ -78,7 +78,7 @@ pub(super) fn peak(
         Some(rate) => Ok(Some(Peak { accelerator: accelerator.name, data_type, rate })),
         None if options.data_type.is_some() && options.accelerator.is_some() => {
             let told = format!("{} has no peak in {data_type}", accelerator.name);
-            Err(Problem::new(told).in_file("--precision").hint("name a format that it computes in"))
+            Err(Problem::new(told).in_file("--precision").hint("use a format that it supports"))
         }
         None => Ok(None),
     }

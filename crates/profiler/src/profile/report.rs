@@ -257,8 +257,8 @@ fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Wa
         let taken = waterfall.total.get(Label::Ideal) as f64;
         if taken < 0.99 * wanted {
             let told = format!(
-                "the model's operations would take {:.1} times the arithmetic that was recorded: they may be too many, or the peak of \
-                 another format applies",
+                "model FLOPs take {:.1} times the recorded compute time: the FLOPs are too high, or the peak \
+                 of another format applies",
                 wanted / taken.max(1.0)
             );
             warnings.push(Warning::new("flop-exceed-compute", told));
@@ -269,7 +269,8 @@ fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Wa
     }
     if !windows.repeat() {
         let told = format!(
-            "the longest step takes {:.0} times the median: these stretches do not repeat, so means over them are of no use; pass `--step`",
+            "the longest step takes {:.0} times the median: steps do not repeat, so their mean is \
+             meaningless; pass `--step`",
             windows.longest()
         );
         warnings.push(Warning::new("steps-do-not-repeat", told));

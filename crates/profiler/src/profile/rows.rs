@@ -150,10 +150,10 @@ impl Repair {
             DamageKind::UnreadableEvent => "unreadable events dropped",
             DamageKind::BadTime => "events without a usable time dropped",
             DamageKind::NegativeDuration => "events with negative duration dropped",
-            DamageKind::OutlyingTime => "events far outside of the rest dropped",
-            DamageKind::DuplicateKey => "keys twice, of which the last counts",
+            DamageKind::OutlyingTime => "events far outside of the other times dropped",
+            DamageKind::DuplicateKey => "duplicate keys, of which the last is used",
             DamageKind::Truncated => "end of the file missing",
-            DamageKind::TrailingData => "text after the end left out",
+            DamageKind::TrailingData => "text after the end ignored",
             DamageKind::PartialOverlap => "events that overlap partly kept",
             DamageKind::UnmatchedBegin => "begins or ends without the other dropped",
         };

@@ -160,7 +160,7 @@ impl Parser {
             let problem = if self.offset == 0 {
                 Problem::new("the file is empty")
             } else {
-                Problem::new("there are no trace events in it")
+                Problem::new("the file contains no trace events")
             };
             return Err(problem.in_file(label));
         }
@@ -208,7 +208,7 @@ impl Parser {
                     found.and_then(|f| memchr::memchr(b'[', &window[at + f..]).map(|b| at + f + b + 1));
                 let (place, what) = match (place, stop) {
                     (Some(place), _) => {
-                        (place, "the head is damaged here; what it says up to the events was left out")
+                        (place, "the header is damaged here; its content before the events was ignored")
                     }
                     (None, Stop::Incomplete) => (window.len(), "the file ends before its closing bracket"),
                     (None, Stop::Bad { why, .. }) => (window.len(), why),
@@ -294,7 +294,7 @@ impl Parser {
                 Err(Stop::Incomplete) if last && event::resume(window, here + 1).is_none() => {
                     let lost = window.len() - here;
                     self.note(DamageKind::Truncated, window, here, || {
-                        format!("the file breaks off within an event; its last {lost} bytes were left out")
+                        format!("the file is truncated within an event; its last {lost} bytes were ignored")
                     });
                     Next::More(window.len())
                 }
@@ -338,7 +338,7 @@ impl Parser {
             && let Ok((here, _)) = scan::next(window, at)
         {
             self.note(DamageKind::TrailingData, window, here, || {
-                "there is more after the end of the trace; it was left out".to_owned()
+                "data after the end of the trace was ignored".to_owned()
             });
         }
         Next::More(window.len())

@@ -91,13 +91,13 @@ impl Reader for MegaScan {
         }
         unmatched += open.passes.values().map(|row| row.len() as u64).sum::<u64>();
         if bad > 0 {
-            passes.warn(format!("{label}: {bad} events could not be read and were left out"));
+            passes.warn(format!("{label}: {bad} events could not be read and were skipped"));
         }
         if unmatched > 0 {
-            passes.warn(format!("{label}: {unmatched} passes without beginning or end were left out"));
+            passes.warn(format!("{label}: {unmatched} passes without begin or end were skipped"));
         }
         if passes.passes.is_empty() {
-            return Err(Problem::new("holds no pass of a pipeline that can be read").in_file(label));
+            return Err(Problem::new("contains no readable pipeline pass").in_file(label));
         }
         passes.leave_out_impossible();
         passes.sort();

@@ -113,14 +113,14 @@ impl Reader for PrimusRank {
         if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(bytes)
             && error.is_eof()
         {
-            passes.warn(format!("{label} ends before its end; what stands before was read"));
+            passes.warn(format!("{label} is truncated; its complete rows were read"));
         }
         if !dropped.is_empty() {
-            passes.warn(format!("{label}: {} could not be read and were left out", steps(&dropped)));
+            passes.warn(format!("{label}: {} could not be read and were skipped", steps(&dropped)));
         }
         passes.leave_out_impossible();
         if passes.passes.is_empty() {
-            return Err(Problem::new("holds no step of pipeline timers that can be read").in_file(label));
+            return Err(Problem::new("contains no readable step of pipeline timers").in_file(label));
         }
         passes.sort();
         Ok(vec![Recording::Passes(passes)])

@@ -39,7 +39,7 @@ impl Reader for FlightRecords {
         let mut record = flight::read(label, &bytes)?;
         if let Some(error) = broken {
             let place = bytes.len() as u64;
-            record.report.note(DamageKind::Truncated, place, || format!("the stream breaks off: {error}"));
+            record.report.note(DamageKind::Truncated, place, || format!("the stream ended early: {error}"));
         }
         Ok(vec![Recording::Flight(Box::new(record))])
     }
@@ -139,9 +139,11 @@ impl Reader for Logs {
     fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
         let log = TrainingLog::read(&String::from_utf8_lossy(bytes));
         if log.reports.is_empty() {
-            return Err(Problem::new("no iteration is reported in this log").in_file(label).hint(
-                "reports of Megatron-LM and MindSpeed (`elapsed time per iteration (ms)`), DeepSpeed (`iter time (s)`, `CurrSamplesPerSec`, `time (ms) | fwd`), torchtitan (`tps:`), nanotron \
-                 (`elapsed_time_per_iteration_ms`), NeMo (`train_step_timing in s`), MaxText (`completed step:`) and the Hugging Face Trainer (`{'loss': ...}`, `trainer_state.json`) are known",
+            return Err(Problem::new("this log reports no iterations").in_file(label).hint(
+                "supported: Megatron-LM and MindSpeed (`elapsed time per iteration (ms)`), DeepSpeed (`iter \
+                 time (s)`, `CurrSamplesPerSec`, `time (ms) | fwd`), torchtitan (`tps:`), nanotron \
+                 (`elapsed_time_per_iteration_ms`), NeMo (`train_step_timing in s`), MaxText (`completed \
+                 step:`) and the Hugging Face Trainer (`{'loss': ...}`, `trainer_state.json`)",
             ));
         }
         Ok(vec![Recording::Log(Box::new(log))])

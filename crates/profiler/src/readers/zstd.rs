@@ -65,18 +65,18 @@ impl<R: Read> Unpacked<R> {
                     let length = u64::from(length);
                     match io::copy(&mut (&mut self.source).take(length), &mut io::sink()) {
                         Ok(passed) if passed == length => {}
-                        _ => return Err("it ends too early".to_owned()),
+                        _ => return Err("the data ends too early".to_owned()),
                     }
                 }
                 Err(FrameDecoderError::WindowSizeTooBig { requested }) => {
                     return Err(format!(
-                        "it was packed with a window of {requested} bytes, which is too much to unpack"
+                        "it was compressed with a window of {requested} bytes, above the limit"
                     ));
                 }
                 Err(FrameDecoderError::DictNotProvided { .. }) => {
-                    return Err("it was packed with a dictionary, which is not in the file".to_owned());
+                    return Err("it was compressed with a dictionary that is not in the file".to_owned());
                 }
-                Err(_) => return Err("what follows is no frame of zstd".to_owned()),
+                Err(_) => return Err("the following data is not a zstd frame".to_owned()),
             }
         }
     }
@@ -97,7 +97,8 @@ impl<R: Read> Unpacked<R> {
             if let Err(why) = done {
                 self.end_frame();
                 let told = format!(
-                    "the zstd file is cut short or damaged at its byte {}: {why}; {} bytes were unpacked before it, and what follows is lost",
+                    "the zstd file is truncated or damaged at byte {}: {why}; {} bytes before it were \
+                     decompressed, the rest is lost",
                     self.source.count,
                     self.given + self.decoder.can_collect() as u64
                 );
@@ -145,7 +146,7 @@ fn why(error: &FrameDecoderError) -> String {
         }
         source = cause.source();
     }
-    "a block cannot be unpacked".to_owned()
+    "a block cannot be decompressed".to_owned()
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl Subset {
         for pair in pairs {
             let Some((key, values)) = pair.split_once('=') else {
                 return Err(Problem::new(format!("`{pair}` does not select passes"))
-                    .hint("write pairs such as `stage=3 kind=forward step=10..20`"));
+                    .hint("use pairs such as `stage=3 kind=forward step=10..20`"));
             };
             let key = key.trim().to_ascii_lowercase().replace('-', "_");
             let list = match key.trim_end_matches('s') {
@@ -81,7 +81,7 @@ impl Subset {
                         KEYS,
                         &format!("keys are {}", KEYS.map(|k| format!("`{k}`")).join(", ")),
                     );
-                    return Err(Problem::new(format!("there is no key `{key}` for passes")).hint(hint));
+                    return Err(Problem::new(format!("unknown key `{key}` for passes")).hint(hint));
                 }
             };
             for value in values.split(',') {
@@ -90,7 +90,7 @@ impl Subset {
         }
         if subset == Self::default() {
             return Err(
-                Problem::new("no passes are named").hint("write pairs such as `stage=3 kind=forward`")
+                Problem::new("no passes are selected").hint("use pairs such as `stage=3 kind=forward`")
             );
         }
         Ok(subset)
@@ -121,7 +121,8 @@ impl Subset {
 fn numbers(value: &str, list: &mut Vec<u32>) -> Result<(), Problem> {
     let number = |text: &str| {
         text.trim().parse::<u32>().map_err(|_| {
-            Problem::new(format!("`{value}` is no number and no range")).hint("write `3`, `1,4` or `2..5`")
+            Problem::new(format!("`{value}` is neither a number nor a range"))
+                .hint("write `3`, `1,4` or `2..5`")
         })
     };
     let (first, last) = match value.split_once("..") {
@@ -130,8 +131,8 @@ fn numbers(value: &str, list: &mut Vec<u32>) -> Result<(), Problem> {
     };
     if last < first || last - first >= MOST || list.len() as u64 + u64::from(last - first) >= u64::from(MOST)
     {
-        return Err(Problem::new(format!("`{value}` is no range of passes"))
-            .hint("write `2..5`, the smaller number first"));
+        return Err(Problem::new(format!("`{value}` is not a range of passes"))
+            .hint("use `2..5`, smaller number first"));
     }
     list.extend(first..=last);
     Ok(())
@@ -157,7 +158,7 @@ fn kinds(name: &str) -> Result<Vec<PassKind>, Problem> {
                     all,
                     "kinds are `forward`, `backward`, `p2p`, `dp`, `optimizer` and those of the table by kind",
                 );
-                return Err(Problem::new(format!("there is no kind of pass `{}`", name.trim())).hint(hint));
+                return Err(Problem::new(format!("unknown kind of pass `{}`", name.trim())).hint(hint));
             };
             vec![kind]
         }
@@ -180,8 +181,8 @@ mod tests {
             ("stag=3", "did you mean `stage`?"),
             ("kind=forwrd", "did you mean `forward`?"),
             ("stage=x", "write `3`, `1,4` or `2..5`"),
-            ("step=5..2", "write `2..5`, the smaller number first"),
-            ("step=0..4294967295", "write `2..5`, the smaller number first"),
+            ("step=5..2", "use `2..5`, smaller number first"),
+            ("step=0..4294967295", "use `2..5`, smaller number first"),
         ] {
             assert_eq!(Subset::read(text).unwrap_err().hint.as_deref(), Some(told), "{text}");
         }

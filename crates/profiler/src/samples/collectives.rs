@@ -68,7 +68,8 @@ pub(super) fn collect(job: &Job, joined: &Joined, options: &SampleOptions, all: 
     bounds.retain(|key, _| !measured.contains_key(key));
     if !bounds.is_empty() {
         all.remarks.push(format!(
-            "{} kinds of collectives were traced on one side: the fastest of each bounds its transfer from above, for it may hold waiting",
+            "{} kinds of collectives were traced on one rank only: the fastest of each is an upper bound of \
+             the transfer, because it may include waiting",
             bounds.len()
         ));
     }

@@ -197,7 +197,7 @@ pub fn read(label: &str, text: &str) -> Result<Snapshot, Problem> {
         devices.entry(device).or_default().add(memory, row.start, stack);
     }
     if devices.is_empty() {
-        return Err(Problem::new("there is no `[memory]` event in this trace")
+        return Err(Problem::new("this trace contains no `[memory]` events")
             .in_file(label)
             .hint("record with `torch.profiler.profile(profile_memory=True)`"));
     }

@@ -193,7 +193,7 @@ pub fn read(label: &str, bytes: &[u8]) -> Result<Snapshot, Problem> {
     let parts = Parts::read(label, bytes)?;
     let root = parts.root();
     let Some(list) = parts.member(root, "segments") else {
-        return Err(Problem::new("there is no `segments` in this pickle").in_file(label).hint(
+        return Err(Problem::new("this pickle has no `segments`").in_file(label).hint(
             "write a snapshot with `torch.cuda.memory._dump_snapshot(FILE)` after `torch.cuda.memory._record_memory_history()`",
         ));
     };

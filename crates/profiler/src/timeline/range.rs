@@ -72,14 +72,11 @@ pub fn sums(
     windows.settle();
     drop(views);
     let at = chosen(&windows, question.step)?;
-    let step = windows
-        .steps
-        .get(at)
-        .ok_or_else(|| Problem::new("nothing was recorded, so there is no step to show"))?;
+    let step = windows.steps.get(at).ok_or_else(|| Problem::new("nothing was recorded"))?;
     let whole = Window { from: 0, to: step.duration() };
     let range = question.window.map_or(whole, |w| Window { from: w.from.max(0), to: w.to.min(whole.to) });
     if range.from >= range.to {
-        return Err(Problem::new("the range lies outside of the step")
+        return Err(Problem::new("the range is outside of the step")
             .in_file("--between")
             .hint(format!("the step takes {} ns", whole.to)));
     }
@@ -123,7 +120,7 @@ fn picked<'a>(all: &[(usize, &'a Drawn)], rows: &Rows) -> Result<Vec<(usize, &'a
         Rows::Some(kinds, numbers) => (kinds, numbers),
     };
     if let Some(wrong) = numbers.iter().find(|at| **at >= all.len()) {
-        return Err(Problem::new(format!("there is no row {wrong}"))
+        return Err(Problem::new(format!("unknown row {wrong}"))
             .in_file("--rows")
             .hint(format!("rows are 0 to {}", all.len().saturating_sub(1))));
     }

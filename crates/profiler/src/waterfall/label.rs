@@ -328,7 +328,7 @@ impl Hardware {
             Self::Copies => "copies",
             Self::Link => "links",
             Self::OtherRanks => "other ranks",
-            Self::LinkOrRanks => "links or other ranks",
+            Self::LinkOrRanks => "transfer or waiting",
             Self::Unknown => "unknown",
         }
     }

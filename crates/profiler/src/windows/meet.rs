@@ -122,7 +122,8 @@ pub(super) fn doubts(
             told.push(format!("{} more ranks", short.len() - NAMED));
         }
         let told = format!(
-            "not wholly recorded: {}; they are left out of the means of these steps, and waits for them are estimates",
+            "not fully recorded: {}; excluded from the means of these steps, and waits for them are \
+             estimates",
             told.join("; ")
         );
         warnings.push(Warning::new("steps-partly-recorded", told));
@@ -148,7 +149,8 @@ pub(super) fn doubts(
         }
         let lost: Vec<u32> = left.iter().map(|&name| name as u32).collect();
         let told = format!(
-            "left out: {}, which at most half of the ranks hold or which do not follow the others; not in {}: to see them leave these files out",
+            "excluded: {}, recorded by at most half of the ranks or out of order; not in {}: omit these files \
+             to include them",
             these(&lost),
             ranks.join(", ")
         );

@@ -37,7 +37,7 @@ pub(super) fn role(category: &[u8]) -> Role {
         b"railwright" => Role::LeftOut("slices that railwright added"),
         b"cuda_profiler_range" => Role::LeftOut("ranges of hardware counters"),
         other if is_runtime(other) => Role::Host(HostKind::Runtime),
-        other if other.ends_with(b"_insight") => Role::LeftOut("insights of other profilers"),
+        other if other.ends_with(b"_insight") => Role::LeftOut("findings of other profilers"),
         _ => Role::Unknown,
     }
 }

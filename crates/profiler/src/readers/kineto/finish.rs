@@ -62,7 +62,7 @@ fn place_pending(fill: &mut Fill) {
                 fill.host.push(activity);
             }
             ProcessRole::Host => fill.host.push(activity),
-            ProcessRole::Derived => fill.report.leave_out("rows derived from others"),
+            ProcessRole::Derived => fill.report.leave_out("derived rows"),
         }
     }
 }

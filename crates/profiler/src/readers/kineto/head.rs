@@ -47,7 +47,7 @@ impl Head {
                 let quoted = value.strip_prefix(b"\"").and_then(|v| v.strip_suffix(b"\""));
                 self.base = numbers::whole(quoted.unwrap_or(value))
                     .and_then(|v| i64::try_from(v).ok())
-                    .ok_or_else(|| "the base of time is no whole number".to_owned())?;
+                    .ok_or_else(|| "the time base is not a whole number".to_owned())?;
             }
             b"host_name" | b"hostname" => {
                 identity.host = serde_json::from_slice::<String>(value).ok().filter(|h| !h.is_empty());

@@ -52,7 +52,7 @@ pub(super) fn read_by(
             parser
                 .fill
                 .report
-                .note(DamageKind::Truncated, place, || format!("the stream breaks off: {error}"));
+                .note(DamageKind::Truncated, place, || format!("the stream ended early: {error}"));
         }
         let done = parser.feed(&buffer[..filled], ended);
         if ended {

@@ -251,8 +251,8 @@ fn f20_a_time_of_zero_does_not_stretch_the_window() {
 fn f21_an_empty_file_is_one_clear_line() {
     for (bytes, wanted) in [
         ("", "damaged: the file is empty"),
-        ("{}", "damaged: there are no trace events in it"),
-        ("nothing of interest", "damaged: there are no trace events in it"),
+        ("{}", "damaged: the file contains no trace events"),
+        ("nothing of interest", "damaged: the file contains no trace events"),
     ] {
         let said = read(bytes.as_bytes()).map(|_| ()).map_err(|e| e.to_string());
         assert_eq!(said, Err(wanted.to_owned()));
