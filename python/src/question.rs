@@ -58,11 +58,11 @@ impl Asked {
             set(py, settings, &mut spec)?;
         }
         if spec.model == ModelSpec::default() {
-            let problem = Problem::new("no model is named");
+            let problem = Problem::new("no model is set");
             return Err(failed(problem.hint("name one, as in `railwright.estimate(\"llama-3.1-8b\", ...)`")));
         }
         if spec.cluster.preset.is_none() && spec.cluster.accelerator.is_none() {
-            let problem = Problem::new("no cluster is named");
+            let problem = Problem::new("no cluster is set");
             return Err(failed(problem.hint("name one, as in `cluster=\"dgx-h100\"`, with `gpus=64`")));
         }
         if let Some(open) = open {

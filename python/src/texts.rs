@@ -25,7 +25,7 @@ impl Texts for Given {
         let mut text = String::new();
         let read = File::open(path).map_err(cannot)?.take(LIMIT + 1).read_to_string(&mut text);
         if read.map_err(cannot)? as u64 > LIMIT {
-            return Err(Problem::new("the file is too long: at most 64 MiB are read").in_file(path));
+            return Err(Problem::new("the file is too large: the limit is 64 MiB").in_file(path));
         }
         Ok(text)
     }
