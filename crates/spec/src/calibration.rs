@@ -35,8 +35,8 @@ pub struct Evidence {
     pub error_before: f64,
     /// The same with it, in sample.
     pub error_after: f64,
-    /// How surely the figure is known: half of the 95 % interval of the median of measured over said times, as a share; 0 where it is not
-    /// worked out.
+    /// Half of the 95 % interval of the median of measured over predicted times, as a share; 0 if not
+    /// computed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub uncertainty: f64,
 }
@@ -142,7 +142,7 @@ impl CollectiveLaw {
 pub struct NetworkLaw {
     /// Share of its NICs that a ring with large messages reaches.
     pub ring_share: f64,
-    /// Share that traffic to all peers alike reaches.
+    /// Share of the link bandwidth that uniform traffic to all peers reaches.
     pub spread_share: f64,
     /// Multiple of the calculator's latencies between domains.
     pub latency: f64,
@@ -150,7 +150,7 @@ pub struct NetworkLaw {
     pub from_ranks: u64,
     /// Of the largest.
     pub to_ranks: u64,
-    /// Scale-up domains that the smallest group spanned; 0 where a file does not say it.
+    /// Scale-up domains that the smallest group spanned; 0 if the file does not record it.
     #[serde(default, skip_serializing_if = "is_none")]
     pub from_domains: u64,
     /// The largest.
@@ -165,7 +165,7 @@ pub struct NetworkLaw {
 }
 
 impl NetworkLaw {
-    /// Whether groups over so many domains were measured; a file that does not say it is believed.
+    /// Whether groups over that number of domains were measured; true if the file does not record it.
     pub fn covers(&self, domains: u64) -> bool {
         self.to_domains == 0 || (self.from_domains..=self.to_domains).contains(&domains)
     }
@@ -178,9 +178,9 @@ impl NetworkLaw {
 pub struct HostCosts {
     /// Microseconds to launch one kernel of the calculator's count.
     pub us_per_kernel: f64,
-    /// Microseconds per micro batch and stage beside launches.
+    /// Microseconds per micro-batch and stage, without launches.
     pub us_per_micro_batch: f64,
-    /// Milliseconds per step beside passes and update.
+    /// Milliseconds per step outside of passes and update.
     pub ms_per_step: f64,
     /// What it stands on.
     pub evidence: Evidence,
@@ -201,7 +201,7 @@ pub struct Calibration {
     /// The scale-up link of collective laws; empty when there are none.
     #[serde(default)]
     pub link: String,
-    /// Sustained over measured rate of collectives within the run, where a trace said it.
+    /// Sustained over measured rate of collectives within the run, if a trace recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collective_rate: Option<CollectiveRate>,
     /// The network, where nccl-tests crossed domains.
@@ -340,7 +340,7 @@ impl Calibration {
         of(format).or_else(|| other.and_then(of))
     }
 
-    /// The law of a collective among exactly so many ranks: what runs keep of it before what it takes alone.
+    /// The link model of a collective for an exact number of ranks: the sustained one, else the burst one.
     pub fn collective(&self, operation: CollectiveKind, ranks: u64) -> Option<&CollectiveLaw> {
         let of = |regime| {
             self.collectives

@@ -87,7 +87,7 @@ pub struct HourlyPrice {
 pub struct Cluster {
     /// Preset name, or what the user called it.
     pub name: String,
-    /// The accelerator; all are alike.
+    /// The accelerator; all devices are equal.
     pub accelerator: Accelerator,
     /// Accelerators in one server.
     pub devices_per_node: u64,

@@ -1,7 +1,7 @@
 //! Numbers for people: durations, sizes, rates, counts, money.
 //!
-//! Responsible for: the few ways in which every table, message and page prints a number, so that they look alike. ASCII
-//! only, about three significant digits. Refuses to compute, and to be read back by machines (JSON carries the numbers).
+//! Responsible for: the number formats of all tables, messages and pages. ASCII only, about three significant
+//! digits. Refuses to compute, and to be read back by machines (JSON carries the numbers).
 
 use crate::quantity::{Bytes, BytesPerSecond, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds, Watts};
 
@@ -140,7 +140,7 @@ pub fn whole(n: u64) -> String {
     with_commas(&n.to_string())
 }
 
-/// A list of counts, equal neighbours told once: `0, 126 x 1, 0`. What is still long loses its middle.
+/// A list of counts with run lengths: `0, 126 x 1, 0`. Long lists are shortened in the middle.
 pub fn counts(list: &[u64]) -> String {
     const MOST: usize = 12;
     let mut parts: Vec<String> = Vec::new();

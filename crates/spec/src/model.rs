@@ -37,7 +37,7 @@ pub struct Model {
     pub hidden_size: u64,
     /// Rows of the word embedding before any padding that a framework adds.
     pub vocabulary: u64,
-    /// Longest sequence that the configuration declares, in tokens; 0 when it does not say.
+    /// Longest sequence declared by the configuration, in tokens; 0 if not declared.
     pub max_positions: u64,
     /// Whether the head reuses the word embedding.
     pub tied_embeddings: bool,
@@ -53,7 +53,7 @@ pub struct Model {
     pub final_norm: Vec<Weight>,
     /// The head's own weights; empty when tied (its matrix product still runs).
     pub head: Vec<Weight>,
-    /// Multi-token-prediction modules trained beside the head, if the model has them.
+    /// Multi-token-prediction modules, if the model has them.
     pub multi_token_prediction: Option<MultiTokenPrediction>,
     /// Further stacks with tokens of their own: an encoder, a vision or audio tower.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +65,7 @@ pub struct Model {
     pub notes: Vec<String>,
 }
 
-/// A stack beside the main one, with tokens of its own.
+/// A separate stack with its own tokens.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tower {
@@ -102,7 +102,8 @@ pub struct MultiTokenPrediction {
     pub depth: u64,
     /// The layer that each module runs, an index into [`Model::layer_kinds`].
     pub layer_kind: usize,
-    /// The weights of one module beside its layer (norms, projection); embedding and head are the model's own.
+    /// The weights of one module in addition to its layer (norms, projection); embedding and head are shared
+    /// with the model.
     pub weights: Vec<Weight>,
 }
 
@@ -155,12 +156,12 @@ pub enum Mixer {
     Selective(SelectiveScan),
     /// A gated short convolution (LFM2).
     Convolution(Convolution),
-    /// Several, side by side (attention beside Mamba) or one behind another (attention and cross-attention).
+    /// Several mixers, parallel (attention and Mamba) or sequential (attention and cross-attention).
     Several {
         /// Each of them.
         mixers: Vec<Mixer>,
     },
-    /// Counted, but nobody has a price for it.
+    /// Counted, but without a cost model.
     Unpriced {
         /// What it is.
         name: String,
@@ -189,7 +190,7 @@ pub struct Attention {
     pub sparse_top_k: Option<u64>,
 }
 
-/// Which keys a query may attend to, beside causality.
+/// Keys that a query may attend to, in addition to causality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -287,7 +288,7 @@ pub struct Convolution {
 pub enum FeedForward {
     /// One MLP for all tokens.
     Dense(Mlp),
-    /// Routed experts, possibly beside a shared one or a dense MLP.
+    /// Routed experts, optionally with a shared expert or a dense MLP.
     MixtureOfExperts(MixtureOfExperts),
     /// The layer has none.
     None,
@@ -330,7 +331,7 @@ pub struct MixtureOfExperts {
     pub top_k: u64,
     /// One expert.
     pub expert: Mlp,
-    /// The width of all shared experts together (or of a dense MLP that runs beside), 0 without.
+    /// Total width of the shared experts (or of a parallel dense MLP); 0 without.
     pub shared_intermediate_size: u64,
     /// Groups of experts for group-limited routing, 1 without.
     pub routing_groups: u64,

@@ -32,10 +32,10 @@ use crate::precision::DataType;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Every choice about a run beside the model and the machines.
+/// All settings of a run except the model and the cluster.
 ///
-/// World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's
-/// rule: `expert_tensor x expert x expert_data = tensor x context x data`).
+/// World size = tensor x context x pipeline x data. Expert parallelism uses the ranks of data x context x
+/// tensor (Megatron's rule: `expert_tensor x expert x expert_data = tensor x context x data`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
@@ -89,7 +89,7 @@ pub struct Plan {
     pub schedule: Schedule,
     /// Layers per virtual stage in pipeline order; `None` divides evenly.
     pub layers_per_stage: Option<Vec<u64>>,
-    /// What communication runs beside compute.
+    /// Communication that overlaps with compute.
     pub overlap: Overlap,
     /// The attention kernel.
     pub attention_kernel: AttentionKernel,
@@ -260,7 +260,7 @@ pub enum Schedule {
     DualPipe,
 }
 
-/// What communication runs beside compute.
+/// Communication that overlaps with compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overlap {

@@ -1,4 +1,4 @@
-//! What is wrong with an input, told so that the reader can mend it: what, where, why, the nearest valid name, what to do.
+//! A problem of an input: what, where, why, the nearest valid name, and a remedy.
 //!
 //! Responsible for: one error type for everything that comes from outside. Refuses to print; the printer adds
 //! `error:` and `hint:` and colour. Messages are lowercase fragments without a full stop.
@@ -6,10 +6,10 @@
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 
-/// Asked now and then by long work whether somebody still waits for it; an error ends the work, and is what comes of it.
+/// Cancellation check that long work calls periodically; an error stops the work and is its result.
 pub type Wanted<'a, E = Problem> = &'a dyn Fn() -> Result<(), E>;
 
-/// For work that somebody always waits for.
+/// For work that is never cancelled.
 pub const ALWAYS: Wanted<'static, Infallible> = &|| Ok(());
 
 /// Something wrong with an input.
@@ -128,7 +128,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
 
-/// A hint that names the nearest valid names, or lists them all when they are few, or says how to list them.
+/// A hint with the nearest valid names, with all names if they are few, or with the command that lists them.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
     let near = nearest(name, known);
     if near.is_empty() {

@@ -1,4 +1,4 @@
-//! The run file: one TOML text that says what is trained, on what, how, for how long and at what price.
+//! The run file: one TOML text with model, cluster, plan, duration and prices.
 //!
 //! Responsible for: the table of keys, strict reading with the place of every mistake, settings from the command line, and
 //! the resolved [`Run`]. Refuses to read files: the caller hands over texts.

@@ -1,4 +1,4 @@
-//! Software generations: what a framework of a certain time does with a plan that the plan itself does not say.
+//! Software generations: the behaviour of a framework version that a plan does not specify.
 //!
 //! Responsible for: the few calibrated constants of each generation (kernels it fuses, what a launch costs the host, what of
 //! its communication is exposed, what rate its matrix products sustain against the burst tables), each documented in
@@ -87,8 +87,8 @@ pub struct Software {
     pub expert_overlap_exposed: f64,
     /// Whether dispatch and combine are fused kernels that send a token once per node (DeepEP, HybridEP).
     pub fused_expert_dispatch: bool,
-    /// Rate of the experts' grouped products over that of dense ones, beyond what their tables say (uneven groups, separate launches), by
-    /// architecture and format as `matmul`.
+    /// Rate of the experts' grouped products over that of dense ones, beyond their tables (uneven groups,
+    /// separate launches), by architecture and format as `matmul`.
     pub expert_rate: BTreeMap<String, f64>,
     /// Whether expert communication that spans scale-up domains is overlapped even when the plan does not ask.
     pub overlap_spanning_experts: bool,
@@ -113,12 +113,13 @@ pub struct Software {
     pub broadcasts_parameters: bool,
     /// How its code reaches the device.
     pub execution: Execution,
-    /// Whether replicas that shard nothing (ZeRO-0) reduce gradients in hooks of the backward pass (PyTorch's DDP), whatever is done with
-    /// sharded ones: in the last micro batch's pass, or with pipeline stages, whose passes interleave, in every micro batch's.
+    /// Whether replicas that shard nothing (ZeRO-0) reduce gradients in hooks of the backward pass (PyTorch's
+    /// DDP), independently of sharded gradients: in the last micro-batch, or in every micro-batch if passes
+    /// of pipeline stages interleave.
     pub replicas_reduce_in_hooks: bool,
-    /// What communication the generation overlaps unless the plan says otherwise.
+    /// Communication that the generation overlaps by default.
     pub overlap: Overlap,
-    /// ZeRO stage that it runs unless the plan says otherwise.
+    /// Default ZeRO stage.
     pub zero_stage: u8,
     /// Number format of accumulated gradients; absent is fp32, `bf16` stands for the 16-bit format of the run.
     #[serde(default)]
@@ -128,7 +129,7 @@ pub struct Software {
     pub gradient_reduce: Option<DataType>,
     /// Whether its recipes train with dropout.
     pub dropout: bool,
-    /// Whether experts are cut by tensor parallelism as everything else is, unless the plan says otherwise.
+    /// Whether tensor parallelism shards experts by default.
     pub expert_tensor_follows_tensor: bool,
     /// How it lays layers on pipeline stages.
     pub stage_split: StageSplit,
@@ -138,8 +139,8 @@ pub struct Software {
     pub offers: Offers,
 }
 
-/// The constants of a calibration's generation as it measured them; `None` where it says nothing of them. What streams move is scaled
-/// by their rates, so that the same bytes take the time that was measured.
+/// The constants measured by a calibration; `None` for those it lacks. The bytes of element-wise kernels are
+/// scaled by their rates, so that their time is the measured one.
 pub fn calibrated(calibration: &Calibration) -> Option<Software> {
     let sustained =
         |operators| calibration.is_sustained(operators).then(|| calibration.rate(operators)).flatten();

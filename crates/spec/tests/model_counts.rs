@@ -1,5 +1,5 @@
-//! The catalogue against exact parameter counts, row by row, to the digit. The numbers' source is told in
-//! `data/models.csv`; they come from instantiating each configuration, not from this program.
+//! The catalogue against exact parameter counts, row by row, to the digit. Their source is in
+//! `data/models.csv`: instantiated configurations, not this program.
 
 use railwright_spec::model::{Model, by_name};
 
@@ -52,7 +52,7 @@ fn every_row_to_the_digit() {
                 wrong.push(format!("{name}: {column} is {ours}, should be {theirs}, off by {off}"));
             }
         }
-        // Empty where nobody estimated it.
+        // Empty if not estimated.
         if let Ok(theirs) = cell("params_mtp_est").parse::<u64>()
             && count.multi_token_prediction != theirs
         {

@@ -54,7 +54,7 @@ fn every_type_to_the_digit_or_in_the_list_of_open_ones() {
                 i128::from(total(model)) - i128::from(theirs)
             )),
         };
-        // A part that is left out is told, never silent.
+        // An omitted part is always reported.
         let is_refused = model.is_err();
         let told = model.is_ok_and(|model| !model.left_out.is_empty());
         match (result, open.get(&name)) {

@@ -1,4 +1,5 @@
-//! Reading `config.json`: real layouts (multimodal, old spellings, class defaults), and what bad input is told.
+//! Reading `config.json`: real layouts (multimodal, old spellings, class defaults), and messages for invalid
+//! input.
 
 use railwright_spec::model::{
     Attention, FeedForward, Layer, Mixer, Model, Position, Span, by_name, catalogue, families,

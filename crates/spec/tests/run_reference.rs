@@ -1,6 +1,7 @@
-//! The schema and the reference page in the repository equal what the table of keys says, and the examples are sound.
+//! The schema and the reference page in the repository match the table of keys, and the examples are valid.
 //!
-//! After a change of keys, `RAILWRIGHT_UPDATE=1 cargo test -p railwright-spec --test run_reference` writes them anew.
+//! After a change of keys, `RAILWRIGHT_UPDATE=1 cargo test -p railwright-spec --test run_reference` writes
+//! them again.
 
 use railwright_spec::problem::Problem;
 use railwright_spec::run;

@@ -1,6 +1,6 @@
-//! Measurements as plain values: what readers of traces, logs and tables hand to whoever fits them.
+//! Measurements as plain values: the interface between readers (traces, logs, tables) and fits.
 //!
-//! Responsible for: their types. Refuses to know where a measurement stood in a file.
+//! Responsible for: their types. Independent of the position of a measurement in a file.
 
 use crate::precision::DataType;
 use crate::quantity::Seconds;

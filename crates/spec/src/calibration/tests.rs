@@ -86,7 +86,7 @@ fn what_was_written_is_read_back() {
     let old = text.lines().filter(|line| !line.contains("_domains") && !line.contains("uncertainty"));
     let old = Calibration::parse(&old.collect::<Vec<_>>().join("\n"), "c.toml").expect("an older file");
     assert!(old.network.expect("a network").covers(1000) && old.rates[0].evidence.uncertainty == 0.0);
-    // A law within runs stands on the rate of the others.
+    // A sustained link model requires the common rate of collectives.
     let alone = Calibration { collective_rate: None, ..after };
     assert!(alone.to_toml().expect_err("no rate").to_string().contains("collective_rate"));
 }

@@ -30,7 +30,7 @@ impl Calibration {
         Ok(read)
     }
 
-    /// The file that says the same. Refuses what no reader would take.
+    /// The equivalent file. Fails if the reader would reject it.
     pub fn to_toml(&self) -> Result<String, Problem> {
         self.check()?;
         let body = toml::to_string(self)

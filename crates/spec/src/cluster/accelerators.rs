@@ -1,11 +1,11 @@
 //! The catalogue of accelerators, from `catalog/accelerators.csv`.
 //!
-//! Responsible for: finding an accelerator by any name that people, data sheets, drivers and tables use for it. Refuses
-//! to guess: a name that is near but not known is refused, with the nearest ones.
+//! Responsible for: finding an accelerator by its names in data sheets, drivers and tables. Does not guess:
+//! an unknown name is rejected, with the nearest ones.
 //!
-//! **Memory** is what the device reports as total (column `reported_gib`, with its source). Where nobody told us what the
-//! device reports, the label is read as decimal gigabytes: the lower of its two readings, so that no plan is promised
-//! memory that is not there.
+//! **Memory** is the total reported by the device (column `reported_gib`, with its source). If that is
+//! unknown, the label is read as decimal gigabytes, the lower of its two readings, so that memory is never
+//! overestimated.
 
 use super::table::{Record, fields};
 use super::{Accelerator, HourlyPrice};
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(h100.peak_rate(DataType::Bf16).map(FlopPerSecond::tera), Some(989.4));
         assert_eq!((h100.memory_bandwidth.gb(), h100.scale_up_bandwidth.gb()), (3350.0, 450.0));
         assert_eq!(h100.network_bandwidth.map(BytesPerSecond::gb), Some(50.0));
-        // A trace of an A100-SXM4-80GB says totalGlobalMem 84990623744.
+        // Source: `totalGlobalMem` is 84990623744 in a trace of an A100-SXM4-80GB.
         let a100 = accelerator_by_name("a100").expect("known");
         assert!((a100.memory.get() - 84_990_623_744.0).abs() < 1e6);
         // Volta has no bf16 and Hopper no block scales in hardware.

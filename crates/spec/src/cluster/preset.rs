@@ -51,7 +51,8 @@ pub(super) fn usual_system(id: &str) -> Option<ClusterSpec> {
     Some(ClusterSpec { name: None, ..spec(name).ok()? })
 }
 
-/// A cluster by the name of a preset, or of an accelerator (then with its usual host and links), with so many devices.
+/// A cluster by the name of a preset or of an accelerator (with its typical host and links), with a number of
+/// devices.
 pub fn by_name(name: &str, devices: u64) -> Result<Cluster, Problem> {
     match spec(name) {
         Ok(spec) => ClusterSpec { devices: Some(devices), ..spec }.resolve(),
@@ -60,8 +61,8 @@ pub fn by_name(name: &str, devices: u64) -> Result<Cluster, Problem> {
     }
 }
 
-/// A cluster from what a table of measured runs says: the accelerator, how many, how many per node (the usual number if
-/// `None`), and the network per device if it is known to differ from the usual one.
+/// A cluster from a row of a table of measured runs: the accelerator, how many, how many per node (the usual
+/// number if `None`), and the network per device if it is known to differ from the usual one.
 pub fn from_parts(
     accelerator: &str,
     devices: u64,

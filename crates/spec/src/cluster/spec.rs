@@ -1,6 +1,7 @@
-//! A cluster as a user writes it: a preset or an accelerator, and whatever differs.
+//! A cluster as specified by the user: a preset or an accelerator, and overrides.
 //!
-//! The catalogue's own clusters are such texts too (`catalog/clusters/*.toml`), so whatever a preset can say, a user can.
+//! The clusters of the catalogue are also such texts (`catalog/clusters/*.toml`), so users can set everything
+//! that a preset can.
 
 use super::{Accelerator, Cluster, Host, Network, ScaleUp, Tier, accelerator_by_name, preset};
 use crate::calibration::Calibration;
@@ -177,7 +178,7 @@ impl ClusterSpec {
         if let (Some(_), Some(accelerator)) = (&self.preset, &named)
             && spec.accelerator.as_deref() != Some(accelerator.id.as_str())
         {
-            // Another accelerator brings its own links; what the preset said of the old one's no longer holds.
+            // Another accelerator has its own links, so the links of the preset no longer apply.
             (spec.scale_up_domain, spec.scale_up_bandwidth, spec.scale_up_link) = (None, None, None);
             (spec.scale_up_reduction, spec.memory, spec.memory_bandwidth, spec.power) =
                 (None, None, None, None);

@@ -1,7 +1,7 @@
 //! Reads the comma-separated tables of the catalogue that are embedded in the program.
 //!
-//! Responsible for: one record per line, double quotes as RFC 4180 has them. Refuses line breaks inside a field; the
-//! catalogue has none, and a test says so.
+//! Responsible for: one record per line, double quotes as RFC 4180 has them. Refuses line breaks inside a
+//! field; a test checks that the catalogue has none.
 
 /// The fields of one line. A quote that never closes ends with the line.
 pub(crate) fn fields(line: &str) -> Vec<String> {

@@ -1,10 +1,11 @@
-//! A cluster written down: the specification that says everything.
+//! A cluster as a complete specification.
 
 use super::{Cluster, ClusterSpec, Tiers};
 use crate::precision::DataType;
 
 impl ClusterSpec {
-    /// The specification that says every figure of this cluster: to show what differs between two, or to write one down.
+    /// The specification with every value of this cluster: for the differences of two clusters, or for a
+    /// file.
     pub fn from_cluster(cluster: &Cluster) -> Self {
         let accelerator = &cluster.accelerator;
         let peak =

@@ -1,4 +1,4 @@
-//! Limits on dimensions, each with its reason, so that a wrong digit is told and no input can ask for unbounded memory.
+//! Limits on dimensions, each with its reason. They detect typing errors and bound the memory use.
 
 use crate::problem::Problem;
 

@@ -40,7 +40,7 @@ pub(super) struct Block {
     pub(super) weights: Vec<Weight>,
 }
 
-/// A matrix beside mixer and feed-forward (hyper-connections, per-layer inputs).
+/// A matrix outside of mixer and feed-forward (hyper-connections, per-layer inputs).
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ExtraMatrix {
     pub(super) name: &'static str,
@@ -119,7 +119,7 @@ impl Block {
             MixerShape::Described { mixer, weights } => (mixer.clone(), weights.clone()),
             MixerShape::None => (Mixer::None, Vec::new()),
         };
-        // In the order in which a pass meets them: the first half of the norms, the mixer, the others, the feed-forward.
+        // In the order of a pass: the first half of the norms, the mixer, the other norms, the feed-forward.
         let (before, after) = self.norms.split_at(self.norms.len().div_ceil(2));
         let norm = |name: &&str| self.norm.weights(name, Module::Norm, hidden, Cut::Replicated);
         let mut weights: Vec<Weight> = before.iter().flat_map(norm).collect();
@@ -169,7 +169,7 @@ impl Block {
 /// Parameters beyond which a description is a mistake: thousands of times the largest model known in 2026.
 const MAX_PARAMETERS: u128 = 10_000_000_000_000_000;
 
-/// Puts frame and layers together. `block_of` tells each layer's block.
+/// Combines frame and layers. `block_of` is the block of each layer.
 pub(super) fn assemble(
     frame: Frame,
     layers: u64,

@@ -10,7 +10,7 @@ use railwright_catalog::MODELS as FILES;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
-/// What the catalogue says about a model beside its dimensions.
+/// Catalogue data of a model other than its dimensions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CatalogueEntry {

@@ -22,7 +22,7 @@ pub struct ParameterCount {
     /// Further stacks (an encoder, a vision tower), part of `total`.
     #[serde(skip_serializing_if = "is_zero")]
     pub towers: u64,
-    /// Multi-token-prediction modules, beside `total`.
+    /// Multi-token-prediction modules, not included in `total`.
     pub multi_token_prediction: u64,
 }
 

@@ -18,7 +18,7 @@ pub struct Dimensions {
     /// What to call it.
     #[serde(default)]
     pub name: String,
-    /// Which family fills the gaps; without it, told from the other fields (see [`Style`]).
+    /// Family with the defaults of missing fields; inferred from the other fields if not set (see [`Style`]).
     #[serde(default)]
     pub style: Option<Style>,
     /// Layers.
@@ -60,10 +60,10 @@ pub struct Dimensions {
     /// Dense layers in front of the first layer with experts.
     #[serde(default)]
     pub first_dense_layers: Option<u64>,
-    /// Behind those, every so many-th layer has experts; default: all.
+    /// After those, interval of layers with experts; default: all layers.
     #[serde(default)]
     pub moe_every: Option<u64>,
-    /// The layers with experts, counted from 0, where no rule says which; instead of the two before.
+    /// The layers with experts, counted from 0, if they are irregular; replaces the previous two fields.
     #[serde(default)]
     pub moe_layers: Option<Vec<u64>>,
     /// Whether a scalar gate weighs the shared experts; default: no.
@@ -114,7 +114,7 @@ pub struct Dimensions {
     /// Tokens that a query sees; default: all earlier ones.
     #[serde(default)]
     pub window: Option<u64>,
-    /// With a window: every so many-th layer sees everything all the same; default: none.
+    /// With a window: interval of layers with global attention; default: none.
     #[serde(default)]
     pub full_attention_every: Option<u64>,
     /// Queries see later tokens too (encoders); default: no.
@@ -148,7 +148,8 @@ pub enum NormKind {
 }
 
 impl Dimensions {
-    /// The style given, or told from an ungated MLP, learned positions or LayerNorm; llama otherwise.
+    /// The given style, or the one inferred from an ungated MLP, learned positions or LayerNorm; llama
+    /// otherwise.
     fn style(&self) -> Style {
         let gpt = self.gated_mlp == Some(false)
             || (self.gated_mlp.is_none()

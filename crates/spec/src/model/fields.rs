@@ -1,7 +1,8 @@
-//! Typed access to the keys of a JSON object: a number is whole and inside its bound, a wrong type is told with its place.
+//! Typed access to the keys of a JSON object: numbers are whole and within bounds, and wrong types are
+//! reported with their place.
 //!
-//! Responsible for: aliases (one thing, many names), nulls (absent), and where in the text a key stands. Unknown keys
-//! are not looked at: configuration files carry hundreds that do not matter here.
+//! Responsible for: aliases (one thing, many names), nulls (absent), and the position of keys in the text.
+//! Ignores unknown keys: configuration files have hundreds without effect here.
 
 use super::bounds::Bound;
 use super::tolerant::is_word;

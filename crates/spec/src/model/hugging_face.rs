@@ -1,7 +1,9 @@
-//! The reader of Hugging Face's `config.json`: from `model_type` to the family that knows what the keys mean.
+//! The reader of Hugging Face's `config.json`: dispatch from `model_type` to the family that interprets the
+//! keys.
 //!
-//! Responsible for: telling what the text is, finding the language model inside multimodal files, dispatch. Each family
-//! is one function in a sub-module. Refuses to guess: an unknown `model_type` is a problem that names the nearest.
+//! Responsible for: detection of the format, the language model inside multimodal files, dispatch. Each
+//! family is one function in a sub-module. Does not guess: an unknown `model_type` is a problem with the
+//! nearest name.
 
 mod common;
 mod deepseek;
@@ -157,7 +159,7 @@ pub fn families() -> impl Iterator<Item = &'static str> {
 const STACKS: &[&str] =
     &["num_hidden_layers", "depth", "num_layers", "encoder_layers", "n_layer", "layers", "embed_dim"];
 
-/// Adds the towers that a description knows, and names the parts of the file that nobody reads.
+/// Adds the towers that a description defines, and lists the ignored parts of the file.
 fn attach_towers(
     model: &mut Model,
     kinds: [&str; 2],

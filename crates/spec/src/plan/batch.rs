@@ -1,10 +1,10 @@
-//! The global batch where nobody names one: one rule for every command.
+//! The default global batch: one rule for all commands.
 //!
 //! Responsible for: how many sequences a step has by default, as a number that layouts can divide. Refuses to know a layout.
 
-/// Tokens of a global batch where nobody says it: what trainings of a few billion parameters and more use at least.
+/// Default tokens of a global batch: the lower end of published trainings with several billion parameters.
 const USUAL_TOKENS: u64 = 4 * 1_048_576;
-/// The most that is chosen for somebody: Llama 3 405B's. Beyond it many models learn less per token.
+/// Upper limit of the default: that of Llama 3 405B. Above it many models learn less per token.
 const MOST_TOKENS: u64 = 16 * 1_048_576;
 
 /// Sequences for a number of tokens, such that many numbers of replicas divide them: a million tokens in sequences of 8192 are 120, not
@@ -16,8 +16,8 @@ pub fn divisible_batch(tokens: f64, sequence_length: u64, devices: u64) -> u64 {
     ((wanted / unit as f64).round() as u64).max(1).saturating_mul(unit)
 }
 
-/// Sequences of a global batch where nobody says it: a sequence for every eighth device, as Llama 3 405B had (2,048 on 16,384), within what
-/// is usual.
+/// Default sequences of a global batch: one per eight devices, as in Llama 3 405B (2,048 on 16,384), within
+/// the limits above.
 pub fn usual_batch(sequence_length: u64, devices: u64) -> u64 {
     let least = (USUAL_TOKENS / sequence_length.max(1)).max(1);
     let most = (MOST_TOKENS / sequence_length.max(1)).max(1);
@@ -40,7 +40,7 @@ pub fn divided_batch(usual: u64, devices: &[u64]) -> Option<u64> {
     Some(batch)
 }
 
-/// The batch of a run on so many devices: the usual one, as a number that their odd part divides.
+/// The default batch for a number of devices, a multiple of their odd part.
 pub fn default_batch(sequence_length: u64, devices: u64) -> u64 {
     let usual = usual_batch(sequence_length, devices);
     divided_batch(usual, &[devices]).unwrap_or(usual)

@@ -81,10 +81,10 @@ pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
     Ok(Degrees { tensor, pipeline, context, data, expert })
 }
 
-/// Tensor, pipeline and expert degrees for a model that nobody has laid out yet; `None` when nothing divides.
+/// Tensor, pipeline and expert degrees for a model without a layout; `None` if no sizes divide.
 ///
-/// Static bytes of a rank, mixed precision with ZeRO-1: 6 B per parameter that it holds (2 weights, 4 gradients) and
-/// 12 B shared among the data-parallel ranks.
+/// Static bytes of a rank, mixed precision with ZeRO-1: 6 B per parameter that it holds (2 weights, 4
+/// gradients) and 12 B sharded over the data-parallel ranks.
 fn automatic(model: &Model, cluster: &Cluster) -> Option<[u64; 3]> {
     let parameters = model.parameters();
     let routed = parameters.routed_experts as f64;

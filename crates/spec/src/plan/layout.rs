@@ -11,8 +11,8 @@ pub struct Group {
     pub ranks: u64,
     /// How many of them share one scale-up domain where that is most (at least 1, at most `ranks`).
     pub per_domain: u64,
-    /// The fewest that a domain has of any group of this kind, where groups span domains: they bring in all that the others have. Less than
-    /// `per_domain = ranks` where groups would fit into a domain and some lie across two.
+    /// Fewest ranks of a group in one domain, if groups span domains: these ranks receive all data of the
+    /// other domains. It is less than `per_domain = ranks` if groups fit into a domain but some span two.
     pub least: u64,
     /// Distance between neighbouring ranks of the group, in ranks.
     pub stride: u64,
@@ -77,7 +77,7 @@ fn fewest(ranks: u64, stride: u64, domain: u64, world: u64) -> u64 {
         };
         let begin = group % domain * (whole % domain) % domain;
         let end = (begin + (ranks - 1) % domain * stride) % domain;
-        // Side by side on whole strides all are alike.
+        // Aligned groups are all equivalent.
         let (begin, end) = if domain.is_multiple_of(stride) {
             ((domain - begin) / stride, end / stride + 1)
         } else {
@@ -122,7 +122,7 @@ pub struct Layout {
 /// Larger scale-up domains are not searched for segments.
 const MOST_SEGMENTED: u64 = 1024;
 
-/// So many neighbours of a group.
+/// Number of adjacent ranks of a group.
 fn part(whole: Group, ranks: u64, group: &impl Fn(u64, u64) -> Group) -> Group {
     let ranks = ranks.max(1);
     let per_domain = whole.per_domain.min(ranks);
@@ -149,7 +149,7 @@ impl Layout {
     pub fn segment(plan: &Plan, domain: u64) -> Option<u64> {
         let own = Self::new(plan, domain);
         let most = own.torn().map(|(_, group)| group.ranks * group.stride).max()?;
-        // Multiples of the widest group; beyond a rack or two nobody leaves devices idle.
+        // Multiples of the widest group; idle devices are considered only up to a few racks.
         let widest = domain.min(MOST_SEGMENTED);
         (most..widest).rev().find(|size| {
             let laid = Self::new(plan, *size);

@@ -3,8 +3,8 @@
 //! Responsible for: the names of target modules, and the adapters that a layer gets, as weights like any other. Refuses bytes
 //! and times.
 //!
-//! A weight `W` of `out x in` stays frozen; `A` of `rank x in` and `B` of `out x rank` are trained beside it: `W x + B A x`, so an adapter
-//! has `rank (in + out)` parameters (Hu 2021, section 4.1).
+//! A weight `W` of `out x in` stays frozen; `A` of `rank x in` and `B` of `out x rank` are trained: `W x + B
+//! A x`, so an adapter has `rank (in + out)` parameters (Hu 2021, section 4.1).
 
 use super::{Optimizer, Plan, PlanSpec};
 use crate::model::{Cut, Layer, Model, Module, Usage, Weight};
@@ -153,10 +153,11 @@ fn is_mlp(module: Module) -> bool {
     matches!(module, Module::Mlp | Module::Experts | Module::SharedExpert)
 }
 
-/// The adapter of one weight, or of several that one product reads: two weights like any other.
+/// The adapter of one weight, or of several weights of one GEMM: two ordinary weights.
 ///
-/// Tensor parallelism cuts both, as Megatron-Bridge's `ParallelLinearAdapter` does: beside a column-cut weight `A` is divided by rank and
-/// `B` by output, beside a row-cut one `A` by input and `B` by output. A replicated weight's adapter is replicated.
+/// Tensor parallelism shards both, as Megatron-Bridge's `ParallelLinearAdapter` does: for a column-parallel
+/// weight, `A` is sharded by rank and `B` by output; for a row-parallel weight, `A` by input and `B` by
+/// output. The adapter of a replicated weight is replicated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Adapter {
     /// Down to the rank.

@@ -1,8 +1,8 @@
-//! The run as its user would launch it: a specification, a model and a cluster to a plan.
+//! Resolves a specification, a model and a cluster to a plan, as the user would launch it.
 //!
-//! Responsible for: the one order in which a plan is filled in: what was specified, then what the software generation does, then what
-//! everybody does. Every command, the page, launch files, validation and the search come through here. Refuses to override what was
-//! specified, and to judge the plan: whether it is possible is [`super::validate`]'s to say.
+//! Responsible for: the one order in which a plan is filled in: specified values, then defaults of the
+//! software generation, then general defaults. All commands, the web UI, launch files, validation and search
+//! use it. Never overrides specified values, and does not validate the plan: see [`super::validate`].
 
 use super::degrees::{self, Degrees};
 use super::precision_preset::PrecisionPreset;
@@ -17,8 +17,7 @@ use crate::problem::Problem;
 use crate::software::{self, Software};
 
 impl Plan {
-    /// A plan that should fit, for somebody who has not chosen anything yet. It is a start, not an optimum: the search
-    /// finds that.
+    /// A plan that should fit, if no layout is set. It is not optimal: use the search.
     pub fn default_for(model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
         PlanSpec::default().resolve(model, cluster)
     }
@@ -116,7 +115,7 @@ impl PlanSpec {
     fn layers(&self, software: &Software, model: &Model, chunks: u64) -> Option<Vec<u64>> {
         let is_uneven = || {
             let layers = model.num_layers();
-            // More chunks than twice the layers are a mistake, and validation says so.
+            // More chunks than twice the layers are invalid; validation reports them.
             let sane = (1..=layers.saturating_mul(2)).contains(&chunks);
             (self.uneven_stages == Some(true) && sane && !layers.is_multiple_of(chunks))
                 .then(|| uneven_layers(model, chunks, software.stage_split))
@@ -195,7 +194,7 @@ fn context_kind(software: &Software) -> ContextKind {
     }
 }
 
-/// What is sharded among so many peers.
+/// Sharding over a number of peers.
 fn usual_sharding(software: &Software, peers: u64) -> Sharding {
     let zero_stage = if peers > 1 { software.zero_stage.min(2) } else { 0 };
     Sharding { zero_stage, group: None, reshard_after_forward: false }

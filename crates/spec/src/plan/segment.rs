@@ -1,6 +1,7 @@
-//! How much of each scale-up domain a job takes: what Slurm and the launchers of NVL72 racks call a segment.
+//! The segment of a job, as in Slurm and in launchers of NVL72 racks: the devices that it uses in each
+//! scale-up domain.
 //!
-//! Responsible for: the key, and the segment that a job gets where nobody asks for one. Refuses to price idle devices.
+//! Responsible for: the key, and the default segment. Refuses to price idle devices.
 
 use super::{Layout, Plan};
 use crate::cluster::Cluster;
@@ -12,7 +13,7 @@ use crate::run::{Field, Kind, Value, wrong};
 pub enum Segment {
     /// All of its devices.
     Whole,
-    /// So many.
+    /// A number of devices.
     Devices(u64),
 }
 
@@ -74,9 +75,10 @@ impl Plan {
     }
 }
 
-/// How many devices of each scale-up domain a job has whose size domains do not divide: the most, in whole nodes, that do divide it.
-/// Megatron-Bridge's launcher asks Slurm for the most nodes up to a rack's 18 that divide the job's (`segment` in `executors.py`), so 64
-/// nodes get 16 in each of 4 racks, not 18, 18, 18 and 10. Less than half a domain is taken by nobody who can choose.
+/// Devices per scale-up domain of a job that domains do not divide: the largest number of whole nodes that
+/// divides the job. Megatron-Bridge's launcher asks Slurm for the most nodes up to a rack's 18 that divide
+/// the job's (`segment` in `executors.py`), so 64 nodes get 16 in each of 4 racks, not 18, 18, 18 and 10.
+/// Less than half a domain is never the default.
 fn even_segment(domain: u64, devices: u64, per_node: u64) -> u64 {
     let node = per_node.clamp(1, domain.max(1));
     if devices <= domain || devices.is_multiple_of(domain.max(1)) || domain > MOST_SEGMENTED {

@@ -14,8 +14,9 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRecompute {
-    /// Policies along the stage's layers, each for as many as it says; one without a number takes all that are left. Layers
-    /// beyond keep everything. `Selective` of no modules keeps everything, too: it passes layers over.
+    /// Policies in the order of the stage's layers, each for its number of layers; a policy without a number
+    /// covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
+    /// layers.
     pub segments: Vec<Recompute>,
     /// Share of the stage's activations in host memory; `None` is the plan's.
     pub offload: Option<f64>,
@@ -43,7 +44,8 @@ impl StageRecompute {
         runs
     }
 
-    /// The policy of whatever belongs to the stage and is none of its counted layers: that of the segment that takes all the rest.
+    /// The policy for parts of the stage other than its counted layers: that of the segment for all remaining
+    /// layers.
     pub fn rest(&self) -> Recompute {
         let open = self.segments.iter().find(|s| !matches!(s, Recompute::None) && s.layers().is_none());
         open.map_or(Recompute::None, Recompute::everywhere)
@@ -70,7 +72,7 @@ impl Recompute {
         self.limited(None)
     }
 
-    /// The same on so many layers.
+    /// The same policy on a number of layers.
     #[must_use]
     pub fn on(&self, layers: u64) -> Self {
         self.limited(Some(layers))

@@ -1,13 +1,13 @@
-//! Layers on stages that they do not divide among.
+//! Layer assignment if layers do not divide by stages.
 //!
-//! Responsible for: the ways in which frameworks and whoever writes their layouts spread them. Refuses to search for the best: `balance`
-//! does that.
+//! Responsible for: the assignments of frameworks and of manual layouts. Does not search for the best: see
+//! `balance`.
 
 use super::balanced_layers;
 use crate::model::{FeedForward, Layer, Model, Usage};
 use serde::{Deserialize, Serialize};
 
-/// How layers are laid on pipeline stages when the plan does not say.
+/// Default assignment of layers to pipeline stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -18,8 +18,9 @@ pub enum StageSplit {
     Compute,
 }
 
-/// Layers of each of so many virtual stages that they do not divide among. One fewer at both ends where that divides, as Llama 3 405B was
-/// trained (Megatron's `--account-for-embedding-in-pipeline-split` and its like for the loss); else a lighter end with the head.
+/// Layers of each virtual stage, if they do not divide by the number of stages. One fewer at both ends if
+/// that divides, as for Llama 3 405B (Megatron's `--account-for-embedding-in-pipeline-split` and the flag for
+/// the loss); else fewer in the last stage.
 pub fn uneven_layers(model: &Model, parts: u64, split: StageSplit) -> Vec<u64> {
     let layers = model.num_layers();
     match split {
@@ -29,8 +30,8 @@ pub fn uneven_layers(model: &Model, parts: u64, split: StageSplit) -> Vec<u64> {
     }
 }
 
-/// Layers that do not divide are laid out by hand, and whoever does so counts the ends: the head and multi-token prediction weigh as many
-/// layers as their matrix products are worth, and the last virtual stage gets so many fewer.
+/// Layers that do not divide are usually assigned manually, with the ends counted: head and multi-token
+/// prediction count as layers by their GEMM FLOPs, and the last virtual stage gets fewer layers.
 pub fn light_head(model: &Model, parts: u64) -> Vec<u64> {
     let parts = parts.clamp(1, 100_000) as usize;
     let layers = model.num_layers();

@@ -1,8 +1,7 @@
 //! Whether a plan is possible for a model on a number of devices.
 //!
-//! Responsible for: every rule that the frameworks themselves would enforce at start-up, told before anybody waits for a
-//! machine: what is wrong, at which key, and the nearest value that works. Refuses to judge whether a plan is good, and
-//! whether it fits in memory. One file per group of rules.
+//! Responsible for: the rules that frameworks enforce at start-up, each with the problem, its key and the
+//! nearest valid value. Does not judge performance or memory. One file per group of rules.
 
 mod batch;
 mod bounds;
@@ -24,7 +23,8 @@ use crate::problem::Problem;
 
 /// Checks a plan against the model and the cluster: all problems, most fundamental first; empty when it is possible.
 ///
-/// Numbers that cannot be true (zero ranks, 1e30 sequences, NaN) are told alone: no other rule means anything then.
+/// Impossible numbers (zero ranks, 1e30 sequences, NaN) are reported alone, because no other rule applies
+/// then.
 pub fn validate(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Problem> {
     let absurd = bounds::check(plan);
     if !absurd.is_empty() {

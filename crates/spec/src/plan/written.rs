@@ -1,10 +1,10 @@
-//! A plan written down: the specification that says everything.
+//! A plan as a complete specification.
 
 use super::{LoraTargets, Master, Plan, PlanSpec, Segment};
 
 impl PlanSpec {
-    /// The specification that resolves to exactly this plan, whatever the model and the cluster: to write down a plan that was
-    /// found.
+    /// The specification that resolves to exactly this plan for any model and cluster, for writing a found
+    /// plan.
     pub fn from_plan(plan: &Plan) -> Self {
         Self {
             tensor_parallel: Some(plan.tensor_parallel),

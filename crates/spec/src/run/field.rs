@@ -1,7 +1,7 @@
 //! How one typed field of a section is read from a value and written back.
 //!
-//! Responsible for: the conversion and its complaint, once per type. The place of the complaint is added by whoever knows
-//! the key and the file.
+//! Responsible for: the conversion and its complaint, once per type. The caller adds the place (key and
+//! file).
 
 use super::units;
 use super::value::{Kind, Value};

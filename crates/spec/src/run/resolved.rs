@@ -66,7 +66,7 @@ pub enum Writing {
     Bandwidth(BytesPerSecond),
 }
 
-/// Prices. What is open is the catalogue's to say.
+/// Prices. Open prices are those of the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {

@@ -1,7 +1,7 @@
-//! One section alone, from a file and from flags, with the place of everything that was set.
+//! One section, from a file and from flags, with the place of every setting.
 //!
-//! Responsible for: what files that are not run files (a network's design) need of the strict reader: nearest names, places, and
-//! that a problem found later is told where its key was set. Refuses to know what a section means.
+//! Responsible for: what files that are not run files (a network's design) need of the strict reader: nearest
+//! names, places, and places of problems that are found later. Independent of the meaning of a section.
 
 use super::section::Section;
 use super::spec::from_words;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// A section with the places where its keys were set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet<S> {
-    /// What was said.
+    /// The specified values.
     pub spec: S,
     places: BTreeMap<String, Place>,
 }

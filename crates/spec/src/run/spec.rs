@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use toml::de::DeValue;
 
-/// Everything that can be said about a run; what is open has a default or follows from the rest.
+/// All settings of a run; open ones have a default or follow from the others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunSpec {
     /// What is trained.
@@ -38,7 +38,8 @@ fn sections() -> Vec<&'static [Key]> {
     vec![ModelSpec::KEYS, ClusterSpec::KEYS, PlanSpec::KEYS, TrainingSpec::KEYS, CostSpec::KEYS]
 }
 
-/// Reads a run file. Every mistake is told with line, column and the nearest valid key; the first in the text is returned.
+/// Reads a run file. Errors have line, column and the nearest valid key; the first error in the text is
+/// returned.
 pub fn parse(text: &str, file: &str) -> Result<RunSpec, Problem> {
     let mut spec = RunSpec::default();
     for entry in text::read(text, file, "", &Keys(sections()))? {
@@ -122,7 +123,7 @@ impl RunSpec {
         self.places.extend(other.places.iter().map(|(key, place)| (key.clone(), place.clone())));
     }
 
-    /// The run file that says the same.
+    /// The equivalent run file.
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
         for section in sections() {
@@ -183,8 +184,7 @@ impl RunSpec {
         problem
     }
 
-    /// Takes one value by its dotted key (aliases are not known here), from whatever `place` says: messages about it later will name
-    /// that place.
+    /// Takes one value by its dotted key (aliases are not known here), with its `place` for later messages.
     pub fn set_at(&mut self, path: &str, value: &Value, place: Place) -> Result<(), Problem> {
         let (section, name) = path.split_once('.').unwrap_or((path, ""));
         let done = match section {

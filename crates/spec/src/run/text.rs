@@ -21,7 +21,7 @@ pub(crate) struct Entry {
 /// Longer texts are not run files.
 const LONGEST: usize = 1 << 20;
 
-/// Other names of keys, as the frameworks and habit have them.
+/// Aliases of keys, from frameworks and common usage.
 const ALIASES: &[(&str, &str)] = &[
     ("plan.tp", "plan.tensor_parallel"),
     ("plan.pp", "plan.pipeline_parallel"),
@@ -87,7 +87,7 @@ impl Keys<'_> {
         let known = self.paths();
         let shown = crate::human::shorten(path);
         let problem = Problem::new(format!("unknown key `{shown}`")).at_key(shown.clone());
-        // What stands beside it under the same parent; the nearest anywhere when nothing there is near.
+        // Nearest key under the same parent, else the nearest anywhere.
         let mut beside: Vec<&str> = known
             .iter()
             .filter_map(|p| {
@@ -146,7 +146,7 @@ pub(crate) fn read(text: &str, file: &str, root: &str, keys: &Keys<'_>) -> Resul
     }
     entries.sort_by_key(|entry| entry.span.start);
     for pair in entries.windows(2) {
-        // An alias beside its key, such as `tp` and `tensor_parallel`.
+        // An alias and its key, such as `tp` and `tensor_parallel`.
         if let Some(twice) =
             entries.iter().find(|e| e.path == pair[1].path && e.span.start < pair[1].span.start)
         {

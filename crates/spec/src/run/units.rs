@@ -64,7 +64,7 @@ pub(crate) const AMOUNT: &[Unit] = &[
     ("", 1.0),
 ];
 
-/// Longer than this is no number that anybody typed.
+/// Longer texts are not numbers.
 const MOST_DIGITS: usize = 40;
 
 /// Splits a text into number and unit and scales. Spaces and underscores between and within the number do not count.

@@ -1,7 +1,7 @@
-//! The software generation that a plan is taken to run on where nobody names one.
+//! Inference of the software generation of a plan.
 //!
-//! Responsible for: the match of a plan and an accelerator with what `catalog/software.toml` says is usual. Refuses to look at a model's
-//! name or at who measured what.
+//! Responsible for: the match of a plan and an accelerator with the defaults in `catalog/software.toml`.
+//! Independent of model names and of measured runs.
 
 use super::generations;
 use crate::plan::PlanSpec;

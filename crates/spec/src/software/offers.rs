@@ -13,7 +13,7 @@ pub struct Offers {
     pub source: String,
     /// Tensor parallelism.
     pub tensor: bool,
-    /// Sequence parallelism beside it.
+    /// Sequence parallelism in addition.
     pub sequence_parallel: bool,
     /// Pipeline parallelism.
     pub pipeline: bool,

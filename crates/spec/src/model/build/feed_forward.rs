@@ -20,7 +20,7 @@ pub(crate) struct DenseShape {
     pub(crate) bias: bool,
 }
 
-/// Routed experts and what runs beside them.
+/// Routed experts and their parallel parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ExpertsShape {
     pub(crate) experts: u64,
@@ -38,7 +38,7 @@ pub(crate) struct ExpertsShape {
     pub(crate) router_vectors: Vec<(&'static str, u64)>,
 }
 
-/// The MLP that every token visits beside its experts.
+/// The MLP of every token, parallel to its experts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SharedShape {
     pub(crate) mlp: DenseShape,

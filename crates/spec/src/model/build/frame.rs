@@ -3,7 +3,7 @@
 use super::{NormShape, matrix, vector};
 use crate::model::{Cut, Module, Position, Usage, Weight};
 
-/// Everything of a model beside its layers.
+/// Parts of a model outside of its layers.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) name: String,

@@ -1,8 +1,8 @@
-//! What an expression of a family description is worth for one configuration and one layer.
+//! Evaluates an expression of a family description for one configuration and one layer.
 //!
-//! Responsible for: names (definitions of the description, then keys of the configuration), arithmetic with whole numbers that
-//! cannot overflow, what is missing. Refuses to guess: a number that is missing stays missing until `??` gives another, and whoever
-//! needs it reports the key.
+//! Responsible for: names (definitions of the description, then keys of the configuration), arithmetic with
+//! whole numbers that cannot overflow, what is missing. Does not guess: a missing number stays missing unless
+//! `??` has a default, and its use reports the key.
 
 use super::expression::{Expression, Operator};
 use crate::problem::Problem;

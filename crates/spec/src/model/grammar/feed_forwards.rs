@@ -1,4 +1,5 @@
-//! What transforms each token, by the names of a description: a dense MLP, or routed experts with what runs beside them.
+//! The feed-forward part by the names of a description: a dense MLP, or routed experts with their parallel
+//! parts.
 
 use super::stack::Stack;
 use crate::model::bounds;

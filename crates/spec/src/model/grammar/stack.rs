@@ -133,7 +133,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// The norm that a name says.
+    /// The norm of that name.
     pub(super) fn norm(&self, name: &str) -> Result<NormShape, Problem> {
         match self.text(name)?.as_str() {
             "rms" => Ok(NormShape::RMS),
@@ -184,7 +184,7 @@ impl<'a> Stack<'a> {
             for weight in weights.iter_mut().filter(|_| again) {
                 weight.copies = 0;
             }
-            // Mixers beside each other have products of their own.
+            // Parallel mixers have separate GEMMs.
             for weight in weights.iter_mut().filter(|_| index > 0) {
                 if let Usage::Matmul { fused } = &mut weight.usage {
                     *fused = format!("{fused}_{}", index + 1);
@@ -298,7 +298,8 @@ fn kind_name(name: &str) -> &'static str {
     KNOWN.iter().find(|known| **known == name).copied().unwrap_or("decoder")
 }
 
-/// A number is a vector of that length, a pair a matrix of rows and columns; a third entry tells how it is cut, or that it is a table.
+/// A number is a vector of that length, a pair a matrix of rows and columns; a third entry is its sharding,
+/// or marks a table.
 fn extra(name: &str, module: Module, value: &Value) -> Result<Option<Weight>, Problem> {
     let size = |value: &Value| match value {
         Value::Whole(n) => u64::try_from(*n).ok().filter(|&n| n <= 1 << 40),

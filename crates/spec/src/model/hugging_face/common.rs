@@ -1,4 +1,5 @@
-//! What nearly every family says: layers, widths, heads, vocabulary, positions; and the pre-norm decoder layer.
+//! Fields of nearly every family: layers, widths, heads, vocabulary, positions; and the pre-norm decoder
+//! layer.
 
 use crate::model::bounds;
 use crate::model::build::{
@@ -26,7 +27,7 @@ impl Source<'_> {
     }
 }
 
-/// What a family's configuration class says where the file says nothing.
+/// Defaults of a family's configuration class.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Defaults {
     pub(super) tied: bool,

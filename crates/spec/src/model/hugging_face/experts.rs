@@ -6,7 +6,7 @@ use crate::model::build::{DenseShape, ExpertsShape, SharedGate, SharedShape};
 use crate::model::fields::Fields;
 use crate::problem::Problem;
 
-/// Routed experts by the usual names, with a check that a token can visit so many.
+/// Routed experts by the usual names, with a check of the number per token.
 pub(super) fn routed(
     fields: &Fields<'_>,
     expert: DenseShape,
@@ -39,7 +39,7 @@ pub(super) fn routed(
     })
 }
 
-/// Routed experts beside shared ones whose widths add up (DeepSeek's names).
+/// Routed and shared experts, with summed widths of the shared ones (names of DeepSeek).
 pub(super) fn with_shared(fields: &Fields<'_>, common: &Common) -> Result<ExpertsShape, Problem> {
     let width = fields.required(&["moe_intermediate_size"], bounds::WIDTH)?;
     let shared = fields.count(&["n_shared_experts", "num_shared_experts"], bounds::SMALL)?.unwrap_or(0);

@@ -61,7 +61,8 @@ pub(super) fn gemma2(source: &Source<'_>) -> Result<Model, Problem> {
     })
 }
 
-/// Gemma 4: wider and fewer heads in the global layers, where keys may serve as values; experts beside a dense MLP.
+/// Gemma 4: wider and fewer heads in the global layers, where keys may serve as values; experts parallel to a
+/// dense MLP.
 pub(super) fn gemma4(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &GEMMA)?;
@@ -71,7 +72,7 @@ pub(super) fn gemma4(source: &Source<'_>) -> Result<Model, Problem> {
     local.span = Span::Window(window);
     let global = global_attention(source, &common, &local)?;
     let last = common.layers - 1;
-    // Every sixth layer is global, and the last one whatever its number.
+    // Every sixth layer is global, and always the last one.
     let sliding =
         sliding_layers(fields, common.layers, |index| !(index + 1).is_multiple_of(6) && index != last)?;
     let dense = common.gated(intermediate(fields)?);

@@ -23,7 +23,7 @@ fn biased(
     (frame, block)
 }
 
-/// The MLP's width, four times hidden where the file does not say.
+/// The MLP width; four times hidden by default.
 fn width(source: &Source<'_>, common: &Common) -> Result<u64, Problem> {
     Ok(source.fields.count(INTERMEDIATE, bounds::WIDTH)?.unwrap_or(4 * common.hidden))
 }

@@ -10,7 +10,7 @@ pub(super) fn llama(source: &Source<'_>) -> Result<Model, Problem> {
     read(source, &Defaults::LLAMA)
 }
 
-/// The same layer with a tied head unless the file says otherwise.
+/// The same layer, with a tied head by default.
 pub(super) fn llama_tied(source: &Source<'_>) -> Result<Model, Problem> {
     read(source, &Defaults { tied: true, ..Defaults::LLAMA })
 }

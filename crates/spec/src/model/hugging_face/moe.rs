@@ -37,7 +37,8 @@ pub(super) fn gpt_oss(source: &Source<'_>) -> Result<Model, Problem> {
     })
 }
 
-/// Llama 4: chunked attention but for every fourth layer; experts on all or on every second layer, beside a shared one.
+/// Llama 4: chunked attention but for every fourth layer; experts and a shared expert on all or on every
+/// second layer.
 pub(super) fn llama4(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &Defaults { head_dim: Some(128), ..Defaults::LLAMA })?;
@@ -103,7 +104,7 @@ pub(super) fn glm4(source: &Source<'_>) -> Result<Model, Problem> {
 pub(super) fn minimax_m2(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let mut common = Common::read(source, &Defaults::LLAMA)?;
-    // Modules that each run several layers; the count of modules alone says nothing else.
+    // Modules of several layers each; only the number of modules is known.
     if let Some(modules) = fields.count(&["num_mtp_modules"], bounds::SMALL)? {
         let each = fields.count(&["mtp_transformer_layers"], bounds::SMALL)?.unwrap_or(1);
         let used = fields.flag(&["use_mtp"])?.unwrap_or(true);

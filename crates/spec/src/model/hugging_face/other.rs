@@ -44,7 +44,7 @@ pub(super) fn glm(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(common.frame(source), common.layers, |_| Ok(block.clone()))
 }
 
-/// Seed-OSS: biases on queries, keys and values unless the file says otherwise.
+/// Seed-OSS: biases on queries, keys and values by default.
 pub(super) fn seed_oss(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &Defaults { head_dim: Some(128), ..Defaults::LLAMA })?;

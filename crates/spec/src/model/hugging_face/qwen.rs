@@ -27,7 +27,7 @@ fn is_second(source: &Source<'_>) -> bool {
     source.family.starts_with("qwen2") || source.family == "mimo"
 }
 
-/// Qwen 3's dense class has heads of 128 whatever the hidden width, the hybrid classes 256; qwen 2 divides.
+/// The dense class of Qwen 3 has heads of 128 for any hidden width, the hybrid classes 256; Qwen 2 divides.
 fn defaults(source: &Source<'_>) -> Defaults {
     let head_dim = match source.family {
         "qwen3" | "qwen3_vl" => Some(128),
@@ -92,7 +92,7 @@ impl FeedForwards {
     }
 }
 
-/// Qwen 3 next and 3.5: three of four layers are gated delta nets; the others gate attention's output.
+/// Qwen 3 next and 3.5: three of four layers are gated delta nets, the fourth has gated attention output.
 pub(super) fn hybrid(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &defaults(source))?;

@@ -103,7 +103,7 @@ fn keys_of_adapters_need_lora() {
 }
 
 proptest! {
-    /// An adapter has `rank (in + out)` parameters, whatever is targeted.
+    /// An adapter has `rank (in + out)` parameters, for any target.
     #[test]
     fn parameters_have_a_closed_form(rank in 1_u64..512, chosen in 1_u32..128) {
         let names = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];

@@ -57,7 +57,7 @@ fn missing(plan: &Plan, offers: &Offers) -> Vec<String> {
     {
         list.push(format!("context parallelism with {}", name(&plan.context_kind)));
     }
-    // Without peers nothing is sharded, whatever the stage.
+    // Without peers nothing is sharded, at any stage.
     let has_peers = plan.data_parallel.saturating_mul(plan.context_parallel) > 1;
     if has_peers && !zero {
         list.push(format!("ZeRO stage {stage}{together}"));

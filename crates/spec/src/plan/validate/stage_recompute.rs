@@ -1,11 +1,11 @@
-//! Recompute said stage by stage: one entry per stage, layers that a stage has, modules that the model has.
+//! Checks of recompute per stage: one entry per stage, existing layers, existing modules.
 
 use super::super::{Plan, Recompute, RecomputeModule, Schedule, StageRecompute};
 use crate::model::{FeedForward, Mixer, Model};
 use crate::problem::Problem;
 use std::collections::BTreeSet;
 
-/// Layers of each virtual stage in pipeline order, as far as the plan says them.
+/// Layers of each virtual stage in pipeline order, if the plan sets them.
 fn layers_of_chunks(model: &Model, plan: &Plan) -> Option<Vec<u64>> {
     let (pp, vp) = (plan.pipeline_parallel, plan.virtual_stages);
     let chunks = (pp * vp) as usize;

@@ -1,4 +1,4 @@
-//! Plans that cannot be, each with the message that says why.
+//! Impossible plans, each with its message.
 
 use super::*;
 use crate::cluster::by_name;
