@@ -17,11 +17,11 @@ use serde::Serialize;
 pub enum Label {
     /// Compute of a phase.
     Compute(Phase),
-    /// Communication of a dimension with no compute beside it.
+    /// Communication of a dimension without overlapped compute.
     Exposed(Dimension),
-    /// Waiting for other ranks, recorded as such, with neither compute nor moving data beside it.
+    /// Waiting for other ranks, recorded as such, without overlapped compute or transfers.
     Waiting,
-    /// Copies between device and host with neither beside them.
+    /// Copies between device and host without overlapped compute or communication.
     Copy,
     /// The host at work and nothing else.
     Host,

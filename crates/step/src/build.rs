@@ -18,17 +18,17 @@ pub struct Part {
     pub activity: Activity,
     /// By what kind of operator.
     pub operator: OperatorFamily,
-    /// How long it takes. Parts in sequence are stretched alike to fill the pass.
+    /// Duration. Sequential parts are scaled by the same factor to fill the pass.
     pub duration: Seconds,
     /// Where it runs.
     pub stream: StreamKind,
-    /// Whether the part after it starts beside it rather than behind it.
+    /// Whether the next part starts at the same time instead of after it.
     pub overlapped: bool,
     /// In which layer.
     pub layer: Option<LayerIndex>,
     /// Bytes moved, 0 if unknown.
     pub bytes: u64,
-    /// What it says to the network.
+    /// Its communication.
     pub collective: Option<CollectiveId>,
 }
 
@@ -171,7 +171,7 @@ pub struct MessageEnd {
     pub name: NameId,
     /// Which of the rank's pipeline streams it is on.
     pub lane: u8,
-    /// What it says to the network.
+    /// Its communication.
     pub collective: Option<CollectiveId>,
 }
 

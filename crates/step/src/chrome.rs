@@ -11,7 +11,7 @@ use std::fmt::{self, Write};
 /// What to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Arrows from the pass that makes an activation or gradient to whoever receives it.
+    /// Arrows from the pass that produces an activation or gradient to its receiver.
     pub flows: bool,
     /// Counters of memory.
     pub memory: bool,

@@ -1,7 +1,7 @@
-//! What a span that communicates says to the network: what kind, among whom, how much.
+//! The communication of a span: operation, process group and bytes.
 //!
-//! Responsible for: the description that the network designer and the bandwidth analyses read. Refuses to know how long it
-//! takes or which algorithm carries it.
+//! Responsible for: the description that network design and bandwidth analyses read. Independent of duration
+//! and algorithm.
 
 use railwright_spec::quantity::{Bytes, Rank};
 use serde::Serialize;
@@ -74,7 +74,7 @@ pub struct GroupId(pub u32);
 pub struct Collective {
     /// What kind.
     pub kind: CollectiveKind,
-    /// Among whom.
+    /// Process group.
     pub group: GroupId,
     /// The size by nccl-tests' convention: the whole buffer of an all-reduce, the gathered buffer of an all-gather, the buffer
     /// before a reduce-scatter, what one rank holds before an all-to-all, the message of a send.

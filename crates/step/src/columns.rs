@@ -207,7 +207,7 @@ pub struct Columns {
     pub origin: Origin,
     /// How long the step takes.
     pub duration_ns: i64,
-    /// The stretch that is shown; all of the step unless a part was asked for.
+    /// The displayed range; the whole step unless a part is requested.
     pub window: Window,
     /// Tracks in the order in which they are drawn.
     pub tracks: Vec<Track>,
@@ -229,7 +229,7 @@ pub struct Columns {
     pub marks: Vec<Mark>,
     /// Spans before merging.
     pub spans: u64,
-    /// Spans that were merged into others, because a track had more than was asked for.
+    /// Spans that were merged into others, because a track exceeded the limit.
     pub merged: u64,
     /// Ranks that could be shown and are not.
     pub hidden_ranks: Vec<u32>,
@@ -256,7 +256,7 @@ impl Columns {
         String::from_utf8(text).unwrap_or_default()
     }
 
-    /// The same, written as it is made; what the stream says against it ends it.
+    /// Streaming variant; stops at a write error.
     pub fn write_json(&self, schema_version: u32, mut out: impl io::Write) -> io::Result<()> {
         #[derive(Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,7 +1,7 @@
-//! Communication beside compute: how much is hidden and how much is not.
+//! Exposed and overlapped communication.
 //!
-//! Responsible for: per rank and dimension, the time with communication under way, split by whether compute ran too. Refuses to
-//! say whether hiding made the compute slower.
+//! Responsible for: per rank and dimension, communication time with and without overlapped compute. Excludes
+//! the slowdown of compute by overlap.
 
 use crate::intervals::{Intervals, computes};
 use crate::{Activity, Dimension, Step, Time};
@@ -18,7 +18,7 @@ pub struct Exposure {
     pub dimension: Dimension,
     /// Time in which it communicates, streams that do so at once counted once.
     pub total: Time,
-    /// Of that, with compute beside it.
+    /// Overlapped with compute.
     pub hidden: Time,
     /// Of that, without. Dimensions that are exposed at once each count it, unlike in [`crate::breakdown`].
     pub exposed: Time,

@@ -1,10 +1,9 @@
-//! One training step as a timeline of ranks, streams and spans, whether a formula or a trace wrote it, and the analyses that
-//! read it.
+//! One training step as a timeline of ranks, streams and spans, predicted or measured, and its analyses.
 //!
-//! Start at [`Step`]. Builders push [`Span`]s with [`Step::push`] or, for a pipeline, with [`build::write_pass`]; then
-//! [`Step::validate`] says whether the timeline can be. The analyses are one module each: [`breakdown`], [`exposure`],
-//! [`bubbles`], [`critical_path`], [`imbalance`], [`memory`] and [`compare`]. [`chrome`] writes a trace for Perfetto,
-//! [`svg`] a picture and [`columns`] what a canvas draws.
+//! Start at [`Step`]. Builders push [`Span`]s with [`Step::push`] or, for a pipeline, with
+//! [`build::write_pass`]; then [`Step::validate`] checks the timeline. The analyses are one module each:
+//! [`breakdown`], [`exposure`], [`bubbles`], [`critical_path`], [`imbalance`], [`memory`] and [`compare`].
+//! [`chrome`] writes a trace for Perfetto, [`svg`] a diagram and [`columns`] data for a canvas.
 //!
 //! ```
 //! use railwright_spec::quantity::{Rank, Stage};

@@ -170,8 +170,8 @@ pub fn curve(events: &MemoryEvents) -> Vec<(Time, i64)> {
 /// Bytes of every kind, in the order of [`MemoryKind::ALL`].
 pub type Held = [i64; MemoryKind::ALL.len()];
 
-/// A rank's memory in so many equal pieces of time: of each piece its fullest moment, by kind. Spikes between two samples
-/// are not lost, and the kinds of a piece add up to its peak. A piece before the first event holds nothing.
+/// Memory of a rank in equal time intervals: the peak of each interval, by kind. Short spikes are kept, and
+/// the kinds of an interval add up to its peak. An interval before the first event is empty.
 pub fn fullest(events: &MemoryEvents, start: Time, end: Time, pieces: usize) -> Vec<Held> {
     let total = |held: &Held| held.iter().fold(0_i64, |sum, bytes| sum.saturating_add(*bytes));
     let mut most = vec![[0; MemoryKind::ALL.len()]; pieces];

@@ -140,7 +140,7 @@ pub enum OperatorFamily {
     Collective,
     /// Copies.
     Copy,
-    /// A whole pass, its operators not told apart.
+    /// A whole pass, without operators.
     Pass,
     /// Anything else, or unknown.
     #[default]
@@ -188,9 +188,10 @@ pub struct Span {
     pub chunk: Option<u32>,
     /// In which layer.
     pub layer: Option<LayerIndex>,
-    /// Bytes moved: through memory, over the wire or across the host bus, as `activity` says; 0 is unknown.
+    /// Bytes moved: through memory, over the wire or across the host bus, depending on `activity`; 0 is
+    /// unknown.
     pub bytes: u64,
-    /// What it says to the network.
+    /// Its communication.
     pub collective: Option<CollectiveId>,
 }
 

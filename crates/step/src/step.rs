@@ -36,9 +36,9 @@ pub struct Step {
     pub names: Names,
     /// Groups of ranks that communicate.
     pub groups: Vec<Vec<Rank>>,
-    /// What spans say to the network.
+    /// Communication of spans.
     pub collectives: Vec<Collective>,
-    /// What waits for what across streams; on one stream, order says it.
+    /// Dependencies across streams; on one stream, order implies them.
     pub dependencies: Vec<Dependency>,
 }
 
@@ -62,7 +62,7 @@ pub struct RankTimeline {
 pub enum StreamKind {
     /// Arithmetic.
     Compute,
-    /// A dimension's communication; the number tells streams of one dimension apart.
+    /// Communication of a dimension; the number distinguishes streams of one dimension.
     Communication(Dimension, u8),
     /// Copies between device and host.
     Copy(u8),

@@ -1,7 +1,7 @@
-//! A step as a picture: a row per rank, time to the right, passes coloured by what they are.
+//! A step as a diagram: a row per rank, time to the right, passes coloured by kind.
 //!
-//! Responsible for: an SVG that stands alone (no script, no font, no link), follows the reader's dark mode, and names every
-//! mark for whoever hovers or cannot see colour. Refuses detail: spans of one pass are drawn as one.
+//! Responsible for: a self-contained SVG (no script, font or link) with dark mode and a title for every mark.
+//! Omits detail: spans of one pass are drawn as one.
 
 use crate::intervals::Intervals;
 use crate::{Activity, Dimension, Phase, RankTimeline, Span, Step, Time};
@@ -56,7 +56,8 @@ fn kind(span: &Span) -> Option<usize> {
     })
 }
 
-/// How solid the marks of a rank's chunks are: the first one fully, the last one least, so that virtual stages tell apart.
+/// Opacity of the marks by chunk, from full for the first to lowest for the last, to distinguish virtual
+/// stages.
 fn solidity(marks: &[Mark]) -> impl Fn(Option<u32>) -> f64 {
     let mut chunks: Vec<u32> = marks.iter().filter_map(|mark| mark.chunk).collect();
     chunks.sort_unstable();
@@ -77,7 +78,8 @@ struct Mark {
     chunk: Option<u32>,
 }
 
-/// The marks of a rank: what belongs to one pass is one mark, whatever is exposed inside of it; beside passes, what is exposed.
+/// The marks of a rank: one mark per pass, including its exposed communication, and exposed communication
+/// outside of passes.
 fn marks(rank: &RankTimeline) -> Vec<Mark> {
     let mut compute: Vec<Mark> = Vec::new();
     let mut under: Vec<Vec<(Time, Time)>> = vec![Vec::new(); KINDS.len()];
@@ -224,7 +226,7 @@ fn axis(out: &mut String, duration: Time, (left, right, y): (f64, f64, f64)) {
             break;
         }
         let x = left + (right - left) * at / millis;
-        // Thousandths are enough below a millisecond; trailing zeros say nothing.
+        // Thousandths are enough below a millisecond; trailing zeros are removed.
         let label = format!("{:.3}", at / per_unit);
         let label = label.trim_end_matches('0').trim_end_matches('.');
         let (from, to, under) = (y, y + 4.0, y + 16.0);

@@ -5,7 +5,7 @@
 use crate::{Dependency, Step};
 use railwright_spec::problem::Problem;
 
-/// More problems than this are not told.
+/// Maximum number of reported problems.
 const MOST: usize = 20;
 
 impl Step {

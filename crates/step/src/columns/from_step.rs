@@ -31,7 +31,8 @@ impl Default for Options {
 /// Where spans of the step went: by rank, stream and span.
 type Places = Vec<Vec<(u32, Vec<Option<u32>>)>>;
 
-/// Whole nanoseconds since the step began; both ends of every span are cut alike, so that neighbours touch.
+/// Whole nanoseconds since the step began; both ends of every span are rounded the same way, so that
+/// neighbours touch.
 fn nanos(step: &Step, time: Time) -> i64 {
     (time - step.start).0.div_euclid(1000)
 }
@@ -42,7 +43,7 @@ pub fn of_step(step: &Step, options: &Options) -> Columns {
     columns
 }
 
-/// The same for somebody who may go away: `wanted` is asked now and then, and may end it.
+/// Cancellable variant: `wanted` is called periodically.
 pub fn of_step_watched<E>(step: &Step, options: &Options, wanted: Wanted<'_, E>) -> Result<Columns, E> {
     let mut columns = Columns::new(step.name.clone(), step.origin, nanos(step, step.end));
     if let Some(window) = options.window {

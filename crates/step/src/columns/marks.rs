@@ -34,7 +34,7 @@ pub struct Mark {
     pub length: i64,
     /// What it is, in a line.
     pub title: String,
-    /// What more there is to say.
+    /// Additional details.
     pub detail: String,
     /// How bad it is.
     pub severity: Severity,

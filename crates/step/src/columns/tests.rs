@@ -1,4 +1,4 @@
-//! Columns say what the step says.
+//! Columns match the step.
 
 use super::*;
 use crate::critical_path::critical_path;

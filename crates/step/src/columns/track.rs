@@ -1,7 +1,7 @@
 //! One track: spans in columns, in order of their starts, small neighbours merged when there are too many.
 //!
-//! Responsible for: sorting, cutting to a window, merging with counts, and saying where each row went. Refuses to merge what is larger than the resolution that
-//! the limit implies.
+//! Responsible for: sorting, clipping to a window, merging with counts, and the target index of each row.
+//! Does not merge spans longer than the resolution of the limit.
 
 use super::Class;
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub struct Row {
     pub bytes: u64,
 }
 
-/// What a track says of itself.
+/// Metadata of a track.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrackHead {
     /// With which tracks it is drawn together.
@@ -61,7 +61,7 @@ pub struct TrackHead {
     pub stage: u32,
 }
 
-/// Spans in columns. Columns beside the first four are empty when no span has a value; -1 is none.
+/// Spans in columns. Columns after the first four are empty if no span has a value; -1 is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Track {
@@ -150,7 +150,8 @@ impl Run {
 }
 
 impl Track {
-    /// Puts rows into columns: those within the window, at most about `limit`. Beside the track, where every row went: none outside of the window.
+    /// Puts rows into columns: those within the window, at most about `limit`. Also returns the target index
+    /// of every row: none outside of the window.
     pub fn of(head: TrackHead, rows: &[Row], window: Window, limit: usize) -> (Self, Vec<Option<u32>>) {
         let mut order: Vec<usize> = (0..rows.len()).filter(|at| window.holds(&rows[*at])).collect();
         order.sort_by_key(|at| (rows[*at].start, rows[*at].end));
@@ -202,7 +203,7 @@ impl Track {
         self.busy.push(run.busy);
     }
 
-    /// Leaves out columns that say nothing.
+    /// Omits columns without values.
     fn tidy(&mut self) {
         for column in [&mut self.micro_batch, &mut self.chunk, &mut self.layer] {
             if column.iter().all(|value| *value < 0) {
