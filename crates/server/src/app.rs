@@ -159,7 +159,7 @@ pub(crate) async fn respond(
         },
     };
     if !is_welcome && !visitor.is_guest() {
-        // Whoever has nothing to ask holds no connection.
+        // Idle clients do not keep connections.
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     guard::harden(response.headers_mut());

@@ -15,13 +15,13 @@ struct Asked {
     arguments: Map<String, Value>,
     #[serde(default)]
     format: Option<String>,
-    /// For jobs, where the address does not say it: words with slashes between.
+    /// For jobs, if the URL does not have it: words separated by slashes.
     #[serde(default)]
     command: Option<String>,
 }
 
 impl Question {
-    /// The question of a body; `command` is what the address says.
+    /// The question of a request body; `command` is from the URL.
     pub fn read(command: Option<&str>, bytes: &[u8]) -> Result<Self, Problem> {
         let asked: Asked = if bytes.is_empty() {
             Asked { arguments: Map::new(), format: None, command: None }

@@ -58,7 +58,7 @@ pub(crate) fn respond(path: &str, asked: &HeaderMap) -> Response<Body> {
             headers.insert(name, value);
         }
     }
-    // A token may outlive this program, so a kept file is asked for again; its tag makes that short.
+    // A token may outlive this program, so cached files are revalidated; the ETag makes that cheap.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
 }

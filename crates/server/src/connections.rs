@@ -26,10 +26,10 @@ use tokio::sync::{mpsc, watch};
 const HEAD: usize = 64 << 10;
 /// Stack of a thread that works on a question, as the main thread has.
 const STACK: usize = 8 << 20;
-/// What is waited for work that does not listen, before the program ends anyway.
+/// Time allowed for unresponsive work before the program exits.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
-/// A server that listens, but does not answer yet.
+/// A bound server that does not accept connections yet.
 #[derive(Debug)]
 pub struct Server {
     settings: Settings,
@@ -52,7 +52,7 @@ impl Stopper {
 }
 
 impl Server {
-    /// Listens on this machine's own address.
+    /// Binds to localhost.
     pub fn bind(settings: Settings) -> std::io::Result<Self> {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, settings.port)))?;
         listener.set_nonblocking(true)?;
@@ -138,7 +138,7 @@ impl Server {
     }
 }
 
-/// Serves one connection. What goes wrong on it concerns nobody else.
+/// Serves one connection. Its errors do not affect other connections.
 async fn connection(stream: TcpStream, visitor: &Visitor, app: Arc<App>, routes: Router) {
     // Answers are small and waited for.
     let _ = stream.set_nodelay(true);
@@ -166,6 +166,6 @@ async fn connection(stream: TcpStream, visitor: &Visitor, app: Arc<App>, routes:
 
 /// Waits for the end of the server.
 async fn ended(end: &mut watch::Receiver<bool>) {
-    // An error means that nobody can end it any more, which is an end, too.
+    // An error means that the sender is gone, which also ends it.
     let _ = end.wait_for(|end| *end).await.map(|_| ());
 }

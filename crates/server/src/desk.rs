@@ -1,6 +1,6 @@
-//! Who answers: the trait between the server and the program.
+//! The trait between the server and the program.
 //!
-//! Responsible for: what a question is, and in what forms it may end. Refuses to say which questions there are.
+//! Responsible for: the type of a question and its outcomes. Independent of the available commands.
 
 use crate::Watch;
 use bytes::Bytes;
@@ -61,14 +61,14 @@ pub enum Reply {
         body: Bytes,
         /// The command line that prints the same.
         command: String,
-        /// What the command says beside its answer, such as files that it could not read.
+        /// Messages of the command, such as files that could not be read.
         notes: Vec<String>,
     },
     /// The question is at fault.
     Problems {
         /// All that is wrong with it.
         problems: Vec<Problem>,
-        /// The command line that says the same, as far as there is one.
+        /// The equivalent command line, if there is one.
         command: String,
     },
     /// There is no such command, or it is not for asking from afar.
@@ -79,7 +79,7 @@ pub enum Reply {
 
 /// Answers questions. It is asked from many threads at once.
 pub trait Desk: Send + Sync + 'static {
-    /// Answers, telling `watch` how far it is, and stopping early when `watch` says so.
+    /// Answers a question, with progress and cancellation through `watch`.
     fn ask(&self, question: &Question, watch: &Arc<Watch>) -> Reply;
 
     /// Whether a question is of a kind that is answered in a moment. It has places of its own then.

@@ -1,8 +1,9 @@
-//! Who may ask: the token, the host, the site that a request comes from; and the headers that keep a browser strict.
+//! Access control: token, host, origin, and security headers.
 //!
-//! A page on another site can make a browser send requests to this machine, and a name that resolves to it later (DNS rebinding) can
-//! make them look like its own. So: an unguessable first path segment, a `Host` that is this server's, no request that a browser says
-//! comes from another site, and no header that lets another site read an answer.
+//! A page on another site can make a browser send requests to this machine, and a name that resolves to it
+//! later (DNS rebinding) can make them look like its own. So: an unguessable first path segment, a `Host`
+//! that is this server's, no cross-site requests according to the browser, and no header that allows another
+//! site to read a response.
 
 use crate::token::random;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
@@ -101,7 +102,7 @@ impl Guard {
         let known = |name: &str| self.hosts.iter().any(|host| host.eq_ignore_ascii_case(name));
         let mut named = request.headers().get_all(header::HOST).iter();
         let host = named.next().and_then(|host| host.to_str().ok());
-        // Whoever sends two means to confuse; whoever sends a whole address says there whom it means.
+        // Two `Host` headers are ambiguous; an absolute URL has its own host.
         let other = request.uri().authority().is_some_and(|authority| !known(authority.as_str()));
         if named.next().is_some() || other || !host.is_some_and(known) {
             return Err(FOREIGN_HOST);
@@ -133,7 +134,7 @@ impl Guard {
     }
 }
 
-/// Whether two texts are the same, in a time that tells nothing of where they differ.
+/// Constant-time comparison of two texts.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && std::hint::black_box(a.iter().zip(b).fold(0, |or, (a, b)| or | (a ^ b))) == 0
 }
@@ -157,7 +158,7 @@ pub(crate) fn harden(headers: &mut HeaderMap) {
     for (name, value) in strict {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
-    // Whoever did not say how long an answer keeps meant: not at all.
+    // Responses without a cache policy are not cached.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 

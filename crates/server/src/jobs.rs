@@ -1,8 +1,8 @@
-//! Jobs: questions that take long, asked first and listened to afterwards.
+//! Jobs: long-running questions with progress.
 //!
-//! Responsible for: running each on a thread of its own, telling its progress as server-sent events, stopping it when asked. A job goes on
-//! when nobody listens; its end is remembered for a while, so that a page that was loaded again finds it. Refuses more at once than the
-//! settings have.
+//! Responsible for: one thread per job, progress as server-sent events, cancellation. A job continues without
+//! listeners; its result is kept for a while, so that a reloaded page can read it. Rejects more concurrent
+//! jobs than the settings allow.
 
 use crate::app::App;
 use crate::desk::{Question, Reply};
@@ -24,7 +24,7 @@ use tokio::sync::{mpsc, watch};
 
 /// Between two messages about progress: at most ten a second.
 const PACE: Duration = Duration::from_millis(100);
-/// So often a line says that the connection is alive.
+/// Interval of keep-alive lines.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// A job and, when it has ended, what came of it.
@@ -122,7 +122,7 @@ pub(crate) fn events(app: &Arc<App>, number: &str) -> Response<Body> {
     response
 }
 
-/// Sends events until the job has ended, or nobody listens.
+/// Sends events until the job ends or the client disconnects.
 async fn follow(job: Job, send: mpsc::Sender<Bytes>, mut ended: watch::Receiver<bool>) {
     let mut progress = job.watch.follow();
     let mut end = job.end;
@@ -140,7 +140,7 @@ async fn follow(job: Job, send: mpsc::Sender<Bytes>, mut ended: watch::Receiver<
             let _ = send.send(end_event(&reply)).await;
             return;
         }
-        // First the pace, then the wait: news that come meanwhile are told as one.
+        // Rate limit first: updates in between are merged.
         tokio::select! {
             () = tokio::time::sleep(PACE) => {}
             _ = end.wait_for(Option::is_some) => continue,

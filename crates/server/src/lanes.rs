@@ -1,7 +1,7 @@
-//! Lanes: quick questions and long ones, each with places of their own.
+//! Lanes: separate concurrency limits for quick and long questions.
 //!
-//! Responsible for: how many of a kind are worked on, wait, or go on though nobody waits for them any more; so that long questions without
-//! end keep no quick one waiting. Refuses to say which question is which: the desk knows.
+//! Responsible for: limits of running, waiting and abandoned questions of each kind, so that long questions
+//! do not block quick ones. The desk decides the kind of a question.
 
 use crate::Settings;
 use std::sync::Arc;
@@ -28,7 +28,8 @@ pub(crate) struct Lanes {
     pub(crate) long: Lane,
 }
 
-/// A question's turn. The first part is given back when the answer is sent or nobody waits for it any more, the second when its work has ended.
+/// A permit of a question. The first part is released when the response is sent or the client disconnects,
+/// the second when its work ends.
 pub(crate) struct Turn<'a> {
     pub(crate) _turn: SemaphorePermit<'a>,
     pub(crate) thread: OwnedSemaphorePermit,
@@ -47,7 +48,7 @@ impl Lanes {
 }
 
 impl Lane {
-    /// Waits for a turn; nothing when too many wait, or too much goes on that nobody waits for.
+    /// Waits for a permit; `None` if too many questions wait, or too many abandoned ones still run.
     pub(crate) async fn turn(&self) -> Option<Turn<'_>> {
         let waiting = Waiting::new(self)?;
         let turn = self.turns.acquire().await.ok()?;

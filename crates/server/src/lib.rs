@@ -1,7 +1,7 @@
-//! The local server behind `railwright serve`: the page, and questions over HTTP.
+//! The local server of `railwright serve`: the web UI and the HTTP API.
 //!
-//! Responsible for: who may ask (this machine, with the token, from the page itself), how much at once, how long, in what form. Refuses
-//! to know any command: whoever serves brings a [`Desk`] that answers, and the bytes of its answers are handed on untouched.
+//! Responsible for: access control (localhost, token, same origin), limits, timeouts and formats. Independent
+//! of the commands: the caller provides a [`Desk`], and the bytes of its answers are sent unchanged.
 
 #[cfg(not(target_family = "wasm"))]
 mod app;

@@ -1,6 +1,7 @@
-//! Questions: bodies to [`Question`]s, and the turn of each.
+//! Questions: request bodies to [`Question`]s, and their permits.
 //!
-//! Responsible for: bounds of size, time and number. A question that nobody waits for any more is stopped. Refuses to answer.
+//! Responsible for: bounds of size, time and number. An abandoned question is cancelled. Does not compute
+//! answers.
 
 use crate::app::App;
 use crate::desk::{Question, Reply};
@@ -74,7 +75,7 @@ async fn whole(body: Body, held: &mut Held) -> Result<Vec<u8>, (StatusCode, Prob
     }
 }
 
-/// Reads a question; `command` is what the address says.
+/// Reads a question; `command` is from the URL.
 pub(crate) async fn read(
     command: Option<&str>,
     body: Body,
@@ -84,7 +85,7 @@ pub(crate) async fn read(
     Question::read(command, &bytes).map_err(|problem| (StatusCode::BAD_REQUEST, problem.in_file("request")))
 }
 
-/// Stops the work when the request that asked for it is gone.
+/// Cancels the work when its request is dropped.
 struct Wanted(Arc<Watch>);
 
 impl Drop for Wanted {

@@ -27,7 +27,7 @@ pub(crate) fn value(status: StatusCode, value: &Value) -> Response<Body> {
     bytes(status, JSON, value.to_string())
 }
 
-/// A response that tells problems.
+/// A response with problems.
 pub(crate) fn problems(status: StatusCode, problems: &[Problem], command: Option<&str>) -> Response<Body> {
     let mut body = json!({ "problems": problems });
     if let Some(command) = command {
@@ -36,7 +36,7 @@ pub(crate) fn problems(status: StatusCode, problems: &[Problem], command: Option
     value(status, &body)
 }
 
-/// A response that tells one problem.
+/// A response with one problem.
 pub(crate) fn problem(status: StatusCode, told: Problem) -> Response<Body> {
     problems(status, &[told], None)
 }

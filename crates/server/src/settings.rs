@@ -15,11 +15,11 @@ pub struct Settings {
     pub guests: usize,
     /// Quick questions that are worked on at once; they are work for processors.
     pub questions: usize,
-    /// Long questions that are worked on at once, beside the quick ones.
+    /// Maximum concurrent long questions.
     pub long_questions: usize,
     /// Questions of each kind that were given up and whose work goes on all the same, at most.
     pub given_up: usize,
-    /// Questions of each kind that may wait for their turn; more are told to come back.
+    /// Maximum waiting questions of each kind; more are rejected with a retry status.
     pub waiting: usize,
     /// Jobs that run at once.
     pub jobs: usize,

@@ -141,7 +141,7 @@ fn harmless(name: &str) -> String {
     let plain =
         |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+' | '=') { c } else { '_' };
     let name: String = last.trim_start_matches('.').chars().map(plain).collect();
-    // The end tells the format, so the beginning goes.
+    // The suffix determines the format, so the beginning is cut.
     let mut from = name.len().saturating_sub(LONGEST);
     while !name.is_char_boundary(from) {
         from += 1;

@@ -1,7 +1,8 @@
-//! Who is connected: strangers, who have not shown the token yet, and guests, who have.
+//! Connections: unauthenticated ones (without the token so far) and authenticated ones.
 //!
-//! Responsible for: strangers that cannot keep guests out, however many connections they open and hold: there is room for few of them, the
-//! oldest goes when another comes, and guests' places are theirs alone. Refuses to know what is said on a connection.
+//! Responsible for: limits that prevent unauthenticated connections from blocking authenticated ones. Few
+//! unauthenticated connections are allowed, a new one evicts the oldest, and authenticated ones have a
+//! separate limit. Independent of the content of a connection.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,16 +10,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// A stranger who is told to go has so long to say what it came to say: it may have said it already, and nobody has listened yet.
+/// Grace period of an evicted unauthenticated connection: its request may have arrived but not been read.
 const LAST_WORD: Duration = Duration::from_millis(250);
-/// So many times the strangers that there is room for are let in while others are on their way out.
+/// Factor of the limit while evicted connections are closing.
 const CROWD: usize = 3;
 
 /// All who are connected.
 #[derive(Debug)]
 pub(crate) struct Visitors {
     table: Mutex<Table>,
-    /// Places of strangers, also of those on their way out.
+    /// Permits of unauthenticated connections, including closing ones.
     door: Arc<Semaphore>,
     strangers: usize,
     guests: usize,
@@ -27,7 +28,7 @@ pub(crate) struct Visitors {
 #[derive(Debug, Default)]
 struct Table {
     last: u64,
-    /// Who was not told to go yet, by number, which is the order in which they came; each is told by its bell.
+    /// Connections that are not evicted, by sequence number; each has a notification.
     strangers: BTreeMap<u64, Arc<Notify>>,
     guests: usize,
 }
@@ -43,7 +44,7 @@ pub(crate) struct Visitor {
 }
 
 impl Visitors {
-    /// Room for so many of each.
+    /// Limits of both kinds.
     pub(crate) fn new(strangers: usize, guests: usize) -> Arc<Self> {
         let strangers = strangers.max(1);
         let door = Arc::new(Semaphore::new(CROWD * strangers));
@@ -54,13 +55,13 @@ impl Visitors {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until another may come in: never longer than strangers take to leave.
+    /// Waits until another connection is allowed: at most the grace period.
     pub(crate) async fn place(&self) -> Option<OwnedSemaphorePermit> {
         // The semaphore is never closed.
         Arc::clone(&self.door).acquire_owned().await.ok()
     }
 
-    /// Another stranger. When there are too many, the one that came first is told to go.
+    /// Registers an unauthenticated connection; evicts the oldest above the limit.
     pub(crate) fn enter(self: &Arc<Self>, place: Option<OwnedSemaphorePermit>) -> Visitor {
         let bell = Arc::new(Notify::new());
         let mut table = self.table();
@@ -100,7 +101,8 @@ impl Visitor {
         self.guest.load(Ordering::SeqCst)
     }
 
-    /// Waits until a stranger has to go: told so, or after `patience`. A guest never has to.
+    /// Waits until an unauthenticated connection must close: evicted, or after `patience`. Never for
+    /// authenticated ones.
     pub(crate) async fn has_to_go(&self, patience: Duration) {
         let told = self.bell.notified();
         if tokio::time::timeout(patience, told).await.is_ok() {
@@ -147,7 +149,7 @@ mod tests {
         let third = all.enter(all.place().await);
         assert_eq!(counts(&all), (2, 1));
         assert!(goes(&first).await && !goes(&second).await && !goes(&third).await && !goes(&guest).await);
-        // Of guests there are only so many, too, and a place is free when one leaves.
+        // Authenticated connections are also limited; a permit is free after one closes.
         assert!(second.shows_token());
         assert!(!third.shows_token());
         drop(guest);
@@ -166,7 +168,7 @@ mod tests {
         let waits = Duration::from_millis(50);
         assert!(tokio::time::timeout(waits, stranger.has_to_go(short)).await.is_ok());
         assert!(tokio::time::timeout(waits, guest.has_to_go(short)).await.is_err());
-        // Told to go in the moment in which it shows the token: it stays.
+        // Evicted while it authenticates: it stays.
         let late = all.enter(None);
         let _others = (all.enter(None), all.enter(None));
         assert!(late.shows_token());
@@ -182,7 +184,7 @@ mod tests {
         }
         let waits = Duration::from_millis(20);
         assert!(tokio::time::timeout(waits, all.place()).await.is_err());
-        // A guest needs no place of a stranger.
+        // An authenticated connection needs no permit of an unauthenticated one.
         assert!(crowd[0].shows_token());
         assert!(tokio::time::timeout(waits, all.place()).await.is_ok());
     }

@@ -13,7 +13,7 @@ pub struct Progress {
     pub total: u64,
     /// What is being done, for people.
     pub message: String,
-    /// The best that was found so far, in whatever form the work has for it.
+    /// The best result so far, in the form of the work.
     pub best: Option<Value>,
 }
 
@@ -42,7 +42,7 @@ impl Watch {
         Self { listener: Some(listener), ..Self::default() }
     }
 
-    /// Tells how far the work is. Cheap; who waits sees the latest only.
+    /// Reports progress. Cheap; only the latest report is visible.
     pub fn report(&self, change: impl FnOnce(&mut Progress)) {
         self.progress.send_modify(change);
         if let Some(listener) = self.listener {
@@ -55,7 +55,7 @@ impl Watch {
         self.stop.load(Ordering::SeqCst)
     }
 
-    /// Says that the work is no longer wanted.
+    /// Cancels the work.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::SeqCst);
     }

@@ -174,7 +174,7 @@ fn uploads_are_kept_bounded_and_removed() {
 fn slow_clients_wait_alone() {
     let server = Running::with(small());
     let begin = Instant::now();
-    // One that never ends its head, one that never ends its body, and many that say nothing.
+    // One with an endless header, one with an endless body, and many that send nothing.
     let mut head = server.connect();
     head.write_all(format!("GET /{}/ HTTP/1.1\r\n", server.token).as_bytes()).expect("sent");
     let mut body = server.connect();
@@ -203,7 +203,7 @@ fn questions_that_take_too_long_are_stopped() {
     assert_eq!(answer.status, 504);
     assert!(answer.json()["problems"][0]["hint"].as_str().expect("a hint").contains("job"));
     soon("the stop", || server.desk.stopped.load(Ordering::SeqCst) == 1);
-    // Nobody waits for this one any more.
+    // This question is abandoned.
     let mut gone = server.connect();
     let body = r#"{"arguments": {"ms": 20000}}"#;
     let head = server.head("POST", "/api/v1/wait");

@@ -20,7 +20,7 @@ fn is_closed(stream: &mut TcpStream) -> bool {
 #[test]
 fn six_hundred_that_say_nothing_keep_nobody_out() {
     let server = Running::new();
-    // A third says nothing, a third never ends its head, a third comes back whenever it is told to go.
+    // A third sends nothing, a third never ends its header, a third reconnects after each eviction.
     let mut held: Vec<TcpStream> = (0..600)
         .map(|n| {
             let mut stream = server.connect();
@@ -67,7 +67,7 @@ fn whoever_does_not_show_the_token_soon_is_let_go() {
     let _ = stranger.read_to_end(&mut answer);
     let answer = Answer::parse(&answer);
     assert_eq!((answer.status, answer.header("connection")), (404, Some("close")));
-    // A question of somebody with the token may take longer than that.
+    // An authenticated question may take longer than that.
     assert_eq!(server.post("/api/v1/wait", r#"{"arguments": {"ms": 500}}"#).status, 200);
 }
 
@@ -91,7 +91,7 @@ fn connections_with_the_token_are_kept_and_have_an_end() {
     };
     let (mut one, mut two) = (server.connect(), server.connect());
     assert!(begin(&mut one).starts_with("HTTP/1.1 200") && begin(&mut two).starts_with("HTTP/1.1 200"));
-    // Strangers come and go; the guests stay, beyond the time of an introduction.
+    // Unauthenticated connections come and go; authenticated ones stay beyond the grace period.
     let _strangers: Vec<TcpStream> = (0..10).map(|_| server.connect()).collect();
     std::thread::sleep(Duration::from_millis(300));
     assert!(begin(&mut one).starts_with("HTTP/1.1 200"), "a guest was let go");

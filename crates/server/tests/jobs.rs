@@ -47,7 +47,7 @@ fn a_job_tells_how_far_it_is_and_what_came_of_it() {
     assert!(last.1["answer"]["done"].as_u64() >= done.last().copied());
     assert!(last.1["command"].as_str().expect("a command").starts_with("railwright wait"));
     assert_eq!(last.1["notes"], serde_json::json!(["left out: ü"]));
-    // Whoever comes later hears the end again.
+    // Later listeners receive the result again.
     let again = server.get(&format!("/api/v1/jobs/{job}/events"));
     assert!(again.text().contains("event: answer"));
     server.is_well();

@@ -1,4 +1,4 @@
-//! Long questions and quick ones beside each other.
+//! Concurrent long and quick questions.
 
 mod support;
 
@@ -19,7 +19,7 @@ fn long_questions_keep_no_quick_one_waiting() {
         stream.write_all(ask.as_bytes()).expect("sent");
         stream
     };
-    // The first two are at work before the others come, whatever order connections are accepted in.
+    // The first two run before the others arrive, for any order of accepted connections.
     let mut endless = vec![long(), long()];
     soon("two of them", || server.desk.at_once.load(Ordering::SeqCst) == 2);
     endless.extend((0..10).map(|_| long()));

@@ -1,4 +1,4 @@
-//! Who is not let in, what leads nowhere, and what every answer says to a browser.
+//! Rejected requests, unknown URLs, and security headers of every response.
 
 mod support;
 
@@ -167,7 +167,7 @@ fn the_page_is_not_sent_twice() {
 #[test]
 fn only_this_machine_is_listened_to() {
     let server = Running::new();
-    // Every address of 127.0.0.0/8 is this machine; it listens on the one alone.
+    // Every address of 127.0.0.0/8 is this machine; it binds to one of them only.
     assert!(std::net::TcpStream::connect(("127.0.0.2", server.port)).is_err());
     server.is_well();
 }

@@ -1,4 +1,4 @@
-//! A server with a desk that knows a few commands, and a client that sends exactly what a test says.
+//! A server with a desk of a few commands, and a client that sends exact bytes.
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 use bytes::Bytes;
@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Commands for tests: `echo` says what was asked, `wait` works until it is stopped or `ms` have gone, `stubborn`
-/// listens to nobody, `panic` panics; `long/...` is the same as a long question.
+/// Commands for tests: `echo` returns the question, `wait` runs until it is cancelled or `ms` have passed,
+/// `stubborn` ignores cancellation, `panic` panics; `long/...` is the same as a long question.
 #[derive(Default)]
 pub(crate) struct Tester {
     pub(crate) asked: AtomicUsize,
