@@ -1,6 +1,6 @@
-//! A batch that leaves no layout possible, and the nearest ones that do not.
+//! Detects a batch without any possible layout, and finds the nearest possible batches.
 //!
-//! Responsible for: telling the batch from other reasons, by trying. Refuses to choose another batch for anybody.
+//! Responsible for: distinguishing the batch from other reasons, by trial. Does not change the batch.
 
 use crate::searcher::Searcher;
 use crate::setting::Setting;

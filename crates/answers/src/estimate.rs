@@ -34,7 +34,7 @@ pub fn estimate(resolved: Resolved, pricing: &dyn Pricing) -> Result<Estimated, 
     Ok(Estimated { estimate, chosen, software_is_inferred: spec.plan.software.is_none() })
 }
 
-/// The plan's own warnings beside the estimate's; both may name the same thing.
+/// Warnings of the plan and of the estimate, without duplicates.
 fn merge(warnings: &mut Vec<Warning>, more: Vec<Warning>) {
     /// The plan's warning that the estimate has with figures.
     const SAME: [(&str, &str); 1] = [("tensor-parallel-leaves-domain", "tensor-parallel-across-domains")];

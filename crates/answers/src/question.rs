@@ -1,6 +1,7 @@
-//! What is searched: settings, and how they were asked for.
+//! The space of a search: settings, and how they were specified.
 //!
-//! Responsible for: the door between searches and a front end: other numbers of devices, and the words in which a run was specified.
+//! Responsible for: the interface between searches and a front end: other numbers of devices, and the flags
+//! of a run.
 
 use crate::setting::Setting;
 use crate::{Refused, Texts};

@@ -38,7 +38,7 @@ pub struct Shown {
     pub cluster: String,
     /// Its layout as flags.
     pub layout: String,
-    /// The same without what all have in common, and long lists told shortly.
+    /// The same without common settings, and with shortened lists.
     #[serde(skip)]
     pub short_layout: String,
     /// The command that estimates it.
@@ -67,7 +67,7 @@ pub struct Searched {
     pub title: String,
     /// What is minimized.
     pub objective: Objective,
-    /// The two objectives of a front, if one was asked for.
+    /// The two objectives of a Pareto front, if requested.
     pub pareto: Option<(Objective, Objective)>,
     /// Minimum probability of fitting.
     pub fit_probability: f64,
@@ -100,9 +100,10 @@ pub struct Searched {
     pub nothing: Option<nothing::Nothing>,
     /// Answers about layouts that were named.
     pub why_not: Vec<why_not::Answer>,
-    /// The best layout of each tensor and pipeline degree, or by how much none of them fits; empty unless asked for.
+    /// The best layout of each tensor and pipeline degree, or the memory missing if none fits; empty unless
+    /// requested.
     pub map: Vec<map::Cell>,
-    /// Keys of the best plan that Megatron's launch file cannot say.
+    /// Keys of the best plan without a Megatron-LM flag.
     #[serde(rename = "not_expressed_in_megatron")]
     pub not_expressed: Vec<String>,
     /// What was chosen because it was not specified.
@@ -124,7 +125,7 @@ pub struct SearchOptions {
     pub all: bool,
     /// Whether the best layout of each tensor and pipeline degree is wanted.
     pub map: bool,
-    /// Layouts whose place is asked for.
+    /// Layouts with a requested rank.
     pub why_not: Vec<why_not::Named>,
     /// How the search goes about it.
     pub effort: Effort,
@@ -256,7 +257,7 @@ impl Searched {
     /// How the layout that is first fits; where nothing does, how the closest one would.
     pub fn fit(&self) -> Fit {
         if let Some(first) = self.shown.first() {
-            // With a lower probability asked for, the first may still be at risk.
+            // With a lower required probability, the first layout may be at risk.
             return match Fit::of(first.ranked.candidate.probability_of_fitting) {
                 Fit::Fits => Fit::Fits,
                 _ => Fit::AtRisk,
@@ -321,7 +322,7 @@ fn fastest(
         .min_by(|(_, a), (_, b)| a.score(objective).total_cmp(&b.score(objective)))
 }
 
-/// Who is ahead when collectives are simulated, search by search; nobody where they are not.
+/// Fastest layout with simulated collectives, per search; `None` without simulation.
 fn simulated(
     searcher: &Searcher<'_>,
     searches: &[Search<'_>],

@@ -123,12 +123,12 @@ impl<'a> Searcher<'a> {
         self.watch.is_stopped()
     }
 
-    /// The probability of fitting that is asked for.
+    /// The required fit probability.
     pub fn fit_probability(&self) -> f64 {
         self.effort.fit_probability.unwrap_or(SURE_TO_FIT)
     }
 
-    /// What is searched in a setting when the plan says this much. Problems of what was pinned are told before anything is searched.
+    /// The search space of a setting for a plan. Problems of fixed settings are reported before the search.
     pub fn prepare<'s>(
         &self,
         setting: &'s Setting,
@@ -301,7 +301,7 @@ impl<'a> Searcher<'a> {
         self.watch.remedies(most, enough);
     }
 
-    /// The best plan of a setting with so many sequences a step.
+    /// The best plan of a setting for a number of sequences per step.
     pub fn best(&self, setting: &Setting, sequences: u64) -> Result<Found, Refused> {
         if self.is_stopped() {
             return Ok(Found::Stopped);
@@ -348,7 +348,7 @@ impl<'a> Searcher<'a> {
     }
 }
 
-/// What is pinned and contradicts itself or the number of devices, whatever the rest is.
+/// Fixed settings that contradict each other or the number of devices.
 fn pins(setting: &Setting, said: &PlanSpec) -> Result<(), Vec<Problem>> {
     let run = &setting.run;
     let told = |problem: Problem| vec![setting.spec.placed(problem)];

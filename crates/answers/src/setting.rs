@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 pub struct Setting {
     /// The cluster as it was named.
     pub word: String,
-    /// What was said, with this cluster and number.
+    /// The specification with this cluster and number of devices.
     pub spec: RunSpec,
     /// The run; its plan is a placeholder.
     pub run: Run,
@@ -29,7 +29,7 @@ pub struct Setting {
 pub struct Freed {
     /// The file's own plan on these devices; `None` where it is not possible there.
     pub own: Option<Plan>,
-    /// What the file says of the plan.
+    /// Plan settings of the file.
     pub said: PlanSpec,
 }
 
@@ -60,16 +60,16 @@ impl Setting {
         plan_flags(&short, None)
     }
 
-    /// The same to be read and not typed: without the batch, which all layouts have in common, and with long lists told shortly.
+    /// A display form: without the common batch, and with shortened lists.
     pub fn short_layout(&self, plan: &Plan) -> String {
         let mut short = written::shortest(&self.spec.plan, plan, &self.run.model, &self.run.cluster);
         let layers = short.layers_per_stage.take();
-        // What was said and is not searched is the same in every layout.
+        // Settings that are not searched are equal in all layouts.
         let mut kept = PlanSpec::default();
         for key in PlanSpec::KEYS {
             let said = self.spec.plan.get(key.name);
             let is_searched = DIMENSIONS.contains(&key.name) || said.is_none();
-            // Of a launch file all is said that is not free.
+            // All settings of a launch file that are not free are fixed.
             let is_common = |value: &Value| self.freed.is_some() && said.as_ref() == Some(value);
             let own = short.get(key.name).filter(|_| is_searched && key.name != "global_batch");
             if let Some(value) = own.filter(|value| !is_common(value)) {

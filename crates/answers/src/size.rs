@@ -20,7 +20,7 @@ use railwright_spec::run::{Amount, Field, Value};
 use railwright_tuner::size::{Goal, Machine, Sized, Sizing, numbers, reach};
 use serde::Serialize;
 
-/// A finished table and how it was asked for.
+/// A finished table and its request.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeAnswer {
@@ -183,7 +183,7 @@ fn answered(
     })
 }
 
-/// What was asked for, checked.
+/// The validated request.
 fn goal(wanted: &SizeOptions) -> Result<Goal, Problem> {
     let deadline = wanted.deadline.as_deref().map(deadline).transpose()?;
     let budget = wanted.budget.as_deref().map(budget).transpose()?;
@@ -287,7 +287,7 @@ fn kinds(asked: &dyn Question, goal: &Goal, batch: &Batch) -> Vec<Machine> {
     list
 }
 
-/// The peak of the format that products run in, as far as it is said; of bf16 otherwise.
+/// Peak FLOP/s in the specified GEMM format, else in bf16.
 fn peak(setting: &Setting) -> FlopPerSecond {
     use railwright_spec::precision::DataType;
     let plan = &setting.spec.plan;

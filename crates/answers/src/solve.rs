@@ -8,7 +8,7 @@ use railwright_tuner::written;
 use railwright_tuner::{balance, recompute};
 use serde::{Serialize, Serializer};
 
-/// What a solver found for a run, with the flags of frameworks that say it.
+/// The result of a solver, with the equivalent framework flags.
 #[derive(Clone, Debug)]
 pub struct Solved<A, F> {
     /// The run in one line.
@@ -80,7 +80,7 @@ impl<A, F> Solved<A, F> {
         let plan = self.plan.as_ref()?;
         let mut spec = self.spec.clone();
         let mut said = spec.plan.clone();
-        // What the answer says replaces what was said before.
+        // The answer replaces the specified values.
         (said.recompute, said.stage_recompute, said.layers_per_stage, said.uneven_stages) =
             (None, None, None, None);
         said.offload_activations = None;

@@ -15,7 +15,7 @@ pub enum Stage {
 
 /// Progress of one part of long work.
 pub trait Progress: Sync {
-    /// So many units more are done; `evaluated` strategies were timed so far, where that is known.
+    /// Reports completed units and, if known, the number of `evaluated` strategies so far.
     fn advance(&self, _units: u64, _evaluated: Option<u64>) {}
 
     /// A strategy was found whose step takes so long.
@@ -32,12 +32,12 @@ pub trait Watch: Sync {
         false
     }
 
-    /// A part of so many units begins.
+    /// Starts a part with a number of units.
     fn begin(&self, _stage: Stage, _units: u64) -> Box<dyn Progress + '_> {
         Box::new(Unwatched)
     }
 
-    /// Nothing fits, so up to so many remedies are tried, until `enough` of them work.
+    /// Nothing fits: reports the number of remedies to try, until `enough` of them work.
     fn remedies(&self, _most: usize, _enough: usize) {}
 }
 

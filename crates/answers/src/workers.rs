@@ -13,7 +13,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// So many workers; as many as there are cores for 0. A front end bounds what an environment asks for.
+    /// A number of workers; 0 is the number of cores. The front end limits values from the environment.
     #[cfg(feature = "threads")]
     pub(crate) fn new(threads: usize) -> Result<Self, Problem> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

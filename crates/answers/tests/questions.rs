@@ -77,7 +77,7 @@ fn the_map_has_the_best_of_each_pair_of_degrees_or_what_it_lacks() {
     assert!(!found.map.iter().any(|cell| cell.outcome == MapOutcome::Unsearched));
 }
 
-/// Stops after so many looks.
+/// Cancels after a number of checks.
 struct Impatient(AtomicUsize);
 
 impl Watch for Impatient {
@@ -134,7 +134,7 @@ fn the_fast_path_is_the_estimate() {
 #[test]
 fn all_problems_of_changes_are_reported() {
     let refused = changes(&["nothing=1".to_owned(), "alsonothing=2".to_owned(), "nic=x2".to_owned()]);
-    // Names are known only beside a run; texts without a value are wrong alone.
+    // Names depend on the run; texts without a value are always invalid.
     match refused {
         Ok(changes) => {
             let resolved = resolve(spec(&["model.name=llama-3-8b", "cluster.devices=8"]), &NoTexts);

@@ -5,7 +5,7 @@ use crate::setting::Setting;
 use railwright_spec::human;
 use railwright_spec::plan::{PlanSpec, divided_batch, divisible_batch, usual_batch};
 
-/// The batch of each setting; `None` where it was said. One for all where cluster sizes divide it alike.
+/// The batch of each setting; `None` if it is set. One batch for all cluster sizes if they divide it.
 pub(super) fn batches(asked: &dyn Question, chosen: &mut Vec<String>) -> Vec<Option<u64>> {
     let said = asked.said();
     let devices: Vec<u64> = asked.settings().iter().map(|setting| setting.run.cluster.devices).collect();

@@ -1,4 +1,4 @@
-//! What is said when nothing fits: what comes closest, and what would make it fit. And when nothing is possible: why.
+//! The answer if nothing fits: the closest layouts and remedies. If nothing is possible: the reasons.
 
 use super::batches::said;
 use crate::names::dimension;
@@ -53,9 +53,9 @@ pub struct Remedied {
     pub layout: String,
 }
 
-/// Near misses that are told.
+/// Maximum number of reported near misses.
 const MISSES: usize = 3;
-/// So many ways out are enough to choose from.
+/// Number of remedies that is sufficient.
 const ENOUGH: usize = 2;
 
 impl Nothing {
@@ -86,7 +86,7 @@ impl Nothing {
         let mut works: Vec<Remedied> = Vec::new();
         for remedy in all {
             let is_more = remedy.change == Change::MoreDevices;
-            // More devices are what most will ask for, whatever else works; the fewest that do are enough.
+            // More devices are always tried; only the smallest sufficient number is reported.
             if is_more && works.iter().any(|r| r.change == Change::MoreDevices) {
                 break;
             }

@@ -93,7 +93,7 @@ pub(super) fn unique(problems: impl Iterator<Item = Problem>) -> Vec<Problem> {
     list
 }
 
-/// What Megatron's launch file cannot say of a plan.
+/// Plan settings without a Megatron-LM flag.
 pub(super) fn not_expressed(setting: &Setting, plan: &Plan) -> Vec<String> {
     let writers = railwright_launch::writers();
     let Some(writer) = writers.iter().find(|writer| writer.name() == "megatron") else { return Vec::new() };

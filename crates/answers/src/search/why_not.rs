@@ -128,7 +128,7 @@ impl Named {
     ) -> Option<String> {
         let said = said(setting, batch);
         let space = searcher.space(setting, &said, &[]).ok()?;
-        // What no search tries is as the run says it, or as it is by default.
+        // Settings outside of the search space have the value of the run, or the default.
         let full = (PlanSpec::from_plan(plan), PlanSpec::from_plan(&space.base));
         let differs = |key: &str| full.0.get(key) != full.1.get(key);
         // A preset such as `precision` is read back by its parts.
