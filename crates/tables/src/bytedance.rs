@@ -1,10 +1,10 @@
 //! ByteDance's operator tables (StragglerAnalysis): one row per operator of every worker and step of a production job, as Parquet.
 //!
-//! Responsible for: rows to passes, and the job's shape from the numbers in the rows. A row that ends before it starts is left out and told. Refuses to judge; replay belongs to
-//! the profiler.
+//! Responsible for: rows to passes, and the job's shape from the numbers in the rows. A row that ends before
+//! it starts is skipped and reported. Excludes analysis: replay is in the profiler.
 //!
-//! Times are seconds from the start of the step, stored in single precision: 46 s are told apart by 4 us. One rank stands for
-//! all that share its stage and replica, so the step between ranks says how many do.
+//! Times are seconds from the start of the step, stored in single precision: at 46 s the resolution is 4 us.
+//! One rank represents all of the same stage and replica, so the stride of rank numbers is their count.
 
 use crate::parquet::Columns;
 use railwright_profiler::passes::{Pass, PassKind, PassShape, Passes};
@@ -64,7 +64,7 @@ pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
             replica,
             shard: 0,
             kind,
-            // Messages are numbered in their order; the shape says whether that is the micro batch.
+            // Messages are numbered in order; the shape determines whether that is the micro-batch.
             micro_batch: own.or_else(|| sequence.and_then(number).filter(|_| kind.is_message())),
             chunk: chunk.and_then(number).unwrap_or(0),
             start: nanoseconds(from),

@@ -1,11 +1,15 @@
-//! The digest of a rank as one Parquet file: what any engine that reads Parquet can query, and `railwright` joins.
+//! The digest of a rank as one Parquet file, for any Parquet engine and for `railwright`.
 //!
-//! Responsible for: the file's columns, its version, and the metadata beside them ([`KEY`]). A row is an activity of the device, of the host, or an idle stretch of the device. What is read comes
-//! back equal to what was written, and indices, times, kinds and the checksum are checked on the way. Refuses files of newer versions.
+//! Responsible for: the columns of the file, its version, and its metadata ([`KEY`]). A row is an activity of
+//! the device, of the host, or an idle stretch of the device. What is read comes back equal to what was
+//! written, and indices, times, kinds and the checksum are checked on the way. Refuses files of newer
+//! versions.
 //!
-//! Columns: `rank`, `lane` (`device`, `host`, `idle`), `kind` (of an activity; the cause of an idle stretch), `name`, `start_ns`, `duration_ns`, `stream`, `thread`, `correlation`, `bytes`, `shapes`,
-//! `phase`, `family`, and for communication `call`, `operation`, `label`, `elements_in`, `elements_out`, `element`, `element_bytes`, `group`, `group_name`, `sequence`, `peer`. `phase`, `family`,
-//! `group_name` and the rows of `idle` are derived; a join works them out anew.
+//! Columns: `rank`, `lane` (`device`, `host`, `idle`), `kind` (of an activity; the cause of an idle stretch),
+//! `name`, `start_ns`, `duration_ns`, `stream`, `thread`, `correlation`, `bytes`, `shapes`, `phase`,
+//! `family`, and for communication `call`, `operation`, `label`, `elements_in`, `elements_out`, `element`,
+//! `element_bytes`, `group`, `group_name`, `sequence`, `peer`. `phase`, `family`, `group_name` and the rows
+//! of `idle` are derived; a join computes them again.
 
 mod groups;
 mod read;

@@ -29,7 +29,8 @@ pub fn detect(head: &[u8]) -> Option<&'static dyn Reader> {
     readers().iter().copied().find(|reader| reader.matches(head))
 }
 
-/// Whether a file is Parquet that says something of a trace beside it: devices, the system. [`describe`] takes it over.
+/// Whether a Parquet file has metadata of a trace in the same folder: devices, the system. [`describe`]
+/// applies it.
 pub fn describes(bytes: &[u8]) -> bool {
     bytes.starts_with(parquet::MAGIC)
         && parquet::names(bytes).is_some_and(|names| projection::describes(&names))

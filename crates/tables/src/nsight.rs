@@ -1,8 +1,9 @@
 //! Exports of Nsight Systems (`nsys export --type sqlite`): a rank's trace for every process and device in it.
 //!
-//! Responsible for: the tables that its documentation names, in the forms that they had over the years; a table exists only if something was recorded, and
-//! columns come and go, so whatever is missing is missing in the trace. Times become nanoseconds since 1970 when the session's start is in the file.
-//! Refuses to write, to run views, and to guess ranks: they are what `MPI_RANKS` says, else the job numbers them.
+//! Responsible for: the tables that its documentation names, in the forms that they had over the years; a
+//! table exists only if something was recorded, and columns differ by version, so missing ones are missing in
+//! the trace. Times become nanoseconds since 1970 when the session's start is in the file. Does not write,
+//! run views or guess ranks: they are those of `MPI_RANKS`, else the job numbers them.
 
 mod database;
 mod gpu;

@@ -1,7 +1,7 @@
 //! Parquet files of other programs.
 //!
-//! Responsible for: telling their tables apart by the names of columns, which stand at the end of the file. Refuses tables that it does not
-//! know; those that only describe others are known and hold no recording.
+//! Responsible for: detection of tables by column names, which are at the end of the file. Rejects unknown
+//! tables; tables that only describe others are known, but contain no recording.
 
 use crate::{bytedance, digest, parquet, projection};
 use bytes::Bytes;

@@ -32,7 +32,7 @@ pub(crate) fn matches(names: &[String]) -> bool {
         .all(|wanted| names.iter().any(|name| name == wanted))
 }
 
-/// Whether columns are those of a file that lies beside it: devices, system, threads.
+/// Whether the columns are those of a companion file: devices, system, threads.
 pub(crate) fn describes(names: &[String]) -> bool {
     let is =
         |wanted: &[&str]| names.len() == wanted.len() && wanted.iter().all(|w| names.iter().any(|n| n == w));
@@ -164,7 +164,7 @@ fn ranges(table: &Columns, trace: &mut RankTrace) -> Result<Vec<Range>, Problem>
     Ok(ranges)
 }
 
-/// Takes over what a file beside the table says: the device and the rank that XLA gives it, or the host's name. True when it said something.
+/// Applies a companion file of the table: device and XLA rank, or the host name. True if it had any of these.
 pub fn describe(trace: &mut RankTrace, label: &str, bytes: &[u8]) -> Result<bool, Problem> {
     const GPU: [&str; 4] = [
         "('TARGET_INFO_GPU', 'id')",

@@ -1,7 +1,8 @@
 //! SQL over a profile: the columns of ranks as virtual tables of an SQLite in memory, nothing copied.
 //!
-//! Responsible for: the tables ([`schema()`]), one question at a time ([`Database::ask`]), and errors that say where in the question and which name
-//! was probably meant. Refuses to change anything: what is not a question that reads is turned away, and no file can be opened from SQL.
+//! Responsible for: the tables ([`schema()`]), one query at a time ([`Database::ask`]), and errors with the
+//! position in the query and the probable name. Read-only: other statements are rejected, and SQL cannot open
+//! files.
 
 mod answer;
 mod ask;

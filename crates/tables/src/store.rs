@@ -1,10 +1,11 @@
-//! A saved profile: the ranks of a job and the passes that were read, in one file that opens at once.
+//! A saved profile: the ranks of a job and its pipeline passes, in one file that loads fast.
 //!
-//! Responsible for: one tar archive (so that any tool can take it apart) whose first member, [`MANIFEST`], says version, ranks and the checksum of
-//! every other member; the columns are Parquet, the rest is JSON. What was saved comes back equal. Refuses files of newer versions, and
-//! members whose checksum is wrong.
+//! Responsible for: one tar archive (so that any tool can take it apart) whose first member, [`MANIFEST`],
+//! has the version, the ranks and the checksum of every other member; the columns are Parquet, the rest is
+//! JSON. What was saved comes back equal. Refuses files of newer versions, and members whose checksum is
+//! wrong.
 //!
-//! Ranks are independent of each other: [`Store::rank`] and [`rank_parts`] may be called side by side.
+//! Ranks are independent of each other: [`Store::rank`] and [`rank_parts`] may be called concurrently.
 
 mod archive;
 mod passes;
@@ -30,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const MANIFEST: &str = "railwright-profile.json";
 /// The version of the file. It grows when older programs could not read it, or would read it wrongly.
 pub const VERSION: u32 = 1;
-/// What the manifest says the file is.
+/// Format name in the manifest.
 const FORMAT: &str = "railwright profile";
 
 /// The first member of the archive.
@@ -41,7 +42,8 @@ struct Manifest {
     version: u32,
     written_by: String,
     world_size: u32,
-    /// Not said by the first writers of this version. All else must be there: a damaged key is no empty profile.
+    /// Absent in files of the first writers of this version. All other keys are required: a damaged key is
+    /// not an empty profile.
     #[serde(default)]
     world_size_known: bool,
     ranks: Vec<u32>,
@@ -92,7 +94,7 @@ fn check(manifest: &Manifest) -> Result<(), Problem> {
 pub struct Saved {
     /// The ranks.
     pub job: Job,
-    /// The passes of pipelines that were read beside them.
+    /// The pipeline passes of the same job.
     pub passes: Vec<Passes>,
 }
 
@@ -108,7 +110,7 @@ pub fn save(job: &Job, passes: &[Passes]) -> Result<Vec<u8>, Problem> {
     assemble(job, passes.len(), parts)
 }
 
-/// Puts parts that were made side by side into a file. `job` is asked for what belongs to all ranks.
+/// Combines concurrently created parts into a file. `job` provides the parts of all ranks.
 pub fn assemble(job: &Job, passes: usize, parts: Vec<Part>) -> Result<Vec<u8>, Problem> {
     let told = |warning: &Warning| Told { id: warning.id.clone(), message: warning.message.clone() };
     let sealed = |part: &Part| Sealed {
@@ -242,7 +244,7 @@ impl Store {
         Problem::new(format!("the saved profile lacks {what}")).in_file(&self.label)
     }
 
-    /// A problem of a member, told with the file it is in.
+    /// A problem of a member, with its file.
     fn within(&self, part: &str) -> String {
         format!("{} ({part})", self.label)
     }

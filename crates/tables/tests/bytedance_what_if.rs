@@ -80,7 +80,8 @@ fn one_worker_is_to_blame() {
     assert_eq!(answer.worst_ranks.subset.ranks, [0]);
 }
 
-/// The same collective slow in several groups at once has one cause: without one of them the others would have held the step as long.
+/// The same slow collective in several groups at the same time has one cause: fixing one group alone does not
+/// shorten the step.
 #[test]
 fn groups_that_are_slow_at_once_are_one_stall() {
     let page = page(job("ST"), &Question::default()).expect("a page");

@@ -45,7 +45,7 @@ fn about(label: &str, table: &Table, bytes: &[u8]) -> Result<About, Problem> {
     Ok(about)
 }
 
-/// What files of every version say.
+/// Fields of all versions.
 #[derive(serde::Deserialize)]
 struct Version {
     version: u32,

@@ -31,7 +31,7 @@ struct Columns<'a> {
     calls: Vec<Option<&'a CollectiveCall>>,
 }
 
-/// What a row may have beside its times.
+/// Optional fields of a row.
 #[derive(Clone, Copy, Default)]
 struct Cells<'a> {
     name: Option<&'a str>,

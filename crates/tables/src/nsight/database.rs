@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// How an SQLite database begins.
 pub(super) const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Where the header says how the file was written last; 2 is a journal beside it, which bytes in memory cannot have.
+/// Offset of the write version in the header; 2 is a journal file, which does not exist for bytes in memory.
 const JOURNAL: std::ops::Range<usize> = 18..20;
 /// The longest text of an export.
 const LONGEST: i32 = 64 << 20;
@@ -64,7 +64,7 @@ pub(super) struct Export<'c> {
     strings: BTreeMap<i64, String>,
 }
 
-/// Cells of a row in the order in which they were asked for; those of missing columns are `NULL`.
+/// Cells of a row in the requested order; those of missing columns are `NULL`.
 pub(super) struct Cells<'r>(&'r rusqlite::Row<'r>);
 
 impl<'r> Cells<'r> {

@@ -1,7 +1,7 @@
-//! What an export says ran on devices.
+//! Device activities of an Nsight export.
 //!
-//! Responsible for: kernels, copies, sets, waits and graphs traced as a whole, with names as PyTorch's profiler writes them, so that one table of
-//! names serves both. Refuses to part them by rank.
+//! Responsible for: kernels, copies, sets, waits and graphs traced as a whole, with names as PyTorch's
+//! profiler writes them, so that one table of names serves both. Does not split them by rank.
 
 use super::Read;
 use super::database::{Cells, Export};
@@ -18,7 +18,7 @@ const WAITS: &str = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION";
 /// An activity with its owner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    /// The process, 0 when the export does not say.
+    /// The process; 0 if not recorded.
     pub(super) process: i64,
     /// The device as the process numbers it.
     pub(super) device: Option<i64>,

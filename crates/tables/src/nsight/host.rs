@@ -1,4 +1,4 @@
-//! What an export says that hosts did.
+//! Host events of an Nsight export.
 //!
 //! Responsible for: calls of the runtime and NVTX ranges of both kinds (push/pop and start/end), their text inline or by number, their domains. A range of
 //! the domain `NCCL` is a communication, a range that PyTorch writes for an operator is that operator, the rest are
@@ -23,13 +23,13 @@ const DOMAIN: i64 = 75;
 /// An activity with its owner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    /// The process, 0 when the export does not say.
+    /// The process; 0 if not recorded.
     pub(super) process: i64,
     /// The thread, with the process in it.
     pub(super) thread: i64,
     /// Its names are of [`Read::names`].
     pub(super) activity: HostActivity,
-    /// Bytes that a communication's range says.
+    /// Bytes recorded in the range of a communication.
     pub(super) bytes: Option<u64>,
 }
 

@@ -1,8 +1,8 @@
 //! From the rows of all processes to a trace of each process and device.
 //!
-//! Responsible for: who owns what, threads in the order of their appearance, what NCCL's ranges say of the kernels launched within them, and the device's side of
-//! annotations. A call that launched something belongs to the device it ran on, every other call of a process to all of its devices. Refuses
-//! to give ranks to processes that say none.
+//! Responsible for: ownership of rows, threads in the order of their appearance, NCCL ranges of the kernels
+//! launched within them, and device annotations. A call that launched something belongs to the device it ran
+//! on, every other call of a process to all of its devices. Does not assign ranks to processes without one.
 
 use super::Read;
 use super::host;

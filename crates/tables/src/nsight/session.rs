@@ -1,13 +1,13 @@
-//! What an export says of its session.
+//! Session data of an Nsight export.
 //!
-//! Responsible for: when it started, on which host, which devices there are, and which process is which rank. Refuses to insist on any of it.
+//! Responsible for: start time, host, devices, and ranks of processes. All are optional.
 
 use super::database::Export;
 use railwright_profiler::trace::Device;
 use rusqlite::Result;
 use std::collections::BTreeMap;
 
-/// The part of a serialised identifier that says the process (with its virtual machine): the 24 bits below are the thread.
+/// The process part of a serialised identifier (with its virtual machine): the lower 24 bits are the thread.
 pub(super) fn process(global: i64) -> i64 {
     global & !0xff_ffff
 }
@@ -20,7 +20,7 @@ pub(super) fn process_number(global: i64) -> i64 {
 /// A session.
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    /// Nanoseconds from 1970 to the session's start; 0 if it is not said.
+    /// Nanoseconds from 1970 to the session's start; 0 if not recorded.
     pub(super) epoch: i64,
     /// The host.
     pub(super) host: Option<String>,

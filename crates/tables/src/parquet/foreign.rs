@@ -1,7 +1,8 @@
-//! Columns of somebody else's Parquet file.
+//! Columns of Parquet files of other writers.
 //!
-//! Responsible for: the named columns of a flat table as numbers and texts, whatever width its writer chose, within bounds that the length of the
-//! file sets. Refuses nested columns, and tables that claim more rows than their bytes can hold.
+//! Responsible for: the named columns of a flat table as numbers and texts of any width, within bounds that
+//! the length of the file sets. Refuses nested columns, and tables that claim more rows than their bytes can
+//! hold.
 
 use super::{guarded, pages, told};
 use bytes::Bytes;

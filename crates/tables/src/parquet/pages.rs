@@ -1,7 +1,7 @@
-//! A look at every page's header before the library believes it.
+//! Checks of page headers before the library uses them.
 //!
-//! Responsible for: refusing files whose headers claim more than their bytes can hold, so that a file of a few bytes cannot make the library
-//! reserve gigabytes. Reads only the fields that say how much there is. Refuses to decode.
+//! Responsible for: refusing files whose headers claim more than their bytes can hold, so that a file of a
+//! few bytes cannot make the library reserve gigabytes. Reads only the size fields. Does not decode.
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;

@@ -14,7 +14,7 @@ use railwright_spec::problem::Problem;
 
 /// Rows of a table for each byte of its file, at most, beyond [`SMALL`].
 const ROWS_PER_BYTE: usize = 64;
-/// So many rows are never suspicious.
+/// Number of rows that is always accepted.
 const SMALL: usize = 1 << 20;
 
 /// A table of ours.
@@ -48,7 +48,7 @@ impl Table {
         }
     }
 
-    /// What stands beside the columns under a key.
+    /// Metadata under a key.
     pub(crate) fn metadata(&self, key: &str) -> Option<String> {
         let pairs = self.file.metadata().file_metadata().key_value_metadata()?;
         pairs.iter().find(|pair| pair.key == key)?.value.clone()
@@ -63,7 +63,7 @@ impl Table {
         Problem::new(format!("column `{name}` {what}")).in_file(&self.label)
     }
 
-    /// A column's cells, with the levels that say which rows have one (none when all have).
+    /// A column's cells, with definition levels (none if all rows have a cell).
     fn column<T: DataType>(
         &self,
         name: &str,

@@ -80,7 +80,7 @@ pub(crate) fn write(fields: &[Field<'_>]) -> Result<Vec<u8>, ParquetError> {
     write_with(fields, &[])
 }
 
-/// Writes a table with metadata beside its columns.
+/// Writes a table with metadata.
 pub(crate) fn write_with(fields: &[Field<'_>], metadata: &[(&str, String)]) -> Result<Vec<u8>, ParquetError> {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))

@@ -1,6 +1,6 @@
-//! What a question brought.
+//! The result of a query.
 //!
-//! Responsible for: names of columns and rows of cells, as values. Refuses to be longer than was asked for.
+//! Responsible for: names of columns and rows of cells, as values. Limited to the requested number of rows.
 
 use serde::Serialize;
 
@@ -27,6 +27,6 @@ pub struct Answer {
     pub columns: Vec<String>,
     /// The rows, each as long as [`Self::columns`].
     pub rows: Vec<Vec<Cell>>,
-    /// Whether there are more rows than were asked for.
+    /// Whether there are more rows than requested.
     pub more: bool,
 }

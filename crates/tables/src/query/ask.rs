@@ -1,7 +1,7 @@
 //! Asking.
 //!
-//! Responsible for: one statement that reads, to rows; the engine's complaints, with the place in the question and the name that was probably
-//! meant. Refuses everything but reading: an authoriser turns away whatever else SQL can do, before it runs.
+//! Responsible for: one statement that reads, to rows; errors of the engine, with the position in the query
+//! and the probable name. Read-only: an authoriser rejects all other operations before they run.
 
 use super::{Answer, Cell, Profile, functions, job_tables, schema, virtual_table};
 use railwright_spec::problem::{Problem, did_you_mean};
@@ -51,7 +51,7 @@ impl Database {
         Ok(Self { connection })
     }
 
-    /// Gives a question up as soon as this says so; it is asked now and then while one is answered.
+    /// Cancellation check, called periodically during a query.
     pub fn give_up_when(&self, is_unwanted: impl FnMut() -> bool + Send + std::panic::UnwindSafe + 'static) {
         /// Steps of the engine between two looks: some ten microseconds.
         const STEPS: i32 = 1000;
@@ -146,7 +146,7 @@ fn told(error: &Error, sql: &str) -> Problem {
         Problem::new(message.clone())
     };
     let problem = problem.in_file(PLACE);
-    // The engine does not say where an unknown table or function stands.
+    // The engine does not report the position of unknown tables or functions.
     let offset = offset.or_else(|| {
         let name = message.strip_prefix("no such ")?.split_once(": ")?.1;
         let mut places = sql.match_indices(name);

@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub struct Profile {
     /// The ranks.
     pub job: Job,
-    /// The passes of pipelines that were read beside them.
+    /// The pipeline passes of the same job.
     pub passes: Vec<Passes>,
     /// The ranks joined, if they were.
     pub joined: Option<Joined>,
@@ -41,7 +41,7 @@ pub(super) struct Asked {
     host: Vec<Side>,
 }
 
-/// What is known of one side of a rank beside its columns.
+/// Metadata of the device or host side of a rank.
 #[derive(Default)]
 struct Side {
     sorted: bool,

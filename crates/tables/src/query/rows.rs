@@ -57,7 +57,7 @@ pub(super) trait Rows: Send + Sync {
     /// Rows of a block.
     fn rows(&self, block: usize) -> usize;
 
-    /// A cell. Rows and columns that do not exist are not asked for.
+    /// A cell. Rows and columns must exist.
     fn cell(&self, block: usize, row: usize, column: usize) -> Value<'_>;
 
     /// The rows of a block by the cells of a column, if there is an index of it.

@@ -211,7 +211,7 @@ impl Cursor<'_> {
     }
 }
 
-/// A value that narrows: `None` when it says nothing of use, so that all rows are looked at.
+/// A value that narrows the scan; `None` scans all rows.
 fn number(value: ValueRef<'_>) -> Option<i64> {
     match value {
         ValueRef::Integer(number) => Some(number),

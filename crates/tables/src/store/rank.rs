@@ -179,7 +179,7 @@ pub(super) fn read(rank: u32, store: &Store) -> Result<Member, Problem> {
     Ok(Member { rank, trace })
 }
 
-/// Says no when an index points past the end of what it points at.
+/// Fails if an index is out of range.
 fn within(column: &str, cells: &[u32], length: usize) -> Result<(), Problem> {
     let wrong = cells.iter().find(|&&cell| cell != NONE && cell as usize >= length);
     wrong.map_or(Ok(()), |cell| Err(Problem::new(format!("column `{column}` refers to {cell} of {length}"))))

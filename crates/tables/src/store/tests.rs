@@ -1,4 +1,4 @@
-//! What is saved comes back equal; what is damaged is told.
+//! Saved profiles are read back unchanged; damage is reported.
 
 use super::*;
 use crate::ParquetTable;
