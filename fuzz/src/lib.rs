@@ -1,7 +1,7 @@
-//! What each fuzz target does with hostile bytes; shared by libFuzzer (nightly) and the mutation test (stable).
+//! The fuzz targets, shared by libFuzzer (nightly) and the mutation test (stable).
 //!
-//! Responsible for: handing text to a reader as a command would, and going on with whatever it accepts: what is read must also be
-//! priced or refused, never panicked over. Refuses to judge values: the crates' tests do.
+//! Responsible for: handing text to a reader as a command would, and processing its result: accepted input
+//! must be priced or rejected without a panic. Does not check values: see the tests of the crates.
 
 pub mod mutator;
 pub mod networks;

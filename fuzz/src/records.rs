@@ -48,7 +48,7 @@ pub fn xpu_timer(bytes: &[u8]) {
     read(bytes, "XPUTimer metrics");
 }
 
-/// Timers of pipelines, of whatever tool; what is read is replayed.
+/// Pipeline timers of any tool, with replay.
 pub fn pipeline_timer(bytes: &[u8]) {
     for reader in readers::all().iter().filter(|reader| !WHOLE.contains(&reader.name())) {
         read(bytes, reader.name());
@@ -71,7 +71,7 @@ pub fn profiled_trace(bytes: &[u8]) {
     job.leave_out_blind();
     let joined = join(&mut job, &JoinOptions::default());
     if let Ok(found) = profile(&job, &joined, &Options::default(), &OneByOne) {
-        // The parts add up to the steps, whatever was read.
+        // The parts add up to the steps for any input.
         let ranks = i64::try_from(found.waterfall.ranks.len()).unwrap_or(i64::MAX);
         let steps: i64 = found.windows.steps.iter().map(|step| step.end - step.start).sum();
         assert_eq!(found.waterfall.time(), steps * ranks, "time was lost");
@@ -119,7 +119,7 @@ fn same<T: PartialEq + std::fmt::Debug>(a: &T, b: &T) -> bool {
 fn judged(recording: Recording) {
     match recording {
         Recording::Flight(record) => {
-            // The same dump of two ranks: whoever is stuck is stuck on both.
+            // The same dump of two ranks: both must agree on the hang.
             let mut other = (*record).clone();
             other.rank = Some(record.rank.unwrap_or(0).wrapping_add(1));
             drop(hang(&[(*record).clone(), other], &[]));

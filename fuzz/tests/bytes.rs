@@ -1,7 +1,8 @@
-//! The readers of files that are no text, or not only, without libFuzzer. Runs on stable Rust.
+//! The readers of binary files, without libFuzzer. Runs on stable Rust.
 //!
-//! `RAILWRIGHT_FUZZ_SECONDS` says how long, for all targets together (10 without it). The inputs depend on nothing else, so a failure comes back; the input that failed is
-//! written below the system's folder for temporary files.
+//! `RAILWRIGHT_FUZZ_SECONDS` is the time for all targets together (default: 10). The inputs depend on nothing
+//! else, so failures are reproducible; the failing input is written to the system's folder for temporary
+//! files.
 
 use railwright_fuzz::mutator::{Random, mutate, seeds};
 use railwright_fuzz::records::TARGETS;

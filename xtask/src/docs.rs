@@ -63,7 +63,7 @@ fn splice(path: &str, part: &str) -> Result<String, String> {
 /// The description of the interface, which only the program itself can make.
 const INTERFACE: &str = "docs/reference/openapi.json";
 
-/// What the program says of its interface.
+/// Descriptions of the program's interface.
 fn interface() -> Result<String, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let said = std::process::Command::new(cargo)
@@ -77,7 +77,7 @@ fn interface() -> Result<String, String> {
     String::from_utf8(said.stdout).map_err(|e| format!("{INTERFACE}: {e}"))
 }
 
-/// Writes every generated page, or with `--check` says which are stale.
+/// Writes all generated pages, or lists stale ones with `--check`.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let is_check = match arguments {
         [] => false,

@@ -10,7 +10,7 @@ use railwright_calculator::validation::statistics::{quantile, summarize};
 use railwright_calculator::validation::{Case, Machines, cases, evaluate_case};
 use std::collections::BTreeMap;
 
-/// Whether a run is of a generation, whatever features its stack has.
+/// Whether a run belongs to a generation, with any features.
 pub(crate) fn is_of(case: &Case, generation: &str) -> bool {
     software::generation_of(&case.plan.software) == generation
 }

@@ -91,8 +91,8 @@ fn names(rows: &[&Case]) -> Vec<String> {
     names
 }
 
-/// What a generation starts from when its constants are fitted anew: what the framework does (attention kernel, overlap, sharding) stays,
-/// every rate and cost is that of the other generations.
+/// Start values of a generation for a new fit: framework behaviour (attention kernel, overlap, sharding) is
+/// kept, rates and costs are those of the other generations.
 fn unfitted(
     generation: &Software,
     held_out: &str,

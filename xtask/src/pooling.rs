@@ -1,7 +1,9 @@
-//! Partial pooling of constants over software generations: where a generation's fit starts, and how firmly it is held there.
+//! Partial pooling of constants over software generations: start value and penalty of the fit of a
+//! generation.
 //!
-//! Responsible for: how well the runs of each generation determine each constant, how alike two generations are, and from these the centre and
-//! the penalty of a fit that must not see a publication. Refuses to fit: [`crate::fit`] does.
+//! Responsible for: how well the runs of each generation determine each constant, the similarity of two
+//! generations, and from these the centre and the penalty of a fit without one publication. Does not fit: see
+//! [`crate::fit`].
 
 use crate::fit::{self, Key};
 use crate::left_out::publication;
@@ -9,8 +11,8 @@ use railwright_calculator::software::{Execution, Software};
 use railwright_calculator::validation::{Case, Machines};
 use std::collections::BTreeMap;
 
-/// Standard deviation of the log error that a publication's level keeps whatever the constants are: the median error of left-out
-/// publications, rounded up.
+/// Standard deviation of the log error of the level of a publication, for any constants: the median error of
+/// left-out publications, rounded up.
 const RESIDUAL: f64 = 0.15;
 
 /// What a generation of another [`Execution`] weighs in constants that depend on it: launches of eager and of fused code are hardly
@@ -133,11 +135,12 @@ fn weighted_median(mut values: Vec<Value>) -> f64 {
     before.map_or(0.0, |(log, _)| log)
 }
 
-/// Where the fit of a constant of `own` starts and how firmly it is held there.
+/// Start value and penalty for the fit of a constant of `own`.
 ///
-/// The centre is the [`weighted_median`] over the generations without the held-out publication and the neutral value, which is that of
-/// fused code. The penalty on `ln(c / centre)^2` beside a mean error is `residual / (2 publications spread^2)`: errors within a publication
-/// go together, so that each counts as one observation.
+/// The centre is the [`weighted_median`] over the generations without the held-out publication and the
+/// neutral value, which is that of fused code. The penalty on `ln(c / centre)^2`, added to a mean error, is
+/// `residual / (2 publications spread^2)`: errors within a publication go together, so that each counts as
+/// one observation.
 pub(crate) fn key(
     name: String,
     (own, held_out): (&Software, &str),

@@ -8,15 +8,15 @@ use crate::left_out::{LeftOut, TABLE, read};
 use railwright_calculator::validation::regret::differences;
 use std::collections::BTreeMap;
 
-/// What all publications together weigh beside those of one class, in publications, divided by the publications of the class: a class of
-/// one publication is mostly pooled, one of six is nearly its own.
+/// Weight of all publications relative to those of one class, in publications, divided by the publications of
+/// the class: a class of one publication is mostly pooled, one of six is nearly its own.
 const POOLED: f64 = 6.0;
 
 /// Quantiles of a 90% range. Tails of a few publications are heavier than they show: with these, nine of ten runs of a publication that is
 /// left out lie inside.
 const TAILS: (f64, f64) = (0.03, 0.97);
 
-/// The class of a framework that nobody has measured.
+/// The class of a framework without measurements.
 const ANY: &str = "any";
 
 /// Runs of a class: one software generation, dense models or mixtures of experts.
@@ -85,7 +85,7 @@ pub(crate) fn coverage<'r>(rows: &[LeftOut], judged: impl Iterator<Item = &'r Le
     (all > 0.0).then(|| inside / all)
 }
 
-/// Fewer runs of one publication and generation than this say nothing about what one of them tells of the others.
+/// Minimum runs of one publication and generation for the correlation of their errors.
 const FEWEST_OF_ONE: usize = 4;
 
 /// Measured over predicted once the level of a stack is known: of each publication and generation the ratios of its runs, each divided by
@@ -206,7 +206,8 @@ mod tests {
         assert!((range.low - 0.5).abs() < 1e-9 && range.high > 1.0, "{range:?}");
     }
 
-    /// One run of a stack that is 40% slow throughout tells the level of all others; what scatters within stays.
+    /// One run of a stack that is consistently 40% slow determines the level of the others; the scatter
+    /// remains.
     #[test]
     fn a_log_tells_the_level_and_not_the_scatter() {
         let rows: Vec<LeftOut> = [1.4, 1.4, 1.4, 1.4].iter().map(|r| row("x", "slow", *r)).collect();
@@ -220,7 +221,7 @@ mod tests {
         assert!(errors_after_logs(&rows[..3], 1).is_none());
     }
 
-    /// With its own publication left out a class is judged by the others alone, and a run far from them lies outside.
+    /// Without its own publication, a class uses only the others, and a run far from them is outside.
     #[test]
     fn coverage_leaves_the_judged_publication_out() {
         let mut rows: Vec<LeftOut> =

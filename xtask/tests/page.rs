@@ -1,10 +1,11 @@
-//! The page that is committed is the page that its sources make: `web/dist/stamp` holds a hash of what it was built from.
+//! The committed web UI matches its sources: `web/dist/stamp` has a hash of the inputs of the build.
 //!
-//! Responsible for: noticing that somebody changed `web/src` and forgot to build. Refuses to build: that takes node.
+//! Responsible for: detecting changes of `web/src` without a build. Does not build, because that requires
+//! Node.
 
 use std::path::{Path, PathBuf};
 
-/// Files beside `web/src` that the build reads.
+/// Files outside of `web/src` that the build reads.
 const SINGLE: &[&str] = &[
     "index.html",
     "package-lock.json",

@@ -1,7 +1,7 @@
-//! The shape of the house: what ARCHITECTURE.md calls invariants and a machine can see in the sources.
+//! Structure of the code: the invariants of ARCHITECTURE.md that can be checked in the sources.
 //!
-//! Responsible for: crates that depend downwards only, core crates without I/O, files of bearable length that say what they are
-//! for, and code that knows no measured run. Refuses to judge behaviour: the crates' own tests do.
+//! Responsible for: crates that depend downwards only, core crates without I/O, file lengths, module headers,
+//! and code without references to measured runs. Excludes behaviour: see the tests of the crates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -202,7 +202,7 @@ const DISK: &[&str] = &[
     "process::Command",
 ];
 
-/// Files of the program beside `input` that may look at the disk, with the reason.
+/// Files of the program outside of `input` that may access the disk, with the reason.
 const MAY_LOOK: &[(&str, &str)] = &[
     ("commands/serve/start/paths.rs", "it says what may be read, before anybody can ask"),
     ("commands/search.rs", "whether a folder to write into is there, once writing is allowed"),
@@ -210,8 +210,8 @@ const MAY_LOOK: &[(&str, &str)] = &[
     ("commands/export.rs", "whether what is written to is a folder; the server refuses the flag"),
 ];
 
-/// A server answers strangers' questions with the program's own commands: whatever they read passes the one door that says what may be
-/// read (`crates/cli/src/input/access.rs`).
+/// The server runs the commands of the program, so all their reads must pass the access check
+/// (`crates/cli/src/input/access.rs`).
 #[test]
 fn reading_has_one_door() {
     let folder = root().join("crates/cli/src");
@@ -266,7 +266,7 @@ fn every_file_says_what_it_is_for() {
         .iter()
         .filter(|path| {
             let text = read(path);
-            // A fuzz target must say first that it has no main of its own.
+            // A fuzz target begins with `no_main`.
             let opens = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with("#![no_main]"));
             !opens.is_some_and(|line| line.starts_with("//!"))
         })
@@ -332,7 +332,7 @@ fn the_table_of_measured_runs_is_explained() {
             .flat_map(named)
             .collect();
     assert!(columns.len() > 30, "only {} columns were seen", columns.len());
-    // Said where they stand: a second peak beside the first, and how far a source is trusted, change no prediction.
+    // Informational columns: a second peak and the trust in a source do not affect predictions.
     for column in columns.iter().filter(|c| !["peak_reserved_gb", "trust"].contains(c)) {
         assert!(
             page.contains(&format!("`{column}`")),
