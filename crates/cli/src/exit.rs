@@ -33,7 +33,7 @@ pub(crate) enum Outcome {
     AtRisk,
     /// Neither: the evidence does not carry an answer.
     CannotTell,
-    /// A part of the input is wrong; the answer names it beside the parts that are right.
+    /// A part of the input is wrong; the answer lists it together with the valid parts.
     Invalid,
     /// Not all of it, because the user stopped the work.
     Interrupted,
@@ -66,7 +66,7 @@ impl From<Fit> for Outcome {
 pub(crate) enum Failure {
     /// The input is at fault; all problems that were found, at least one.
     Input(Vec<Problem>),
-    /// Nobody listens to the output any more.
+    /// The reader closed the output.
     BrokenPipe,
 }
 

@@ -1,6 +1,7 @@
-//! Everything that is read from, and written to, the disk. The libraries never touch it.
+//! All reads from and writes to the disk. The libraries do no I/O.
 //!
-//! Responsible for: bounded reads and errors that say which file, why, and which file was probably meant. Refuses to interpret.
+//! Responsible for: bounded reads and errors with the file, the reason and the nearest name. Does not
+//! interpret content.
 
 pub(crate) mod access;
 pub(crate) mod beside;
@@ -42,7 +43,7 @@ pub(crate) const TABLE_LIMIT: u64 = 1 << 30;
 /// The longest log that is read.
 pub(crate) const LOG_LIMIT: u64 = 1 << 30;
 
-/// What came from standard input: it cannot be read again, and a launch file may be asked for twice.
+/// Content of standard input, which cannot be read twice; a launch file may be.
 static STDIN: OnceLock<String> = OnceLock::new();
 
 thread_local! {

@@ -1,8 +1,8 @@
-//! What the program may take of the machine: threads and memory.
+//! Limits of threads and memory.
 //!
-//! Responsible for: as many threads as there are processors at most, whatever the environment asks for; a limit of memory that readers look at as they read, and a
-//! guard that ends the program with an error before the system does. Refuses to guess where the system does not report memory (only Linux does): there is no
-//! limit then.
+//! Responsible for: at most one thread per processor, independently of the environment; a memory limit that
+//! readers check while reading, and a guard that ends the program with an error before the system kills it.
+//! No limit if the system does not report memory (only Linux does).
 
 use crate::exit;
 use crate::input::system::{machine, used};
@@ -14,15 +14,15 @@ use std::io::{self, Read};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The variable by which rayon is asked for a number of threads.
+/// The environment variable for the number of rayon threads.
 const THREADS: &str = "RAYON_NUM_THREADS";
-/// Nobody has so many processors.
+/// Above any real number of processors.
 const MISTAKEN: u128 = 1024;
 /// Without `--memory-limit`: this share of the memory of the machine, or of what its container may have.
 const SHARE: (u64, u64) = (3, 4);
 /// How often the guard looks.
 const LOOK: Duration = Duration::from_millis(50);
-/// A stream looks at the memory after so many bytes.
+/// Bytes between two memory checks of a stream.
 const STRIDE: u64 = 1 << 20;
 
 /// The limit in bytes, once it is known.
@@ -101,7 +101,7 @@ pub(crate) fn amount(text: &str) -> Result<u64, String> {
 /// Less is no limit that any command stays within.
 const LEAST: f64 = 32.0 * 1024.0 * 1024.0;
 
-/// What is told at the limit.
+/// The error at the limit.
 fn exceeded(limit: u64) -> Problem {
     Problem::new(format!("the memory limit of {} is reached", human::bytes(Bytes::new(limit as f64))))
         .in_file("--memory-limit")

@@ -1,7 +1,7 @@
 //! The program `railwright`: arguments in, one command run, an exit code out.
 //!
-//! This crate is wiring. Arguments are in [`args`], each command is a file in [`commands`], everything printed passes
-//! [`printer`], everything read passes [`input`], and [`exit`] says how a command ends.
+//! This crate is wiring. Arguments are in [`args`], each command is a file in [`commands`], everything
+//! printed passes [`printer`], everything read passes [`input`], and [`exit`] has the exit codes.
 
 // Much of the program is about the terminal, which a page has not.
 #![cfg_attr(target_family = "wasm", allow(dead_code))]

@@ -53,7 +53,7 @@ fn report(progress: &Progress) {
     page::progress(text.as_ptr(), text.len());
 }
 
-/// Room for a message of so many bytes.
+/// A buffer for a message of that length.
 #[unsafe(no_mangle)]
 extern "C" fn railwright_buffer(length: usize) -> *mut u8 {
     let mut buffer = BUFFER.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
-//! The voices of an answer: terminal, JSON, CSV, Markdown; and the talk on stderr.
+//! Output formats of an answer (terminal, JSON, CSV, Markdown) and messages on stderr.
 //!
-//! Responsible for: how answers and problems look and where they go. Data goes to stdout or a file, talk to stderr. Refuses to
-//! compute a number: whatever is printed was computed by the commands' libraries.
+//! Responsible for: format and destination of answers and problems. Data goes to stdout or a file, messages
+//! to stderr. Does not compute: all numbers come from the libraries of the commands.
 
 pub(crate) mod chart;
 pub(crate) mod clean;
@@ -41,11 +41,11 @@ pub(crate) struct Printer {
     data: Terminal,
     talk: Terminal,
     quiet: bool,
-    /// Who listens instead of the streams.
+    /// The receiver that replaces the streams.
     listener: Option<Arc<Listener>>,
 }
 
-/// Somebody who asked through the server, and hears what would be printed.
+/// A client of the server, which receives the output.
 #[derive(Debug, Default)]
 pub(crate) struct Listener {
     data: Mutex<String>,
@@ -54,18 +54,18 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Somebody with a watch.
+    /// A client with a watch.
     pub(crate) fn new(watch: Arc<Watch>) -> Arc<Self> {
         Arc::new(Self { watch, ..Self::default() })
     }
 
-    /// What was told beside the answer: the first of it, each thing once.
+    /// Messages other than the answer: the first ones, without duplicates.
     pub(crate) fn notes(&self) -> Vec<String> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn hear(&self, note: String) {
-        /// More than anybody reads.
+        /// Maximum number of kept messages.
         const MOST: usize = 20;
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         if notes.len() < MOST && !notes.contains(&note) {
@@ -79,9 +79,9 @@ impl Listener {
     }
 }
 
-/// An answer, ready for any voice.
+/// An answer, ready for any format.
 pub(crate) trait Answer {
-    /// What kind of answer the JSON says it is.
+    /// The `kind` of the answer in JSON.
     const KIND: &'static str;
 
     /// Its fields in JSON, after `schema_version`, `kind` and `railwright`.
@@ -128,13 +128,13 @@ impl Printer {
         }
     }
 
-    /// For somebody who is not at the terminal: wide, plain, talk apart.
+    /// For clients other than a terminal: wide, plain, messages separate.
     pub(crate) fn heard_by(listener: Arc<Listener>) -> Self {
         let plain = Terminal::file(true);
         Self { data: plain, talk: plain, quiet: true, listener: Some(listener) }
     }
 
-    /// Prints an answer in the voice that was asked for, to where it was asked for.
+    /// Prints an answer in the requested format to the requested destination.
     pub(crate) fn answer<A: Answer>(&self, answer: &A, output: &Output) -> Result<(), Failure> {
         let path = output.output.as_deref();
         let terminal = if path.is_some() { Terminal::file(self.data.unicode) } else { self.data };
@@ -187,7 +187,7 @@ impl Printer {
         }
     }
 
-    /// Tells problems on stderr.
+    /// Prints problems to stderr.
     pub(crate) fn problems(&self, problems: &[Problem]) {
         const MOST: usize = 12;
         if let Some(listener) = &self.listener {
@@ -210,7 +210,7 @@ impl Printer {
         to_stderr(&out);
     }
 
-    /// Tells warnings on stderr, for voices that have no place for them.
+    /// Prints warnings to stderr, for formats that cannot contain them.
     pub(crate) fn warnings(&self, warnings: &[Warning]) {
         if let Some(listener) = &self.listener {
             for warning in warnings {
@@ -224,7 +224,7 @@ impl Printer {
         }
     }
 
-    /// How far a piece of work of so many units is: a bar after indicatif's template where somebody would see it.
+    /// Progress of work with a number of units: an indicatif bar on a terminal.
     pub(crate) fn progress(&self, template: &str, doing: &str, total: u64) -> Progress {
         use std::io::IsTerminal as _;
         let watch = self.listener.as_ref().map(|listener| Arc::clone(&listener.watch));
@@ -232,12 +232,13 @@ impl Printer {
         Progress::new(template, doing, total, wanted, watch)
     }
 
-    /// For the work of a core crate that tells how far it is, and hears whether to go on.
+    /// Progress and cancellation for work of a core crate.
     pub(crate) fn watching(&self, template: &str, doing: &str) -> Watching {
         Watching { progress: self.progress(template, doing, 0), stop: self.stop() }
     }
 
-    /// The end of work that was stopped before it had an answer: a word for people, a problem for whoever asked through the server.
+    /// The end of work that was stopped before a result: a message on the terminal, a problem for a client of
+    /// the server.
     pub(crate) fn stopped(&self, problem: Problem) -> Result<Outcome, Failure> {
         if self.listener.is_some() {
             return Err(problem.into());
@@ -246,7 +247,7 @@ impl Printer {
         Ok(Outcome::Interrupted)
     }
 
-    /// Tells whether work is no longer wanted: by Ctrl-C, from the first call on, or by whoever asked.
+    /// Whether work is cancelled: by Ctrl-C, from the first call on, or by the client.
     pub(crate) fn stop(&self) -> Stop {
         match &self.listener {
             Some(listener) => Stop::Asked(Arc::clone(&listener.watch)),
@@ -254,17 +255,18 @@ impl Printer {
         }
     }
 
-    /// Who asked through the server, if anybody did.
+    /// The client of the server, if there is one.
     pub(crate) fn asker(&self) -> Option<Arc<Watch>> {
         self.listener.as_ref().map(|listener| Arc::clone(&listener.watch))
     }
 
-    /// Whether somebody asked through the server and went away: then nothing needs to be finished.
+    /// Whether the client of the server disconnected: work can stop.
     pub(crate) fn is_unheard(&self) -> bool {
         self.listener.as_ref().is_some_and(|listener| listener.watch.is_stopped())
     }
 
-    /// For work that nobody may wait for any more: a problem once who asked through the server went away. At the terminal Ctrl-C ends the program.
+    /// Cancellation check: a problem after the client of the server disconnected. On a terminal, Ctrl-C ends
+    /// the program.
     pub(crate) fn wanted(&self) -> Result<(), Problem> {
         if self.is_unheard() {
             Err(Problem::new("stopped: the client closed the connection"))
@@ -279,7 +281,7 @@ impl Printer {
         self.listener.is_none() && std::io::stdout().is_terminal()
     }
 
-    /// Tells something worth knowing on stderr.
+    /// Prints a note to stderr.
     pub(crate) fn note(&self, message: &str) {
         if let Some(listener) = &self.listener {
             listener.hear(message.to_owned());
@@ -295,7 +297,7 @@ pub(crate) fn is_page(output: &Output) -> bool {
     matches!(format(output), Ok(Format::Html))
 }
 
-/// The voice: as asked, else by the file's suffix, else the table.
+/// The format: the requested one, else by the suffix of the file, else the table.
 fn format(output: &Output) -> Result<Format, Problem> {
     if output.json {
         return Ok(Format::Json);
@@ -366,7 +368,7 @@ fn to_stdout(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Talk that nobody can hear is no reason to fail.
+/// Errors of stderr are ignored.
 fn to_stderr(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }

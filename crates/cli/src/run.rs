@@ -1,7 +1,8 @@
-//! From what was typed to a resolved run: run file, model, cluster, flags, settings; then the generation's defaults.
+//! Command line to a resolved run: run file, model, cluster, flags, settings; then defaults of the
+//! generation.
 //!
-//! Responsible for: the order of these layers (later ones win) and for saying what was chosen where nobody chose. Refuses to price
-//! anything.
+//! Responsible for: the order of these layers (later ones override) and the report of defaults. Does not
+//! price.
 
 pub(crate) mod flags;
 pub(crate) mod launch;
@@ -18,7 +19,7 @@ use railwright_spec::cluster::ClusterSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{ModelSpec, RunSpec};
 
-/// Resolves what was typed; problems are told in the words in which it was typed.
+/// Resolves the command line; problems refer to its flags.
 pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
     resolve_as(arguments, |_| ())
 }
@@ -63,7 +64,7 @@ fn resolve_layers(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) 
     Ok(railwright_answers::resolve(spec, &input::Disk)?)
 }
 
-/// What was said, checked, for a run file to start from; a small run when nothing was.
+/// The validated settings as the start of a run file; a small run if there are none.
 pub(crate) fn starting_point(arguments: &RunArguments) -> Result<RunSpec, Failure> {
     let says_nothing = arguments.run.is_none()
         && arguments.launch.is_none()
@@ -117,7 +118,7 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
             spec.cluster.devices_per_node = spec.cluster.devices_per_node.or(per_node);
         }
     }
-    // The batch can be said in three ways; the command line's wins over a file's, whichever way each takes.
+    // The batch has three keys; any of them on the command line overrides those of a file.
     if arguments.flags.settings.iter().any(|(_, path, _)| is_batch(path)) {
         without_batch(&mut spec);
     }

@@ -1,7 +1,7 @@
-//! `calibrate`: measurements of real machines to figures, and what predictions become with them.
+//! `calibrate`: measurements of real machines to constants, and predictions with them.
 //!
-//! Responsible for: the loop being closed on real traces and logs, on measurements that nothing was fitted to as well, and for what is said of
-//! bad input.
+//! Responsible for: the whole calibration on real traces and logs, also with held-out measurements, and
+//! messages for invalid input.
 
 mod support;
 
@@ -65,7 +65,8 @@ fn an_h100_run_predicts_another_one_after_calibration() {
     let ids: Vec<&str> =
         with["provenance"].as_array().expect("foundations").iter().filter_map(|f| f["id"].as_str()).collect();
     assert!(ids.contains(&"operators.calibrated"), "{ids:?}");
-    // A change that changes nothing costs nothing, so what-if prices with it too; another accelerator is said to be priced without.
+    // A change without effect has no cost, so what-if also uses the calibration; for another accelerator it
+    // reports that it does not.
     let whatif = |change: &str| {
         json(&["whatif", "--run", &run_file, "--calibration", &file, "--change", change, "--json"], 0)
     };
@@ -130,7 +131,8 @@ fn a_v100_pair_is_predicted_closer_and_its_waits_stay_apart() {
     );
     let reduce = line(&answer, "lines", "all_reduce x2");
     assert!(number(reduce, "error_after") < number(reduce, "error_before"), "{reduce}");
-    // Both ranks were traced, so it has a law of its own, which also tells the second half of the recording.
+    // Both ranks were traced, so it has a separate link model, which also predicts the second half of the
+    // recording.
     let law = &answer["calibration"]["collective"][0];
     assert_eq!((law["operation"].as_str(), law["regime"].as_str()), (Some("all_reduce"), Some("sustained")));
     assert!(number(&law["evidence"], "uncertainty") > 0.0, "{law}");
@@ -158,7 +160,8 @@ fn a_v100_pair_is_predicted_closer_and_its_waits_stay_apart() {
     assert!((0.8..1.2).contains(&said("after")), "{}", said("after"));
 }
 
-/// Two shapes in unlike stretches of work, and one measurement of attention: no fit to a part tells the rest, so the shipped laws stay.
+/// Two shapes in unlike stretches of work, and one measurement of attention: no fit to a part predicts the
+/// rest, so the defaults are kept.
 #[test]
 fn an_mi300x_layer_is_told_no_worse_where_it_is_held_out() {
     let trace = path("traces/tracelens_samples/torch_compile_triton_trace.json.gz");
@@ -181,7 +184,7 @@ fn an_mi300x_layer_is_told_no_worse_where_it_is_held_out() {
     assert!(!std::path::Path::new(&file).exists());
 }
 
-/// One rank of two: what its all-reduces took holds its waits, which is told as a bound.
+/// One rank of two: its all-reduce times include waits and are reported as bounds.
 #[test]
 fn one_rank_of_two_bounds_its_collectives() {
     let trace = path("traces/megatron_tp2_v100/rank0*");
@@ -207,7 +210,7 @@ fn logs_of_nccl_tests_become_laws_and_a_network() {
     let shown = json(&["calibrate", "--show", &file, "--json"], 0);
     let laws = shown["calibration"]["collective"].as_array().expect("laws");
     assert_eq!(laws.len(), 4);
-    // 1.75 x 1 GiB in what the log says comes to about 480 GB/s of bus bandwidth on H100 with NVLS.
+    // 1.75 x 1 GiB in the logged time is about 480 GB/s of bus bandwidth on H100 with NVLS.
     let reduce = laws.iter().find(|l| l["operation"] == "all_reduce").expect("all-reduce");
     assert!((430.0..560.0).contains(&number(reduce, "bandwidth_gb")), "{reduce}");
     assert!(laws.iter().all(|l| number(&l["evidence"], "error_after") < 0.08), "{laws:?}");
@@ -241,13 +244,13 @@ fn logs_of_nccl_tests_become_laws_and_a_network() {
     // Two nodes of this kind were known well before: a fit must not lose that.
     assert!(number(evidence, "error_after") < number(evidence, "error_before") + 1e-3, "{evidence}");
     assert!(number(evidence, "error_after") < 0.06, "{evidence}");
-    // The file says over how much it was measured.
+    // The file records the measured range.
     let network = &answer["calibration"]["network"];
     assert_eq!((number(network, "from_domains"), number(network, "to_domains")), (2.0, 2.0));
     assert!(number(evidence, "uncertainty") > 0.0, "{evidence}");
 }
 
-/// A log that says another batch, size and width than the run is refused, with all of them.
+/// A log with another batch, size and width than the run is rejected, with all differences listed.
 #[test]
 fn a_log_of_another_run_is_refused() {
     let log = path("traces/logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz");
@@ -264,14 +267,14 @@ fn a_log_of_another_run_is_refused() {
     }
     // Eight devices and width 768 are the same in both and not complained of.
     assert!(!said.stderr.contains("devices is") && !said.stderr.contains("the width is"), "{}", said.stderr);
-    // Without a run the size of the traced job speaks.
+    // Without a run, the size of the traced job is used.
     let traces = path("traces/megatron_tp2_v100");
     let said = run(&["calibrate", &traces, &log]);
     assert_eq!(said.code, 2, "{}", said.stdout);
     assert!(said.stderr.contains("it had 8 devices and the traced job 2"), "{}", said.stderr);
 }
 
-/// Who used the calibration is said for every row, and `--why` names the file, the source and the samples.
+/// Every row shows whether it uses the calibration, and `--why` has the file, the source and the samples.
 #[test]
 fn validate_and_why_name_the_calibration() {
     let file = scratch("who.toml");
@@ -300,7 +303,7 @@ fn validate_and_why_name_the_calibration() {
     for part in ["who.toml", "measurements", "h100-", "alone"] {
         assert!(plain.contains(part), "{part}: {}", why.stdout);
     }
-    // No row of the table ran on an H100: it is said, and no row claims it.
+    // No row of the table ran on an H100: this is reported, and no row uses the calibration.
     let none = run(&["validate", "runs.csv", "--calibration", &file]);
     assert!(none.stdout.contains("no row ran on the accelerator of"), "{}", none.stdout);
     let text = std::fs::read_to_string(&file).expect("written").replace("h100-sxm5-80gb", "a100-sxm4-80gb");
@@ -324,7 +327,7 @@ fn validate_and_why_name_the_calibration() {
     let _ = std::fs::remove_file(&file);
 }
 
-/// A log that ends at small sizes tells latencies: its noise must not become a bandwidth.
+/// A log of small sizes determines latencies only: its noise must not become a bandwidth.
 #[test]
 fn small_sizes_keep_the_catalogues_bandwidth() {
     let text = std::fs::read_to_string(concat!(

@@ -1,4 +1,4 @@
-//! Names from outside with escape sequences in them: in no voice do they reach who reads it.
+//! Outside names with escape sequences: no output format contains them.
 
 mod support;
 
@@ -13,7 +13,7 @@ fn steers(c: char) -> bool {
     (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Runs a command in every voice; all of it is clean.
+/// Runs a command in every format; all output is clean.
 fn clean(arguments: &[&str]) -> Said {
     let mut last = None;
     for voice in ["table", "md", "csv", "json"] {

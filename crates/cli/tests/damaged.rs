@@ -1,4 +1,4 @@
-//! Records that are damaged, that contradict each other, or that do not say how many ranks there are: what is kept and what is told.
+//! Records that are damaged, contradictory or without world size: kept data and messages.
 
 mod support;
 
@@ -72,14 +72,14 @@ fn a_dump_that_is_cut_short_is_a_doubt_about_its_rank() {
 #[test]
 fn nothing_is_stuck_in_the_dumps_that_are_here() {
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // All four, of which nobody says that they are all.
+    // All four dumps, without a record of the world size.
     let path = format!("{JOB}/fr_ok_trace_rank_*.pickle");
     let answer = json(&["hang", &path, "--json", "--quiet"], 0);
     assert_eq!((&answer["hangs"], &answer["hang"]["world_size_listed"]), (&false.into(), &false.into()));
     let said = flat(&run(&["hang", &path]).stdout);
     let told = "nothing is stuck in the dumps that are here (4); the dumps do not record the world size";
     assert_eq!(said, told);
-    // One of them lists a group of two, and nobody else of its other groups is there.
+    // One of them lists a group of two, and no other rank of its groups is recorded.
     let path = format!("{JOB}/fr_ok_trace_rank_0.pickle");
     let answer = json(&["hang", &path, "--json", "--quiet"], 1);
     assert!(answer["hangs"].is_null(), "{}", answer["hangs"]);
@@ -105,7 +105,7 @@ fn a_guess_at_the_number_of_ranks_reads_as_one() {
         {
             let said = run(&[command, path]);
             assert!(said.stdout.contains(words), "{command}: {}\n{}", said.stdout, said.stderr);
-            // One rank of four cannot acquit the others.
+            // One rank of four cannot exclude faults of the others.
             let code = if command == "stragglers" { 5 } else { 0 };
             let answer = json(&[command, path, "--json", "--quiet"], code);
             assert_eq!(answer["world_size_known"], is_known, "{command}");

@@ -1,6 +1,6 @@
 //! The documentation site: every page is in its table of contents, and the command reference is the program's own help. `xtask` checks links.
 //!
-//! `GUIDES_UPDATE=1` writes `docs/reference/commands.md` anew.
+//! `GUIDES_UPDATE=1` writes `docs/reference/commands.md` again.
 
 mod support;
 

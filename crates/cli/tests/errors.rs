@@ -1,4 +1,5 @@
-//! Bad input: every mistake is told with what, where, why and what to do, ends with code 2, quickly, and says nothing on stdout.
+//! Invalid input: every error has what, where, why and a hint, exits with code 2 quickly, and prints nothing
+//! to stdout.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Folders that hold several jobs: what is refused, and what is told of what is left out.
+//! Folders with several jobs: rejections, and reports of skipped files.
 
 use std::process::{Command, Output};
 
@@ -43,7 +43,7 @@ fn tables_beside_traces_are_not_dropped_silently() {
         assert_eq!(output.status.code(), Some(2), "{told}");
         assert!(told.contains("6 jobs are here") && told.contains(job), "{told}");
     }
-    // One job of traces beside others: it is looked at, and the others are told with their command.
+    // One job of traces among others: it is analysed, and the others are listed with their command.
     let mixed = format!("{TRACES}/generated_torch215_gloo_pp2dp2");
     let output = run(&["comm", &mixed]);
     let told = talk(&output);
@@ -52,12 +52,12 @@ fn tables_beside_traces_are_not_dropped_silently() {
     assert!(told.contains("`railwright hang"), "{told}");
     // Dumps that are there as JSON and as pickle are one job, each rank taken once.
     let hang = run(&["hang", &mixed]);
-    // Gloo's dumps do not say how many ranks there are, and nothing hints at one without a dump.
+    // Gloo dumps have no world size, and there is no sign of a missing dump.
     assert_eq!(hang.status.code(), Some(0), "{}", talk(&hang));
     assert!(talk(&hang).contains("are both of rank 0"), "{}", talk(&hang));
 }
 
-/// Who names files together says that they belong together, as long as no rank comes twice.
+/// Files passed together belong together, unless a rank occurs twice.
 #[test]
 fn what_is_named_together_is_one_job() {
     let file = |folder: &str, begins: &str| {

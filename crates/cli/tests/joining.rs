@@ -1,4 +1,4 @@
-//! Communication and stragglers of real traces, in every voice, and what cannot be joined.
+//! Communication and stragglers of real traces in every format, and unjoinable inputs.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Launch files: what is said about them, prediction beside truth, and the way back.
+//! Launch files: reports, prediction and measurement, and export.
 
 mod support;
 

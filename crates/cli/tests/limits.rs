@@ -30,7 +30,7 @@ impl Drop for File {
     }
 }
 
-/// A trace of so many equal kernels, packed: a few kilobytes for hundreds of megabytes.
+/// A compressed trace of equal kernels: a few kilobytes for hundreds of megabytes.
 fn bomb(kernels: usize) -> Vec<u8> {
     const KERNEL: &[u8] =
         br#"{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":5,"dur":1,"args":{"stream":7}},"#;
@@ -104,7 +104,8 @@ fn threads_are_at_most_the_processors_whatever_the_environment_asks_for() {
     let processors = std::thread::available_parallelism().expect("known").get();
     let traces = "../../../../fixtures/traces/generated_torch215_gloo_pp2dp2/rank*";
     for asked in ["100000", "99999999999999999999", "2", "0", "many", "-1"] {
-        // Beside the workers: the program's own thread, the guard of memory, Ctrl-C, and a second pool of a search.
+        // In addition to the workers: the main thread, the memory guard, Ctrl-C, and the second pool of a
+        // search.
         for line in [
             &["profile", traces][..],
             &["search", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--tp", "1"],

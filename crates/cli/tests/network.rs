@@ -212,7 +212,7 @@ fn networks_and_strategies_together() {
     insta::assert_snapshot!(text);
 }
 
-/// Without a cluster the machine is the usual one, and is said to be.
+/// Without a cluster, the default cluster is used and reported.
 #[test]
 fn a_design_needs_no_cluster() {
     let axes = ["--gpus", "64", "--domains", "8", "--speeds", "400G", "--topologies", "rail-only"];

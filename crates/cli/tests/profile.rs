@@ -58,7 +58,7 @@ fn comparisons_of_real_traces() {
     insta::assert_snapshot!(text);
 }
 
-/// A run says its format, its ranks and whose its collectives are; a log of another run is doubted.
+/// A run has format, ranks and process groups; a log of another run causes a warning.
 #[test]
 fn a_run_says_what_its_traces_do_not() {
     let runs = format!("{TRACES}/../runs");
@@ -70,7 +70,7 @@ fn a_run_says_what_its_traces_do_not() {
     // fp32 on V100, as the run computes: 14 TFLOP/s and not the matrix units' 112.
     let pair = of(&format!("{TRACES}/megatron_tp2_v100/rank*"), &format!("{runs}/tiny-gpt-tp2.toml"), &[]);
     assert_eq!(pair["peak"]["data_type"], "fp32", "{}", pair["peak"]);
-    // One rank of eight was traced and does not say whose groups are whose; the run has data parallel alone.
+    // One rank of eight was traced, without group dimensions; the run has data parallelism only.
     let beside = run(&["compare", &format!("{runs}/modded-nanogpt-dp8.toml"), CURRENT]);
     assert!(beside.stdout.contains("exposed data communication"), "{}", beside.stdout);
     assert!(!beside.stdout.contains("exposed other communication"), "{}", beside.stdout);
@@ -81,7 +81,7 @@ fn a_run_says_what_its_traces_do_not() {
     assert!(ids.contains(&"trace-other-run"), "{ids:?}");
 }
 
-/// A prediction beside traces takes a calibration and changes of the run as an estimate does; two measurements have none to take them.
+/// A prediction compared with traces accepts a calibration and changes of the run; two measurements do not.
 #[test]
 fn the_prediction_beside_traces_is_calibrated_and_changed() {
     let (run_file, traces) =
@@ -140,12 +140,12 @@ fn waiting_for_a_rank_is_no_exposed_communication() {
     let labels = compared["labels"].as_array().expect("labels");
     assert!(labels.iter().any(|row| row["name"] == "waiting for other ranks"), "{labels:?}");
     assert_eq!(compared["waited_for"][0]["rank"], 0, "{}", compared["waited_for"]);
-    // Of one rank alone nobody knows for whom it waits.
+    // With one rank, the cause of its waits is unknown.
     let alone = run(&["compare", &format!("{TRACES}/../runs/modded-nanogpt-dp8.toml"), CURRENT]);
     assert!(alone.stdout.contains("not traced"), "{}", alone.stdout);
 }
 
-/// Traces of another run than the one beside them are doubted by their number of ranks and by their device; those of the run are not.
+/// Traces of another run cause a warning for their number of ranks and their device; those of the run do not.
 #[test]
 fn traces_of_another_run_are_doubted() {
     let runs = format!("{TRACES}/../runs");
@@ -311,7 +311,7 @@ fn mistakes_are_told() {
 fn tables_of_another_tool() {
     let ranks = format!("{TRACES}/megatron_tp2_v100/rank*");
     let answer = json(&["profile", &ranks, "--compat", "hta", "--json"], 0);
-    // As the tool says it of rank 1, whose device waits for rank 0.
+    // As HTA reports for rank 1, whose device waits for rank 0.
     assert_eq!(answer["temporal"][1]["non_compute_time"], 48303);
     assert_eq!(answer["temporal"][1]["non_compute_percent"], 82.82);
     assert_eq!(answer["overlap"][0]["overlap_percent"], 37.15);

@@ -1,4 +1,4 @@
-//! `network rail-only`: the table of claims, the figures, and what a wrong folder is told.
+//! `network rail-only`: the table of claims, the figures, and the error for a wrong folder.
 
 mod support;
 

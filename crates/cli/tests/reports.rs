@@ -330,7 +330,7 @@ fn validate_judges_the_choice_within_sweeps() {
     assert_eq!(csv.stdout.lines().count(), 2, "{}", csv.stdout);
     let markdown = run(&["validate", "sweep.csv", "--regret", "--format", "md"]);
     assert!(markdown.stdout.contains("| ---"), "{}", markdown.stdout);
-    // A table without sweeps says so.
+    // A table without sweeps reports that.
     let none = run(&["validate", "runs.csv", "--regret"]);
     assert_eq!((none.code, none.stdout.contains("no sweep")), (0, true), "{}", none.stdout);
 }

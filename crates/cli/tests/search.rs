@@ -1,4 +1,4 @@
-//! `search` as a user runs it: what it promises holds in every result, whatever the predicted numbers are.
+//! `search` from the command line: properties of every result, independent of the predicted numbers.
 
 mod support;
 
@@ -233,7 +233,7 @@ fn why_not_has_an_answer_for_the_impossible_the_large_the_slow_and_the_best() {
     let third = verdict("mbs=3", &line);
     let message = third["problems"][0]["message"].as_str().expect("a message");
     assert!(message.contains("512 sequences do not divide into micro batches of 3"), "{message}");
-    // What the search does not try is said, faster or not.
+    // Unsearched layouts are reported, faster or not.
     let outside = |named: &'static str| {
         json(&small(&["--json", "--why-not", named]), 0)["why_not"][0]["outside"].clone()
     };
@@ -249,7 +249,7 @@ fn why_not_has_an_answer_for_the_impossible_the_large_the_slow_and_the_best() {
     let own = format!("tp={},pp={}", plan["tensor_parallel"], plan["pipeline_parallel"]);
     let all = small(&["--all"]);
     assert_eq!(verdict(&own, &all)["verdict"], "best");
-    // Beside a simpler first row it ties, and is no slower.
+    // It ties with a simpler first row and is not slower.
     let tied = verdict(&own, &line);
     assert!(tied["verdict"] == "best" || tied["is_tie"] == true && number(&tied, "/behind") <= 0.0, "{tied}");
 }
@@ -265,7 +265,7 @@ fn a_front_holds_nothing_that_another_beats() {
         })
         .collect();
     assert!(points.len() > 2, "{points:?}");
-    // Two of them are its ends, and it says that there are more.
+    // Two of them are its ends, and the report mentions more.
     let ends = json(&small(&["--json", "--pareto", "time,memory", "--top", "2"]), 0);
     assert_eq!(number(&ends, "/found"), points.len() as f64);
     let shown = candidates(&ends);
@@ -323,7 +323,7 @@ fn several_clusters_and_numbers_make_one_table() {
     assert_eq!(seen.len(), 4, "{seen:?}");
 }
 
-/// A search that takes a while, stopped: what it had is printed and marked, and the exit code tells.
+/// A search that takes a while, stopped: partial results are printed and marked, with their exit code.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_keeps_the_best_so_far() {

@@ -383,7 +383,7 @@ fn it_says_what_it_was_given() {
     assert!(folder.starts_with('/') && folder.ends_with("megatron_tp2_v100"), "{folder}");
     assert_eq!(start["traces"], json!([folder]));
     assert!(start["examples"].as_array().is_some_and(|all| all.len() >= 4 && all[0]["about"].is_string()));
-    // The names it tells are the ones that may be read.
+    // The listed names are readable.
     assert_eq!(server.ask("estimate", &start["run"]).status, 200);
     assert_eq!(server.ask("profile", &json!({ "paths": start["traces"] })).status, 200);
     let traces = Served::new(&["../../../../fixtures/traces/megatron_tp2_v100"]);
@@ -391,7 +391,7 @@ fn it_says_what_it_was_given() {
     let launch = Served::new(&["../../../../examples/launch/llama3_70b.sh"]);
     let start = launch.send("GET", "api/v1/start", b"").json();
     assert!(start["run"]["tp"].is_string() && start["run"]["launch"].is_null(), "{start}");
-    // What the terminal hears beside the answer is told, too.
+    // Messages on stderr are also returned.
     let file = "../../../../examples/launch/llama3_70b.sh";
     let heard = launch.ask("estimate", &json!({ "launch": file, "cluster": "dgx-h100", "gpus": 64 }));
     let notes = heard.header("railwright-notes").expect("notes");
@@ -434,7 +434,7 @@ fn the_interface_is_described_as_it_is() {
         else {
             continue;
         };
-        // Every command that is described is known: it is answered, or what is missing is told.
+        // Every described command exists: it is answered, or the missing arguments are reported.
         let heard = server.send("POST", path.trim_start_matches('/'), b"{}");
         assert!([200, 422].contains(&heard.status), "{path}: {} {}", heard.status, heard.text);
         let arguments = arguments_of(&described, operation);
@@ -496,7 +496,7 @@ fn a_taken_port_is_told() {
     assert!(said.stderr.contains("--port") && said.stderr.contains("leave it out"), "{}", said.stderr);
 }
 
-/// Values that nobody should say, one for each argument of each command in turn: every one is answered or refused.
+/// Unusual values, one for each argument of each command in turn: each is answered or rejected.
 #[test]
 fn absurd_values_are_answered_or_refused() {
     let server = Served::new(&[TRACES]);

@@ -11,7 +11,7 @@ use support::served::Served;
 const TRACES: &str = "../../../../fixtures/traces";
 const RUNS: &str = "../../../../examples/runs";
 
-/// A folder that is served beside a file that is not.
+/// A served folder next to a file that is not served.
 fn house(name: &str) -> PathBuf {
     let top = std::env::temp_dir().join(format!("railwright-serve-{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&top);
@@ -162,7 +162,7 @@ fn only_what_was_given_is_read() {
     // What leads out of a folder is left out of it.
     let heard = server.ask("models/show", &json!({ "name": folder }));
     assert!(heard.status == 422 && !heard.text.contains("root:"), "{}", heard.text);
-    // Whether there is something is not told.
+    // Its existence is not revealed.
     let told = |path: String| {
         server.ask("detect", &json!({ "file": path })).json()["problems"][0]["message"].clone()
     };
@@ -219,7 +219,7 @@ fn an_answer_follows_the_file_it_was_made_of() {
     fs::write(&file, text.replace("\"llama-3-8b\"", "\"llama-3.2-3b\"")).expect("written");
     let second = ask();
     assert_ne!(second, first, "the old answer was given");
-    // Changed just now: every answer is made anew, also without a newer time.
+    // Changed just now: every answer is computed again, even without a newer timestamp.
     old(&text);
     assert_eq!(ask(), first);
     fs::remove_file(&file).expect("removed");

@@ -1,4 +1,4 @@
-//! Long work through `railwright serve`: it tells how far it is, ends when it is not wanted, and keeps no quick question waiting.
+//! Long work through `railwright serve`: progress, cancellation, and no delay of quick questions.
 
 mod support;
 
@@ -158,7 +158,7 @@ fn jobs_below_a_folder_are_offered_and_open() {
     assert_eq!((&listed[0]["files"], &listed[0]["format"]), (&json!(2), &json!("PyTorch profiler")));
     let opened = server.ask("comm", &json!({ "paths": listed[0]["paths"] }));
     assert_eq!(opened.status, 200, "{}", opened.text);
-    // What comes later is there when it is asked for again; what leads out is not.
+    // Later files are listed on the next request; links out of the folder are not.
     fs::create_dir_all(top.join("run two")).expect("made");
     fs::copy(
         "../../fixtures/traces/logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz",

@@ -1,4 +1,5 @@
-//! `size` as a user runs it: goals are met by what is chosen and by nothing cheaper, and a no is told with what comes nearest.
+//! `size` as a user runs it: choices meet goals, nothing cheaper does, and a negative result has the closest
+//! size.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! `recompute` and `balance`: what they promise, in every voice, and what they refuse. Predicted numbers are not pinned here.
+//! `recompute` and `balance`: properties in every format, and rejections. Predicted numbers are not fixed
+//! here.
 
 mod support;
 
@@ -106,7 +107,7 @@ fn balance_spreads_by_itself_and_memory_is_that_of_an_estimate() {
     assert!(text.stdout.contains("\n\nfor torchtitan") && text.stdout.ends_with("]\n"), "{}", text.stdout);
 }
 
-/// What was chosen is what the flags say; a schedule without a bound proves nothing.
+/// The choice matches the flags; a schedule without a bound has no proof.
 #[test]
 fn balance_says_its_recompute_and_what_it_cannot_prove() {
     let chosen = run(&with("balance", &LARGE, &["--with-recompute"]));

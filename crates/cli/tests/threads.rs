@@ -8,7 +8,7 @@ use support::program;
 
 const TRACES: &str = "../../../../fixtures/traces";
 
-/// What a command says and ends with at a number of threads.
+/// Output and exit code of a command for a number of threads.
 fn said(arguments: &[&str], threads: usize) -> (Option<i32>, Vec<u8>, Vec<u8>) {
     let output = program(arguments)
         .env("RAYON_NUM_THREADS", threads.to_string())

@@ -1,4 +1,4 @@
-//! Traffic of runs: sums in every voice, files, and what cannot be laid on a network.
+//! Traffic of runs: sums in every format, files, and traffic that does not fit a network.
 
 mod support;
 

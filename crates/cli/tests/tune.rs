@@ -234,7 +234,7 @@ fn a_search_of_a_script_frees_what_the_script_pins() {
     }
     // Both commands have one order of families.
     assert_eq!(first["plan"]["pipeline_parallel"], tuned["layouts"][0]["plan"]["pipeline_parallel"]);
-    // The command of a row wins over what the file says.
+    // The command of a row overrides the file.
     let command = answer["candidates"][0]["command"].as_str().expect("a command");
     let words: Vec<&str> = command.split(' ').skip(1).chain(["--json", "--quiet"]).collect();
     let again = json(&words, 0);

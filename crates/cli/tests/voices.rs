@@ -1,4 +1,4 @@
-//! The voices of an answer: JSON with its version, CSV, Markdown, files; the same bytes every time; pipes that close.
+//! Output formats: JSON with its version, CSV, Markdown, files; reproducible bytes; closed pipes.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! `whatif` and `sensitivity`: their shape, their exit codes, and that bad changes are told. Predicted numbers are not pinned here.
+//! `whatif` and `sensitivity`: their structure, exit codes, and errors of invalid changes. Predicted numbers
+//! are not fixed here.
 
 mod support;
 
@@ -141,7 +142,7 @@ fn sensitivity_names_what_to_buy() {
     for words in ["sensitivity of the step time", "improvement ranking", "capacity has no effect"] {
         assert!(report.contains(words), "`{words}` is missing in\n{report}");
     }
-    // A run that does not fit is a no, and says what it needs.
+    // A run that does not fit has exit code 1 and reports the required memory.
     let large = run(&line("sensitivity", &["--micro-batch", "16"]));
     assert_eq!(large.code, 1);
     assert!(large.stdout.contains("which does not fit"), "{}", large.stdout);

@@ -33,7 +33,7 @@ fn avoided() -> Vec<String> {
     words.into_iter().collect()
 }
 
-/// Text in lower case, with one blank between words whatever the line breaks.
+/// Text in lower case, with one blank between words, without line breaks.
 fn flat(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! Writing: a file is whole or was never touched, whatever happens meanwhile, and nothing is left beside it.
+//! Writing: a file is complete or unchanged in any case, without temporary files left.
 
 #![cfg(target_os = "linux")]
 
@@ -33,7 +33,7 @@ fn killed_at_any_moment_the_file_is_the_old_or_the_new_one() {
         fs::write(&path, "old").expect("written");
         let mut child = estimate(&path).spawn().expect("starts");
         std::thread::sleep((took * moment / 50).min(Duration::from_secs(2)));
-        // By SIGKILL, which nobody can catch, and by SIGTERM.
+        // By SIGKILL, which cannot be caught, and by SIGTERM.
         if moment % 2 == 0 {
             child.kill().expect("killed");
         } else {

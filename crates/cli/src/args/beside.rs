@@ -5,7 +5,7 @@ use crate::exit::Failure;
 use clap::{Args, ValueHint};
 use railwright_spec::problem::Problem;
 
-/// What is said of a run beside its file.
+/// Settings of a run in addition to its file.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Beside {
     /// Cluster of the run if its file names none: a name from `clusters list` or `gpus list`, or a file

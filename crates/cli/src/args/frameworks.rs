@@ -1,7 +1,7 @@
-//! Flags as users of Megatron-LM and torchtitan type them.
+//! Flags of Megatron-LM and torchtitan.
 //!
-//! Responsible for: taking the flags of frameworks out of a command line and putting what they say in as settings, and for hints that
-//! are near or not given. Refuses flags that neither this program nor a framework knows: those are clap's to refuse.
+//! Responsible for: converting framework flags of a command line to settings, and hints with near names.
+//! Flags unknown to this program and to the frameworks are left to clap.
 
 use super::Arguments;
 use super::overview::OVERVIEW;
@@ -11,7 +11,7 @@ use railwright_launch::{RemarkKind, typed, words_of};
 use railwright_spec::run::Value;
 use std::ffi::OsString;
 
-/// Parses a command line; flags of frameworks are taken for what they say.
+/// Parses a command line, with framework flags converted to settings.
 pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
     let words: Vec<OsString> = words.collect();
     if words.get(1).is_none_or(|word| word == "-h") && words.len() <= 2 {
@@ -37,7 +37,7 @@ fn translated(words: &[OsString]) -> Result<Vec<OsString>, clap::Error> {
         known.extend(argument.get_long().map(str::to_owned));
         known.extend(argument.get_all_aliases().unwrap_or_default().into_iter().map(str::to_owned));
     }
-    // Only commands that describe a run can be told one.
+    // Only commands that describe a run accept them.
     if !known.iter().any(|flag| flag == "set") {
         return Ok(words.to_vec());
     }

@@ -196,7 +196,7 @@ pub(crate) struct DesignFlags {
     pub(crate) settings: Vec<(String, &'static str, String)>,
 }
 
-/// The flag of a key, without dashes; the kind is what DESIGN says.
+/// The flag of a key, without dashes; the kind is set by DESIGN.
 fn flag_of(key: &Key) -> Option<String> {
     (key.name != "kind").then(|| key.name.replace('_', "-"))
 }

@@ -1,4 +1,4 @@
-//! Flags about the voice of an answer: colours, formats, files.
+//! Output flags: colours, formats, files.
 
 use clap::{Args, ValueEnum, ValueHint};
 
@@ -37,7 +37,7 @@ pub(crate) enum ColourChoice {
     Never,
 }
 
-/// The voice of an answer.
+/// The format of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Human-readable tables

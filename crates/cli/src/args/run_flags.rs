@@ -81,7 +81,7 @@ impl FromArgMatches for RunFlags {
         for key in keys() {
             let Some(flag) = flag_of(&key) else { continue };
             let path = key.path();
-            // Said twice, the last counts: scripts append to a list of flags.
+            // The last of repeated flags is used, because scripts append flags.
             if let Some(value) = matches.get_many::<String>(&path).and_then(Iterator::last) {
                 self.settings.push((format!("--{flag}"), path, value.clone()));
             }

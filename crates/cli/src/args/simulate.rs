@@ -53,7 +53,7 @@ pub(crate) struct Pricing {
 }
 
 impl Pricing {
-    /// The flags that say the same, with a blank before each; nothing in closed form.
+    /// The equivalent flags, each after a blank; empty for the closed form.
     pub(crate) fn flags(&self) -> String {
         let topology = self.topology.iter().map(|design| format!(" --topology {design}"));
         let network = self.network.iter().map(|word| format!(" --network {word}"));

@@ -27,7 +27,7 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// The part of the step that was asked for.
+    /// The requested part of the step.
     pub(crate) fn window(&self) -> Result<Option<Window>, Problem> {
         let Some(text) = &self.between else { return Ok(None) };
         let bad = || {

@@ -72,7 +72,8 @@ struct Checked {
     verdict: Verdict,
     problems: Vec<Problem>,
     warnings: Vec<Warning>,
-    /// What the reader found beside the settings: contradictions, invalid and unresolved values, unknown flags, choices without a model.
+    /// Remarks of the reader: contradictions, invalid and unresolved values, unknown flags, choices without a
+    /// model.
     remarks: Vec<Remark>,
     figures: Option<Figures>,
     /// The earlier version: its figures, or why there are none.

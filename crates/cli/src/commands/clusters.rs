@@ -11,7 +11,7 @@ use railwright_spec::cluster::{
 use railwright_spec::human;
 use serde::Serialize;
 
-/// A preset says nothing about how many devices a run uses; figures are shown for as many.
+/// A preset has no number of devices; values are shown for this number.
 const SHOWN_DEVICES: u64 = 1024;
 
 pub(crate) struct Clusters(Vec<Cluster>);

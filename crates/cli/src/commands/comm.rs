@@ -153,7 +153,7 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
         return;
     }
     document.heading_with("By group and operation", "mean over ranks; bandwidth of the transfer alone");
-    // Whether a link is slow is what most come here for, where it can be told.
+    // Slow links are the main use of this report, if they can be determined.
     let of_link = Column::numbers("of link");
     let is_told = groups.iter().any(|group| group.bus_bandwidth.is_some() && group.link.is_some());
     let of_link = if is_told { of_link } else { of_link.expendable(8) };

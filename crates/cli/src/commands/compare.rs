@@ -18,7 +18,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
-/// Two profiles beside each other.
+/// Two profiles side by side.
 pub(crate) struct Compared {
     titles: [String; 2],
     comparison: Comparison,
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
     let significant = shift.as_ref().and_then(Shift::is_significant);
     let verdict = |condition: &Condition| {
         let verdict = condition.check(&comparison)?;
-        // Of other figures nobody knows how much they vary from step to step.
+        // The variation of other metrics between steps is unknown.
         let known = significant.filter(|_| condition.figure == "step_time");
         Ok(verdict.held_against(known))
     };

@@ -15,13 +15,13 @@ use railwright_spec::model::catalogue;
 use railwright_spec::problem::{Problem, did_you_mean};
 use std::fmt::Write as _;
 
-/// A completion script. Names of the catalogue are completed beside files.
+/// A completion script. Names of the catalogue and files are completed.
 pub(crate) fn shell(shell: Shell, printer: &Printer) -> Result<Outcome, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut with_names(Arguments::command(), ""), "railwright", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     let script = match shell {
-        // Bash and the others take files when no name fits.
+        // Shells complete files if no name matches.
         Shell::Zsh => zsh_with_files(script),
         Shell::Fish => fish_with_models(&script),
         _ => script,
@@ -57,8 +57,8 @@ fn names(command: &str, argument: &str) -> Option<Vec<String>> {
     })
 }
 
-/// The description of the arguments with the names that exist now. Only for scripts: a name may also be a path, an alias, or mistyped,
-/// and then the program knows better what to say.
+/// The description of the arguments with the names that exist now. Only for scripts: a name may also be a
+/// path, an alias, or mistyped, and the errors of the program are better.
 fn with_names(command: Command, path: &str) -> Command {
     let command = command.mut_args(|argument| match names(path, argument.get_id().as_str()) {
         Some(names) => argument.value_parser(PossibleValuesParser::new(names)),

@@ -1,4 +1,4 @@
-//! `detect`: what a launch file or a log says about a run, line by line.
+//! `detect`: the settings of a launch file or log, line by line.
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
@@ -16,7 +16,7 @@ use serde::Serialize;
 /// What readers of records call a log, which may be a launch file's, too.
 const LOG: &str = "training log";
 
-/// What a file is taken for and what it says.
+/// The detected format of a file and its content.
 pub(crate) struct Detected {
     file: String,
     sightings: Vec<Sighting>,
@@ -27,7 +27,7 @@ pub(crate) struct Detected {
 
 /// Looks at a file. The answer is no when it is of no known kind.
 pub(crate) fn run(arguments: &args::launch::Detect, printer: &Printer) -> Result<Outcome, Failure> {
-    // A trace is told by its head, compressed or not, and is seldom text.
+    // Traces are detected by their header, compressed or not, and are usually not UTF-8 text.
     let records = if arguments.file == "-" { None } else { input::shelf::format(&arguments.file) };
     let text = match records {
         Some(format) if format != LOG => String::new(),
@@ -220,7 +220,7 @@ fn open(document: &mut Document, launch: &Launch) {
     }
 }
 
-/// Keys of a run file in the order of the documentation, what was said first.
+/// Keys of a run file in the order of the documentation, set ones first.
 fn values(document: &mut Document, launch: &Launch) {
     let about = match launch.partial {
         Some(_) => "keys of a run file",

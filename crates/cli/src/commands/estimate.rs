@@ -22,11 +22,11 @@ use serde_json::Value;
 pub(crate) struct Estimated {
     pub(crate) estimate: Estimate,
     pub(crate) chosen: Vec<String>,
-    /// Whether nobody named the software generation.
+    /// Whether the software generation is inferred.
     pub(crate) software_is_inferred: bool,
     /// What is to be explained instead of reported, if anything.
     why: Option<Vec<why::Item>>,
-    /// What the log measured, and each figure beside its prediction.
+    /// Measurements of the log, with predictions.
     pub(crate) measured: Option<(Measured, Vec<Comparison>)>,
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &args::Examples, printer: &Printer) -> Result<Outco
     Ok(Outcome::Yes)
 }
 
-/// Prints a run file: what was said as settings, what was not as comments with what holds instead.
+/// Prints a run file: specified values as settings, all others as comments with their defaults.
 pub(crate) fn init(arguments: &args::Init, printer: &Printer) -> Result<Outcome, Failure> {
     let spec = run::starting_point(&arguments.run)?;
     let mut text = String::from(
@@ -58,7 +58,7 @@ pub(crate) fn init(arguments: &args::Init, printer: &Printer) -> Result<Outcome,
     let mut section = "";
     for key in keys() {
         let value = spec.get(&key.path());
-        // Dimensions stand beside a named model only when they were said.
+        // Dimensions of a named model are listed only if they are set.
         if value.is_none() && key.section == "model" && key.name != "name" {
             continue;
         }

@@ -71,7 +71,7 @@ pub(crate) struct ExportFields<'a> {
     not_expressed: &'a [Lost],
 }
 
-/// The first file to where it was asked for, all of them into a folder.
+/// Writes the first file to a path, or all files into a folder.
 fn files(written: &Written, path: Option<&str>, printer: &Printer) -> Result<(), Failure> {
     let folder = path.filter(|path| path.ends_with(['/', '\\']) || Path::new(path).is_dir());
     if let Some(folder) = folder {

@@ -17,7 +17,7 @@ use serde::Serialize;
 /// Frames of a stack that are shown; `--json` has all.
 const FRAMES: usize = 6;
 
-/// Dumps, with what monitors say of the same job.
+/// Dumps, with monitor data of the same job.
 const WANTED: Wanted = Wanted::one("hang", &[&[Family::Flight, Family::Monitors]]);
 
 pub(crate) struct Verdict {
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &args::records::Hang, printer: &Printer) -> Result<
     if let Some(hang) = &answer.hang {
         printer.warnings(&hang.warnings);
     }
-    // Where dumps are missing, nobody knows that nothing hangs.
+    // Missing dumps cannot exclude a hang.
     let hangs = answer.hang.as_ref().is_some_and(|h| h.hangs() != Some(false))
         || answer.metrics.as_ref().is_some_and(|m| m.ranks.iter().any(|r| r.hangs));
     printer.answer(&answer, &arguments.output)?;
@@ -151,7 +151,7 @@ impl Answer for Verdict {
     }
 }
 
-/// Why nobody knows that nothing hangs: dumps that are missing, damaged, or may be missing.
+/// Reasons why a hang cannot be excluded: dumps that are missing, damaged, or may be missing.
 fn doubts(hang: &Hang) -> Vec<String> {
     let mut doubts = Vec::new();
     let count = |count: usize| if count == 1 { "1 dump is".to_owned() } else { format!("{count} dumps are") };

@@ -1,6 +1,7 @@
-//! Loading a job and saying how its ranks are to be joined, for the commands that look at many ranks.
+//! Loads a job and its join options, for commands with many ranks.
 //!
-//! Responsible for: flags to options, traces to a job, and what was read amiss. Refuses inputs without a trace of any rank.
+//! Responsible for: flags to options, traces to a job, and read errors. Rejects inputs without a trace of any
+//! rank.
 
 use super::monitored::Monitored;
 use super::profiled;
@@ -19,7 +20,7 @@ use railwright_profiler::readers::Keep;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 
-/// What flags say about joining. Flags are read before traces: a mistake there should not cost minutes.
+/// Join options of the flags. Flags are read before traces, so that errors appear early.
 pub(crate) fn options(joining: &Joining) -> Result<JoinOptions, Failure> {
     let layout = profiled::said_layout(joining.layout.as_deref())?;
     let names = match &joining.kernels {

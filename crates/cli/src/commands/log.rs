@@ -1,4 +1,4 @@
-//! `log`: what a training log alone says about a run.
+//! `log`: a run from its training log only.
 
 mod metrics;
 
@@ -126,7 +126,7 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
     Ok(Outcome::Yes)
 }
 
-/// What the arguments in the log say about the arithmetic of a sequence, if it prints them.
+/// FLOPs per sequence from the arguments in the log, if it prints them.
 fn arithmetic(log: &TrainingLog, accelerator: Option<&Accelerator>, known: &mut Known, printer: &Printer) {
     if log.reports.iter().any(|report| report.tflops.is_some()) {
         return;

@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome
         run::launch::tell(launch, printer);
     }
     let answer = answers::memory(&resolved, arguments.stage)?;
-    // A step of millions of passes has a report, but nobody can draw it.
+    // A step with millions of passes has a report, but is too large for a chart.
     if let Some(problem) = &answer.left_out {
         printer.note(&format!("memory over the step is not shown: {}", problem.message));
     }
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome
     Ok(fit.into())
 }
 
-/// Items summed by what the user asked for, the largest first; layers in their order.
+/// Items summed by the requested key, largest first; layers in order.
 fn summed(stage: &StageReport, by: By) -> Vec<(String, Bytes)> {
     let mut sums: BTreeMap<(u32, String), Bytes> = BTreeMap::new();
     let outside = || "outside of layers".to_owned();

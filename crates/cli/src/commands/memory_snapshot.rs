@@ -81,7 +81,7 @@ fn holds(of: Use, kind: Kind) -> bool {
     }
 }
 
-/// The prediction for the run, beside the device with most memory.
+/// The prediction for the run, compared with the device with the most memory.
 fn predicted(path: &str, arguments: &MemorySnapshot, report: &SnapshotReport) -> Result<Predicted, Failure> {
     let said = arguments.beside.run(path);
     let resolved = super::profiled::resolved(path, arguments.accelerator.as_deref(), said)?;

@@ -55,7 +55,7 @@ impl Monitored {
         (found.inspected.is_some() || found.metrics.is_some()).then_some(found)
     }
 
-    /// Answers; asked for stragglers, the answer is no when there is one or a slow link, and there may be none.
+    /// Answers; for `stragglers`, the exit code is 1 with a straggler or a slow link.
     pub(super) fn answer(
         self,
         question: Question,
@@ -174,7 +174,7 @@ pub(crate) struct MonitoredFields<'a> {
     xpu_timer: Option<&'a Metrics>,
 }
 
-/// A culprit. These records have no steps, so a cost for a step is unknown.
+/// A straggler. These records have no steps, so the cost per step is unknown.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Named<'a> {

@@ -42,7 +42,7 @@ pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failu
     }
 }
 
-/// A design by a kind or a file, with what flags say on top.
+/// A design by kind or file, with overrides of flags.
 fn design(word: Option<&str>, flags: &DesignFlags) -> Result<Sheet<DesignSpec>, Problem> {
     let mut sheet = match word {
         None => Sheet::default(),
@@ -85,7 +85,7 @@ fn spelled_out(key: &str, word: &str) -> String {
     }
 }
 
-/// A problem of a design told in flags where it was said in flags, or nowhere.
+/// A problem of a design, with flag names if the value comes from a flag or a default.
 fn placed(sheet: &Sheet<DesignSpec>, problem: Problem) -> Problem {
     let problem = sheet.placed(problem);
     if problem.place.as_ref().is_some_and(|place| !place.file.is_empty() && !place.file.starts_with("--")) {

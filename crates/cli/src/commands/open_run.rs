@@ -1,7 +1,7 @@
-//! The runs that `search` and `size` choose plans for: one for each cluster and number of devices that was named.
+//! The runs that `search` and `size` choose plans for: one for each given cluster and number of devices.
 //!
-//! Responsible for: from what was typed to a model, a cluster and what the plan already says, once per combination; and the way back,
-//! from a plan to the command line that asks for it. Refuses to choose.
+//! Responsible for: the command line to a model, a cluster and fixed plan settings, once per combination; and
+//! a plan back to its command line. Does not choose.
 
 use super::tune::apart;
 use crate::args::{OpenRun, RunArguments, RunFlags};
@@ -282,13 +282,13 @@ impl Question for Asked<'_> {
     }
 }
 
-/// Adds what a launch file says otherwise than the plan: a flag must win over it.
+/// Adds flags for settings in which the launch file differs from the plan.
 fn over(short: &mut PlanSpec, said: &PlanSpec, plan: &Plan) {
     use railwright_spec::run::Section as _;
     let full = PlanSpec::from_plan(plan);
     for key in PlanSpec::KEYS {
         let (Some(own), Some(value)) = (said.get(key.name), full.get(key.name)) else { continue };
-        // The batch is said in one of three ways, and it is kept.
+        // The batch has one of three keys, which is kept.
         if own != value && tuning::FREE.contains(&key.name) {
             // The value comes out of a specification, so it goes back into one.
             let _ = short.set(key.name, &value);
@@ -296,7 +296,7 @@ fn over(short: &mut PlanSpec, said: &PlanSpec, plan: &Plan) {
     }
 }
 
-/// Tells what a launch file in the place of the model says and leaves open, as `estimate` does.
+/// Reports settings and open settings of a launch file passed as the model, as `estimate` does.
 pub(crate) fn tell_launch(arguments: &OpenRun, printer: &Printer) -> Result<(), Failure> {
     if let Some(launch) = run::launch::find(&named(arguments))? {
         run::launch::tell(&launch, printer);

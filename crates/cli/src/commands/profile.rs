@@ -284,7 +284,7 @@ impl Shown {
         let known = self.report.utilisation.is_some();
         let lost = self.report.lines.iter().filter(|line| match line.group {
             Group::Ideal => false,
-            // Without the model's operations nobody knows what of the arithmetic is lost.
+            // Without model FLOPs, the loss within compute is unknown.
             Group::Compute => known,
             _ => true,
         });

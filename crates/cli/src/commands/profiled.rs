@@ -1,6 +1,7 @@
-//! Traces on the disk to a profiled job: what `profile` and `compare` share.
+//! Traces on disk to a profiled job, for `profile` and `compare`.
 //!
-//! Responsible for: reading, joining ranks, work on all cores, and telling what could not be read. Refuses to show anything.
+//! Responsible for: reading, joining ranks, work on all cores, and reports of unreadable files. Does not
+//! print.
 
 use crate::args::{Needed, Reading, RunArguments};
 use crate::exit::Failure;
@@ -57,7 +58,7 @@ pub(crate) fn read(
     read_as(paths, command, (reading, None), tables, printer)
 }
 
-/// The same; where nobody says the sizes of dimensions, those of the run that was traced are taken.
+/// The same, with the parallel sizes of the traced run as default.
 pub(crate) fn read_as(
     paths: &[String],
     command: &'static str,
@@ -71,7 +72,7 @@ pub(crate) fn read_as(
     joined(loaded, paths, (layout, run), tables)
 }
 
-/// The sizes of a run's dimensions, the innermost first. Nothing with experts, whose groups cross the others.
+/// The parallel sizes of a run, innermost first; `None` with experts, whose groups overlap the other groups.
 fn layout_of(run: &Run) -> Option<Layout> {
     let plan = &run.plan;
     let (dp, pp) = (plan.data_parallel, plan.pipeline_parallel);
@@ -83,7 +84,7 @@ fn layout_of(run: &Run) -> Option<Layout> {
     (plan.expert_parallel <= 1).then(|| Layout::read(&text).ok()).flatten()
 }
 
-/// Sizes of dimensions, as the user says them.
+/// Parallel sizes set by the user.
 pub(super) fn layout(reading: &Reading) -> Result<Option<Layout>, Problem> {
     said_layout(reading.layout.as_deref())
 }
@@ -121,7 +122,7 @@ pub(super) fn joined(
     Ok(Read { job, joined })
 }
 
-/// Files that could not be read cost themselves, but are told.
+/// Unreadable files are skipped and reported.
 pub(crate) fn tell(loaded: &Loaded, printer: &Printer) {
     const MOST: usize = 5;
     for problem in loaded.problems.iter().take(MOST) {
@@ -148,8 +149,8 @@ pub(crate) fn tables(reading: &Reading) -> Result<Tables, Failure> {
     Ok(tables)
 }
 
-/// A run file, or a launch file or log of a framework, as it would be estimated. `cluster` is what it runs on where the file does not say;
-/// `said` is what the command line says of the run besides, layered as everywhere.
+/// A run file, or a launch file or log of a framework, as it would be estimated. `cluster` is the default
+/// cluster; `said` are settings of the command line, layered as usual.
 pub(crate) fn resolved(path: &str, cluster: Option<&str>, said: RunArguments) -> Result<Resolved, Failure> {
     let cluster = said.cluster.clone().or_else(|| cluster.map(str::to_owned));
     run::resolve(&RunArguments { run: Some(path.to_owned()), cluster, ..said })
@@ -196,7 +197,7 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
     Ok(options)
 }
 
-/// The run that says the model's operations.
+/// The run with the model FLOPs.
 pub(super) fn run_of(path: &str, needed: &Needed) -> Result<Run, Failure> {
     let arguments = needed.beside.run(path);
     Ok(resolved(path, needed.accelerator.as_deref(), arguments)?.run)

@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
         return Ok(Outcome::Yes);
     };
     let layout = profiled::said_layout(arguments.layout.as_deref())?;
-    // A question that cannot be asked at all is told before gigabytes are read.
+    // Invalid queries are reported before gigabytes are read.
     database(Profile::default(), printer)?.ask(sql, Some(0))?;
     let keep = Keep { python: arguments.python };
     let (mut job, passes) = profile::load(&arguments.paths, "query", keep, printer)?;
@@ -78,7 +78,7 @@ fn tables_of(
 /// Rows of an answer through the server, at most.
 const MOST: usize = 1_000_000;
 
-/// A profile to ask, which gives up when nobody waits for the answer any more.
+/// A profile for queries, with cancellation.
 fn database(profile: Profile, printer: &Printer) -> Result<Database, Problem> {
     let database = Database::new(profile)?;
     if let Some(asker) = printer.asker() {
@@ -204,7 +204,7 @@ pub(crate) fn save(arguments: &args::tables::Save, printer: &Printer) -> Result<
     save_as(&arguments.output, &arguments.paths, Keep { python: arguments.python }, printer)
 }
 
-/// Whether a file's name says that it is a saved profile.
+/// Whether the file name is that of a saved profile.
 pub(super) fn is_saved_profile(path: &str) -> bool {
     path.ends_with(".railwright")
 }

@@ -89,7 +89,7 @@ fn pareto(arguments: &args::Search) -> Result<Option<(Objective, Objective)>, Pr
     }
 }
 
-/// A missing folder is told before the search, not after it.
+/// A missing folder is reported before the search.
 fn writable(path: &str) -> Result<(), Problem> {
     crate::input::access::to_write(path)?;
     let folder = Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty());

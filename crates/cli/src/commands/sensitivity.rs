@@ -1,4 +1,4 @@
-//! `sensitivity`: what the step time hangs on, what to buy and what to fix.
+//! `sensitivity`: effect of hardware and software parameters on the step time.
 
 use super::network::simulate::on_topology;
 use crate::args;

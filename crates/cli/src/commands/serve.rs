@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome,
     printer.data(&format!("{url}\n"), None)?;
     printer.note("listening on localhost only; Ctrl-C stops the server");
     if !arguments.no_open && has_display() {
-        // The address was printed: whoever has no browser can take it elsewhere.
+        // The URL is printed, for use without a local browser.
         let _ = server.ticket().map(|ticket| open::that_detached(format!("{ticket}{}", given.fragment())));
     }
     let roots = given.roots.clone();

@@ -52,7 +52,7 @@ fn gib(bytes: Bytes) -> Cell {
     Cell::number(text, bytes.get() + 0.0)
 }
 
-/// A probability as far as it is known: nobody can tell 99.5% from certainty.
+/// A probability within its resolution: 99.5% and certainty are indistinguishable.
 pub(super) fn probability(p: f64) -> String {
     if p > 0.995 {
         "over 99%".to_owned()

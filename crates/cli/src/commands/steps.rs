@@ -1,6 +1,7 @@
 //! The steps that a training log reports, as times to compare.
 //!
-//! Responsible for: reading one log, leaving warm-up and other batch sizes out. Refuses to average: whoever compares needs the spread.
+//! Responsible for: reading one log, without warm-up and other batch sizes. Does not average, because
+//! comparisons need the spread.
 
 use crate::input::jobs::Wanted;
 use crate::input::traces;

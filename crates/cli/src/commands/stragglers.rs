@@ -127,7 +127,7 @@ fn verdict(report: &StragglerReport) -> Cell {
     Cell::new(format!("{what}: {cost} per step{several}"), Tone::Bad)
 }
 
-/// A culprit in a few words.
+/// A short description of a straggler.
 fn what(named: &Named) -> String {
     let ranks = RankSet::new(&named.ranks);
     match (named.stage, named.ranks.as_slice()) {

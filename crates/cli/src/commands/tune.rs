@@ -1,7 +1,8 @@
-//! `tune`: a better version of the user's own launch file.
+//! `tune`: a faster version of the user's launch file.
 //!
-//! Responsible for: freeing what the file pins, putting the user's own layout first, and writing the change of the file. What a row
-//! shows is priced from the edited file as it reads back, never from a layout that the file cannot say. Refuses to run anything.
+//! Responsible for: freeing settings of the file, listing the user's layout first, and writing the change of
+//! the file. Rows are priced from the edited file as read back, never from a layout that the file cannot
+//! express. Executes nothing.
 
 mod measured;
 mod report;
@@ -26,7 +27,7 @@ use railwright_tuner::tuning::{self, FREE, Level};
 use rewrite::Original;
 use std::path::Path;
 
-/// Families that are searched beyond those that are shown: a file cannot say every layout.
+/// Number of families searched in addition to those shown, because a file cannot express every layout.
 const SPARE: usize = 10;
 /// The most layouts that are shown.
 const MOST_SHOWN: usize = 50;
@@ -165,7 +166,7 @@ fn rows(
             continue;
         }
         let (edited, said) = file.with(&setting.run, &candidate.plan, arguments);
-        // What the file says is what runs, so that is priced.
+        // The settings of the file are executed, so they are priced.
         let candidate = match said {
             Some(plan) if !differences(&plan, &candidate.plan).is_empty() => {
                 Candidate::of_plan(search, plan)?
@@ -218,14 +219,15 @@ fn row(
     })
 }
 
-/// The setting as of a freed launch file, for its rows to show what differs: what every layout keeps says nothing in a column.
+/// The setting as of a freed launch file, for its rows to show what differs: settings common to all layouts
+/// need no column.
 fn named(setting: &Setting) -> Setting {
     let freed = Some(Freed { own: None, said: PlanSpec::default() });
     Setting { word: setting.word.clone(), spec: setting.spec.clone(), run: setting.run.clone(), freed }
 }
 
 impl Tuned {
-    /// Takes up what runs measured: their times in the table, a level for the others, and the row to run next.
+    /// Applies measurements: times in the table, a level for the other rows, and the row to run next.
     fn learn(&mut self, trials: &[Trial], search: &Search<'_>, setting: &Setting) -> Result<(), Failure> {
         let own = self.own.ranked.candidate.clone();
         for trial in trials {
@@ -350,7 +352,7 @@ impl Tuned {
     }
 }
 
-/// A variant of the file for each layout that it can say: `FOLDER/train-1.sh`.
+/// A variant of the file for each layout that it can express: `FOLDER/train-1.sh`.
 fn variants(folder: &str, answer: &Tuned, printer: &Printer) -> Result<(), Failure> {
     input::make_folder(folder)?;
     let path = Path::new(&answer.file.path);

@@ -31,7 +31,7 @@ pub(crate) struct ValidField<'a> {
     key: &'a str,
     /// The same as a flag.
     flag: Option<String>,
-    /// Values that are valid where the others stay as they are.
+    /// Values that are valid with the other settings unchanged.
     values: &'a [String],
 }
 

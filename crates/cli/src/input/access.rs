@@ -1,8 +1,8 @@
-//! What may be read: everything at the terminal, little when questions come through the server.
+//! Read access: unrestricted on the terminal, restricted for clients of the server.
 //!
-//! Responsible for: turning what was typed into the path that is opened. A server restricts the whole program to the paths it was started
-//! with and to uploads, with symbolic links resolved before they are compared; it reads no standard input and writes nothing. Refuses to
-//! tell whether there is anything at a path that may not be read.
+//! Responsible for: mapping an argument to the opened path. A server restricts the whole program to the paths
+//! it was started with and to uploads, with symbolic links resolved before they are compared; it reads no
+//! standard input and writes nothing. Does not reveal whether an inaccessible path exists.
 
 use super::disk;
 use railwright_spec::problem::Problem;
@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 /// How an uploaded file is called in an argument.
 pub(crate) const UPLOAD: &str = "upload:";
 
-/// Where files of the page itself lie in memory, beside the uploads.
+/// Prefix of in-memory files of the web UI itself, separate from uploads.
 #[cfg(target_family = "wasm")]
 pub(crate) const PAGE: &str = "page";
 
@@ -118,7 +118,7 @@ pub(crate) fn note() {
     NOTED.set(Some(Vec::new()));
 }
 
-/// Ends it: what was looked at, if all of it was at rest; nothing also when nobody noted.
+/// Ends the record: the accessed files, if none changed meanwhile; `None` also without a record.
 pub(crate) fn noted() -> Option<Vec<Seen>> {
     NOTED.take().filter(|noted| noted.iter().all(Seen::is_at_rest))
 }
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A folder that may be read beside one that may not, and the rule for them.
+    /// An accessible folder next to an inaccessible one, and the access rule.
     fn house(name: &str) -> (PathBuf, Allowed) {
         let top = std::env::temp_dir().join(format!("railwright-access-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&top);

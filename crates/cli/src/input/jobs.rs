@@ -63,7 +63,7 @@ fn command_of(family: Family) -> &'static str {
     }
 }
 
-/// The labels of what a command is not to read: other jobs beside the one that it looks at, each told. A mixture is refused.
+/// Labels of files that a command skips: other jobs, each reported. A mixture is rejected.
 pub(super) fn left_out(
     parted: &Parted,
     wanted: Wanted,
@@ -92,13 +92,13 @@ pub(super) fn left_out(
         let command = command_of(job.family);
         printer.note(&format!("left out: {}: `{}`", line(job, paths), call(command, job)));
     }
-    // What is of no job is read, and told when it cannot be.
+    // Files of no job are read, and reported if that fails.
     let own: BTreeSet<usize> = read.iter().flat_map(|job| job.members.iter().copied()).collect();
     let of_others = jobs.iter().flat_map(|job| job.members.iter().copied()).filter(|at| !own.contains(at));
     Ok(of_others.filter_map(|at| parted.labels.get(at).cloned()).collect())
 }
 
-/// Whether jobs can be parts of one if the user says so: one format, and every rank once.
+/// Whether the user may combine jobs: one format, and every rank once.
 fn can_be_one(jobs: &[&Found]) -> bool {
     let mut seen = BTreeSet::new();
     jobs.windows(2).all(|pair| pair[0].format == pair[1].format)

@@ -1,7 +1,7 @@
-//! A profile from the disk and back: ranks and passes of everything that paths name.
+//! Reads and writes profiles: ranks and pipeline passes of all given paths.
 //!
-//! Responsible for: gathering what files hold into one job, joining its ranks, and saving it, ranks side by side. Refuses recordings that are no
-//! profile (logs, flight records); how many were left out is told.
+//! Responsible for: combining files into one job, joining its ranks, and saving it, with ranks in parallel.
+//! Skips other recordings (logs, flight records) and reports their number.
 
 #[cfg(not(target_family = "wasm"))]
 mod saved;
@@ -37,7 +37,7 @@ pub(crate) fn load(
 ) -> Result<(Job, Vec<Passes>), Failure> {
     let wanted = Wanted::one(command, &[&[Family::Ranks, Family::Passes]]);
     let mut loaded = traces::load(paths, wanted, keep, printer)?;
-    // A saved profile holds what it was made of; the others show rows that digests leave out.
+    // A saved profile contains its original rows; other formats have rows that digests omit.
     if command != "save" {
         loaded = loaded.without_digests()?;
     }
@@ -45,7 +45,7 @@ pub(crate) fn load(
     let (mut ranks, mut passes, mut empty, mut others) = (Vec::new(), Vec::new(), 0, 0);
     for recording in loaded.recordings {
         match recording {
-            // Such as the slices of our own analyses beside the ranks of an export.
+            // Such as the slices of our analyses in an export.
             Recording::Rank(trace) if trace.gpu.is_empty() && trace.host.is_empty() => empty += 1,
             Recording::Rank(trace) => ranks.push(*trace),
             Recording::Passes(table) => passes.push(table),

@@ -1,7 +1,8 @@
-//! What lies below the folders that a server was given: jobs that can be opened.
+//! Jobs in the folders passed to the server.
 //!
-//! Responsible for: bounds on folders, files and heads, so that a shelf of any size is listed in a moment; jobs are those of [`jobs`], so that the
-//! list and what a command refuses agree. Refuses to follow what leads out of the folders, to read a trace, and to unpack an archive.
+//! Responsible for: bounds on folders, files and heads, so that folders of any size are listed quickly; jobs
+//! are those of [`jobs`], so that the list agrees with the commands. Does not follow links out of the
+//! folders, read traces or unpack archives.
 
 use super::traces::sources::{self, Stream};
 use super::{access, disk, jobs, tabular};
@@ -16,7 +17,7 @@ const DEPTH: usize = 6;
 const ENTRIES: usize = 20_000;
 /// Files whose heads are read, at most.
 const HEADS: usize = 2_000;
-/// Jobs that are told, at most.
+/// Maximum number of listed jobs.
 const JOBS: usize = 200;
 /// Paths that stand for a job that is not a whole folder, at most.
 const PATHS: usize = 4_096;
@@ -27,11 +28,11 @@ const PATHS: usize = 4_096;
 pub(crate) struct Shelf {
     /// Jobs, by folder and name.
     pub(crate) jobs: Vec<Job>,
-    /// Whether there is more than is told.
+    /// Whether the list is truncated.
     pub(crate) more: bool,
 }
 
-/// Files that are one job, as far as their heads tell.
+/// Files of one job, as far as their headers show.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Job {
@@ -43,9 +44,9 @@ pub(crate) struct Job {
     pub(crate) paths: Vec<String>,
     /// The format, as its reader is called.
     pub(crate) format: String,
-    /// How many ranks there are records of, if it can be told.
+    /// Number of recorded ranks, if known.
     pub(crate) ranks: Option<u32>,
-    /// How many ranks the job says it has.
+    /// World size recorded by the job.
     pub(crate) world_size: Option<u32>,
     /// How many files.
     pub(crate) files: usize,
@@ -121,7 +122,7 @@ impl Look {
 }
 
 fn of(job: &Found, given: &[String]) -> Job {
-    // What is part of an archive is opened with all of it, which then says what else there is.
+    // Members of an archive are opened with the whole archive, which then lists the others.
     let path = if job.path.is_empty() { job.paths.first().map_or("", String::as_str) } else { &job.path };
     let is_folder = job.paths.len() == 1 && access::is_folder(Path::new(&job.paths[0]));
     let folder = if is_folder { job.paths[0].clone() } else { above(path) };

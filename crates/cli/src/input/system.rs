@@ -1,20 +1,20 @@
-//! What the system says of memory (Linux alone does).
+//! Memory reported by the system (Linux only).
 //!
-//! Responsible for: two numbers out of `/proc`, whoever asks. Refuses to judge them: that is [`crate::limits`]'s.
+//! Responsible for: two numbers from `/proc`. Limits are in [`crate::limits`].
 
 use std::fs;
 
 /// A page of memory in `/proc/self/statm`; larger pages only make the limit stricter in name.
 const PAGE: u64 = 4096;
 
-/// The memory that this program holds, if the system says.
+/// Memory used by this program, if reported.
 pub(crate) fn used() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
     pages.checked_mul(PAGE)
 }
 
-/// The memory of the machine, or of the container where that is less, if the system says.
+/// Memory of the machine, or of the container if smaller, if reported.
 pub(crate) fn machine() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

@@ -66,13 +66,13 @@ impl Loaded {
 enum Content {
     /// What was recorded.
     Recordings(Vec<Recording>),
-    /// What says something of the traces beside it.
+    /// Metadata of traces in the same folder.
     Beside { label: String, bytes: Vec<u8> },
     /// A member of an archive that belongs to another job.
     OfAnother,
 }
 
-/// Bytes by which a format is told.
+/// Number of bytes for format detection.
 const HEAD: u64 = 1 << 16;
 const BAR: &str = "reading {bar:30} {percent}% {decimal_bytes_per_sec}, {eta} left";
 
@@ -97,7 +97,7 @@ pub(crate) fn load(
     kept::or_read(&labels, keep, || load_now(paths, &sources, &left_out, problems, keep, printer))
 }
 
-/// Reads them from the disk; how many bytes there are is told, too.
+/// Reads them from disk, with their total size.
 fn load_now(
     paths: &[String],
     sources: &[Stream],
@@ -108,7 +108,7 @@ fn load_now(
 ) -> Result<(Loaded, u64), Problem> {
     let bytes = sources.iter().map(Stream::bytes).sum();
     let progress: Progress = printer.progress(BAR, "reading", bytes);
-    // Each job is one file or one member; collecting keeps the order of the paths whatever ends first.
+    // Each job is one file or one member; results keep the order of the paths.
     let read: Vec<Vec<Result<Content, Problem>>> = sources
         .par_iter()
         .with_max_len(1)
@@ -141,7 +141,8 @@ fn load_now(
                 Err(problem) => Err(problem),
             };
             match result {
-                // A folder holds other things too: what nobody asked for by name is not missed, unless it is called like a trace.
+                // A folder may contain other files: unknown ones are ignored, unless they are named like a
+                // trace.
                 Ok(recordings) if recordings.is_empty() && !source.named() => {
                     if called_trace(&source.label()) {
                         strange.push(unknown(&source.label()));
@@ -189,7 +190,7 @@ fn folder_of(label: &str) -> &str {
 }
 
 #[cfg(not(target_family = "wasm"))]
-/// Hands what a file says of its neighbours on to the traces in the same folder.
+/// Applies metadata of a file to the traces in the same folder.
 fn describe(loaded: &mut Loaded, label: &str, bytes: &[u8]) -> Result<(), Problem> {
     for recording in &mut loaded.recordings {
         if let Recording::Rank(trace) = recording
@@ -231,7 +232,7 @@ fn read_bounded(label: &str, mut stream: &mut dyn Read, keep: Keep) -> Result<Co
     let mut head = Vec::new();
     match (&mut stream).take(HEAD).read_to_end(&mut head) {
         Err(error) if head.is_empty() => return Err(failed(&error)),
-        // What came before a broken end is enough to tell the format; the reader meets the break again.
+        // The content before a damaged end is sufficient for detection; the reader reports the damage.
         Ok(_) | Err(_) => {}
     }
     if head.is_empty() {

@@ -1,7 +1,8 @@
-//! Files that are whole or not there: everything that the program writes.
+//! Atomic writing of all output files.
 //!
-//! Responsible for: a new file beside the old one, on the disk before it takes the old one's name, so that whoever looks finds one of the two whole; and for no
-//! litter, also where the program is stopped. Refuses to replace what is no plain file (a pipe, a terminal, `/dev/stdout`): that is written through.
+//! Responsible for: a temporary file in the same folder, synced before it replaces the old one, so that
+//! readers always find one complete file; and its removal if the program is stopped. Other than plain files
+//! (a pipe, a terminal, `/dev/stdout`) are written directly.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -15,9 +16,9 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(0);
 /// How the names of unfinished files begin.
 const START: &str = ".railwright-";
-/// So many names of a folder are looked through for what a killed process left.
+/// Maximum number of names checked for files of killed processes.
 const MOST_NAMES: usize = 10_000;
-/// So many links are followed to the file that they stand for.
+/// Maximum number of followed links.
 const LINKS: usize = 16;
 
 /// Removes what is half written.
@@ -71,7 +72,7 @@ fn linked(path: &Path) -> PathBuf {
     path
 }
 
-/// A file beside its target, removed unless it takes the target's place.
+/// A temporary file next to its target, removed unless it replaces the target.
 struct Unfinished {
     path: PathBuf,
     file: File,
@@ -84,7 +85,7 @@ impl Unfinished {
         let end = format!("-{}.tmp", name.to_string_lossy().chars().take(64).collect::<String>());
         remove_abandoned(target, &end);
         let number = NEXT.fetch_add(1, Ordering::SeqCst);
-        // Hidden, and short enough beside any name.
+        // Hidden, and short enough for any name.
         let path = target.with_file_name(format!("{START}{}-{number}{end}", std::process::id()));
         // Registered first: the program may be stopped between making it and remembering it.
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
@@ -117,7 +118,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes what a process left beside this target that was killed while it wrote, where the system says which processes there are.
+/// Removes temporary files of this target left by killed processes, if the system lists processes.
 fn remove_abandoned(target: &Path, end: &str) {
     if !Path::new("/proc/self").exists() {
         return;

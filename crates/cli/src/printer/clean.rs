@@ -1,7 +1,7 @@
-//! What comes from outside, made harmless for where it is shown.
+//! Sanitizes outside text for its output format.
 //!
-//! Responsible for: names of models, clusters, hosts, kernels and files, damages, notes and errors. All that is printed passes one of these functions: the
-//! one for its voice. Refuses to drop anything silently: what cannot be shown leaves a mark.
+//! Responsible for: names of models, clusters, hosts, kernels and files, damages, notes and errors. All
+//! output passes the function of its format. Nothing is dropped silently: replaced characters are marked.
 
 use super::document::{Block, Cell, Document};
 use std::borrow::Cow;
@@ -45,7 +45,7 @@ pub(crate) fn markup(text: &str) -> Cow<'_, str> {
     replaced(text, |c| steers(c) && !matches!(c, '\n' | '\t' | '\r'), MARK)
 }
 
-/// JSON: its strings say the same with escapes, and nothing outside of strings is concerned.
+/// JSON: strings keep their value with escapes; nothing outside of strings changes.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
     let is_bad = |c: char| steers(c) && !matches!(c, '\n' | '\t' | '\r');
     if !text.chars().any(is_bad) {

@@ -1,6 +1,7 @@
-//! A report before it has a voice: headings, pairs, tables, bars. Terminal, Markdown and CSV are renderings of it.
+//! A report independent of its format: headings, pairs, tables, bars. Terminal, Markdown and CSV are
+//! renderings of it.
 //!
-//! Responsible for: the few shapes that every report is made of. Refuses to compute: commands fill it with finished numbers.
+//! Responsible for: the elements of all reports. Does not compute: commands fill it with finished numbers.
 
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
@@ -186,7 +187,7 @@ impl Document {
         self.blocks.push(Block::Pairs(pairs.map(|(k, v)| (k.to_owned(), vec![v])).collect()));
     }
 
-    /// What was chosen because nobody said it; nothing when all was said.
+    /// The defaults; empty if everything is set.
     pub(crate) fn chosen(&mut self, chosen: &[String]) {
         if !chosen.is_empty() {
             let text = format!("defaults: {}", chosen.join("; "));

@@ -1,6 +1,6 @@
-//! Text that is written while somebody waits for it.
+//! Text written for a waiting client.
 //!
-//! Responsible for: ending a writer of much text soon after who asked has gone away. Refuses to write anywhere but into memory.
+//! Responsible for: stopping large output soon after the client disconnects. Writes to memory only.
 
 use super::Printer;
 use railwright_spec::problem::Problem;

@@ -1,6 +1,7 @@
-//! How far long work is, and whether it is still wanted: a bar and Ctrl-C for people, a watch for whoever asks through the server.
+//! Progress and cancellation of long work: a bar and Ctrl-C on a terminal, a watch for clients of the server.
 //!
-//! Responsible for: showing a bar only to people, only after a moment; one handler of Ctrl-C in the program. Refuses to slow work down.
+//! Responsible for: a bar on terminals only, after a delay; one Ctrl-C handler of the program. Must not slow
+//! work down.
 
 mod bar;
 
@@ -20,7 +21,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A bar of so many units after a template of indicatif's, and what a watch reads beside the numbers.
+    /// A bar with a number of units and an indicatif template, and the message of a watch.
     pub(super) fn new(
         template: &str,
         doing: &str,
@@ -40,12 +41,12 @@ impl Progress {
         Self { bar, watch, reached: AtomicU64::new(0), total: AtomicU64::new(total) }
     }
 
-    /// So many units more are done.
+    /// Adds completed units.
     pub(crate) fn advance(&self, units: u64) {
         self.advance_to(units, || None);
     }
 
-    /// The same, with words about it for whoever looks.
+    /// The same, with a message.
     pub(crate) fn advance_to(&self, units: u64, words: impl Fn() -> Option<String>) {
         if let Some(watch) = &self.watch {
             watch.report(|progress| {
@@ -60,7 +61,7 @@ impl Progress {
         }
     }
 
-    /// A step was found that takes so many seconds; the shortest is told.
+    /// Reports a found step time in seconds; the shortest is shown.
     pub(crate) fn found(&self, step_time: f64) {
         if let Some(watch) = &self.watch {
             watch.report(|progress| {
@@ -72,7 +73,7 @@ impl Progress {
         }
     }
 
-    /// So many units of so many are done.
+    /// Sets completed and total units.
     pub(crate) fn reach(&self, done: u64, total: u64) {
         let before = self.reached.swap(done, Ordering::SeqCst);
         if self.total.swap(total, Ordering::SeqCst) != total {
@@ -93,7 +94,7 @@ impl Progress {
         }
     }
 
-    /// A stream that tells what was read of it.
+    /// A reader that reports consumed bytes.
     pub(crate) fn watch<R: Read>(&self, stream: R) -> Watched<'_, R> {
         Watched { stream, progress: self }
     }
@@ -113,14 +114,14 @@ impl<R: Read> Read for Watched<'_, R> {
     }
 }
 
-/// Work of a core crate that is watched: what it tells moves a bar, and what it hears is whether to go on.
+/// Adapts progress callbacks of a core crate; returns cancellation.
 pub(crate) struct Watching {
     pub(super) progress: Progress,
     pub(super) stop: Stop,
 }
 
 impl Watching {
-    /// So many units of so many are done.
+    /// Sets completed and total units.
     pub(crate) fn tell(&self, done: usize, total: usize) -> ControlFlow<()> {
         self.progress.reach(done as u64, total as u64);
         if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -140,22 +141,22 @@ impl Watching {
 /// Whether work is no longer wanted.
 #[derive(Clone, Debug)]
 pub(crate) enum Stop {
-    /// Ctrl-C says so.
+    /// Cancelled by Ctrl-C.
     Signal,
-    /// Whoever asked says so.
+    /// Cancelled by the client.
     Asked(Arc<Watch>),
 }
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static LISTENS: Once = Once::new();
 
-/// What Ctrl-C does; it says whether it was done before.
+/// The Ctrl-C action; returns whether it ran before.
 type Act = Box<dyn Fn() -> bool + Send>;
 
 /// Nothing to do: the program ends.
 static ACT: Mutex<Option<Act>> = Mutex::new(None);
 
-/// From now on Ctrl-C, even where nothing listens to it, leaves no half-written file.
+/// From now on Ctrl-C leaves no partial files, also without another handler.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn end_tidily() {
     LISTENS.call_once(|| {
@@ -175,19 +176,19 @@ pub(crate) fn end_tidily() {
 pub(crate) fn end_tidily() {}
 
 impl Stop {
-    /// Listens to Ctrl-C from now on.
+    /// Installs the Ctrl-C handler.
     pub(super) fn signal() -> Self {
         Self::on_signal(|| INTERRUPTED.swap(true, Ordering::SeqCst));
         Self::Signal
     }
 
-    /// Does something at Ctrl-C; what is done says whether it was done before.
+    /// Sets the Ctrl-C action, which returns whether it ran before.
     pub(crate) fn on_signal(act: impl Fn() -> bool + Send + 'static) {
         ACT.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| Box::new(act));
         end_tidily();
     }
 
-    /// Whether it was said.
+    /// Whether it was pressed.
     pub(crate) fn is_said(&self) -> bool {
         match self {
             Self::Signal => INTERRUPTED.load(Ordering::SeqCst),

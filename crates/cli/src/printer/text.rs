@@ -180,7 +180,7 @@ fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, Vec<usize>)
         kept.retain(|&c| c != next);
         given_up.push(next);
     }
-    // What was given up before something wide may fit after all, the dearest first.
+    // Restores removed columns that fit after all, most important first.
     for next in given_up.clone().into_iter().rev() {
         if kept.iter().map(|&c| widths[c]).sum::<usize>() + widths[next] <= available + 3 {
             given_up.retain(|&c| c != next);

@@ -14,7 +14,7 @@ pub(crate) struct Watched {
 }
 
 impl Printer {
-    /// Watches work of the answers, and listens to Ctrl-C from the first look on.
+    /// Progress of answers, with Ctrl-C from the first call on.
     pub(crate) fn watched(&self) -> Watched {
         Watched { printer: self.clone(), stop: OnceLock::new() }
     }

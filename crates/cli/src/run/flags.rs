@@ -1,7 +1,7 @@
-//! Problems of a run that was described by flags, told in flags: `--micro-batch`, not `plan.micro_batch`.
+//! Converts keys to flags in problems of a run described by flags: `--micro-batch` instead of
+//! `plan.micro_batch`.
 //!
-//! Responsible for: the names in messages, hints and places. Refuses to touch a problem that lies in a file: there the key is what
-//! the reader has before the eyes.
+//! Responsible for: the names in messages, hints and places. Problems of a file keep their keys.
 
 use crate::args::flag_of;
 use railwright_spec::problem::{Place, Problem};

@@ -1,7 +1,7 @@
-//! Launch files as a layer of a run: found in `--launch` or in the place of MODEL, told by their content.
+//! Launch files as a layer of a run: from `--launch` or MODEL, detected by content.
 //!
-//! Responsible for: reading one once, what to ask for where it is silent, and what is told about the reading on stderr. Refuses to
-//! know any framework.
+//! Responsible for: reading the file once, errors for missing settings, and remarks on stderr. Independent of
+//! frameworks.
 
 use super::flags;
 use crate::args::RunArguments;
@@ -111,7 +111,7 @@ fn none_in(path: &str) -> Result<Problem, Failure> {
     .in_file(label))
 }
 
-/// What a launch file leaves open and nobody has said: the model and the machine.
+/// Required settings that are still open: model and cluster.
 pub(crate) fn ask_for_the_rest(launch: &Launch, spec: &RunSpec) -> Result<(), Failure> {
     let mut problems = Vec::new();
     if spec.model == ModelSpec::default() {
@@ -163,7 +163,7 @@ const NEEDED: &[&str] = &[
     "plan.global_batch",
 ];
 
-/// What a launch file decides and nobody could find out: every value that is said to be something, and what a partial file hides.
+/// Settings of a launch file that could not be resolved, and those hidden by a partial file.
 pub(crate) fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Failure> {
     let problems: Vec<Problem> = launch
         .open
@@ -204,7 +204,7 @@ pub(crate) fn ask_for_devices(launch: &Launch, spec: &RunSpec) -> Result<(), Fai
     Err(Problem::new(message).in_file(launch.file.clone()).hint("add the number, as in `--gpus 64`").into())
 }
 
-/// Tells on stderr what was read and what was not.
+/// Prints to stderr which settings were read and which not.
 pub(crate) fn tell(launch: &Launch, printer: &Printer) {
     printer.note(&format!(
         "{} is {}; `railwright detect {}` shows the meaning of each line",

@@ -68,7 +68,7 @@ fn put(to: &mut Option<String>, from: &mut Option<String>, named: &str, what: &s
     Ok(())
 }
 
-/// Behind `--run` a text that reads as a run file is one, whatever else it resembles.
+/// With `--run`, a valid run file is one, even if it resembles another format.
 fn kind_behind_run(word: &str) -> Result<Kind, Failure> {
     let Some(path) = input::path_of(word)? else {
         // `--run run` names a file without an ending; a name of the catalogue is a model.

@@ -1,7 +1,7 @@
-//! A run as the arguments that say it: what a run file or a launch file means, for a page that changes one argument at a time.
+//! A run as equivalent arguments, for the web UI, which changes one argument at a time.
 //!
-//! Responsible for: the names that the page calls arguments by, and for being exact: reading the arguments gives the same run. Refuses
-//! runs that arguments cannot say, whose file is then the argument.
+//! Responsible for: argument names of the web UI, and exactness: the arguments resolve to the same run. Runs
+//! that arguments cannot express keep their file as the argument.
 
 use crate::args::{aliases_of, flag_of};
 use railwright_spec::run::{Key, RunSpec, Value, keys};
@@ -30,7 +30,7 @@ fn name_of(key: &Key) -> Option<String> {
     }
 }
 
-/// What the page calls an argument that was said by any name of its flag.
+/// The name in the web UI for any alias of a flag.
 pub(crate) fn called(flag: &str) -> String {
     let has = |key: &&Key| flag_of(key).is_some_and(|own| own == flag) || aliases_of(key).contains(&flag);
     keys().iter().find(has).and_then(name_of).unwrap_or_else(|| flag.to_owned())
@@ -41,13 +41,13 @@ pub(crate) fn called_by_key(path: &str) -> Option<String> {
     keys().iter().find(|key| key.path() == path).and_then(name_of)
 }
 
-/// The arguments of a run, the model first; nothing when arguments cannot say it.
+/// The arguments of a run, model first; `None` if arguments cannot express it.
 pub(crate) fn spelled(spec: &RunSpec) -> Option<Vec<(String, String)>> {
     let mut said: Vec<(String, String)> = Vec::new();
     let mut again = RunSpec::default();
     for key in keys() {
         let path = key.path();
-        // A path says the model; the name beside it is only what it is called.
+        // A path determines the model; its name is only a label.
         if path == "model.name" && spec.model.config.is_some() {
             again.model.name.clone_from(&spec.model.name);
             continue;

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// How a command ended and what it said.
+/// Exit code and output of a command.
 pub(crate) struct Said {
     pub(crate) code: i32,
     pub(crate) stdout: String,
@@ -49,7 +49,7 @@ pub(crate) fn run_with_stdin(arguments: &[&str], text: &str) -> Said {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    // The program may have stopped listening already; what it says counts.
+    // The program may have closed its input already; its output matters.
     let _ = child.stdin.take().expect("a pipe").write_all(text.as_bytes());
     said(&child.wait_with_output().expect("the program ends"))
 }

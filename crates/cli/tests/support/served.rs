@@ -108,7 +108,7 @@ impl Served {
         heard.json()["path"].as_str().expect("a path").to_owned()
     }
 
-    /// Waits until a job tells that something is done of a known whole; false when it ends first.
+    /// Waits until a job reports progress with a known total; false if it ends first.
     pub(crate) fn waits_for_progress(&self, job: &str) -> bool {
         let mut stream = TcpStream::connect(&self.host).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");

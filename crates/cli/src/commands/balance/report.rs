@@ -1,4 +1,4 @@
-//! How the answer of `balance` is told.
+//! The report of `balance`.
 
 use crate::commands::recompute::{choices, say};
 use crate::commands::stage_memory::probability;

@@ -39,7 +39,7 @@ pub(super) struct Measured {
     options: SampleOptions,
     /// What needs no trace.
     others: Vec<Samples>,
-    /// What logs say of their runs.
+    /// Run settings found in logs.
     logs: Vec<Said>,
     names: Vec<String>,
 }
@@ -105,7 +105,7 @@ impl Measured {
         Ok(Self { job, options, others, logs, names: names.into_iter().flatten().cloned().collect() })
     }
 
-    /// What a part of the traces says, and everything else.
+    /// Measurements of a part of the traces, and all others.
     pub(super) fn samples(&self, part: Part) -> Result<Vec<Samples>, Problem> {
         let mut all = Vec::new();
         if let Some((job, joined)) = &self.job {
@@ -115,7 +115,7 @@ impl Measured {
         Ok(all)
     }
 
-    /// Ranks of the traced job, if its traces say it.
+    /// Ranks of the traced job, if recorded.
     fn traced(&self) -> Option<u32> {
         self.job.as_ref().filter(|(job, _)| job.world_size_known).map(|(job, _)| job.world_size)
     }

@@ -1,14 +1,14 @@
-//! Whether the logs, the traces and the run that were named belong together.
+//! Checks that logs, traces and run belong together.
 //!
-//! Responsible for: what a log's arguments and reports say of its run, and refusing it where that is another run. Refuses nothing that a log
-//! leaves unsaid.
+//! Responsible for: run settings in the arguments and reports of a log, and rejection of logs of other runs.
+//! Settings missing in a log are accepted.
 
 use railwright_calculator::calibration::{Claim, differences};
 use railwright_profiler::log::{Judged, TrainingLog};
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::Run;
 
-/// What a log says of its run.
+/// Run settings of a log.
 #[derive(Clone, Debug)]
 pub(super) struct Said {
     file: String,
@@ -57,7 +57,7 @@ pub(super) fn check(logs: &[Said], run: Option<&Run>, traced: Option<u32>) -> Re
     Ok(())
 }
 
-/// A doubt where the traced job is not as large as the run; a part of its ranks may have been traced without saying so.
+/// A warning if the traced job and the run differ in size; possibly only part of the ranks was traced.
 pub(super) fn doubt(run: Option<&Run>, traced: Option<u32>) -> Option<Warning> {
     let (run, traced) = (run?, traced?);
     let own = run.plan.world_size();

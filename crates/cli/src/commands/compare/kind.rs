@@ -1,6 +1,6 @@
-//! What a side of a comparison is.
+//! The kind of a side of a comparison.
 //!
-//! Responsible for: telling a run that is predicted from a log and from traces by their content. Refuses to read them.
+//! Responsible for: detection of a predicted run, a log or traces by content. Does not read them.
 
 use crate::input::{self, LOG_LIMIT, access};
 use railwright_launch::{Format, detect};

@@ -1,4 +1,4 @@
-//! A run's prediction beside its trace.
+//! Comparison of a prediction with traces.
 
 use super::{change, relative, value, verdicts};
 use crate::args;
@@ -22,7 +22,7 @@ use serde::Serialize;
 /// How many operators of a family are shown of each side; `--json` has more.
 const SHOWN: usize = 3;
 
-/// A prediction beside a measurement.
+/// A prediction and a measurement.
 pub(crate) struct Against {
     titles: [String; 2],
     comparison: Comparison,
@@ -36,7 +36,8 @@ pub(crate) struct Against {
 struct Waiting {
     /// Who is waited for, the most first: hidden or not, over all ranks.
     waited_for: Vec<WaitedFor>,
-    /// Exposed communication of the mean rank in which waiting and transfer are not told apart, in nanoseconds: its other ranks were not traced.
+    /// Exposed communication of the mean rank without a split into waiting and transfer, in nanoseconds,
+    /// because other ranks were not traced.
     #[serde(rename = "undivided_ns")]
     undivided: f64,
 }
@@ -51,7 +52,7 @@ struct WaitedFor {
     time: i64,
 }
 
-/// How many ranks that are waited for are told.
+/// Maximum number of listed ranks that cause waits.
 const WAITED_FOR: usize = 4;
 
 impl Waiting {
@@ -141,7 +142,7 @@ pub(super) fn run(
     Ok(if fails { Outcome::No } else { Outcome::Yes })
 }
 
-/// What the command line says of the run, as the flags of `estimate` would.
+/// Run settings of the command line, as in `estimate`.
 pub(super) fn said(arguments: &args::Compare) -> args::RunArguments {
     let flag = |path: &String| ("--calibration".to_owned(), "cluster.calibration".to_owned(), path.clone());
     let settings = arguments.calibration.iter().map(flag).collect();
@@ -150,9 +151,10 @@ pub(super) fn said(arguments: &args::Compare) -> args::RunArguments {
     said
 }
 
-/// A doubt where the traces say another number of devices than the run has, or another device.
+/// A warning if traces and run differ in the number or kind of devices.
 fn of_another_run(run: &Run, traced: Option<u32>, device: Option<&str>) -> Option<Warning> {
-    // Traces of one rank often do not say of how many; those that say of several are believed, and a guess is no claim.
+    // Traces of one rank often lack the world size; a recorded world size above 1 is used, an inferred one is
+    // not.
     let ranks = traced
         .filter(|&traced| traced > 1)
         .map(|traced| Claim { key: "cluster.devices".to_owned(), value: f64::from(traced) });

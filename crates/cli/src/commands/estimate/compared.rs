@@ -1,7 +1,7 @@
-//! A second scenario beside the first in a report: the run with some arguments otherwise, as the page's scenario B.
+//! A second scenario in a report: the run with some arguments changed, as scenario B of the web UI.
 //!
-//! Responsible for: what the second scenario says in the page's names, and the answers that the page asks about it, by running the commands
-//! themselves. Refuses to compare: the page shows both.
+//! Responsible for: the second scenario under names of the web UI, and its answers, by running the commands.
+//! Does not compare: the web UI shows both.
 
 use crate::args::Arguments;
 use crate::commands;
@@ -19,7 +19,7 @@ const NONE: &str = "-";
 /// What only money depends on, which the page leaves out of the question about memory.
 const MONEY: [&str; 2] = ["tokens", "availability"];
 
-/// What the second scenario says otherwise, and all that it says.
+/// The differences of the second scenario, and all its settings.
 pub(super) struct Second {
     pub(super) changes: Vec<(String, String)>,
     parameters: Map<String, Value>,
@@ -73,7 +73,7 @@ impl Second {
         }
         let explain = |id| (vec!["explain"], Map::from_iter([("id".to_owned(), id)]));
         more.extend(warnings.into_iter().map(explain));
-        // What cannot be answered is missing, and the page says so there.
+        // Failed answers are omitted; the page reports that.
         answers.extend(more.iter().filter_map(|(words, said)| asked(words, said).ok()));
         Ok(answers)
     }

@@ -1,4 +1,4 @@
-//! The prediction beside what the log measured.
+//! Prediction and measurement of the log.
 
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use railwright_calculator::estimate::Estimate;

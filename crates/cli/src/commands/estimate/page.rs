@@ -58,10 +58,10 @@ pub(super) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<
     Ok(format!("{before}{open}{report}{close}{after}"))
 }
 
-/// What was said, by the names of the page: spelled out where that is possible, else as typed.
+/// The settings under the names of the web UI: expanded if possible, else as typed.
 fn parameters(run: &RunArguments) -> Map<String, Value> {
     let spelled = run::layered(run).ok().and_then(|spec| spelled(&spec));
-    // A launch file may hold a model of its own, which only the file can say.
+    // A launch file may contain a custom model, which only the file can express.
     if let Some(said) = spelled.filter(|_| run.launch.is_none()) {
         return said.into_iter().map(|(name, value)| (name, json!(value))).collect();
     }
@@ -121,7 +121,7 @@ fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
     let fits = Outcome::from(estimated.estimate.memory.fit);
     add("estimate", said.clone(), fits, &envelope(Estimated::KIND, &estimated.json()));
     let json = || Output { json: true, ..Output::default() };
-    // What cannot be answered is missing, and the page says so there.
+    // Failed answers are omitted; the page reports that.
     let memory = args::Memory { run: run.clone(), stage: None, by: By::Kind, output: json() };
     if let Some((outcome, text)) = asked(|printer| memory::run(&memory, printer)) {
         // The page leaves out of this question what only money depends on.

@@ -41,7 +41,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("cost", &["device_hours", "rent", "energy"]),
 ];
 
-/// Shares of the step below this are explained only when they are asked for.
+/// Shares of the step below this are explained only on request.
 const SMALL: f64 = 0.005;
 
 /// The items for a word, an identifier or a title of the report: all that matter if it is empty.

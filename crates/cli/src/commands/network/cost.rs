@@ -21,7 +21,7 @@ use serde::Serialize;
 
 /// The longest price list that is read.
 const PRICES_LIMIT: u64 = 1 << 20;
-/// Facility power over machine power where nobody says it.
+/// Default facility power over machine power (PUE).
 const POWER_USAGE_EFFECTIVENESS: f64 = 1.25;
 
 /// Compares designs by cost.
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
             on_run::fill(&mut sheet, run);
         }
         if sheet.spec.kind == Some(Kind::ScaleUp) {
-            // The ideal is one domain, whatever the others' domains are.
+            // The ideal is one domain, for any domain size of the other designs.
             sheet.spec.domain = None;
         }
         specs.push(sheet.spec.clone());
@@ -80,7 +80,7 @@ fn positive(flag: &str, value: f64) -> Result<f64, Problem> {
     Err(Problem::new(format!("{value} is not a number above 0")).in_file(flag))
 }
 
-/// The cluster of a run, with what flags say of prices on top.
+/// The cluster of a run, with price overrides of flags.
 fn of_run(arguments: &Cost, run: &Run, prices: &Prices) -> Result<Cluster, Problem> {
     if arguments.accelerator.is_some() {
         let problem = Problem::new("the run already sets the accelerator").in_file("--accelerator");

@@ -1,7 +1,8 @@
 //! `network design`: networks and strategies together.
 //!
-//! Responsible for: the axes that were typed, one search for each class of networks that steps can tell apart, each starting from what
-//! plans of its neighbours reach, and the answer as a table or a picture. Refuses to price: the tuner and the network do.
+//! Responsible for: the given axes, one search for each class of networks with different steps, each starting
+//! from the plans of its neighbours, and the answer as a table or a chart. Does not price: see the tuner and
+//! network crates.
 
 mod report;
 
@@ -47,7 +48,7 @@ const VARIED: [(&str, &str); 6] = [
     ("domain_bandwidth", "--scale-up-bandwidth"),
 ];
 
-/// What was found, and how it was asked for.
+/// The result and its request.
 pub(crate) struct Answered {
     pub(super) title: String,
     pub(super) codesign: Codesign,
@@ -165,7 +166,7 @@ fn on_usual_machine(run: &OpenRun) -> Result<(OpenRun, Option<String>), Problem>
     let calibration =
         all.filter(|(path, _)| *path == "cluster.calibration").map(|(_, value)| value.to_owned()).next_back();
     let (machine, why) = match calibration {
-        // What was measured on one accelerator says nothing of another.
+        // A calibration applies to one accelerator only.
         Some(file) => {
             let file = file.trim_matches('"');
             let accelerator = Calibration::parse(&input::read(file, CONFIG_LIMIT)?, file)?.accelerator;
@@ -187,7 +188,7 @@ fn title(run: &Run) -> String {
     format!("{} on {} x {}", run.model.name, human::whole(run.cluster.devices), run.cluster.accelerator.name)
 }
 
-/// What the plan says, with a batch; and what was chosen.
+/// The plan settings, with a batch; and the defaults.
 fn said(asked: &Asked<'_>, setting: &Setting) -> (PlanSpec, Vec<String>) {
     // Networks are built for whole domains.
     let mut said = asked.said();

@@ -1,4 +1,5 @@
-//! `network failures`: what failed parts take away and cost, class by class, design beside design; states with several parts down.
+//! `network failures`: effect and cost of failed parts, by class, for several designs; states with several
+//! failed parts.
 
 mod report;
 
@@ -20,9 +21,9 @@ use std::cell::RefCell;
 
 /// The longest table of rates that is read.
 const RATES_LIMIT: u64 = 1 << 20;
-/// Share of a step that is exposed network time where nobody says it.
+/// Default share of exposed network time in a step.
 const EXPOSED_SHARE: f64 = 0.2;
-/// States that are drawn where nobody says how many.
+/// Default number of sampled states.
 const SAMPLES: u64 = 10_000;
 
 const BAR: &str = "drawing {bar:30} {pos} of {len} states, {eta} left";
@@ -42,11 +43,11 @@ pub(crate) struct Answered {
     pub(super) job: Job,
     /// The run whose steps slow-downs are of.
     pub(super) run: Option<String>,
-    /// Whether the exposed share was said.
+    /// Whether the exposed share is set by the user.
     pub(super) says_share: bool,
 }
 
-/// Tells what failures do.
+/// Reports the effect of failures.
 pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Failure> {
     let job = job(arguments)?;
     let mut rates = Rates::catalogue()?;

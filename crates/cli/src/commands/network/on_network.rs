@@ -54,7 +54,7 @@ pub(super) fn usual_routing(kind: Kind, spec: &mut DesignSpec) -> Option<String>
     Some(format!("routing {}", routing.name()))
 }
 
-/// What is said of a design, whatever the cluster is.
+/// Design settings, independent of the cluster.
 pub(super) fn said(on: &OnNetwork) -> Result<Sheet<DesignSpec>, Problem> {
     let mut sheet = design(on.topology.as_deref(), &DesignFlags::default())?;
     for setting in &on.keys {
@@ -70,7 +70,7 @@ pub(super) fn said(on: &OnNetwork) -> Result<Sheet<DesignSpec>, Problem> {
     Ok(sheet)
 }
 
-/// A problem of the design, told where it was said; else as a setting.
+/// A problem of the design with the place of the setting.
 pub(super) fn placed(sheet: &Sheet<DesignSpec>, problem: Problem) -> Problem {
     in_settings(sheet.placed(problem))
 }
@@ -103,7 +103,7 @@ fn as_setting(text: &str) -> String {
     out
 }
 
-/// What a design does not say of devices, domains and speed, the cluster does.
+/// Devices, domains and speed default to those of the cluster.
 fn fill(spec: &mut DesignSpec, cluster: &Cluster) {
     let domain = cluster.scale_up.domain_size.clamp(1, cluster.devices.max(1));
     // The last domain of a run may be used in part; the network has all of it.

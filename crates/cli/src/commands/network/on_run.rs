@@ -1,6 +1,7 @@
-//! A run file beside designs of networks: what it says of a design that a design leaves open, and the step that it makes there.
+//! A run on network designs: defaults of a design from the run, and the step on the design.
 //!
-//! Responsible for: reading the run, filling designs in, and asking the tuner for steps. Refuses to search: the run's plan is kept.
+//! Responsible for: reading the run, completing designs, and steps from the tuner. Does not search: the plan
+//! of the run is kept.
 
 use super::placed;
 use crate::args::RunArguments;
@@ -41,7 +42,7 @@ fn in_settings(mut problem: Problem) -> Problem {
     problem
 }
 
-/// What a design does not say of devices, domains and speed, the run's cluster does.
+/// Devices, domains and speed default to those of the run's cluster.
 pub(super) fn fill(sheet: &mut Sheet<DesignSpec>, run: &Run) {
     let (spec, cluster) = (&mut sheet.spec, &run.cluster);
     spec.devices.get_or_insert(cluster.devices);

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &args::RailOnly, printer: &Printer) -> Result<Outco
 
 pub(crate) struct Paper(RailOnlyReport);
 
-/// Four digits, whatever the size.
+/// Four digits for any size.
 fn digits(value: f64) -> String {
     let decimals = if value == 0.0 { 0 } else { (3 - value.abs().log10().floor() as i32).clamp(0, 6) };
     let text = format!("{value:.*}", usize::try_from(decimals).unwrap_or(0));

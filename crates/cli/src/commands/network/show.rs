@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &Show, printer: &Printer) -> Result<Outcome, Failur
 
 pub(crate) struct Shown(Summary);
 
-/// What holds, and what could be said instead: `ecmp (or spray, static)`.
+/// The value and its alternatives: `ecmp (or spray, static)`.
 fn among<T: Copy + PartialEq + serde::Serialize>(holds: T, all: &[T]) -> String {
     let others: Vec<String> = all.iter().filter(|one| **one != holds).map(|one| words(*one)).collect();
     match (all.is_empty(), others.is_empty()) {
@@ -179,7 +179,7 @@ impl Shown {
         let has_network = design.fabric != Fabric::None;
         let largest = match design.kind {
             Kind::ScaleUp | Kind::Torus => String::new(),
-            // The search for the largest ends at what nobody owns.
+            // Upper limit of the search for the largest network.
             _ if *room + design.domain.size > MOST_DEVICES => format!("{} or more", several(*room, "device")),
             _ => several(*room, "device"),
         };

@@ -88,8 +88,8 @@ pub(super) struct Wired {
     pub(super) chosen: Option<String>,
 }
 
-/// The network of a cluster: rail-optimized where no topology is named, and packets sprayed where no routing is said, which on a tree
-/// that is not oversubscribed never blocks.
+/// The network of a cluster: rail-optimized by default, with packet spraying by default, which is
+/// non-blocking on a tree without oversubscription.
 pub(super) fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Result<Wired, Problem> {
     let (mut sheet, _) = on_network::of(on, Kind::RailOptimized, cluster)?;
     let kind = sheet.spec.kind.unwrap_or(Kind::RailOptimized);
@@ -103,7 +103,7 @@ pub(super) fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Resul
     Ok(Wired { sheet, wiring, chosen })
 }
 
-/// A problem of the design where it was said, and keys of the design as `--network` takes them.
+/// A problem of the design with the place of the setting, with design keys as in `--network`.
 pub(super) fn in_words(problem: Problem, sheet: &Sheet<DesignSpec>) -> Problem {
     let mut problem = sheet.placed(problem);
     let spelled = |text: &str| text.replace("design.", "--network ").replace(" = ", "=");
@@ -132,7 +132,7 @@ impl railwright_answers::Pricing for Pricing {
     }
 }
 
-/// The topology of collectives of a cluster that changes, with what to say of it; none in closed form.
+/// The topology for collectives of a varying cluster, with its description; `None` for the closed form.
 pub(crate) fn on_topology(
     pricing: &Pricing,
     cluster: &Cluster,
@@ -152,7 +152,7 @@ fn network_of(pricing: &Pricing, cluster: &Cluster) -> Result<Option<(Wiring, St
     Ok(Some((wiring, said)))
 }
 
-/// What is said of a topology, if collectives are to be simulated.
+/// Topology settings, if collectives are simulated.
 fn asked(pricing: &Pricing) -> Result<Option<OnNetwork>, Problem> {
     let (words, keys): (Vec<&String>, Vec<&String>) =
         pricing.network.iter().partition(|word| !word.contains('='));

@@ -71,7 +71,7 @@ impl Answer for Kinds {
             Column::prose("description"),
             Column::prose("specific keys").expendable(1),
         ];
-        // What every kind with switches takes says nothing about any of them.
+        // Keys common to all kinds with switches are not specific.
         let with_switches = || Kind::ALL.iter().filter(|kind| kind.takes("radix"));
         let common = |name: &str| with_switches().all(|kind| kind.takes(name));
         let rows = Kind::ALL.map(|kind| {

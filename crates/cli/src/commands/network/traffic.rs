@@ -18,7 +18,7 @@ use railwright_spec::problem::{Problem, Wanted};
 use railwright_spec::quantity::Bytes;
 use railwright_tuner::exchanges::traffic_of;
 
-/// An answer: the summary always, and the sums that were asked for.
+/// An answer: the summary, and the requested sums.
 pub(crate) struct Sums {
     title: String,
     chosen: Vec<String>,
@@ -106,7 +106,7 @@ const fn all_to_all(algorithm: AllToAll) -> Algorithm {
     }
 }
 
-/// Devices up to which every link is told apart.
+/// Maximum number of devices with individual links.
 const MOST_APART: u64 = 16_384;
 
 fn view(

@@ -22,7 +22,7 @@ fn cell(nanoseconds: i64) -> Cell {
     Cell::seconds(seconds(nanoseconds))
 }
 
-/// A terminal page holds so many stages; the picture has all.
+/// Maximum stages on a terminal; the SVG has all.
 const MOST_ROWS: usize = 32;
 
 /// The report.
@@ -235,7 +235,7 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
     }
 }
 
-/// A column that says what costs are where they are bounds: numbers for spreadsheets have no sign before them.
+/// A column that marks costs that are bounds, because numbers for spreadsheets have no prefix.
 fn sort_of_cost(page: &PipelinePage) -> Option<Column> {
     page.bounds_only.is_some().then(|| Column::words("cost is").expendable(4))
 }

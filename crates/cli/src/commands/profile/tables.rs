@@ -324,7 +324,7 @@ impl Shown {
         if !report.repairs.is_empty() {
             document.heading("repaired or dropped while reading");
             let tell = |repair: &railwright_profiler::profile::Repair| {
-                // The folder is the title's; what tells files apart is at the end.
+                // The folder is in the title; file names differ at the end.
                 let name = repair.file.rsplit('/').next().unwrap_or_default();
                 let start = name.char_indices().rev().nth(47).map_or(0, |(at, _)| at);
                 Cell::from(format!(

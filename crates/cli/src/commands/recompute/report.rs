@@ -1,4 +1,4 @@
-//! How the answer of `recompute` is told.
+//! The report of `recompute`.
 
 use crate::commands::stage_memory::probability;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
@@ -257,7 +257,7 @@ impl Recompute {
     }
 }
 
-/// How the frameworks are told, and what they cannot be.
+/// Framework flags, and settings that they cannot express.
 pub(crate) fn say(document: &mut Document, list: &[Flags]) {
     for flags in list {
         document.heading(format!("for {}", flags.framework));
@@ -272,7 +272,7 @@ pub(crate) fn say(document: &mut Document, list: &[Flags]) {
     }
 }
 
-/// What a stage's virtual stages recompute, said once where they are alike: `2 x full, 1 x mlp + norm`.
+/// Recompute of the virtual stages of a stage, with equal ones merged: `2 x full, 1 x mlp + norm`.
 pub(crate) fn choices(list: &[String]) -> String {
     let said: Vec<String> = list.iter().map(|choice| spaced(choice)).collect();
     match said.as_slice() {

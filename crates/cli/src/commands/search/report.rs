@@ -1,4 +1,4 @@
-//! The voices of `search`.
+//! Output formats of `search`.
 
 mod fields;
 mod map;
@@ -284,7 +284,7 @@ impl Answered {
         }
     }
 
-    /// Shares of the step; parts that nobody spends time on have no column.
+    /// Shares of the step; parts without time have no column.
     fn shares(&self) -> Table {
         const LEAST: f64 = 0.0005;
         let of =
@@ -309,7 +309,7 @@ impl Answered {
     }
 
     fn timeline(&self, document: &mut Document) {
-        /// Beyond this the two forms of a step are said to differ.
+        /// Threshold above which the two forms of a step differ.
         const AGREE: f64 = 0.01;
         for shown in &self.shown {
             let Some(retimed) = shown.ranked.retimed else { continue };
@@ -386,14 +386,14 @@ fn label(on: Share) -> &'static str {
     }
 }
 
-/// Terminals with at least so many characters a line show intervals.
+/// Minimum terminal width for intervals.
 const WIDE: usize = 120;
 
 fn between(interval: &Interval) -> String {
     format!("{} .. {}", human::seconds(interval.low), human::seconds(interval.high))
 }
 
-/// Nobody is certain, and whoever rounds must not seem so.
+/// Rounding must not show certainty.
 fn probability(p: f64) -> String {
     if p > 0.994_5 { ">99%".to_owned() } else { format!("{:.0}%", p * 100.0) }
 }

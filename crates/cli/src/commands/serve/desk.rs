@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Questions that take milliseconds whatever is asked: they read no traces, go through no space, and write no timelines.
+/// Commands that always take milliseconds: they read no traces, search no space and write no timelines.
 const QUICK: &[&[&str]] = &[
     &["estimate"],
     &["memory"],
@@ -109,7 +109,7 @@ impl Desk for Commands {
     }
 }
 
-/// Runs a command for somebody who is not at the terminal.
+/// Runs a command for a client other than a terminal.
 fn answer(arguments: &Arguments, command: String, media: Option<&'static str>, watch: &Arc<Watch>) -> Reply {
     let listener = Listener::new(Arc::clone(watch));
     let printer = Printer::heard_by(Arc::clone(&listener));

@@ -1,7 +1,7 @@
 //! Questions as command lines.
 //!
-//! Responsible for: words that mean for the parser of the terminal exactly what the question means. Refuses whatever the parser refuses, in
-//! its words.
+//! Responsible for: arguments that the command-line parser reads exactly as the question. Has the errors of
+//! the parser.
 
 use super::catalogue::{commands, find};
 use super::voice::voice;

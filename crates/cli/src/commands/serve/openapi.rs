@@ -1,7 +1,7 @@
-//! The interface in OpenAPI 3.1, made from the definitions of the commands.
+//! The interface in OpenAPI 3.1, generated from the definitions of the commands.
 //!
-//! Responsible for: a path for every command that may be asked, its arguments as typed properties with their help, and the addresses
-//! beside commands. Refuses to describe answers field by field: their schemas in `docs/reference/schema` do.
+//! Responsible for: a path for every command, its arguments as typed properties with their help, and the
+//! other endpoints. Excludes fields of answers: see their schemas in `docs/reference/schema`.
 
 use super::catalogue::{asked, commands, key_of, name_of, settable};
 use super::voice::forms;
@@ -236,7 +236,7 @@ fn of_argument(argument: &Arg) -> Value {
     one
 }
 
-/// The addresses beside commands.
+/// Endpoints other than commands.
 fn beside() -> Map<String, Value> {
     let told = json!({ "$ref": "#/components/responses/Problems" });
     let job = json!({ "name": "job", "in": "path", "required": true, "schema": { "type": "string" } });

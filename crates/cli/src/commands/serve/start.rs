@@ -1,6 +1,7 @@
-//! What was given when the server was started, as the page sees it.
+//! The paths passed at the start of the server, for the web UI.
 //!
-//! Responsible for: the run and the records to open first, and the examples beside them. Refuses to look at files: [`paths`] does.
+//! Responsible for: the run and the recordings to open first, and the examples. Does not read files: see
+//! [`paths`].
 
 #[cfg(not(target_family = "wasm"))]
 mod paths;

@@ -1,4 +1,4 @@
-//! The forms of answers: which a command has, and how they are asked for.
+//! Output formats of each command, and their selection.
 
 use clap::{Arg, ArgAction, Command};
 use railwright_spec::human;
@@ -41,7 +41,7 @@ pub(super) fn voice(
     Err(problem.at_key("format").hint(did_you_mean(format, names.iter().map(String::as_str), &list)))
 }
 
-/// The forms of a command's answer that can be asked for by name; none if it has one alone.
+/// Selectable output formats of a command; empty if it has only one.
 pub(super) fn forms(command: &Command) -> Vec<String> {
     let has = |name: &str| command.get_arguments().find(|argument| argument.get_id() == name);
     let formats = has("format").map(Arg::get_possible_values).unwrap_or_default();

@@ -91,7 +91,7 @@ impl Words {
     /// What to type.
     pub(super) fn shown(&self, voice: &[String]) -> String {
         let mut words = self.typed.clone();
-        // A word that begins like a flag is told from one behind two dashes.
+        // A value that begins like a flag is passed after `--`.
         let split = words.iter().position(|word| word.starts_with('-'));
         let after = split.map(|at| words.split_off(at));
         words.extend(self.typed_flags.iter().cloned());
@@ -135,7 +135,7 @@ fn flag(argument: &Arg, long: &str, value: &Value) -> Result<Vec<String>, Proble
     match value {
         Value::Bool(true) if may_be_bare => Ok(vec![format!("--{long}")]),
         Value::Bool(false) if takes_none => Ok(Vec::new()),
-        // Of a flag with three states, `false` is one: not said is the third.
+        // `false` is one of three states of a flag; unset is the third.
         Value::Bool(truth) if argument.is_require_equals_set() || !may_be_bare => {
             Ok(vec![format!("--{long}={truth}")])
         }
@@ -144,7 +144,8 @@ fn flag(argument: &Arg, long: &str, value: &Value) -> Result<Vec<String>, Proble
         _ if takes_none => Err(Problem::new("expected true or false").at_key(long)),
         value => {
             let texts = texts(argument, value)?;
-            // A key has one value, which may be a list; at the terminal, of keys said twice the last one counts.
+            // A key has one value, which may be a list; on the command line, the last of repeated keys is
+            // used.
             let words =
                 if value.is_array() && key_of(argument).is_some() { vec![texts.join(",")] } else { texts };
             Ok(words.into_iter().map(|text| format!("--{long}={text}")).collect())

@@ -1,4 +1,4 @@
-//! The voices of `size`.
+//! Output formats of `size`.
 
 use super::Answered;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
@@ -286,7 +286,7 @@ fn days(time: Seconds) -> String {
     format!("{} days", plain_days(time))
 }
 
-/// Days with a decimal while that says something.
+/// Days with a decimal if it is significant.
 fn plain_days(time: Seconds) -> String {
     let days = time.get() / DAY;
     if days < 0.095 {

@@ -1,7 +1,7 @@
-//! Runs of the file and of its variants, as their logs have them.
+//! Runs of the file and of its variants, from their logs.
 //!
-//! Responsible for: which layout a log is of, from its own arguments or from the file that is named with it, and the step that it
-//! measured. Refuses logs of another job: their level would say nothing.
+//! Responsible for: the layout of a log, from its arguments or from its given variant, and its measured step.
+//! Rejects logs of other jobs, because their level does not apply.
 
 use super::super::steps;
 use crate::args::RunArguments;
@@ -59,7 +59,7 @@ fn of(file: &str, log: &str, arguments: &RunArguments) -> Result<Run, Failure> {
     let typed = RunArguments {
         launch: Some(file.to_owned()),
         run: None,
-        // A model that was named beside the tuned file is also the variant's.
+        // A model passed with the tuned file is also that of the variant.
         model: arguments.model.clone().filter(|_| arguments.launch.is_some()),
         ..arguments.clone()
     };

@@ -1,4 +1,4 @@
-//! The voices of `tune`.
+//! Output formats of `tune`.
 
 use super::{Row, Tuned};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
@@ -30,7 +30,7 @@ pub(crate) struct TunedFields<'a> {
     title: &'a str,
     /// Settings that are kept.
     kept: &'a [String],
-    /// Framework habits that the search keeps.
+    /// Rarely changed framework settings that the search keeps.
     habits: &'a [&'static str],
     /// Whether everything was searched.
     is_complete: bool,
@@ -421,7 +421,7 @@ impl Tuned {
     }
 }
 
-/// A habit in words.
+/// Description of such a setting.
 fn what(key: &str) -> &'static str {
     match key {
         "uneven_stages" => "equal layers per stage",

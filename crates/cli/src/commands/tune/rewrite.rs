@@ -17,7 +17,7 @@ use std::cell::RefCell;
 pub(super) struct Original {
     pub(super) path: String,
     pub(super) text: String,
-    /// Its kind; `None` for a model, which says no layout.
+    /// Its kind; `None` for a model, which has no layout.
     pub(super) format: Option<Format>,
 }
 

@@ -174,7 +174,7 @@ fn sweeps<'a>(list: impl Iterator<Item = &'a SweepRegret>, for_people: bool) -> 
         .collect();
     let mut table = Table { columns, rows };
     if for_people {
-        // Where it stands says which run it is; the identifiers of the table are long enough.
+        // The source identifies the run.
         for row in &mut table.rows {
             row.remove(0);
         }

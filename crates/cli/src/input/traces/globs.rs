@@ -1,7 +1,8 @@
 //! Patterns in paths: `traces/*.json`, `run/**/rank[0-3].json.gz`.
 //!
-//! Responsible for: walking only through folders that may be read, so that a pattern that came through the server neither reaches nor
-//! measures what lies outside of what was given. Refuses `..` behind a wildcard, and more entries than anybody has traces.
+//! Responsible for: walking only through folders that may be read, so that a pattern that came through the
+//! server cannot access or measure anything outside of the given paths. Rejects `..` after a wildcard, and
+//! too many entries.
 
 use crate::input::{access, disk};
 use glob::{MatchOptions, Pattern};
@@ -12,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 const ENTRIES: usize = 1 << 18;
 /// How deep `**` goes.
 const DEPTH: usize = 32;
-/// Letters count, and a leading dot is said, as in a shell.
+/// Case-sensitive, and a leading dot must be explicit, as in a shell.
 const AS_A_SHELL: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
@@ -29,7 +30,7 @@ enum Part {
     Below,
 }
 
-/// The files and folders that a pattern means, in no particular order. Nothing is told of what may not be read.
+/// The files and folders that match a pattern, unordered. Inaccessible ones are not revealed.
 pub(super) fn find(path: &str) -> Result<Vec<PathBuf>, Problem> {
     let wrong = |message: String| Problem::new(message).in_file(path);
     let mut base = PathBuf::new();
@@ -54,7 +55,7 @@ pub(super) fn find(path: &str) -> Result<Vec<PathBuf>, Problem> {
         }
     }
     if access::is_restricted() {
-        // Said as it is of every path outside; a pattern that matches nothing is another matter.
+        // The same error as for all paths outside; a pattern without matches has another one.
         access::to_read(&base)?;
     }
     let mut walk = Walk { left: ENTRIES, found: Vec::new() };

@@ -38,7 +38,7 @@ pub(super) fn or_read<E>(
         drop(turn);
         return Ok(found.as_ref().clone());
     }
-    // What is read now is noted beside what was noted before for the answer as a whole.
+    // Adds files read now to the record of the whole answer.
     let before = access::noted();
     access::note();
     let done = read();

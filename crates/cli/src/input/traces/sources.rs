@@ -1,7 +1,7 @@
-//! What a path on the command line means: a file, a folder of files, a glob, an archive of members.
+//! Expansion of a path: a file, a folder, a glob, or an archive.
 //!
-//! Responsible for: the list of streams to read, in an order that people expect (`rank2` before `rank10`). Members of a plain archive are
-//! streams of their own, so that they can be read side by side. Refuses to look at contents beyond telling an archive.
+//! Responsible for: the list of streams to read, in natural order (`rank2` before `rank10`). Members of a
+//! plain archive are separate streams, which can be read in parallel. Reads content only to detect archives.
 
 use super::{Content, HEAD, globs, is_end};
 use crate::input::disk::{self, File};
@@ -67,7 +67,7 @@ impl Stream {
         }
     }
 
-    /// Whether it has to be unpacked from its beginning to tell what is in it.
+    /// Whether it must be decompressed from its beginning to list its content.
     pub(in crate::input) fn is_packed(&self) -> bool {
         matches!(self.part, Part::Archive)
     }
@@ -310,7 +310,7 @@ fn index(file: File, path: &Path) -> Option<Vec<Stream>> {
             continue;
         }
         let part = Part::Member { name, offset: entry.raw_file_position() };
-        // Nobody named the members, and archives hold other things too.
+        // Members are not given by name, and archives may contain other files.
         members.push(Stream { path: path.to_owned(), bytes: entry.size(), named: false, part });
     }
     Some(members)

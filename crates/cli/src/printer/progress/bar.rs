@@ -25,7 +25,7 @@ mod terminal {
     }
 
     impl Bar {
-        /// A bar of so many units after a template of indicatif's.
+        /// A bar with a number of units and an indicatif template.
         #[expect(clippy::unnecessary_wraps, reason = "other targets have no bar")]
         pub(in super::super) fn new(template: &str, total: u64) -> Option<Self> {
             let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
@@ -35,7 +35,7 @@ mod terminal {
             Some(Self { drawn: bar, begin: Instant::now(), shown: AtomicBool::new(false) })
         }
 
-        /// So many units more are done, with a remark.
+        /// Adds completed units, with a message.
         pub(in super::super) fn advance(&self, units: u64, words: impl Fn() -> Option<String>) {
             self.drawn.inc(units);
             if self.begin.elapsed() < PATIENCE {
@@ -49,7 +49,7 @@ mod terminal {
             }
         }
 
-        /// There are so many units in all.
+        /// Sets the total number of units.
         pub(in super::super) fn set_total(&self, total: u64) {
             self.drawn.set_length(total);
         }

@@ -148,7 +148,7 @@ impl Answered {
         Table { columns, rows: rows.collect() }
     }
 
-    /// What simulation says of the cheapest networks.
+    /// Simulation results of the cheapest networks.
     fn judgement(&self) -> Vec<Cell> {
         let rows = &self.codesign.rows;
         let named =

@@ -75,7 +75,7 @@ fn background(simulation: &Simulation) -> String {
     })
 }
 
-/// Exchanges that take so many times as long as alone meet full queues.
+/// Slowdown relative to communication alone that indicates full queues.
 const CONGESTED: f64 = 1.5;
 
 fn difference(time: Seconds, of: Seconds) -> Cell {

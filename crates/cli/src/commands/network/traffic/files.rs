@@ -49,7 +49,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Writes what was asked for.
+/// Writes the requested files.
 pub(super) fn write(
     arguments: &Arguments,
     name: &str,

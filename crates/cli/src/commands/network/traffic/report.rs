@@ -1,4 +1,4 @@
-//! How traffic is told: a few lines on all of it, and the table that was asked for.
+//! The traffic report: a summary, and the requested table.
 
 use super::{Sums, View};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
@@ -158,7 +158,7 @@ impl Answer for Sums {
     }
 
     fn csv(&self) -> String {
-        // All rows, whatever a terminal shows.
+        // All rows, also those not shown on a terminal.
         let table = match &self.view {
             View::Kind => exchanges(&self.summary),
             View::Pair => pairs(&self.summary),

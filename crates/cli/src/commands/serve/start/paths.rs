@@ -1,6 +1,6 @@
-//! Paths that were given when the server was started: runs, traces, and what may be read because of them.
+//! Paths passed at the start of the server: runs, traces, and readable files.
 //!
-//! Responsible for: telling runs from traces by what is in them. Refuses to read more of a trace than its head.
+//! Responsible for: detection of runs and traces by content. Reads only the header of a trace.
 
 use super::Given;
 use crate::exit::Failure;
