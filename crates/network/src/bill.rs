@@ -102,7 +102,7 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
     }
     for layer in &counts.layers {
         let place = layer_name(layer.layer);
-        // A twin-port transceiver or cable is bought by what it carries.
+        // A dual-port transceiver or cable is priced by its total bandwidth.
         let speed = layer.bandwidth * design.links_per_cable as f64;
         if layer.transceivers > 0 {
             let price = prices.at(Item::Transceiver, speed)?;

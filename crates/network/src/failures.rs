@@ -1,13 +1,13 @@
-//! What one failed part takes away, for each class of parts that are alike.
+//! Effect of one failed part, for each class of equivalent parts.
 //!
-//! Responsible for: devices cut off and bandwidth kept after a link, NIC or switch fails and routes have been withdrawn around it.
-//! Every member of a class stands in the same place, so one failure of each class is exact for all of them; parts of one name that stand
-//! in different places (leaves and pods that are not full) are several classes. Refuses to know how
-//! often parts fail ([`rates`]), what that costs in a month ([`expected`]), and failures that come together ([`state`], [`sample`]).
+//! Responsible for: disconnected devices and remaining bandwidth after a link, NIC or switch fails and routes
+//! have been withdrawn. All members of a class are equivalent, so one failure per class is exact for all.
+//! Parts of one name in different positions (partly filled leaves and pods) are several classes. Excludes
+//! failure rates ([`rates`]), monthly cost ([`expected`]) and simultaneous failures ([`state`], [`sample`]).
 //!
-//! Three figures of kept bandwidth: *alone*, when a device goes on with its own NIC; *neighbour*, when another device of its scale-up
-//! domain carries its traffic beside its own; and *spread*, when the devices of a domain share all NICs that it has left (forwarding
-//! through the domain, in either order).
+//! Three values of remaining bandwidth: *alone*, with the device's own NIC; *neighbour*, if another device of
+//! its scale-up domain also carries its traffic; and *spread*, if the devices of a domain share all its
+//! remaining NICs (forwarding through the domain, in either order).
 
 pub mod expected;
 pub mod rates;
@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 pub enum Recovery {
     /// The device itself, with what its own NIC has left.
     Alone,
-    /// One other device of its domain, beside its own traffic.
+    /// One other device of its domain, in addition to its own traffic.
     Neighbour,
     /// All devices of its domain that have a NIC left, evenly.
     #[default]
@@ -40,7 +40,7 @@ choice!(Recovery {
     "spread" => Self::Spread,
 });
 
-/// Parts that are alike, and what the failure of one of them does.
+/// Equivalent parts, and the effect of one failure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Class {
@@ -48,9 +48,9 @@ pub struct Class {
     pub part: &'static str,
     /// How many there are.
     pub count: u64,
-    /// Devices whose own NIC reaches nobody any more.
+    /// Devices with a disconnected NIC.
     pub cut_off: u64,
-    /// Devices that nobody reaches any more, not even through their domain: the step cannot finish.
+    /// Devices that are unreachable, also through their domain: the step cannot finish.
     pub stranded: u64,
     /// Devices that keep a part of their bandwidth.
     pub slowed: u64,
@@ -58,7 +58,7 @@ pub struct Class {
     pub touched: u64,
     /// Share of bandwidth that the most affected device keeps on its own NIC.
     pub kept_alone: f64,
-    /// Share that it keeps when one neighbour carries its traffic beside its own.
+    /// Remaining share if one neighbour also carries its traffic.
     pub kept_neighbour: f64,
     /// Share that the most affected domain keeps over all of its NICs.
     pub kept_spread: f64,
@@ -200,7 +200,7 @@ fn switch(design: &Design, part: &'static str, count: u64, hosts: u64, list: &mu
     list.push(first_switch(design, part, count, hosts.min(design.devices), hosts.min(design.domain.size)));
 }
 
-/// A switch next to NICs: so many devices in all, so many of one domain. With several planes the others go on.
+/// A switch with NICs: number of devices in total, and of one domain. Other planes are unaffected.
 fn first_switch(design: &Design, part: &'static str, count: u64, devices: u64, of_domain: u64) -> Class {
     let planes = design.planes as f64;
     let size = design.domain.size;
@@ -221,7 +221,7 @@ fn first_switch(design: &Design, part: &'static str, count: u64, devices: u64, o
     }
 }
 
-/// Devices of the domains that so many devices belong to, so many of each.
+/// Devices of all domains with affected devices, given the number per domain.
 fn domains_of(design: &Design, devices: u64, of_domain: u64) -> u64 {
     let domains = devices.div_ceil(of_domain.max(1));
     domains.saturating_mul(design.domain.size).min(design.devices)
@@ -253,7 +253,7 @@ fn shared(
     }
 }
 
-/// A link between routers with so many beside it; without any, messages take a detour.
+/// A link between routers with a number of parallel links; without any, messages take a detour.
 fn detour(design: &Design, part: &'static str, count: u64, slowed: u64, beside: u64, list: &mut Vec<Class>) {
     if count == 0 {
         return;
@@ -299,8 +299,8 @@ impl Below {
     }
 }
 
-/// Switches of a plane by what is below each: how many there are of every kind, the fullest first. `key` says which switch a device
-/// is below; switches with nothing below are told, too, if there are `count` in a plane.
+/// Switches of a plane by what is below each: number of each kind, fullest first. `key` maps a device to its
+/// switch; empty switches are included up to `count` per plane.
 fn kinds<K: Ord>(design: &Design, count: u64, key: impl Fn(u64) -> K) -> Vec<(Below, u64)> {
     let mut under: BTreeMap<K, Vec<u64>> = BTreeMap::new();
     for device in 0..design.devices {
@@ -388,7 +388,7 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     for class in list.iter_mut().filter(|class| class.part == "spine" && clos.spines_per_pod == 1) {
         class.remark = "the only spine: leaves reach no other leaf in this plane";
     }
-    // What joins nobody takes nothing away.
+    // Parts without connections have no effect.
     for class in
         list.iter_mut().filter(|class| class.slowed == 0 && class.part != "leaf" && class.cut_off == 0)
     {

@@ -1,7 +1,7 @@
-//! Charts as SVG: lines and bars that stand alone (no script, no font, no link) and follow the reader's dark mode.
+//! Charts as SVG: self-contained lines and bars (no script, font or link) with dark mode.
 //!
-//! Responsible for: axes with round ticks, a legend that does not depend on colour alone, and titles on every mark for whoever hovers or
-//! cannot see. Refuses to compute what it shows.
+//! Responsible for: axes with round ticks, a legend that does not depend on colour alone, and a title on
+//! every mark. Does not compute.
 
 mod axis;
 mod bars;

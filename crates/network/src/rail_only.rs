@@ -1,9 +1,9 @@
 //! The model of the rail-only paper (Wang, Ghobadi, Shakeri, Zhang, Hasani, arXiv 2307.12169): iteration time, traffic, forwarding, cost.
 //!
-//! Responsible for: its closed forms, and the table that lays every number the paper states beside what comes out here ([`targets`]). The
-//! equations were lost in the copies of version 1 that could be had; they are derived from its text and hold against every number that it
-//! quotes (numbers of equations are those of `docs/concepts/rail-only.md`). Refuses what the paper leaves out: pipelines, latency,
-//! overlap. The calculator prices these; this is the plain model.
+//! Responsible for: its closed forms, and the table that compares every number of the paper with the
+//! reproduced one ([`targets`]). The equations are missing in the available copies of version 1; they are
+//! derived from its text and reproduce its numbers (numbers of equations are those of
+//! `docs/concepts/rail-only.md`). Excludes pipelines, latency and overlap, as the paper does.
 //!
 //! Its assumptions: data parallel and tensor (here: model) parallel only; model-parallel groups lie inside a scale-up domain; every
 //! collective is a direct exchange at full bandwidth; nothing overlaps.
@@ -68,7 +68,8 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// What reproduces version 1: 989.4 TFLOP/s (which its 117 days say), 7.68 Tb/s and 400 Gb/s, 4 bytes an element.
+    /// Parameters that reproduce version 1: 989.4 TFLOP/s (from its 117 days), 7.68 Tb/s and 400 Gb/s, 4
+    /// bytes an element.
     pub const fn paper(model: Model, tokens: f64, devices: f64, domain: f64) -> Self {
         Self {
             model,

@@ -1,8 +1,8 @@
-//! Exchanges and whole steps as flows on a topology.
+//! Communication and whole steps as flows on a topology.
 //!
-//! Responsible for: a network as it stands (what is broken, and the ways past it), collectives as flows on its links, exchanges that
-//! run together, and a step's tasks started by what they wait for. Refuses to know what a step computes: pauses and
-//! exchanges come in. `docs/concepts/flow-model.md` says what such a simulation tells and what not.
+//! Responsible for: a network with failed parts and detours, collectives as flows on its links, concurrent
+//! communication, and tasks of a step that start after their dependencies. Compute is given as pauses.
+//! `docs/concepts/flow-model.md` describes the limits of such a simulation.
 
 mod bundle;
 mod class;

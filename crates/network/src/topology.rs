@@ -1,9 +1,9 @@
-//! Topologies as values: from a few figures to a design, its counts, its graph and the ways through it.
+//! Topologies as values: from a few parameters to a design, its counts, its graph and its routes.
 //!
-//! Responsible for: what a network is. Refuses to know what it costs ([`crate::bill`]) and what travels on it.
+//! Responsible for: the structure of a network. Excludes cost ([`crate::bill`]) and traffic.
 //!
-//! A [`DesignSpec`] is what a user says, a [`Design`] has every figure, [`Design::counts`] says how much of what there is, and a
-//! [`Topology`] is the design as a [`Graph`] with [`Route`]s.
+//! A [`DesignSpec`] has the user's settings, a [`Design`] every value, [`Design::counts`] the number of each
+//! part, and a [`Topology`] is the design as a [`Graph`] with [`Route`]s.
 
 pub mod build;
 pub mod clos;
@@ -38,7 +38,7 @@ pub use spec::{DesignSpec, parse};
 pub use summary::{Reach, Summary};
 pub(crate) use ways::Draw;
 
-/// The hash of a flow, for whoever chooses ways beside the usual ones.
+/// The hash of a flow, for non-default routing.
 pub(crate) const fn choices(seed: u64, from: u32, to: u32, label: u64) -> hash::Choices {
     hash::Choices::new(seed, from as u64, to as u64, label)
 }

@@ -1,11 +1,11 @@
-//! What a step puts between ranks, and what that is for pairs, domains, rails and links.
+//! Traffic between ranks in a step, by pair, domain, rail and link.
 //!
-//! Responsible for: exchanges as values that never hold ranks x ranks, which pair carries how many bytes of each under an algorithm,
-//! and sums of these. Refuses to know where exchanges come from (a model of a step or a trace makes them) and how long anything takes
-//! ([`crate::flow`] does).
+//! Responsible for: communication as values without a rank x rank matrix, bytes per pair for an algorithm,
+//! and their sums. Independent of the origin of the communication (a predicted step or a trace) and of time
+//! ([`crate::flow`]).
 //!
-//! A [`Traffic`] is a [`Numbering`] with a list of [`Exchange`]s. [`Exchange::flows`] says who sends how much to whom when one
-//! group makes one of its calls; everything else is a sum of that.
+//! A [`Traffic`] is a [`Numbering`] with a list of [`Exchange`]s. [`Exchange::flows`] has senders, receivers
+//! and bytes of one call in one group; everything else is a sum of these.
 
 mod cells;
 mod classes;

@@ -1,6 +1,6 @@
 //! Designs side by side: bills, savings against the first, the ratio of prices and the number of devices at which the cheapest changes.
 //!
-//! Responsible for: comparing what can be built, and saying why the rest cannot. Refuses to choose.
+//! Responsible for: comparison of feasible designs, and reasons for infeasible ones. Does not choose.
 
 use super::prices::Prices;
 use super::savings::{PORT_PRICES, Parts, SWEEP, break_even_ratio, saving};
@@ -31,7 +31,7 @@ pub struct Entry {
     pub step: Option<OnRun>,
 }
 
-/// A run's step on a design, worked out by whoever knows steps.
+/// The step of a run on a design, computed by the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OnRun {
@@ -76,9 +76,9 @@ pub struct Sweep {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BreakEven {
-    /// The one that is cheaper where ports are dear.
+    /// The cheaper design at a high port price.
     pub dear_ports: String,
-    /// The one that is cheaper where transceivers are dear.
+    /// The cheaper design at a high transceiver price.
     pub dear_transceivers: String,
     /// Port price over transceiver price, or a factor on the catalogue's port prices.
     pub ratio: f64,
@@ -100,7 +100,7 @@ pub struct Cheapest {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
-    /// What can be built, in the order asked for; the first is what the others are held against.
+    /// Feasible designs in the requested order; the first is the baseline.
     pub entries: Vec<Entry>,
     /// What cannot.
     pub refused: Vec<Refused>,
@@ -113,7 +113,7 @@ pub struct Comparison {
     pub by_port_price: Vec<Sweep>,
     /// Factors on the catalogue's prices of switch ports at which two designs cost the same.
     pub break_even_by_port_price: Vec<BreakEven>,
-    /// The names of all designs, in the order asked for.
+    /// The names of all designs, in the requested order.
     pub names: Vec<String>,
     /// The cheapest design by number of devices.
     pub by_devices: Vec<Cheapest>,

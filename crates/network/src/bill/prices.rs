@@ -1,7 +1,7 @@
 //! Unit prices and powers: a dated table that users override line by line with a file of the same shape.
 //!
-//! Responsible for: strict reading of `catalog/network/prices.csv` and of what is laid over it, and for saying where a figure comes
-//! from. Refuses to interpolate: a speed that the table does not have is a question for the user.
+//! Responsible for: strict reading of `catalog/network/prices.csv` and its overrides, with the origin of each
+//! value. Does not interpolate: an unknown speed is an error.
 
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};

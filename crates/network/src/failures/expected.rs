@@ -13,7 +13,7 @@ use serde::Serialize;
 /// Hours in a month: a twelfth of 8,760.
 pub const MONTH: f64 = 730.0;
 
-/// Hours that an interruption costs where nobody says it. Llama 3 405B: 466 interruptions in 54 days, more than 90% of the time
+/// Default hours lost per interruption. Llama 3 405B: 466 interruptions in 54 days, more than 90% of the time
 /// effective, so at most 0.1 x 1296 / 466 hours each (arXiv 2407.21783, section 3.3.4).
 pub const INTERRUPTION_HOURS: f64 = 0.278;
 
@@ -91,8 +91,8 @@ pub struct Expectation {
     pub mean_lost_devices: f64,
 }
 
-/// What failures cost a job that fills a design. `slowdown` gives the factor of the step's time for a share of bandwidth that is kept;
-/// [`super::slowdown`] with the job's exposed share where nobody knows better.
+/// Cost of failures for a job on all devices of a design. `slowdown` is the factor of the step time for a
+/// remaining share of bandwidth; [`super::slowdown`] with the exposed share is the default.
 pub fn expectation(
     design: &Design,
     rates: &Rates,
@@ -241,9 +241,9 @@ mod tests {
         let nic = |job: &Job| of(Kind::Clos, 65_536, 64, job).classes[0].response;
         assert_eq!(nic(&Job { exposed_share: 0.0, ..JOB }), Response::RunOn);
         assert_eq!(nic(&Job { exposed_share: 1.0, ..JOB }), Response::GoWithout);
-        // Nobody else carries its traffic: it goes without.
+        // No other device carries its traffic: it is dropped.
         assert_eq!(nic(&Job { recovery: Recovery::Alone, ..JOB }), Response::GoWithout);
-        // One switch for all, and nothing beside it: wait.
+        // Only one switch: wait for the repair.
         let one = of(Kind::Clos, 64, 64, &JOB);
         let leaf = one.classes.iter().find(|l| l.class.part == "leaf").expect("there");
         assert_eq!((leaf.response, leaf.slowdown), (Response::Wait, None));
@@ -261,8 +261,9 @@ mod tests {
 
     #[test]
     fn a_neighbour_that_carries_twice_explains_the_published_single_tor_failure() {
-        // 10.1145/3718958.3750503, Fig 3b: rail-optimized and rail-only take 46% to 47% longer, dual planes about 0. One neighbour that
-        // carries the lost rail beside its own doubles network time: exposed for 46% of a step that gives +46%, and +3% with planes.
+        // 10.1145/3718958.3750503, Fig 3b: rail-optimized and rail-only take 46% to 47% longer, dual planes
+        // about 0. One neighbour that also carries the lost rail doubles network time: with 46% of the step
+        // exposed, +46%, and +3% with planes.
         let spec = |kind| DesignSpec {
             kind: Some(kind),
             devices: Some(4096),

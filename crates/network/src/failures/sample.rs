@@ -1,7 +1,8 @@
-//! Failures that come together, by drawing them: at random moments, or so many of a kind at once.
+//! Simultaneous failures by sampling: at random times, or a number of each kind.
 //!
-//! Responsible for: states drawn by a seeded generator, their mean slow-down, the chance that the step cannot finish, and standard errors of
-//! both. The same seed gives the same answer everywhere. Refuses to be exact: for one failure at a time [`super::classes`] is.
+//! Responsible for: states drawn by a seeded generator, their mean slow-down, the chance that the step cannot
+//! finish, and standard errors of both. The same seed gives the same answer everywhere. Approximate: see
+//! [`super::classes`] for exact single failures.
 
 use super::rates::Rates;
 use super::state::{Part, States};
@@ -25,7 +26,7 @@ pub const MOST_FAILED: u64 = 10_000;
 pub enum Draw {
     /// The state at a random moment: each part is down with `repair / (time between failures + repair)`.
     Moments,
-    /// So many parts of each class, wherever they are.
+    /// A number of parts of each class, at any position.
     Together(Vec<(String, u64)>),
 }
 
@@ -50,7 +51,7 @@ pub struct Sampled {
     /// Its standard error; where no state or every state was stopped, the bound on the share's distance with 95% confidence: three over the
     /// number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983).
     pub stopped_error: f64,
-    /// Mean devices whose own NIC reaches nobody.
+    /// Mean number of devices with a disconnected NIC.
     pub mean_cut_off: f64,
     /// Share of states in which nothing is missing.
     pub whole: f64,
@@ -69,7 +70,8 @@ pub fn sample(
     sample_watched(design, rates, draw, (samples, seed), how, &mut |_| ControlFlow::Continue(()))
 }
 
-/// The same for somebody who watches: `watch` is told how many states were drawn, and may end it. What was drawn until then is the answer.
+/// Cancellable variant: `watch` receives the number of sampled states. After cancellation the answer has the
+/// states so far.
 pub fn sample_watched(
     design: &Design,
     rates: &Rates,
@@ -204,7 +206,7 @@ fn binomial(count: u64, chance: f64, choices: &mut Choices) -> u64 {
     }
 }
 
-/// So many different numbers below `count` (R. Floyd's method).
+/// A number of distinct integers below `count` (R. Floyd's method).
 fn distinct(count: u64, many: u64, choices: &mut Choices, mut each: impl FnMut(u64)) {
     let mut chosen = std::collections::BTreeSet::new();
     for top in count - many..count {

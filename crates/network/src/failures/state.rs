@@ -1,7 +1,9 @@
-//! A network with several parts failed at once: who is cut off, who is stranded, and what bandwidth is left.
+//! A network with several parts failed at once: disconnected devices, stranded devices, and remaining
+//! bandwidth.
 //!
-//! Responsible for: any set of failed NICs, links and switches of a folded Clos network, each by its number, worked out from shares of
-//! capacity. For one part it gives what [`super::classes`] says of its class. Refuses other families, and the time until routes are withdrawn.
+//! Responsible for: any set of failed NICs, links and switches of a folded Clos network, each by its number,
+//! computed from shares of capacity. For one part the result is that of its class in [`super::classes`].
+//! Excludes other families, and the time until routes are withdrawn.
 //!
 //! Numbers run from 0: NICs by device; links between NIC and leaf by device and then plane; switches and links above by plane, fabric,
 //! and then from the first leaf on.
@@ -37,7 +39,7 @@ pub struct Range {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct State {
-    /// Devices whose own NIC reaches nobody.
+    /// Devices with a disconnected NIC.
     pub cut_off: Vec<Range>,
     /// Devices that their domain cannot help either: the step cannot finish.
     pub stranded: Vec<Range>,
@@ -45,7 +47,7 @@ pub struct State {
     pub is_connected: bool,
     /// Share of bandwidth that the most affected device keeps on its own NIC.
     pub kept_alone: f64,
-    /// Share that it keeps when one neighbour carries its traffic beside its own.
+    /// Remaining share if one neighbour also carries its traffic.
     pub kept_neighbour: f64,
     /// Share that the most affected domain keeps over all of its NICs.
     pub kept_spread: f64,
@@ -67,7 +69,7 @@ impl State {
     }
 }
 
-/// A network whose states are asked for: who stands under which leaf, both ways round.
+/// A network for state queries: the map of devices to leaves and back.
 #[derive(Debug)]
 pub struct States<'a> {
     design: &'a Design,
@@ -78,7 +80,8 @@ pub struct States<'a> {
     under: BTreeMap<(u32, u32), Vec<u32>>,
     /// Domains with a device in each pod of each fabric.
     pods: BTreeMap<(u32, u32), BTreeSet<u32>>,
-    /// Of these one for each manner of lying in pods: what happens above leaves happens to all of a manner alike.
+    /// One of these for each placement in pods: failures above leaves affect all domains of a placement
+    /// equally.
     manners: BTreeMap<(u32, u32), BTreeSet<u32>>,
 }
 
@@ -158,7 +161,7 @@ impl<'a> States<'a> {
         }
     }
 
-    /// What is left when these parts fail. A number that no part has is ignored; [`Self::count`] says which there are.
+    /// The state after these parts fail. Unknown numbers are ignored; [`Self::count`] is the number of parts.
     pub fn state(&self, failed: &[Part]) -> State {
         self.left(failed).0
     }
@@ -273,8 +276,8 @@ impl<'a> States<'a> {
         }
     }
 
-    /// Domains to look at: every one with a NIC, link or leaf lost; and of those that lost something above their leaves alone one of each
-    /// manner of lying in pods, unless a pod is cut off, whose devices are all told.
+    /// Domains to check: all with a lost NIC, link or leaf; and one per placement in pods of those with
+    /// losses above their leaves only, unless a pod is disconnected.
     fn touched(&self, lost: &Lost) -> BTreeSet<u64> {
         let size = self.design.domain.size;
         let mut domains: BTreeSet<u64> = lost.nics.iter().map(|device| device / size).collect();
@@ -458,7 +461,7 @@ mod tests {
         assert_eq!(state.cut_off, [Range { first: 0, last: 2 }, Range { first: 5, last: 7 }]);
         let all = states.state(&nics(&[0, 1, 2, 3]));
         assert_eq!((all.stranded.as_slice(), all.is_connected), (&[Range { first: 0, last: 3 }][..], false));
-        // The same NICs of a Clos, which joins rails, leave everybody joined.
+        // With the same failed NICs, a Clos, which connects rails, stays connected.
         let clos = design(Kind::Clos, 64, 4, 16, Routing::Ecmp);
         assert!(States::new(&clos).expect("a Clos").state(&nics(&[0, 1, 2, 5, 6, 7])).is_connected);
     }

@@ -1,12 +1,15 @@
 //! Max-min fair rates of the flows that are under way, kept up to date as flows come and go.
 //!
-//! Responsible for: progressive filling (Bertsekas and Gallager, Data Networks, section 6.5.2: raise all rates together, freeze the flows of
-//! each link as it fills), solved again only for the flows that a change affects. Refuses to know time and bytes.
+//! Responsible for: progressive filling (Bertsekas and Gallager, Data Networks, section 6.5.2: raise all
+//! rates together, freeze the flows of each link as it fills), solved again only for the flows that a change
+//! affects. Independent of time and bytes.
 //!
-//! **Which flows.** Rates are max-min fair if and only if every flow has a *bottleneck*: a full link on its route on which no flow is faster
-//! (the same section). A change leaves most bottlenecks in place. Flows that have none any more are chosen; the chosen fill what the
-//! others leave; then the bottlenecks of all flows on the links of the chosen are looked at again, and whoever lost one, or is faster
-//! than a chosen flow at the bottleneck of that flow, is chosen as well, until all have one. So the result is that of solving for all.
+//! **Which flows.** Rates are max-min fair if and only if every flow has a *bottleneck*: a full link on its
+//! route on which no flow is faster (the same section). A change leaves most bottlenecks in place. Flows
+//! without a bottleneck are selected. The selected flows fill the remaining capacity. Then the bottlenecks of
+//! all flows on their links are checked again. A flow is also selected if it lost its bottleneck, or is
+//! faster than a selected flow at the bottleneck of that flow. This repeats until all have one, so the result
+//! is the full solution.
 
 mod filling;
 
@@ -20,9 +23,9 @@ pub struct Slot(pub u32);
 
 /// Rates and capacities that differ by less are equal: sums are rounded.
 const EQUAL: f64 = 1e-11;
-/// After so many rounds of choosing, all flows that a change can reach are chosen.
+/// Number of selection rounds after which all reachable flows are selected.
 const ROUNDS: u32 = 12;
-/// And where one in so many flows is chosen: choosing costs more than solving for all then.
+/// Share of selected flows above which a full solution is cheaper.
 const MANY: usize = 6;
 /// Solutions without choosing after one that reached far.
 const FAR: u32 = 255;
@@ -38,7 +41,7 @@ struct Passage {
     at: Vec<u32>,
 }
 
-/// What a solution knows of a flow, beside its rate.
+/// State of a flow in a solution, except its rate.
 #[derive(Clone, Copy, Debug)]
 struct State {
     /// Bytes a second before the solution.

@@ -1,9 +1,9 @@
 //! When each flow under way ends at its present rate, and which ends next.
 //!
-//! Responsible for: times that change often, most of them without ever being the next. Refuses to know rates.
+//! Responsible for: times that change often and are rarely the next. Independent of rates.
 //!
-//! A tournament tree over slots: each inner node has the earliest time below it. Many changes at once are written into the leaves and the
-//! tree is built anew; a queue would keep an entry for every change.
+//! A tournament tree over slots: each inner node has the earliest time below it. Many changes at once are
+//! written into the leaves and the tree is rebuilt; a queue would keep an entry for every change.
 
 /// Times by slot; infinite where nothing ends.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ impl Ends {
             let old = self.leaves();
             tree[leaves..leaves + old].copy_from_slice(&self.tree[old..]);
             self.tree = tree;
-            // Whatever was settled is to be settled in the new tree.
+            // Settled entries stay settled in the new tree.
             self.changed = (0..old as u32).collect();
         }
         let at = self.leaves() + index;

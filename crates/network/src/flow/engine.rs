@@ -1,8 +1,8 @@
-//! What happens between the first and the last byte: events of a fluid simulation.
+//! Event loop of the fluid simulation.
 //!
-//! Responsible for: starting messages when a program says so, their latency, their progress at changing rates, and the end of each.
-//! A message first waits for the latency of its route, then flows at its max-min fair rate (SimGrid's CM02 without TCP's
-//! corrections). Refuses to know why messages are sent.
+//! Responsible for: starting messages when a program says so, their latency, their progress at changing
+//! rates, and the end of each. A message first waits for the latency of its route, then flows at its max-min
+//! fair rate (SimGrid's CM02 without TCP's corrections). Independent of the purpose of messages.
 
 use super::allocator::{Allocator, Slot};
 use super::ends::Ends;
@@ -20,9 +20,9 @@ pub struct Flow {
     pub from: u32,
     /// The receiver.
     pub to: u32,
-    /// What is sent, in bytes; a flow without end (a neighbour's job) is infinite, and nobody waits for it.
+    /// Size in bytes; infinite for background traffic, which has no dependents.
     pub bytes: f64,
-    /// Whatever the program wants to know it by.
+    /// Identifier set by the program.
     pub tag: u64,
 }
 
@@ -45,7 +45,7 @@ pub trait Traffic {
     /// The first messages.
     fn begin(&mut self, start: &mut Start);
 
-    /// Seconds since the start of whatever arrives next.
+    /// Time of the next arrival, in seconds since the start.
     fn clock(&mut self, _now: f64) {}
 
     /// A message has arrived; what it lets start.
@@ -70,10 +70,10 @@ pub trait Traffic {
         tag
     }
 
-    /// Goes around so many more times without sending anything.
+    /// Skips a number of laps without sending.
     fn skip(&mut self, _laps: u64) {}
 
-    /// What a message under way is called after so many laps were skipped.
+    /// Identifier of an active message after skipped laps.
     fn renamed(&self, tag: u64, _laps: u64) -> u64 {
         tag
     }

@@ -1,7 +1,8 @@
 //! Collectives as programs of messages.
 //!
-//! Responsible for: which rank sends what to whom and what it waits for, for the algorithms of `docs/concepts/flow-model.md`. The rank
-//! numbers are those of the network's devices. Refuses to choose an algorithm.
+//! Responsible for: messages between ranks and their dependencies, for the algorithms of
+//! `docs/concepts/flow-model.md`. The rank numbers are those of the network's devices. Does not choose an
+//! algorithm.
 
 use super::engine::{Flow, Lap, Start, Traffic};
 
@@ -39,8 +40,8 @@ impl<I: Iterator<Item = Vec<Flow>>> Traffic for Phases<I> {
     }
 }
 
-/// A ring: rank `i` sends to rank `i + 1` so many steps; it begins a step when its message of the step before has left and its
-/// neighbour's of the step before has come.
+/// A ring: rank `i` sends to rank `i + 1` for a number of steps; a step begins after the previous message was
+/// sent and that of the neighbour was received.
 #[derive(Clone, Debug)]
 pub struct Ring {
     ranks: Vec<u32>,

@@ -78,7 +78,7 @@ pub(crate) fn ticks(most: f64, count: usize) -> Vec<f64> {
     (0..=last).map(|n| f64::from(n) * step).collect()
 }
 
-/// A tick as text, without digits that say nothing.
+/// A tick label without insignificant digits.
 pub(crate) fn label(value: f64) -> String {
     let text = if value.abs() >= 1000.0 { format!("{value:.0}") } else { format!("{value:.4}") };
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }

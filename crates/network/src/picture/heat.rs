@@ -1,7 +1,8 @@
-//! Who sends how much to whom, as a square of shades on a logarithmic scale.
+//! Traffic matrix as a heat map on a logarithmic scale.
 //!
-//! Responsible for: cells that are given by a function of (sender, receiver), one shade for each decade. Cells of equal shade in a row are one
-//! mark, so that thousands of devices stay a small file. Refuses more cells than a page has pixels: callers choose a stretch of devices.
+//! Responsible for: cells that are given by a function of (sender, receiver), one shade for each decade.
+//! Cells of equal shade in a row are one mark, so that thousands of devices stay a small file. Rejects more
+//! cells than pixels: callers choose a range of devices.
 
 use super::letters::{HIGH, Sheet, wide};
 use super::{escape, open};
@@ -23,7 +24,7 @@ pub struct Heat<'a> {
 
 /// Cells along a side at most.
 const MOST: u32 = 1024;
-/// Powers of ten below the most that differ in shade: a few bytes beside gigabytes would leave nothing for what matters.
+/// Decades below the maximum with distinct shades.
 const DECADES: i32 = 6;
 /// Pixels along a side, about.
 const PIXELS: u32 = 1024;
@@ -231,7 +232,7 @@ mod tests {
         assert_eq!((width, height), (1024 + LEFT + RIGHT, 1024 + TOP + BOTTOM));
         assert_eq!(pixels.rgb.len(), width * height * 3);
         let at = |i: usize, j: usize| pixels.rgb[((TOP + i * 256) * width + LEFT + j * 256) * 3];
-        // Ranks stand above the square, and the scale beside it has the darkest shade at its top.
+        // Ranks are above the square; the colour scale has the darkest shade at the top.
         let above = &pixels.rgb[(TOP - 20) * width * 3..(TOP - 12) * width * 3];
         assert!(above.chunks(3).skip(LEFT).any(|pixel| pixel == INK));
         assert_eq!(pixels.rgb[((TOP + 2) * width + LEFT + 1024 + 22) * 3], at(2, 3));

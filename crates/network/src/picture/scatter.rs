@@ -14,9 +14,9 @@ pub struct Dot {
     pub x: f64,
     /// Up.
     pub y: f64,
-    /// What it is, for whoever hovers.
+    /// Its title.
     pub name: String,
-    /// Whether it is filled and joined to the others of its series that are.
+    /// Whether it is filled and connected to the filled ones of its series.
     pub matters: bool,
 }
 
@@ -94,7 +94,7 @@ pub fn scatter(chart: &Scatter) -> String {
             let name = escape(&dot.name);
             let (cx, cy) = (x(dot.x), y(dot.y));
             let style = format!("fill=\"{fill}\" stroke=\"var(--s{colour})\"");
-            // Shapes differ beside colours.
+            // Shapes differ in addition to colours.
             let mark = match index % 3 {
                 0 => format!("<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"4\" {style}>"),
                 1 => format!(

@@ -7,7 +7,7 @@ use crate::bill::savings::{self, Parts};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
-/// Counts of a folded Clos, or of several beside each other.
+/// Counts of one or several folded Clos networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
@@ -21,7 +21,8 @@ pub struct Counts {
     pub transceivers: u64,
 }
 
-/// The fewest tiers that join so many devices without blocking: `k`, `k^2 / 2`, `k^3 / 4` for 1, 2, 3.
+/// Minimum number of tiers for a non-blocking network of a number of devices: `k`, `k^2 / 2`, `k^3 / 4` for
+/// 1, 2, 3.
 fn tiers(devices: u64, radix: u64) -> Result<u64, Problem> {
     let most = [radix, radix.saturating_mul(radix) / 2, radix.saturating_pow(3) / 4];
     most.iter().position(|&most| devices <= most).map(|tier| tier as u64 + 1).ok_or_else(|| {
@@ -33,7 +34,7 @@ fn tiers(devices: u64, radix: u64) -> Result<u64, Problem> {
     })
 }
 
-/// Switches of a Clos of so many tiers: `N / k`, `3 N / k`, `5 N / k`, in whole switches.
+/// Switches of a Clos by number of tiers: `N / k`, `3 N / k`, `5 N / k`, in whole switches.
 fn switches(devices: u64, radix: u64, tiers: u64) -> u64 {
     (devices * (2 * tiers - 1)).div_ceil(radix)
 }

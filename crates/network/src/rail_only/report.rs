@@ -39,7 +39,7 @@ pub struct WorkloadRow {
     pub optimum: f64,
     /// The same by numerical search.
     pub optimum_by_search: f64,
-    /// Figure 3: who talks to whom.
+    /// Figure 3: communicating pairs.
     pub traffic: Traffic,
     /// Share of pairs that exchange nothing.
     pub silent_pairs: f64,
@@ -107,7 +107,7 @@ pub struct ForwardingRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RailOnlyReport {
-    /// Every claim beside what comes out here.
+    /// Every claim with its reproduced value.
     pub targets: Vec<Target>,
     /// Figures 3 to 5.
     pub workloads: Vec<WorkloadRow>,
@@ -123,7 +123,7 @@ pub struct RailOnlyReport {
     pub forwarding: Vec<ForwardingRow>,
 }
 
-/// Computes everything anew.
+/// Computes all values.
 pub fn report() -> Result<RailOnlyReport, Problem> {
     let price_ratios = vec![1.0, 1090.0 / 659.0, cost::PAPER_RATIO, 700.0 / 195.0, 5.0];
     Ok(RailOnlyReport {

@@ -1,7 +1,8 @@
-//! Every number that the paper states beside the number that comes out here.
+//! Every number of the paper with its reproduced value.
 //!
-//! Responsible for: computing each claim of `catalog/network/rail_only_targets.csv` anew and judging it by its tolerance. Rows that cannot
-//! be met stay in the table with the reason. Refuses to bend: the plain model comes first, documented variants stand beside it.
+//! Responsible for: computing each claim of `catalog/network/rail_only_targets.csv` and comparing it with its
+//! tolerance. Rows that cannot be reproduced stay in the table with the reason. The plain model comes first;
+//! variants are documented separately.
 
 use super::time::{ideal, iteration, optimum, relative_performance};
 use super::traffic::traffic;
@@ -18,7 +19,7 @@ pub struct Claim {
     pub id: String,
     /// In words.
     pub claim: String,
-    /// What the paper says.
+    /// The value in the paper.
     pub paper: Option<f64>,
     /// The unit of it.
     pub unit: String,
@@ -130,7 +131,7 @@ fn judge(claim: Claim) -> Target {
     Target { claim, here, variants, variant_names, error, status }
 }
 
-/// The plain model and what may stand beside it.
+/// The plain model and its variants.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Variant {
     Plain,

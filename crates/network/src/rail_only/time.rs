@@ -189,7 +189,7 @@ mod tests {
     }
 
     proptest! {
-        /// (11) T(K) - T_ideal = 2 P e (1/K - 1/N)(1/B_S - 1/B_F), whatever the model-parallel group.
+        /// (11) T(K) - T_ideal = 2 P e (1/K - 1/N)(1/B_S - 1/B_F), for any model-parallel group.
         #[test]
         fn distance_from_the_ideal(p in any()) {
             let rails = 1.0 / p.network.get() - 1.0 / p.scale_up.get();

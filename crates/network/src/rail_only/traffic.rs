@@ -1,4 +1,4 @@
-//! Who sends how much to whom in an iteration (figures 3 and 4).
+//! Traffic of an iteration (figures 3 and 4).
 //!
 //! Responsible for: partners and bytes of each class of pairs, shares of silent pairs and of bytes inside domains. Numbering is contiguous:
 //! rank in domain = device mod K, model-parallel groups are blocks of N_M. Refuses to draw.
@@ -25,7 +25,7 @@ impl Class {
     }
 }
 
-/// The traffic of one accelerator; all accelerators are alike.
+/// The traffic of one accelerator; all are equivalent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {

@@ -1,6 +1,8 @@
-//! Many flows as few: those that always go at the same rate are one, and so are the links that they load alike.
+//! Aggregates equivalent flows and links: flows that always have the same rate are one, and so are the links
+//! that they load equally.
 //!
-//! Responsible for: the smallest network that gives every flow the rate which it has in the large one. Refuses to move anything.
+//! Responsible for: the smallest network in which every flow has its rate of the full network. Does not
+//! simulate.
 //!
 //! **Why this is exact.** Colour flows and links such that flows of one colour cross equally many links of every colour with equal
 //! shares, and links of one colour have equal capacity and are crossed by equally many flows of every colour (an equitable
@@ -10,8 +12,9 @@
 //! each colour, loading one link of each colour by the sum of its colour there, has them. When all flows of a colour end together,
 //! what is left is equitable again. Tests hold this to the full network.
 //!
-//! Where nothing is symmetric (hashes collide, a part is broken) there are too many colours to simulate a long step. Then members of
-//! a class are made to keep step with their slowest, which is an approximation and said to be one ([`Bundle::alike`]).
+//! Where nothing is symmetric (hashes collide, a part is broken) there are too many colours to simulate a
+//! long step. Then all members of a class have the rate of their slowest, an approximation that is reported
+//! as such ([`Bundle::alike`]).
 
 use super::class::{Block, Class, Edge};
 use super::rows::{self, Load};
@@ -45,7 +48,7 @@ pub struct Bundle {
     pub classes: Vec<Vec<u32>>,
     /// Capacities of its rows.
     rows: Vec<f64>,
-    /// Whether the groups of each class are alike to the network, so that they keep step of themselves.
+    /// Whether the groups of each class are equivalent in the network, so that they have equal rates.
     pub alike: Vec<bool>,
     /// Whether each class goes through third groups, where routing chooses.
     pub detours: Vec<bool>,
@@ -118,7 +121,7 @@ impl Bundle {
             alike: per_class.iter().map(|colours| *colours <= 1).collect(),
             detours: vec![false; classes],
         };
-        // Too many colours of any class that shares links would drag the others along, so each class decides for itself.
+        // Each class decides separately, because too many colours of one class would affect the others.
         let mut unit_of: BTreeMap<(u32, u64), usize> = BTreeMap::new();
         let mut of_unit: Vec<Vec<usize>> = Vec::new();
         for (member, (class, colour)) in members.class.iter().zip(colours).enumerate() {

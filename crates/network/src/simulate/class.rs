@@ -1,11 +1,11 @@
 //! Exchanges of one kind as flows, one for each group.
 //!
-//! Responsible for: the pairs of every group, and the time that they take when nothing but the devices' own ports limits them. Refuses
-//! to know links.
+//! Responsible for: the pairs of every group, and their time limited only by the ports of the devices.
+//! Independent of links.
 //!
-//! A ring passes pieces on, so its slowest edge sets the pace of all: its edges are one flow that takes a share of every link it
-//! crosses. So are the pairs of an all-to-all, which ends with its slowest. Whoever wants the messages one by one has
-//! [`crate::flow::program`]; on fabrics without contention both take the same time but for latency.
+//! The slowest edge of a ring determines its rate: its edges are one flow that takes a share of every link it
+//! crosses. So are the pairs of an all-to-all, which ends with its slowest. [`crate::flow::program`] has the
+//! individual messages; without contention both have the same time except for latency.
 
 use super::lattice;
 use crate::topology::{Design, Fabric};
@@ -55,9 +55,9 @@ pub struct Class {
     pub blocks: Vec<Vec<Block>>,
     /// Seconds for the members' bytes when only their own ports limit them.
     pub ideal: f64,
-    /// Messages that follow each other: the latency is that of so many ways.
+    /// Sequential messages: the latency is that of this number of routes.
     pub steps: f64,
-    /// Whether groups stay apart even where no two are alike: nobody waits for the slowest of them, as with other jobs.
+    /// Whether groups are independent even if they are not equivalent, as for other jobs.
     pub apart: bool,
 }
 
@@ -68,7 +68,7 @@ impl Class {
         Self { name: name.into(), members, blocks: Vec::new(), ideal, steps, apart: false }
     }
 
-    /// One call of an exchange by all of its groups; of some of its stages if these are said.
+    /// One call by all groups, or by those of some stages.
     pub fn of(exchange: &Exchange, numbering: &Numbering, stage: Option<u32>, design: &Design) -> Self {
         let per_stage = exchange.groups.per_stage();
         let is_meant = |group: u64| {
@@ -83,7 +83,8 @@ impl Class {
         Self::among(exchange, groups, design)
     }
 
-    /// One call of an exchange by groups of any devices, whatever the groups of the exchange itself are; all groups have equal size.
+    /// One call of an exchange by groups of any devices, independent of its own groups; all groups have equal
+    /// size.
     pub fn among(exchange: &Exchange, groups: impl IntoIterator<Item = Vec<u32>>, design: &Design) -> Self {
         let (mut members, mut blocks) = (Vec::new(), Vec::new());
         for ranks in groups {

@@ -51,7 +51,8 @@ fn equal_way(wiring: &Wiring, from: u32, to: u32, label: u64, usual: &Route) -> 
     if wiring.topology.design.routing.is_spread() {
         return spread_anew(wiring, from, to, usual);
     }
-    // Each route of the connection is drawn anew; ports without any that is whole leave their part to the others.
+    // Each route of the connection is hashed again; ports without an intact route pass their share to the
+    // others.
     let hashed = wiring.hashed();
     let drawn = |draw: &Draw| {
         (0..=DRAWS).find_map(|again| {
@@ -64,7 +65,7 @@ fn equal_way(wiring: &Wiring, from: u32, to: u32, label: u64, usual: &Route) -> 
     (!routes.is_empty()).then(|| wiring.plain(&Route::evenly(routes)))
 }
 
-/// The way of a message over the NICs of its own two ends, past whatever is broken beyond them.
+/// The route of a message over the NICs of its endpoints, around failed parts beyond them.
 pub(super) fn own_way(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<Way> {
     let usual = wiring.topology.route(from, to, label)?;
     if wiring.is_whole(&usual) {

@@ -39,13 +39,13 @@ pub struct Together {
     pub duration: Seconds,
     /// Flows that were simulated for all of them.
     pub flows: usize,
-    /// How busy links were.
+    /// Utilization of links.
     pub layers: Vec<LayerLoad>,
 }
 
-/// What one call of each of some exchanges takes on a network when all groups of all of them start at once. Rank `n` runs on device
-/// `n`. Every flow has its max-min fair rate; groups that are alike are simulated once (`super::bundle`). Fails when ranks are
-/// cut off.
+/// Time of one call of each kind of communication on a network, if all groups start at the same time. Rank
+/// `n` runs on device `n`. Every flow has its max-min fair rate; equivalent groups are simulated once
+/// (`super::bundle`). Fails if ranks are disconnected.
 pub fn exchange_time(
     wiring: &Wiring,
     numbering: &Numbering,

@@ -1,13 +1,14 @@
 //! Collectives on a torus: gathers and reductions along all dimensions at once, both ways around each ring.
 //!
-//! Responsible for: which neighbours exchange how much. Refuses to find ways between them (`topology::ways` does) and everything that is
-//! the same on any network (messages, an all-to-all).
+//! Responsible for: bytes between neighbours. Excludes routes (`topology::ways`) and communication that is
+//! equal on any network (messages, all-to-all).
 //!
-//! A group whose members fill a grid cuts its bytes into parts. Each part goes around one dimension after the other, forwards or backwards, and
-//! parts take the dimensions in different orders such that all of them carry alike. That can always be done: over dimensions of `e` members
-//! those of a set `A` must carry at least nothing and can carry up to `1 - 1/prod e` of the bytes, more than their equal share of `1 - 1/n`. So each
-//! neighbour gets `V (n - 1) / n / (2 D)` in D dimensions, the bound of a device's own links (bucket algorithms: E. Chan et al., Concurrency
-//! and Computation 19, 2007; P. Sack and W. Gropp, 2015).
+//! A group whose members fill a grid cuts its bytes into parts. Each part goes around one dimension after the
+//! other, forwards or backwards, and parts take the dimensions in different orders such that all dimensions
+//! carry equal load. That can always be done: over dimensions of `e` members those of a set `A` must carry at
+//! least nothing and can carry up to `1 - 1/prod e` of the bytes, more than their equal share of `1 - 1/n`.
+//! So each neighbour gets `V (n - 1) / n / (2 D)` in D dimensions, the bound of a device's own links (bucket
+//! algorithms: E. Chan et al., Concurrency and Computation 19, 2007; P. Sack and W. Gropp, 2015).
 
 use super::class::Edge;
 use crate::topology::torus::Torus;

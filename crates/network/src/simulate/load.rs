@@ -1,6 +1,6 @@
-//! How busy links were.
+//! Utilization of links.
 //!
-//! Responsible for: what each layer carried, and its busiest link. Refuses to say why.
+//! Responsible for: the load of each layer, and its busiest link.
 
 use super::bundle::Bundle;
 use super::part::layer_name;
@@ -80,7 +80,7 @@ fn of_links(wiring: &Wiring, carried: &[f64], time: Seconds) -> Vec<LayerLoad> {
         layer.links += together;
         layer.used += together * usize::from(busy > 0.0);
         layer.mean += busy * together as f64;
-        // Alike but for rounding is alike: the first is named.
+        // Links that differ only by rounding are equal: the first is reported.
         if busy > layer.busiest * (1.0 + 1e-9) {
             layer.busiest = busy;
             *at = link;

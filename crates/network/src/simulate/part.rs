@@ -1,7 +1,7 @@
-//! Parts of a network that can fail, by the names that people give them.
+//! Names of network parts that can fail.
 //!
-//! Responsible for: reading `leaf:3`, `nic:17` or `link:leaf-spine:5`, and saying which cables go with a part. Refuses to find ways
-//! around them.
+//! Responsible for: reading `leaf:3`, `nic:17` or `link:leaf-spine:5`, and the cables of a part. Does not
+//! find detours.
 
 use crate::topology::{Layer, LinkId, Node, NodeId, Topology};
 use railwright_spec::human;

@@ -1,18 +1,20 @@
-//! Who carries the messages of a NIC that lost some or all of its ports.
+//! Recovery of messages of a NIC with failed ports.
 //!
-//! Responsible for: the way of such a message under the recovery that `network failures` prices ([`Recovery`]), so that both commands give
-//! one answer. Refuses parts beyond the NIC's own ports; the equal ways past those are `detour`'s.
+//! Responsible for: the route of such a message under the recovery of `network failures` ([`Recovery`]), so
+//! that both commands agree. Excludes failures beyond the ports of the NIC: see `detour`.
 //!
-//! **Spread.** A domain of K devices whose NICs keep the shares `c_1 .. c_K` of their ports keeps `k = sum c / K` of its bandwidth, and so
-//! does each of its devices. A device's own NIC carries `min(1, c / k)` of each of its messages. The rest goes through the domain to the
-//! other NICs in proportion to `max(0, c_j / k - 1)`, what each has left beside its own messages, and along the rail of that NIC to its
-//! like in the receiver's domain. When all devices send alike, every NIC then takes `1 / k` times as long as a whole one: the
-//! `kept_spread` of `failures`. A device that sends alone gets no more than `k` of its NIC either; otherwise one that lost its NIC would
-//! be faster than before, over seven others. Where ports of one plane are few, as on an oversubscribed tree, an exchange may do better without
-//! a NIC that lost some of its ports; then it leaves it alone.
+//! **Spread.** A domain of K devices whose NICs keep the shares `c_1 .. c_K` of their ports keeps `k = sum c
+//! / K` of its bandwidth, and so does each of its devices. A device's own NIC carries `min(1, c / k)` of each
+//! of its messages. The rest goes through the domain to the other NICs in proportion to `max(0, c_j / k -
+//! 1)`, their capacity beyond their own messages, and along the rail of that NIC to its like in the
+//! receiver's domain. If all devices send equally, every NIC then takes `1 / k` times as long as a whole one:
+//! the `kept_spread` of `failures`. A device that sends alone gets no more than `k` of its NIC either;
+//! otherwise one that lost its NIC would be faster than before, over seven others. Where ports of one plane
+//! are few, as on an oversubscribed tree, an exchange may do better without a NIC that lost some of its
+//! ports; then it leaves it alone.
 //!
-//! **Neighbour.** A NIC without any port is replaced by one other, and its device gets no more than when that one sends for itself, too;
-//! what has a port left goes on by itself. **Alone.** Nobody helps.
+//! **Neighbour.** A NIC without any port is replaced by one other, and its device gets no more than when that
+//! one sends for itself, too; a device with a remaining port uses it. **Alone.** No other NIC helps.
 
 use super::detour::{own_way, through_domain, weighed};
 use super::wiring::{Way, Wiring};
@@ -173,7 +175,7 @@ impl Lost {
         let share = if own.is_some() { gates[0].own().min(gates[1].own()) } else { 0.0 };
         let mut others: Vec<(Way, f64)> = Vec::new();
         for place in (0..size).filter(|_| share < 1.0) {
-            // What the NICs of this place have left beside their own messages; a domain that lost nothing gives what the other sends.
+            // Spare capacity of the NICs of this domain; an intact domain provides what the other sends.
             let surplus = [ends.0, ends.1].map(|end| {
                 let gate = self.gate(end / size * size + place, size);
                 if gate.domain < 1.0 { (gate.kept / gate.domain - 1.0).max(0.0) } else { f64::INFINITY }

@@ -1,7 +1,7 @@
-//! Which flows and which links are alike.
+//! Equivalence of flows and of links.
 //!
-//! Responsible for: colour refinement of flows and links, and leaving out links that can never be the ones that limit. Refuses to
-//! know what a flow is.
+//! Responsible for: colour refinement of flows and links, and removal of links that can never be a
+//! bottleneck. Independent of the meaning of flows.
 
 use crate::topology::mix;
 use std::collections::BTreeMap;
@@ -22,9 +22,9 @@ fn distinct(colours: &[u64], scratch: &mut Vec<u64>) -> usize {
     scratch.len()
 }
 
-/// The coarsest colours of flows under which flows of one colour, starting from those of `start`, meet alike links alike: see the
-/// proof in [`super::bundle`]. Colours are 64-bit hashes of what a flow meets, so two that differ could fall together once in
-/// 10^7 networks of a million flows.
+/// The coarsest colours of flows under which flows of one colour, starting from those of `start`, cross
+/// equivalent links equally: see the proof in [`super::bundle`]. Colours are 64-bit hashes of the links of a
+/// flow; a collision is expected once in 10^7 networks of a million flows.
 pub(super) fn refine(loads: &[Vec<(u32, f64)>], start: &[u32], capacities: &[f64]) -> Vec<u64> {
     let mut flows: Vec<u64> = start.iter().map(|class| mix(u64::from(*class))).collect();
     let mut links: Vec<u64> = capacities.iter().map(|capacity| mix(capacity.to_bits())).collect();
@@ -56,8 +56,8 @@ pub(super) fn refine(loads: &[Vec<(u32, f64)>], start: &[u32], capacities: &[f64
     }
 }
 
-/// Capacities of the links that can limit somebody, and each flow's loads on these. Links that the same flows load in the same
-/// proportions or less are left out: they are never the first to fill.
+/// Capacities of possible bottleneck links, and the load of each flow on them. Links that the same flows load
+/// equally or less are omitted: they are never the first to fill.
 pub(super) fn few(loads: &[Load<'_>], capacities: &[f64]) -> (Vec<f64>, Vec<Vec<(u32, f64)>>) {
     // By link: the flows in order, each with its load over the capacity.
     let mut starts = vec![0_u32; capacities.len() + 1];

@@ -23,7 +23,7 @@ pub enum Work {
         /// At ideal speed.
         amount: Seconds,
     },
-    /// An exchange that never ends and that nobody waits for.
+    /// Endless communication without dependents.
     Endless {
         /// The class's number in the bundle.
         class: u32,
@@ -86,8 +86,8 @@ impl Script {
         self.play_watched(bundle, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// The same for somebody who watches: `watch` is told now and then how many tasks have ended, and may end it, which is a problem: half a
-    /// step is no answer.
+    /// Cancellable variant: `watch` receives the number of finished tasks. Cancellation is a problem, because
+    /// half a step is not a result.
     pub fn play_watched(
         &self,
         bundle: &Bundle,
@@ -202,7 +202,7 @@ impl Traffic for Player<'_> {
     fn arrived(&mut self, tag: u64, start: &mut Start) {
         let task = tag as usize;
         self.missing[task] -= 1;
-        // Whatever is under way arrives; nothing is begun any more.
+        // Active messages arrive; no new ones start.
         if self.missing[task] > 0 || self.is_stopped {
             return;
         }

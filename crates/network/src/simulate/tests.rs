@@ -47,7 +47,7 @@ pub(super) enum Shape {
     Next,
 }
 
-/// An exchange of all groups of `n` ranks at a stride that tile so many ranks.
+/// Communication of all groups of `n` ranks at a stride that tile a number of ranks.
 pub(super) fn exchange(world: u64, shape: Shape, n: u64, stride: u64, bytes: f64) -> (Numbering, Exchange) {
     let numbering = Numbering::pipeline_outermost(1, world);
     let (kind, algorithm) = match shape {
@@ -206,7 +206,7 @@ fn rails_carry_what_they_should() {
     near(class_time(&slow, &[forwarded]).expect("joined").exchanges[0].slowdown, 2.0, 1e-9);
 }
 
-/// What nobody waits for does not go at its slowest member's pace, however few colours a class may have.
+/// Communication without dependents does not have the rate of its slowest member, even with few colours.
 #[test]
 fn other_jobs_are_never_merged() {
     let spec = DesignSpec { routing: Some(Routing::Ecmp), ..spec(Kind::RailOptimized, 256, 8, 32) };

@@ -78,7 +78,7 @@ pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId,
     }
     let before = tree.design.forwarding != Forwarding::After;
     let is_member = |device: u64| members.binary_search(&(device as u32)).is_ok();
-    // Each domain's devices at the places that anybody has.
+    // Devices of each domain at all used positions.
     for (&number, &here) in &of_domain {
         for (&place, &there) in &of_place {
             let device = number * tree.size + place;

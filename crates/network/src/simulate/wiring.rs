@@ -1,11 +1,12 @@
-//! A network as it stands today: its topology, what of it is broken, and the ways that are left.
+//! A network with failed parts: topology, failures and remaining routes.
 //!
-//! Responsible for: the links of every message with their shares, past whatever is broken, and for telling devices that nothing
-//! joins any more. Refuses to know what is sent.
+//! Responsible for: the links of every message with their shares, around failed parts, and reports of
+//! disconnected devices. Independent of message content.
 //!
-//! A message whose usual way is whole takes it. One whose NIC lost ports goes where the recovery says that `failures` prices as well
-//! ([`super::recovery`]). One that meets another broken part goes, in this order, over the equal ways that are left (packets spread
-//! anew, hashes drawn again), over other NICs of its scale-up domain, or over a longer way (dragonfly, torus).
+//! A message uses its normal route if that is intact. If its NIC lost ports, it uses the recovery that
+//! `failures` also prices ([`super::recovery`]). Around other failed parts it uses, in this order, the
+//! remaining equal routes (packets sprayed again, hashes redrawn), other NICs of its scale-up domain, or a
+//! longer route (dragonfly, torus).
 
 use super::detour;
 use super::part::Part;
@@ -31,7 +32,7 @@ pub struct Way {
 pub struct Wiring {
     /// The network when whole.
     pub topology: Topology,
-    /// What is broken, as it was said.
+    /// Failed parts, as specified.
     pub failed: Vec<Part>,
     /// Who carries the traffic of NICs that lost ports.
     recovery: Recovery,
@@ -64,7 +65,8 @@ fn broken_in(topology: &Topology, failed: &[Part]) -> Result<Vec<bool>, Problem>
 }
 
 impl Wiring {
-    /// A design with so much broken, the domains recovering as by default. Where packets are sprayed over a tree, switches that are alike past what is broken are pooled.
+    /// A design with failed parts and the default recovery. With packet spraying on a tree, switches that
+    /// remain equivalent are pooled.
     pub fn new(design: &Design, failed: &[Part]) -> Result<Self, Problem> {
         if !is_pooled(design) {
             return Self::of(Topology::build(design, Detail::Links)?, failed);
@@ -105,7 +107,7 @@ impl Wiring {
         self
     }
 
-    /// The same with the hash seed that comes so many after its own.
+    /// The same with its hash seed increased by a number.
     pub fn redrawn(&self, draw: u32) -> Result<Self, Problem> {
         let mut design = self.topology.design.clone();
         design.seed = design.seed.wrapping_add(u64::from(draw));
@@ -163,8 +165,8 @@ impl Wiring {
         self.hashed.as_deref().unwrap_or(&self.topology)
     }
 
-    /// What exchanges choose among beside this wiring, and whether it is by detours: the same network by detours alone, and where domains may
-    /// share, the same without the NICs that lost ports.
+    /// Alternatives to this wiring, and whether they use detours: the same network with detours only, and, if
+    /// domains share NICs, without the NICs that lost ports.
     pub(super) fn others(&self) -> Vec<(&Self, bool)> {
         let detours = self.detours.as_deref().map(|wiring| (wiring, true));
         let helps = self.recovery != Recovery::Alone;

@@ -19,7 +19,7 @@ use railwright_spec::quantity::{BytesPerSecond, Seconds};
 /// Larger networks are counted and priced, but no graph is made of them.
 pub const MOST_IN_A_GRAPH: u64 = 1 << 20;
 
-/// How much of a Clos is told apart.
+/// Resolution of the nodes of a Clos.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     /// Every switch and every link.
@@ -28,7 +28,8 @@ pub enum Detail {
     /// The spines of a pod as one node, the cores as one node, and the links of a leaf or a pod upwards as one link of their sum.
     /// This is what packet spraying makes of a healthy tree, with far fewer links.
     Pooled,
-    /// Spines and cores that are alike past broken cables as one node each (`parted`); packets are sprayed.
+    /// Spines and cores that are equivalent despite failed cables are one node each (`parted`); packets are
+    /// sprayed.
     Parted,
 }
 
@@ -39,7 +40,7 @@ pub struct Topology {
     pub design: Design,
     /// Nodes and links.
     pub graph: Graph,
-    /// How much is told apart.
+    /// Resolution.
     pub detail: Detail,
     pub(crate) layout: Layout,
 }

@@ -227,14 +227,14 @@ impl Clos {
         })
     }
 
-    /// Pods of leaves and spines, joined by cores. Pods are alike, as few as the spines' ports below allow; spines of a pod follow
-    /// the rule of two tiers; `cores = pods * spines * spine uplinks / radix`, in the grouping that needs fewest. Without
-    /// oversubscription and with full pods: spines = leaves, cores = leaves / 2 (DGX B200 SuperPOD, 16 to 64 SU). `None` if it does
-    /// not reach.
+    /// Pods of leaves and spines, connected by cores. Pods are equal, as few as the spine ports allow; spines
+    /// of a pod follow the rule of two tiers; `cores = pods * spines * spine uplinks / radix`, in the
+    /// grouping that needs fewest. Without oversubscription and with full pods: spines = leaves, cores =
+    /// leaves / 2 (DGX B200 SuperPOD, 16 to 64 SU). `None` if it does not reach.
     fn three_tiers(request: &Request, split: &Split) -> Result<Option<Self>, Problem> {
         let Some((leaves_per_group, leaves)) = Self::leaves_for(request, split) else { return Ok(None) };
         let down = spine_down(request)?;
-        // Leaves of a pod are at most the ports of a spine below; whole groups, if that is asked for and possible.
+        // Leaves of a pod are at most the ports of a spine below; whole groups, if requested and possible.
         let whole = request.groups_in_pods && leaves_per_group <= down;
         let most = if whole { down / leaves_per_group * leaves_per_group } else { down };
         let pods = request.pods.unwrap_or_else(|| leaves.div_ceil(most)).max(1);
@@ -357,7 +357,8 @@ fn spine_down(request: &Request) -> Result<u64, Problem> {
     Ok(down)
 }
 
-/// Endpoints that so many tiers reach at most: `k`, `leaves of k`, `pods of k`; at 1:1 these are k, k^2/2 and k^3/4.
+/// Maximum endpoints by number of tiers: `k`, `leaves of k`, `pods of k`; at 1:1 these are k, k^2/2 and
+/// k^3/4.
 pub fn most_endpoints(request: &Request, tiers: u64) -> u64 {
     let Ok(split) = Split::of(request) else { return 0 };
     let down = spine_down(request).unwrap_or(0);

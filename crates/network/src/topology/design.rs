@@ -36,7 +36,7 @@ pub struct Design {
     pub ports_per_switch: u64,
     /// What joins the NICs.
     pub fabric: Fabric,
-    /// Endpoints beside the devices in one fabric.
+    /// Endpoints other than devices in one fabric.
     pub extra_endpoints: u64,
     /// Links in one cable.
     pub links_per_cable: u64,
@@ -125,7 +125,7 @@ pub enum Fabric {
     None,
 }
 
-/// Folded Clos fabrics that are alike, and who is joined to which.
+/// Equivalent folded Clos fabrics, and the devices of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClosNetwork {

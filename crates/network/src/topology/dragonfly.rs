@@ -6,7 +6,8 @@ use super::global::Wiring;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
-/// A dragonfly: `groups` groups of `routers` fully joined routers, each with so many hosts and global links.
+/// A dragonfly: `groups` groups of `routers` fully connected routers, each with a number of hosts and global
+/// links.
 ///
 /// J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -22,7 +23,7 @@ pub struct Dragonfly {
     pub globals: u64,
 }
 
-/// What a user says of a dragonfly; what is open follows from the radix.
+/// User settings of a dragonfly; open ones follow from the radix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupRequest {
     /// Endpoints to join.
@@ -41,7 +42,7 @@ pub struct GroupRequest {
     pub spines: Option<u64>,
 }
 
-/// Groups that join so many endpoints, if that many can be.
+/// Number of groups for a number of endpoints, if possible.
 fn groups_for(request: &GroupRequest, per_group: u64, ports: u64) -> Result<u64, Problem> {
     let most = ports.saturating_add(1);
     let needed = request.endpoints.div_ceil(per_group.max(1)).max(1);
@@ -77,7 +78,7 @@ fn ports_exceed(what: &str, used: u64, radix: u64, sum: &str) -> Problem {
 }
 
 impl Dragonfly {
-    /// From the radix, balanced, unless the request says otherwise.
+    /// From the radix, balanced by default.
     pub fn new(request: &GroupRequest) -> Result<Self, Problem> {
         let balanced = (request.radix + 1) / 4;
         let hosts = request.hosts.unwrap_or(balanced);
@@ -135,7 +136,7 @@ pub struct DragonflyPlus {
 }
 
 impl DragonflyPlus {
-    /// From the radix, half of the ports down and half up, unless the request says otherwise.
+    /// From the radix, by default with half of the ports down and half up.
     pub fn new(request: &GroupRequest) -> Result<Self, Problem> {
         let half = request.radix / 2;
         let leaves = request.routers.unwrap_or(half);

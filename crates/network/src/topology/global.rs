@@ -20,7 +20,7 @@ impl Wiring {
         Self { groups, ports }
     }
 
-    /// Ports of a group that lead somewhere; one stays free when nobody is left to be its partner.
+    /// Used ports of a group; one is free if it has no partner.
     pub(crate) const fn used(&self) -> u64 {
         if self.groups < 2 {
             return 0;

@@ -1,7 +1,7 @@
 //! A network as nodes and directed links, compact enough for 65,536 devices.
 //!
-//! Responsible for: who is joined to whom, by links of which capacity and latency, and for walking from a node to its links. Refuses
-//! to know how the network was designed (that is `Design`) and which way a message takes (that is [`super::route`]).
+//! Responsible for: nodes, links with capacity and latency, and iteration over links of a node. Independent
+//! of the design (`Design`) and of routing ([`super::route`]).
 //!
 //! Every cable is two directed links that are numbered next to each other, so that the way back is one bit away. Capacity and latency
 //! stand in a few [`LinkClass`]es, not in every link.
@@ -137,7 +137,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// With so many devices and nothing that joins them.
+    /// With a number of devices and no links.
     pub fn new(devices: u32) -> Self {
         let nodes = (0..devices).map(Node::Device).collect();
         Self { devices, nodes, links: Vec::new(), classes: Vec::new() }

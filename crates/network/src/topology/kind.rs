@@ -130,8 +130,8 @@ impl Kind {
         }
     }
 
-    /// How simulated packets go where nobody says: evenly over all ways, and in dragonflies with the detours that such networks are built
-    /// for (their switches route adaptively).
+    /// Default routing of simulated packets: evenly over all routes, and adaptively in dragonflies, with
+    /// their detours.
     pub const fn usual_routing(self) -> Option<Routing> {
         match self {
             Self::ScaleUp => None,
@@ -149,7 +149,7 @@ impl Kind {
         }
     }
 
-    /// Whether a key of a design file says something about it.
+    /// Whether a key of a design file applies to it.
     pub fn takes(self, key: &str) -> bool {
         let has_switches = !matches!(self, Self::Torus | Self::ScaleUp);
         match key {

@@ -1,8 +1,8 @@
 //! Published systems, counted again.
 //!
-//! Responsible for: holding the generator against tables that vendors and papers printed (`catalog/network/superpod_tables.csv`), with
-//! the few figures that each system is described by (`catalog/network/published_designs.csv`), and for saying which rows cannot be
-//! compared and why. Refuses to know any of them by name.
+//! Responsible for: comparing the generator with published tables (`catalog/network/superpod_tables.csv`),
+//! given the parameters of each system (`catalog/network/published_designs.csv`), and the reasons for rows
+//! that cannot be compared. No system is referred to by name.
 
 use super::graph::Layer;
 use super::{Counts, DesignSpec};
@@ -46,9 +46,9 @@ pub struct Row {
     pub compared: Vec<Compared>,
     /// Why a row, or a part of it, is not compared; empty if all of it is.
     pub reason: String,
-    /// What the table's compiler says of the row.
+    /// Remark on the row.
     pub note: String,
-    /// Whether the table says that the row follows from rules.
+    /// Whether the row is derived from rules, according to the table.
     pub marked_derivable: bool,
     /// Where the row was published.
     pub source: String,
@@ -189,7 +189,7 @@ mod tests {
         // HPN: 240 leaves, 120 spines, 30,720 + 14,400 + 960 links from published port counts.
         let pod = of("HPN pod (any");
         assert!(pod.agrees() && pod.compared.len() == 5, "{pod:?}");
-        // The system of 140 nodes follows once its pods are said to be its rails.
+        // The system of 140 nodes is reproduced with its rails as pods.
         let symmetric = rows.iter().find(|row| row.size == "7" && row.devices == 1120).expect("listed");
         assert!(symmetric.agrees() && symmetric.compared.len() == 6, "{symmetric:?}");
         assert!(rows.iter().filter(|row| !row.agrees()).count() <= 8);

@@ -1,6 +1,6 @@
-//! From what a user said of a network to every figure of it.
+//! User settings of a network to a complete design.
 //!
-//! Responsible for: defaults, and refusing what cannot be built, with the key that is at fault. Refuses to read text.
+//! Responsible for: defaults, and errors with their key for designs that cannot be built. Does not read text.
 
 use super::clos::{Clos, Request};
 use super::design::{Cabling, ClosNetwork, Connection, Design, Domain, Fabric};
@@ -13,9 +13,9 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use railwright_spec::run::Section as _;
 
-/// More devices are a slip of the finger: nobody owns a hundredth of them.
+/// More devices are a typing error: 100 times the largest system.
 pub const MOST_DEVICES: u64 = 1 << 24;
-/// Routes of one connection: more than these are alike to spraying.
+/// Routes of one connection: more than these are equivalent to spraying.
 const MOST_ROUTES: u64 = 1024;
 /// No switch has more ports.
 const MOST_PORTS: u64 = 4096;
@@ -280,7 +280,7 @@ impl DesignSpec {
             1
         };
         Ok(ClosNetwork {
-            // What the extra endpoints asked for in room, the devices do not fill.
+            // Room reserved for extra endpoints is not filled with devices.
             clos: Clos { endpoints_per_group: endpoints, ..clos },
             fabrics_per_plane: if separate { design.rails } else { 1 },
             fabrics_per_switch,
@@ -291,7 +291,7 @@ impl DesignSpec {
     }
 }
 
-/// Rails that one leaf has room for; a divisor of all rails, so that leaves stay alike.
+/// Rails per leaf; a divisor of all rails, so that leaves are equal.
 fn sharing(request: &Request, extra: u64) -> Result<u64, Problem> {
     let each = request.endpoints + extra.div_ceil(request.groups);
     let most = (request.leaf_hosts()? / each).clamp(1, request.groups);

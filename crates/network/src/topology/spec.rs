@@ -1,6 +1,6 @@
-//! A network as a user writes it: a kind, how many devices, ports and speeds, and whatever differs from the usual.
+//! User settings of a network: kind, number of devices, ports, speeds, and overrides of defaults.
 //!
-//! Responsible for: the table of keys of a design file, which is also that of the flags. Refuses to fill anything in; that is
+//! Responsible for: the table of keys of a design file, which also defines the flags. Defaults are in
 //! `resolve`.
 
 use super::kind::{Forwarding, Kind, Medium, Routing};
@@ -117,7 +117,7 @@ impl DesignSpec {
         self.name.clone().unwrap_or_else(|| self.kind.unwrap_or(Kind::Clos).name().to_owned())
     }
 
-    /// The design file that says the same.
+    /// The equivalent design file.
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         for key in Self::KEYS {

@@ -37,7 +37,7 @@ pub struct Summary {
     pub oversubscription: Vec<f64>,
     /// Devices that the same figures join at most.
     pub room: u64,
-    /// How the first device reaches the others.
+    /// Routes of the first device to the others.
     pub reach: Vec<Reach>,
 }
 
@@ -146,7 +146,7 @@ impl Design {
         list
     }
 
-    /// Network ways: so many links between switches and NICs, and one to the NIC at each end.
+    /// Network routes: a number of links between switches and NICs, and one to the NIC at each end.
     fn add_network(&self, list: &mut Vec<Reach>, how: &'static str, devices: u64, links: u64, ways: u64) {
         let latency = self.link_latency * links as f64;
         add(list, how, devices, links + 2, latency, ways * self.planes);

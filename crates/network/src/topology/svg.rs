@@ -1,7 +1,7 @@
-//! A design as a picture that can be read at 8 devices and at 65,536.
+//! A design as a diagram that is readable from 8 to 65,536 devices.
 //!
-//! Responsible for: an SVG that stands alone (no script, no font, no link), follows the reader's dark mode and names what it shows.
-//! Parts that are alike are drawn a few times with a gap between, and counted. Refuses to draw every link of a large network.
+//! Responsible for: a self-contained SVG (no script, font or link) with dark mode and labels. Equal parts are
+//! drawn a few times with a gap, and counted. Does not draw every link of a large network.
 
 mod clos;
 mod grouped;
@@ -103,7 +103,7 @@ struct Band {
     height: f64,
 }
 
-/// Which of `n` alike parts are drawn: all, or the first ones, a gap (`None`) and the last.
+/// The drawn ones of `n` equal parts: all, or the first ones, a gap (`None`) and the last.
 fn shown(n: u64, most: usize) -> Vec<Option<u64>> {
     let most = most.max(3);
     if n <= most as u64 {
@@ -114,8 +114,8 @@ fn shown(n: u64, most: usize) -> Vec<Option<u64>> {
     list
 }
 
-/// Lays alike parts side by side between two edges, calls back for each that is drawn, and marks the gap. Gives back the middles
-/// with the parts' numbers.
+/// Places equal parts between two edges, calls back for each drawn part, and marks the gap. Returns the
+/// centres with part numbers.
 fn boxes(
     n: u64,
     most: usize,

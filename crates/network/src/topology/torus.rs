@@ -17,7 +17,7 @@ pub struct Torus {
 }
 
 impl Torus {
-    /// As said, or the most even shape of three dimensions.
+    /// The given shape, or the most even one in three dimensions.
     pub fn new(devices: u64, dimensions: Option<&[u64]>, cube: Option<u64>) -> Result<Self, Problem> {
         let dimensions = match dimensions {
             Some(said) => said.to_vec(),

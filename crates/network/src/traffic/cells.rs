@@ -33,7 +33,7 @@ impl Cells {
             for from in in_cells() {
                 for to in in_cells() {
                     let (i, j) = (from[0] / per_cell, to[0] / per_cell);
-                    // Nobody sends to itself.
+                    // Ranks do not send to themselves.
                     let pairs = if i == j { from.len() * (from.len() - 1) } else { from.len() * to.len() };
                     cells.add(i, j, bytes * pairs as f64);
                 }

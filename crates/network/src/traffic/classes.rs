@@ -1,6 +1,7 @@
-//! What an exchange puts inside domains, along rails and across rails.
+//! Bytes of one kind of communication inside domains, along rails and across rails.
 //!
-//! Responsible for: visiting one group of every kind of position on domains instead of all groups. Refuses to tell pairs apart.
+//! Responsible for: visiting one group of every kind of position on domains instead of all groups. Has no
+//! individual pairs.
 
 use super::place::pairs_among;
 use super::{Exchange, Numbering, PairClass, Place};
@@ -60,10 +61,10 @@ fn greatest_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
 
-/// Groups of an exchange that lie alike on domains: how many, and one of them.
+/// Groups with equivalent positions on domains: their number, and one of them.
 ///
-/// Shifting a group by whole domains changes nothing, and so does shifting it by whole blocks of the numbering; positions are alike
-/// that agree in the remainder by both.
+/// Shifting a group by whole domains changes nothing, and so does shifting it by whole blocks of the
+/// numbering; positions with equal remainders by both are equivalent.
 fn alike(exchange: &Exchange, numbering: &Numbering, place: &Place) -> Vec<(u64, u64)> {
     let mut period = place.domain;
     if numbering.block < numbering.stage_ranks {

@@ -1,13 +1,13 @@
-//! One kind of exchange of a step: what, among whom, how much, how often.
+//! One kind of communication of a step: operation, process groups, bytes, calls.
 //!
-//! Responsible for: the description. Refuses to know how bytes travel ([`super::flows`]).
+//! Responsible for: the description. Independent of the algorithm ([`super::flows`]).
 
 use super::Groups;
 use railwright_spec::quantity::Bytes;
 use railwright_step::{CollectiveKind, Dimension, Phase};
 use serde::Serialize;
 
-/// Exchanges of one kind, of all groups that make them alike.
+/// Communication of one kind, of all groups with equal calls.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exchange {

@@ -1,6 +1,7 @@
-//! Who sends how much to whom in one call of one group.
+//! Senders, receivers and bytes of one call in one group.
 //!
-//! Responsible for: rings, direct and two-level exchanges, token dispatch, messages. Refuses to choose the algorithm.
+//! Responsible for: rings, direct and two-level algorithms, token dispatch, messages. Does not choose the
+//! algorithm.
 //!
 //! Notation: `n` members, `S` bytes by nccl-tests' convention, `V` = `2 S` for an all-reduce and `S` for a gather or a scatter, `L` members
 //! in each of `D` domains.
@@ -115,7 +116,8 @@ impl Exchange {
         Some(volume * self.bytes.get() / self.groups.members.extent as f64)
     }
 
-    /// Gathers and reductions. Each member sends `V (n - 1) / n` in all, whatever the algorithm but the two-level one's shares.
+    /// Gathers and reductions. Each member sends `V (n - 1) / n` in total for every algorithm, except for the
+    /// shares of the two-level one.
     fn rotate(&self, members: &[u32], domain: u64, volume: f64, flow: &mut impl FnMut(u32, u32, f64)) {
         let n = members.len() as f64;
         if self.algorithm == Algorithm::Direct {
@@ -186,8 +188,8 @@ impl Exchange {
     }
 }
 
-/// Places that a token with so many copies reaches over its copies, when `places` are equally likely: `places (1 - (1 - 1 / places)^copies)
-/// / copies`.
+/// Distinct places over copies of a token, with `places` of equal probability: `places (1 - (1 - 1 /
+/// places)^copies) / copies`.
 fn once(copies: f64, places: f64) -> f64 {
     places * (1.0 - (1.0 - 1.0 / places).powf(copies)) / copies
 }
@@ -203,8 +205,9 @@ fn dispatch(bytes: f64, n: f64, local: f64, copies: u32, most_domains: u32) -> (
     (bytes * once(copies, n) / local, bytes * once(copies, visited) / domains)
 }
 
-/// Dispatch where domains have different numbers of members: `m` of `n` are reached by a token with probability `1 - (1 - m/n)^copies`, or,
-/// where fewer domains are allowed than it would reach, by their share of those. What a domain gets comes in by all of its members alike.
+/// Dispatch where domains have different numbers of members: `m` of `n` are reached by a token with
+/// probability `1 - (1 - m/n)^copies`, or, where fewer domains are allowed than it would reach, by their
+/// share of those. The input of a domain is spread evenly over its members.
 fn unevenly(
     members: &[u32],
     domain: u64,

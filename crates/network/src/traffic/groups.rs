@@ -147,7 +147,7 @@ impl Groups {
     pub fn find(&self, numbering: &Numbering, rank: u32) -> impl Iterator<Item = (u64, u64)> + '_ {
         let place = numbering.place(rank).cast_signed();
         let Axis { extent, stride } = self.members;
-        // Within a stage the digit says it; across stages any member may do.
+        // Within a stage the digit determines it; across stages any member is valid.
         let is_digit = stride.unsigned_abs() < self.stage_ranks;
         let digit = if is_digit { place as u64 / stride.unsigned_abs().max(1) % extent } else { 0 };
         let candidates = if is_digit { digit..digit + 1 } else { 0..extent };

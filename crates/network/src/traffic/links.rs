@@ -75,7 +75,7 @@ const MOST_PAIRS: u64 = 100_000_000;
 const PAIRS_AT_ONCE: u64 = 1 << 16;
 
 impl Loads {
-    /// A problem if more pairs talk than anybody waits for.
+    /// A problem if the number of pairs exceeds the limit.
     pub fn check(matrix: &Matrix) -> Result<(), Problem> {
         let pairs = matrix.pairs();
         if pairs <= MOST_PAIRS {
@@ -95,7 +95,7 @@ impl Loads {
         loads
     }
 
-    /// The same for somebody who may go away: `wanted` is asked now and then, and may end it.
+    /// Cancellable variant: `wanted` is called periodically.
     pub fn watched<E>(matrix: &Matrix, topology: &Topology, wanted: Wanted<'_, E>) -> Result<Self, E> {
         let mut loads = Self { bytes: vec![0.0; topology.graph.link_count()], unjoined: 0.0 };
         let (mut pairs, mut end) = (0_u64, Ok(()));

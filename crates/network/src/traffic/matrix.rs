@@ -1,7 +1,8 @@
 //! Bytes from rank to rank, for any rank or pair on demand.
 //!
-//! Responsible for: partners and bytes as rows, in memory that grows with partners and not with ranks x ranks. Large groups in which everyone
-//! talks to everyone stay groups. Refuses to tell exchanges apart; [`super::summary`] does.
+//! Responsible for: partners and bytes as rows, in memory that grows with partners and not with ranks x
+//! ranks. Large all-to-all groups stay groups. Does not separate kinds of communication; see
+//! [`super::summary`].
 
 use super::{Exchange, Groups, Numbering, Traffic};
 use railwright_spec::problem::{ALWAYS, Wanted};
@@ -11,7 +12,7 @@ const SMALL: u64 = 16;
 /// Rows between two questions whether the work is still wanted.
 const RANKS_AT_ONCE: usize = 1 << 16;
 
-/// Who sends how much to whom in a step.
+/// Senders, receivers and bytes in a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     numbering: Numbering,
@@ -37,7 +38,7 @@ pub(super) struct Label {
 }
 
 impl Label {
-    /// What goes to a rank of another label beside what is written out.
+    /// Bytes to a rank of another label, in addition to the listed ones.
     pub(super) fn to(self, other: Self) -> f64 {
         if self.group == other.group { self.bytes } else { 0.0 }
     }
@@ -57,7 +58,7 @@ impl Matrix {
         matrix
     }
 
-    /// The same for somebody who may go away: `wanted` is asked now and then, and may end it.
+    /// Cancellable variant: `wanted` is called periodically.
     pub fn watched<E>(traffic: &Traffic, domain: u64, wanted: Wanted<'_, E>) -> Result<Self, E> {
         let merged = traffic.merged();
         let (mut blocks, mut rest) = (Vec::new(), Vec::new());
@@ -89,7 +90,7 @@ impl Matrix {
         self.blocks.iter().map(inside).fold(self.partners.len() as u64, u64::saturating_add)
     }
 
-    /// What a rank sends beside the blocks, to ascending partners.
+    /// Bytes of a rank outside of blocks, by ascending partner.
     pub(super) fn written_out(&self, from: u32) -> &[(u32, f64)] {
         match (self.starts.get(from as usize), self.starts.get(from as usize + 1)) {
             (Some(start), Some(end)) => &self.partners[*start..*end],

@@ -1,7 +1,7 @@
-//! The same traffic in fewer exchanges: what goes the same ways is added up.
+//! The same traffic in fewer exchanges: equal routes are summed.
 //!
-//! Responsible for: an all-reduce, two gathers and a scatter over one ring becoming one exchange, so that sums over pairs visit each
-//! ring once. Refuses to tell purposes apart any more.
+//! Responsible for: an all-reduce, two gathers and a scatter over one ring becoming one exchange, so that
+//! sums over pairs visit each ring once. Purposes are no longer separate.
 
 use super::{Algorithm, Axis, Exchange, Groups, Traffic};
 use railwright_spec::quantity::Bytes;
@@ -54,8 +54,8 @@ impl Traffic {
         Self { numbering: self.numbering, exchanges }
     }
 
-    /// The same with another algorithm for gathers and reductions, and for all-to-alls that are not dispatch. Nobody cuts a number into
-    /// parts for everyone: fewer bytes than members stay on their ring.
+    /// The same with another algorithm for gathers and reductions, and for all-to-alls that are not dispatch.
+    /// Messages with fewer bytes than members stay on their ring.
     #[must_use]
     pub fn by(mut self, rotations: Algorithm, all_to_all: Algorithm) -> Self {
         for exchange in &mut self.exchanges {

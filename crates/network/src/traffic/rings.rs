@@ -1,10 +1,11 @@
-//! Rings of a group that lies unevenly on domains.
+//! Rings of a group with unequal numbers of ranks per domain.
 //!
-//! Responsible for: as many rings as the domain with the fewest members has, each through every member once, between domains along rails
-//! where these have members of the group at both ends. Refuses to know how much rings carry.
+//! Responsible for: as many rings as the domain with the fewest members has, each through every member once,
+//! between domains along rails where these have members of the group at both ends. Independent of the bytes.
 //!
-//! The domain with the fewest members sets the number: what others have must come in through its NICs, whatever the algorithm. So a gather
-//! of `V` over `n` members sends `V (n - 1) / n / least` through each NIC that a ring leaves by.
+//! The domain with the fewest members sets the number: data of the other ranks must enter through its NICs
+//! with any algorithm. So a gather of `V` over `n` members sends `V (n - 1) / n / least` through each NIC
+//! that a ring leaves by.
 
 /// Calls `flow(from, to, share)` for every pair that rings join, with the share of one ring's bytes over all rings' that it carries.
 /// `members` ascend.

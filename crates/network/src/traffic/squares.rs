@@ -23,7 +23,7 @@ pub struct Squares {
     pub squares: Vec<Square>,
 }
 
-/// Who sends how much to whom for one dimension.
+/// Senders, receivers and bytes of one dimension.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Square {

@@ -75,7 +75,7 @@ fn same(a: f64, b: f64) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is asked, it is the same traffic: pair by pair, row by row, and in every sum.
+    /// All queries agree: by pair, by row, and in every sum.
     #[test]
     fn every_view_adds_up_to_the_flows((traffic, domain) in any_traffic()) {
         let ranks = traffic.numbering.ranks();
@@ -296,7 +296,7 @@ fn more_pairs_than_anybody_waits_for_are_refused() {
     assert!(Loads::check(&many).expect_err("4 billion pairs").hint.is_some());
 }
 
-/// Whoever asked may go away: each sum ends with the next question, and says why.
+/// Cancellation: each sum ends at the next check, with the reason.
 #[test]
 fn sums_end_when_they_are_no_longer_wanted() {
     use std::cell::Cell;

@@ -1,6 +1,6 @@
 //! Progressive filling: of chosen flows, or of all that are not slower than a level.
 //!
-//! Responsible for: rates of open flows, given those of the others. Refuses to choose which flows are open.
+//! Responsible for: rates of open flows, given those of the others. Does not select open flows.
 //!
 //! **Changes that reach far.** Filling is a process in time, with the rate as its clock. Up to the lowest rate at which a change can have an
 //! effect, the *level*, it runs as before the change: a flow that left did not limit links that were full at lower rates than its own,

@@ -80,7 +80,7 @@ proptest! {
         }
     }
 
-    /// One flow for all that are alike: the same end for every group as when each is its own flow.
+    /// One flow for all equivalent ones: the same end for every group as with separate flows.
     #[test]
     fn symmetry_loses_nothing(
         spec in designs(),

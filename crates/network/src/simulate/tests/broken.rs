@@ -138,7 +138,7 @@ fn failures_cost_what_their_class_says() {
         }
     }
     let dual = DesignSpec { routing: Some(Routing::Spray), ..spec(Kind::DualPlane, 256, 8, 64) };
-    // One port of a server's 16: its domain keeps 15 of them; a device that nobody helps keeps one of two.
+    // One port of a server's 16: its domain keeps 15 of them; a device without help keeps one of two.
     let port = crate::failures::classes(&resolve(&dual));
     let port = port.iter().find(|known| known.part == "NIC-leaf link").expect("a class");
     near(slowdown(&dual, &["link:access:3"], &ring), 1.0 / port.kept_spread, 1e-9);

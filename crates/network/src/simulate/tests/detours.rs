@@ -13,7 +13,7 @@ fn kims(routing: Routing) -> DesignSpec {
     }
 }
 
-/// Slowdown of an exchange in which each device sends to its like so many groups further.
+/// Slowdown of communication in which each device sends to its peer a number of groups away.
 fn shift(wiring: &Wiring, groups: u32) -> f64 {
     let edges = (0..1056).map(|from| Edge { from, to: (from + 32 * groups) % 1056, bytes: 1e6 }).collect();
     let class = Class::new("shift", vec![edges], 1.0, &wiring.topology.design);
@@ -43,7 +43,8 @@ fn adaptive_routing_takes_the_better_of_both() {
     assert!(time(Routing::Valiant) > 1.5 * time(Routing::Spray));
 }
 
-/// A link less is a third group less: 30 detours are left to those 32 messages whose way it was, and the others crowd a little more.
+/// A link less is a third group less: 30 detours remain for the 32 messages of that route, and the others are
+/// slightly more congested.
 #[test]
 fn detours_leave_out_broken_links() {
     for routing in [Routing::Valiant, Routing::Adaptive] {

@@ -53,8 +53,9 @@ proptest! {
     }
 }
 
-/// One part of 32,768 devices fails, packets are sprayed. What a ring along the rails takes more is what `network failures` says its class
-/// takes away: HPN's 1/16 of a host's ports costs the one device half of its planes; a leaf, spine or NIC their shares.
+/// One part of 32,768 devices fails, packets are sprayed. The extra time of a ring along the rails is that of
+/// its class in `network failures`: HPN's 1/16 of a host's ports costs the one device half of its planes; a
+/// leaf, spine or NIC their shares.
 #[test]
 fn failures_at_32768_devices_cost_what_their_class_says() {
     let sprayed = |kind, radix| DesignSpec { routing: Some(Routing::Spray), ..spec(kind, 32_768, 8, radix) };

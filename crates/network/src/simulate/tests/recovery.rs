@@ -71,8 +71,8 @@ fn port_of(design: &Design, device: u32) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever is sent: a NIC without one of its ports is no slower than none. It may be faster than a whole one on oversubscribed trees:
-    /// what goes along the rails of others passes fewer of the crowded links.
+    /// For any traffic, a NIC with a failed port is no slower than no NIC. It may be faster than a whole one
+    /// on oversubscribed trees: traffic along other rails passes fewer congested links.
     #[test]
     fn losing_less_is_never_worse(
         spec in designs(),

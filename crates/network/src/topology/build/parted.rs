@@ -1,11 +1,13 @@
-//! A folded Clos with broken cables, its switches pooled as far as they are alike.
+//! A folded Clos with broken cables, with equivalent switches pooled.
 //!
-//! Responsible for: which spines and cores stand in the same place to every leaf and to everything broken, and the graph in which each such
-//! class is one node and the cables between two classes are one link of their sum, whole ones apart from broken ones. Refuses to choose ways.
+//! Responsible for: classes of spines and cores that are equivalent for every leaf and failed part, and the
+//! graph with one node per class and one link for the intact cables between two classes, failed ones
+//! separate. Does not choose routes.
 //!
-//! Classes are the coarsest equitable partition that keeps leaves apart (colour refinement). Packets that are sprayed spread over switches
-//! of a class evenly, whatever is broken: each of them leads to the same leaves over as many whole cables to the same classes. So loads are those
-//! of the full graph, on some three links for each leaf instead of one for each spine.
+//! Classes are the coarsest equitable partition that keeps leaves apart (colour refinement). Sprayed packets
+//! are distributed evenly over the switches of a class for any failures: each switch reaches the same leaves
+//! over equally many intact cables to the same classes. So loads are those of the full graph, on some three
+//! links for each leaf instead of one for each spine.
 
 use super::super::graph::{Builder, LinkClass, LinkId, Node, NodeId};
 use super::super::hash::mix;
@@ -64,7 +66,7 @@ impl Topology {
         (parted, left)
     }
 
-    /// Colours of spines and cores; those of one colour are alike.
+    /// Colours of spines and cores; those of one colour are equivalent.
     fn colours(&self, broken: &[bool]) -> Vec<u64> {
         let graph = &self.graph;
         let tier = |node: NodeId| match graph.node(node) {
@@ -78,7 +80,7 @@ impl Topology {
                     let rail = switch.rail.map_or(u64::MAX, u64::from);
                     mix(mix(mix(u64::from(switch.tier)) ^ u64::from(switch.plane)) ^ rail)
                 }
-                // Leaves are told apart; nothing else touches spines.
+                // Leaves are distinct; nothing else connects to spines.
                 _ => mix(u64::from(id.0)),
             })
             .collect();

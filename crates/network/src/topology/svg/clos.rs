@@ -1,6 +1,6 @@
-//! Folded Clos fabrics: tiers as rows, pods or fabrics side by side, domains as bars below.
+//! Folded Clos fabrics: tiers as rows, pods or fabrics in columns, domains as bars below.
 //!
-//! Responsible for: which parts are shown, and the numbers beside the rows.
+//! Responsible for: the shown parts, and the numbers of the rows.
 
 use super::super::clos::Clos;
 use super::super::design::{ClosNetwork, Design};

@@ -22,7 +22,7 @@ pub(super) fn route(
     choices: &mut Choices,
     route: &mut Route,
 ) {
-    // A bit for each dimension says which side is taken where both are equally far.
+    // One bit per dimension selects the direction at equal distance.
     let sides = |n: usize| [n & 1 == 1, n & 2 == 2, n & 4 == 4];
     let ways: Vec<([usize; 3], [bool; 3])> = match routing {
         Routing::Static => vec![(ORDERS[0], [false; 3])],
