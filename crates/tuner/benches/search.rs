@@ -3,7 +3,7 @@
 //! The yardsticks: Llama 3.1 405B on 16,384 H100 within 2 seconds on two cores, and a thousand times the configurations per second and
 //! core of Calculon's optimal-execution search (228 as it ships, 506 with its logger silenced; 175B on 4,096 devices).
 
-// Ratios to a published tool are worth a line of text beside the timings.
+// Ratios to a published tool are printed with the timings.
 #![allow(clippy::print_stdout)]
 
 use divan::{Bencher, black_box};
@@ -42,7 +42,7 @@ fn setting(name: &str, devices: u64, unlimited: bool) -> (Model, Cluster, Space)
     (model, cluster, space)
 }
 
-/// All pieces on so many threads, as a front end runs them.
+/// All pieces on a number of threads, as a front end runs them.
 fn run(search: &Search<'_>, threads: usize) -> Results {
     let (incumbent, next) = (Incumbent::default(), AtomicUsize::new(0));
     let work = || {

@@ -1,8 +1,9 @@
-//! How many layers each (virtual) stage of a pipeline should hold, with embedding, head and loss counted.
+//! Layers of each (virtual) pipeline stage, with embedding, head and loss counted.
 //!
-//! Responsible for: the division of layers with the shortest step under the memory limit, and the bubbles before and after. Every
-//! division that is considered is priced by the calculator, schedule included; what is left out is proven to be no better, or the answer
-//! says by how much it could be. Refuses to change anything else of the plan but, when asked, what is recomputed.
+//! Responsible for: the division of layers with the shortest step under the memory limit, and the bubbles
+//! before and after. Every candidate is priced by the calculator, including the schedule; pruned ones are
+//! proven to be no better, or the answer has an upper bound of the gain. Changes nothing else of the plan,
+//! except recompute if requested.
 
 mod division;
 mod flags;
@@ -64,7 +65,7 @@ pub struct StageRow {
     pub bubble: Seconds,
     /// Share of the pipeline's duration in which it runs no pass. The estimate's bubble is that of the critical stage, over the step.
     pub idle: f64,
-    /// Memory that it takes, as an estimate says it.
+    /// Its memory, as in an estimate.
     pub memory: Bytes,
 }
 
@@ -85,7 +86,7 @@ pub struct Division {
     pub idle: f64,
     /// Longest time in passes of a stage over the mean, less one.
     pub imbalance: f64,
-    /// Memory that the fullest stage takes, as an estimate says it.
+    /// Memory of the fullest stage, as in an estimate.
     pub memory: Bytes,
     /// Probability that every stage fits.
     pub probability_of_fitting: f64,
@@ -112,7 +113,7 @@ pub struct Answer {
     pub priced: u64,
     /// Device memory.
     pub device_memory: Bytes,
-    /// Probability of fitting that was asked for.
+    /// Required fit probability.
     pub probability: f64,
     /// The most that a stage may take for that probability.
     pub limit: Bytes,
@@ -149,7 +150,7 @@ pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -
     };
     Ok(Answer {
         gain: best.as_ref().map(|best| 1.0 - best.step_time / before.step_time),
-        // A bound of nothing says nothing.
+        // A bound of zero has no information.
         gap: best
             .as_ref()
             .filter(|_| found.bound > Seconds::ZERO)

@@ -1,8 +1,8 @@
-//! Networks and strategies together: what a design of a network makes of a step, and which designs are worth building for a model.
+//! Joint design of networks and strategies: steps on each network design, and the best designs for a model.
 //!
-//! Responsible for: a network design as the calculator's cluster ([`fabric`]), a grid of designs sorted into classes that a step cannot
-//! tell apart ([`Grid`]), and the front of step time, dollars and watts over them ([`answer`]). Refuses to search: whoever drives a
-//! [`Grid`] answers each of its classes with the best plan that it finds.
+//! Responsible for: a network design as the calculator's cluster ([`fabric`]), a grid of designs in
+//! equivalence classes for steps ([`Grid`]), and the Pareto front of step time, dollars and watts
+//! ([`answer`]). Does not search: the caller provides the best plan of each class of a [`Grid`].
 //!
 //! ```text
 //! domain sizes x kinds x oversubscription x speeds ─► designs ─► bills

@@ -1,16 +1,16 @@
 //! Collectives priced by simulating them as flows on a topology, in place of the closed form.
 //!
-//! Responsible for: the network of a cluster as a design, and a [`CollectiveTimer`] that stretches what the closed form says by what the
-//! topology does to the bytes. Refuses to let exchanges of different dimensions meet on links; [`crate::simulate`] does that.
+//! Responsible for: the network of a cluster as a design, and a [`CollectiveTimer`] that scales the closed
+//! form by the slowdown on the topology. Excludes contention between dimensions: see [`crate::simulate`].
 //!
-//! **What is compared.** The closed form is `latency + growing(bytes)`, both fitted to measurements on networks that did not block. All
-//! groups of a kind are simulated at once as max-min fair flows, and
+//! **Method.** The closed form is `latency + growing(bytes)`, both fitted to measurements on networks that
+//! did not block. All groups of a kind are simulated at once as max-min fair flows, and
 //!
 //! `time = latency + growing(bytes) x (bandwidth time on the topology / bandwidth time at the devices' own ports)`
 //!
-//! where growing is that of the same machine without oversubscription. On a fabric that does not block the quotient is 1 and both
-//! agree to rounding; elsewhere oversubscription, hash collisions and broken parts show in full, and what kernels and protocols
-//! lose stays as it was measured.
+//! where growing is that of the same machine without oversubscription. On a non-blocking fabric the quotient
+//! is 1 and both agree to rounding. Elsewhere it includes oversubscription, hash collisions and failed parts,
+//! and losses of kernels and protocols stay as measured.
 
 use railwright_calculator::collectives::{
     Collective, CollectiveCost, CollectiveTimer, Fabric, TORUS_SHARE, torus_dimensions,
@@ -27,12 +27,12 @@ use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Links without limit, as who asks what they cost has them, are as fast as a design may say.
+/// Unlimited links, as used for their cost, have the maximum speed of a design.
 const MOST: BytesPerSecond = BytesPerSecond::new(1e15);
 
-/// What a cluster says of its network, under what a user says: number of devices, domains, bandwidths. A network of which nothing is
-/// said is a rail-optimized tree without oversubscription; where no routing is said,
-/// packets are sprayed ([`Kind::usual_routing`]). The two together never block.
+/// Network settings of a cluster, overridden by those of the user: number of devices, domains, bandwidths.
+/// The default is a rail-optimized tree without oversubscription, with packet spraying
+/// ([`Kind::usual_routing`]), which is non-blocking.
 pub fn design_of(cluster: &Cluster, said: &DesignSpec) -> DesignSpec {
     let domain = cluster.scale_up.domain_size.clamp(1, cluster.devices.max(1));
     let is_one_domain = domain >= cluster.devices;
@@ -207,7 +207,7 @@ pub fn unblocked(cluster: &Cluster, wiring: &Wiring) -> Cluster {
     if design.kind == Kind::ScaleUp {
         free.scale_up.domain_size = free.devices;
     }
-    // Without links of their own, devices are known by a bandwidth of zero: it stays unless a design says otherwise.
+    // Devices without links have a bandwidth of zero, unless a design sets it.
     if design.kind != Kind::Torus
         && (cluster.scale_up.bandwidth.get() > 0.0 || design.domain.bandwidth != host_bandwidth(cluster))
     {
@@ -313,7 +313,8 @@ impl FlowTimer {
         }
     }
 
-    /// A cost that cannot be simulated stays as it is; [`CollectiveTimer::problem`] tells of it, and the step is refused.
+    /// A cost that cannot be simulated is unchanged; [`CollectiveTimer::problem`] has the reason, and the
+    /// step is rejected.
     fn stretched(&self, cost: CollectiveCost, operation: Collective, group: &Group) -> CollectiveCost {
         if cost.time <= Seconds::ZERO {
             return cost;
@@ -340,8 +341,7 @@ impl CollectiveTimer for FlowTimer {
     }
 }
 
-/// `ports`, the bandwidth time of a call of so many bytes at a device's own links on a torus, over the time that the closed form has in
-/// its place.
+/// `ports`, the bandwidth time of a call at the links of a device on a torus, over that of the closed form.
 pub(crate) fn torus_ratio(
     plain: &Fabric,
     operation: Collective,

@@ -1,7 +1,7 @@
-//! What a search found, as it is shown: candidates in order with everything that a reader compares them by.
+//! Results of a search for display: ordered candidates with the values for comparison.
 //!
-//! Responsible for: putting an estimate beside each candidate, lags behind the best, where the time goes in a few parts that add up, and
-//! timing winners again on the timeline. Refuses to search and to price: times are the calculator's.
+//! Responsible for: an estimate of each candidate, differences from the best, a breakdown of the step, and
+//! timing of winners on the timeline. Does not search or price: times are from the calculator.
 
 use crate::search::{Candidate, Objective};
 use railwright_calculator::estimate::{EstimateOptions, Interval, estimate};
@@ -17,7 +17,7 @@ use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
 
-/// A part of a step on the stage that the others wait for. The parts of a step add up to it.
+/// A part of the step on the critical stage. The parts add up to the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -137,7 +137,7 @@ pub struct Ranked {
     pub spent: Vec<Spent>,
     /// What is doubtful about it.
     pub warnings: Vec<Warning>,
-    /// The step on the timeline; absent where it was not asked for or is too long to draw.
+    /// The step on the timeline; `None` if not requested or too long.
     pub retimed: Option<Retimed>,
 }
 

@@ -41,7 +41,7 @@ use std::collections::BTreeSet;
 pub struct Options {
     /// Probability with which every stage must fit.
     pub probability: f64,
-    /// Whether every stage must choose alike, as launch flags of the frameworks have it.
+    /// Whether all stages have the same policy, as with launch flags.
     pub uniform: bool,
     /// Whether activations may go to host memory.
     pub offload: bool,
@@ -68,7 +68,7 @@ pub struct Variant {
     pub step_time: Seconds,
     /// Tokens per second of the whole cluster.
     pub tokens_per_second: f64,
-    /// What the fullest stage takes, as an estimate says it.
+    /// Memory of the fullest stage, as in an estimate.
     pub memory: Bytes,
     /// Probability that every stage fits.
     pub probability_of_fitting: f64,
@@ -124,7 +124,7 @@ pub struct Answer {
     pub fullest: usize,
     /// Device memory.
     pub device_memory: Bytes,
-    /// The most that a stage may take for the probability that was asked for.
+    /// Memory limit of a stage for the required probability.
     pub limit: Bytes,
     /// That probability.
     pub probability: f64,
@@ -134,9 +134,9 @@ pub struct Answer {
     pub full: Variant,
     /// The plan as it was given, where that is neither.
     pub given: Option<Variant>,
-    /// The best that is the same on every stage and that the framework's flags can say.
+    /// The best uniform policy that framework flags can express.
     pub uniform: Option<Variant>,
-    /// The best that is the same on every stage, whether the framework's flags can say it or not.
+    /// The best uniform policy, with or without framework flags.
     pub uniform_any: Option<Variant>,
     /// The best.
     pub best: Option<Variant>,

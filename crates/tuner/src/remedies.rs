@@ -1,7 +1,7 @@
-//! What could make a training fit that does not.
+//! Remedies for a run that does not fit.
 //!
-//! Responsible for: the levers to try, each a small change of what was said, the gentlest first. Refuses to say whether one works: whoever
-//! asks searches again with each.
+//! Responsible for: candidate changes, least intrusive first. Does not evaluate them: the caller searches
+//! again with each.
 
 use railwright_spec::plan::{PlanSpec, Sharding};
 use serde::Serialize;
@@ -11,9 +11,9 @@ use serde::Serialize;
 pub struct Remedy {
     /// What is changed.
     pub change: Change,
-    /// What the plan says then.
+    /// The changed plan.
     pub said: PlanSpec,
-    /// So many times the devices.
+    /// Factor of the number of devices.
     pub times: u64,
 }
 

@@ -1,11 +1,13 @@
 //! The strategy search: the best of all valid ways to train a model on a cluster.
 //!
-//! Responsible for: the space of strategies ([`Space`]), leaving out only what provably cannot win ([`Search::run_piece`]), and an answer
-//! that is the same at any number of threads ([`Results::merge`], [`Search::outcome`]). Refuses to price: every time is
-//! [`railwright_calculator::evaluate`]'s and every byte [`railwright_calculator::memory`]'s.
+//! Responsible for: the space of strategies ([`Space`]), pruning only of strategies that provably cannot win
+//! ([`Search::run_piece`]), and an answer independent of the number of threads ([`Results::merge`],
+//! [`Search::outcome`]). Does not price: every time is [`railwright_calculator::evaluate`]'s and every byte
+//! [`railwright_calculator::memory`]'s.
 //!
-//! A front end makes a [`Space`] from what the user said, narrows it ([`Space::restrict`]), prepares a [`Search`], runs its
-//! [`Search::pieces`] on as many threads as it likes with one shared [`Incumbent`], merges, and asks for the [`Outcome`].
+//! A front end creates a [`Space`] from the user's settings, narrows it ([`Space::restrict`]), prepares a
+//! [`Search`], runs its [`Search::pieces`] on any number of threads with one shared [`Incumbent`], merges,
+//! and takes the [`Outcome`].
 
 mod bound;
 mod candidate;

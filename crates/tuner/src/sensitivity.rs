@@ -1,12 +1,12 @@
-//! What the step time of a run hangs on: its elasticity to every figure of the hardware and every constant of the software.
+//! Sensitivity of the step time: its elasticity to every hardware parameter and every software constant.
 //!
-//! Responsible for: one number per figure, comparable with each other, from which follows what to buy and what to fix. The elasticity of
-//! the step time T to a figure x is `d ln T / d ln x`, by central differences: `ln(T(1.01 x) / T(x / 1.01)) / (2 ln 1.01)`. Refuses to
-//! change the plan: whoever buys twice the network may want another layout, and the search finds that.
+//! Responsible for: one comparable number per parameter. The elasticity of the step time T to a figure x is
+//! `d ln T / d ln x`, by central differences: `ln(T(1.01 x) / T(x / 1.01)) / (2 ln 1.01)`. Does not change
+//! the plan: see the search for the best layout on other hardware.
 //!
-//! The sum rule: if every rate were k times as high and every latency, floor and launch k times as short, the step would be k times as
-//! short. So the elasticities of rates and those of times, the signs of the latter turned, sum to -1 but for the few constants that have
-//! no knob (how a transfer ramps up).
+//! The sum rule: if every rate were k times as high and every latency, floor and launch k times as short, the
+//! step would be k times as short. So the elasticities of rates and those of times, the signs of the latter
+//! turned, sum to -1 except for a few constants without a parameter (the ramp-up of transfers).
 
 mod knobs;
 
@@ -30,7 +30,7 @@ pub const STEP: f64 = 0.01;
 /// The change that the tornado shows.
 pub const SWING: f64 = 0.10;
 
-/// What the step time of one run hangs on.
+/// The sensitivity of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sensitivity {
@@ -121,7 +121,7 @@ pub struct Capacity {
     pub fit: Fit,
 }
 
-/// Takes a run's step time apart by what it hangs on.
+/// Computes the sensitivity of a run.
 pub fn sensitivity(run: &Run) -> Result<Sensitivity, Problem> {
     sensitivity_on(run, None)
 }

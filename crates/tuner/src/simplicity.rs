@@ -1,8 +1,8 @@
-//! How plain a layout is: what an expert would object to, and how many features it switches on.
+//! Simplicity of a layout: unusual properties, and the number of enabled features.
 //!
-//! Responsible for: the order in which layouts are preferred whose step times the model cannot tell apart. It is stated here once: fewer and
-//! lesser [`Oddity`]s first, in the order of the enumeration, then fewer features in use ([`complexity`]). Refuses to weigh times: what
-//! ties, and by how much, is decided in [`crate::search`].
+//! Responsible for: the order of layouts with step times within the model error: fewer and lesser [`Oddity`]s
+//! first, in the order of the enumeration, then fewer features ([`complexity`]). Ties are determined in
+//! [`crate::search`].
 
 use railwright_spec::plan::{Layout, Offload, Plan, RankOrder, Recompute, Schedule};
 use serde::Serialize;
@@ -12,8 +12,8 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Oddity {
-    /// Virtual stages do not divide the layers: inner chunks differ. The first and the last chunk may have fewer layers than the others,
-    /// since they hold the embedding and the head.
+    /// Virtual stages do not divide the layers: inner chunks differ. The first and the last chunk may have
+    /// fewer layers, because they contain the embedding and the head.
     UnequalChunks,
     /// A group that exchanges data in every layer lies across two scale-up domains although it would fit into one.
     TornGroup,

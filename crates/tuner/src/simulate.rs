@@ -1,12 +1,13 @@
-//! A modelled step with its exchanges as flows on a topology: what congestion, oversubscription, broken parts and other jobs cost it.
+//! A predicted step with communication as flows on a topology: cost of congestion, oversubscription, failed
+//! parts and other jobs.
 //!
-//! Responsible for: the calculator's passes and their order with exchanges in place of fixed times, started by what they wait for and
-//! sharing links wherever the step makes them overlap; and what comes out against the closed form. Refuses to price compute and
-//! to know links (`railwright_network::simulate` does).
+//! Responsible for: the calculator's passes in order, with flows instead of fixed communication times,
+//! started after their dependencies, with contention on shared links; and the comparison with the closed
+//! form. Excludes the price of compute, and links (see `railwright_network::simulate`).
 //!
-//! All replicas march in step: they run the same passes, and an exchange ends for all of its groups when its slowest group ends. Where the
-//! network treats groups alike this is exact ([`Simulation::is_exact`]); where it does not, replicas that drift apart between two
-//! reductions would lose a little less than is said here.
+//! All replicas are synchronous: they run the same passes, and communication ends for all its groups when the
+//! slowest group ends. This is exact if groups are equivalent in the network ([`Simulation::is_exact`]).
+//! Otherwise, real replicas can drift between two reductions and lose slightly less.
 
 mod background;
 mod classes;
@@ -35,7 +36,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// More tasks than this are refused: nobody waits for them.
+/// Maximum number of tasks.
 const MOST_TASKS: usize = 2_000_000;
 
 /// A simulated step.
@@ -59,7 +60,7 @@ pub struct Simulation {
     pub devices: u64,
     /// The step on this network.
     pub step_time: Seconds,
-    /// The step under further seeds of hashed routes, where they were asked for.
+    /// The step with other hash seeds, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_seeds: Option<OverSeeds>,
     /// The step as `estimate` has it, in closed form.
@@ -70,7 +71,7 @@ pub struct Simulation {
     pub dimensions: Vec<DimensionRow>,
     /// How busy links were, from the devices outwards.
     pub layers: Vec<LayerLoad>,
-    /// Whether groups of each exchange are alike to the network, so that replicas do march in step.
+    /// Whether groups of each kind are equivalent in the network, so that replicas are synchronous.
     pub is_exact: bool,
     /// Exchanges that go through third groups of a dragonfly, where its routing chooses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -107,13 +108,13 @@ pub struct DimensionRow {
     pub closed_form: Seconds,
     /// On the topology, each kind alone.
     pub alone: Seconds,
-    /// In the step, beside the others.
+    /// In the step, with contention.
     pub in_step: Seconds,
     /// `in_step / closed_form`.
     pub slowdown: f64,
 }
 
-/// What is simulated, beside the run.
+/// Simulation settings in addition to the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
     /// The network.
@@ -153,7 +154,7 @@ pub fn simulate(
     simulate_watched(model, cluster, plan, setting, &mut |_, _| ControlFlow::Continue(()))
 }
 
-/// The same for somebody who watches: `watch` is told how many tasks of how many were played, and may end it, which is a problem.
+/// Cancellable variant: `watch` receives finished and total tasks. Cancellation is a problem.
 pub fn simulate_watched(
     model: &Model,
     cluster: &Cluster,
@@ -203,7 +204,7 @@ pub fn simulate_watched(
         );
     }
     change("communication starts after its dependencies", after.total(&alone, &staged));
-    // Only the network as it is needs every figure; the others say what it would be without.
+    // Only the actual network needs all values; the others are counterfactual.
     let mut play = |wiring: &Wiring, with_background: bool| -> Result<(Bundle, Played), Problem> {
         let mut bundle = Bundle::new(wiring, &classes, FEW)?;
         let mut script = staged.script.clone();
@@ -249,7 +250,7 @@ pub fn simulate_watched(
         changes,
         dimensions,
         layers: busy,
-        // Other jobs need not be alike: nobody waits for them.
+        // Other jobs need not be equivalent: they have no dependents.
         is_exact: bundle.alike.iter().take(own_classes).all(|alike| *alike),
         detours: detours(&bundle, classes.get(..own_classes).unwrap_or_default()),
         tasks: staged.script.len(),

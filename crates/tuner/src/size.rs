@@ -1,9 +1,9 @@
-//! How many machines of which kind: a table over cluster sizes, the one that meets a deadline or a budget, and where more
-//! stop paying.
+//! Cluster sizing: a table over cluster sizes, the choice for a deadline or a budget, and the limit of
+//! efficient scaling.
 //!
-//! Responsible for: which numbers are worth trying ([`Sizing`]), what each costs beside the others ([`Row`]), and the verdict. Refuses to
-//! choose a layout: whoever drives a [`Sizing`] answers each of its questions with the best one that it can find. What holds across the
-//! table is the training: the same tokens, and the same global batch unless the caller lets it grow.
+//! Responsible for: candidate sizes ([`Sizing`]), their costs ([`Row`]), and the verdict. Does not choose
+//! layouts: the caller provides the best layout of each size. The training is the same for the whole table:
+//! equal tokens, and equal global batch unless the caller scales it.
 
 mod grid;
 mod verdict;
@@ -124,7 +124,7 @@ pub struct Impossible {
     pub reason: String,
 }
 
-/// A question: the best layout of so many devices of a kind.
+/// A question: the best layout for a number of devices of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
     /// Index of the kind of machine.

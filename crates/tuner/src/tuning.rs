@@ -1,7 +1,7 @@
-//! From the layout that somebody runs to the few others that are worth a run.
+//! Tuning: from a given layout to the few others worth a benchmark.
 //!
-//! Responsible for: which settings are free when a launch file pins them all, and what runs of some layouts tell about the others.
-//! Refuses to search, to order what was found ([`crate::search::by_family`] does), to read logs and to edit files.
+//! Responsible for: free settings of a launch file, and predictions updated by measured layouts. Excludes
+//! search, order ([`crate::search::by_family`]), logs and edits of files.
 
 use railwright_calculator::intervals::differences;
 use railwright_spec::plan::{Plan, PlanSpec};
@@ -34,7 +34,7 @@ pub const FREE: &[&str] = &[
     "overlap.expert",
 ];
 
-/// Other ways to say the batch, which a plan says as `global_batch`.
+/// Aliases of the batch, which is `global_batch` in a plan.
 const BATCH: [&str; 2] = ["micro_batches", "batch_tokens"];
 
 /// A plan with everything pinned but what is free: [`FREE`] and `more`, less `kept`.
@@ -79,7 +79,7 @@ pub fn loosened(said: &PlanSpec, kept: &[String], more: &[String]) -> PlanSpec {
 /// Sequences below this are not worth cutting: context parallelism pays where attention outweighs the rest of a layer.
 pub const LONG_SEQUENCE: u64 = 16_384;
 
-/// Settings that stay as they are unless somebody frees them, because leaving them makes a layout harder to launch for little: stages of
+/// Settings that are fixed by default, because changing them complicates a launch for a small gain: stages of
 /// unequal numbers of layers, and context parallelism at sequences below [`LONG_SEQUENCE`].
 pub fn habits(plan: &Plan) -> Vec<&'static str> {
     let mut out = Vec::new();
@@ -97,7 +97,7 @@ pub fn setting(plan: &Plan, name: &str) -> Option<Value> {
     PlanSpec::from_plan(plan).get(name)
 }
 
-/// What measured layouts of a job tell about the others: a factor that all of them share, and how far a layout departs from it.
+/// Correction from measured layouts of a job: a common factor, and the deviation of each layout.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Level {

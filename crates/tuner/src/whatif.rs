@@ -1,8 +1,10 @@
-//! The rehearsal of changes: what each would make of a run, alone and all together, and where the time goes that it saves or costs.
+//! What-if analysis: effect of changes on a run, each alone and all combined, with a breakdown of the
+//! difference.
 //!
-//! Responsible for: laying changes over one run (anything else stays), pricing before and after with the same laws, and taking the
-//! difference apart. Refuses to search: a change that makes the plan impossible is reported with the reason, and the others still count.
-//! A change that makes no sense (a name that nothing has, a value out of range) is an error.
+//! Responsible for: applying changes to one run (everything else is kept), pricing before and after with the
+//! same models, and the breakdown of the difference. Does not search: a change that makes the plan impossible
+//! is reported with the reason, and the others still apply. A change that makes no sense (a name that nothing
+//! has, a value out of range) is an error.
 
 mod apply;
 mod change;
@@ -56,9 +58,9 @@ pub struct Rehearsal {
     pub name: String,
     /// Keys whose values differ, those that follow from others included.
     pub moved: Vec<Moved>,
-    /// How well changes of this one kind were predicted, where pairs of measured runs tell.
+    /// Prediction error for changes of this kind, from pairs of measured runs.
     pub evidence: Option<Evidence>,
-    /// What is to be said about it: where slow members are, why nothing changed.
+    /// Remarks: location of slow members, reason for no effect.
     pub notes: Vec<String>,
     /// The result.
     pub outcome: Outcome,

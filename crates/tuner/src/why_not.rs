@@ -1,7 +1,7 @@
-//! Why a strategy that somebody named is not the answer.
+//! Reason why a given strategy is not the result.
 //!
-//! Responsible for: one of five verdicts with the figures behind it. Refuses to search: the best strategy that has what was named is the
-//! caller's to find, and so is the winner.
+//! Responsible for: one of five verdicts with its figures. Does not search: the caller provides the best
+//! matching strategy and the winner.
 
 use crate::ranking::{Difference, difference};
 use crate::search::{Candidate, Miss, Objective, difference_band};

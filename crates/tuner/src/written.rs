@@ -1,16 +1,16 @@
-//! A plan that was found, written down with as few words as lead back to it.
+//! A found plan as the shortest specification that reproduces it.
 //!
-//! Responsible for: leaving out of a specification whatever the defaults say anyway, and nothing else. Refuses to lose a choice: what is
-//! left resolves to exactly the same plan, or everything is said.
+//! Responsible for: removal of defaults from a specification. Never loses a setting: the result resolves to
+//! exactly the same plan, or is complete.
 
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::run::{Section, Value};
 
-/// What is said even where it is the default: who reads a layout wants its degrees and its batch.
+/// Settings that are always written: parallel sizes and batch.
 const ALWAYS: [&str; 4] = ["tensor_parallel", "pipeline_parallel", "micro_batch", "global_batch"];
-/// Other ways to say the batch; the found plan says it as `global_batch`.
+/// Aliases of the batch; the found plan has `global_batch`.
 const BATCH: [&str; 2] = ["micro_batches", "batch_tokens"];
 
 /// The shortest specification that resolves to the plan and keeps what was `said` before, in the order of the documentation.

@@ -68,7 +68,7 @@ impl<'a> Pricer<'a> {
         self.plan
     }
 
-    /// The step of a division and the plan that says it; `None` where it does not fit.
+    /// The step of a layer assignment and its plan; `None` if it does not fit.
     pub(super) fn price(&mut self, layers: &[u64]) -> Result<Option<(Seconds, Plan)>, Problem> {
         if let Some(known) = self.known.get(layers) {
             return Ok(known.clone());
@@ -116,7 +116,7 @@ impl<'a> Pricer<'a> {
         for stage in 0..stages {
             let start = |chunk: usize| split[..chunk].iter().sum::<u64>() as usize;
             let local = local_chunks(&bare, stage);
-            // Alike when all layers are; else where they begin matters.
+            // Equal if all layers are equal; otherwise their first layer matters.
             let place = |c: usize| if self.model.layer_kinds.len() > 1 { start(c) } else { 0 };
             let key = (stage, local.iter().map(|&c| (place(c), split[c])).collect::<Vec<_>>());
             if !self.chosen.contains_key(&key) {
@@ -141,8 +141,9 @@ impl<'a> Pricer<'a> {
         Ok(Some(recompute::laid(&bare, entries)))
     }
 
-    /// Lower bounds of each virtual stage's forward and backward time: a line in its layers, as value at none and slope. The layers
-    /// are recomputed as the plan says, or not at all where that is chosen or limited to some.
+    /// Lower bounds of each virtual stage's forward and backward time: a line in its layers, as value at none
+    /// and slope. The layers are recomputed as in the plan, or not at all if recompute is chosen or limited
+    /// to some layers.
     pub(super) fn lines(&self, chunks: usize) -> Result<Vec<Line>, Problem> {
         let said = &self.plan.recompute;
         let recompute =

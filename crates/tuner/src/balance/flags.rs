@@ -1,7 +1,7 @@
-//! How the frameworks are told a division.
+//! Framework flags of a layer assignment.
 //!
-//! Responsible for: Megatron-LM's and torchtitan's words for layers per virtual stage, and for what was chosen to be recomputed with
-//! them. Refuses to write anything else of a launch file.
+//! Responsible for: Megatron-LM and torchtitan settings for layers per virtual stage and the chosen
+//! recompute. Writes nothing else of a launch file.
 
 use crate::recompute;
 use railwright_spec::model::Model;
@@ -9,13 +9,13 @@ use railwright_spec::plan::Plan;
 
 pub use crate::recompute::Flags;
 
-/// Both frameworks' ways to say a division.
+/// The settings of both frameworks for a layer assignment.
 pub fn flags(layers: &[u64], plan: &Plan) -> Vec<Flags> {
     let of = |framework, lines| Flags { framework, lines, cannot: Vec::new() };
     vec![of("Megatron-LM", megatron(layers, plan)), of("torchtitan", torchtitan(layers))]
 }
 
-/// The same with what the plan recomputes, and what of that cannot be said.
+/// The same with the recompute of the plan, and settings that are not expressible.
 pub fn flags_with_recompute(model: &Model, layers: &[u64], plan: &Plan) -> Vec<Flags> {
     let mut list = flags(layers, plan);
     for flags in &mut list {

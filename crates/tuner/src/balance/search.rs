@@ -111,7 +111,7 @@ struct Bounds {
     each: Vec<(f64, f64)>,
     /// The least that a layer adds anywhere.
     layer: f64,
-    /// The rest of the step beside the pipeline, and what the whole is multiplied by.
+    /// The step outside of the pipeline, and the factor of the whole step.
     rest: f64,
     factor: f64,
     /// The stage of each virtual stage.
@@ -119,7 +119,7 @@ struct Bounds {
     per_stage: usize,
     chunks: usize,
     layers: u64,
-    /// The longest of the stages from one on that share so many layers, at the least: by stage, then layers.
+    /// Lower bound of the longest of the remaining stages for a number of layers: by stage, then layers.
     remaining: Vec<Vec<f64>>,
 }
 
@@ -240,7 +240,7 @@ impl Bounds {
                 *time += behind.map(|(_, own)| own.1).sum::<f64>();
             }
         }
-        // Whatever is left goes somewhere: the level to which it fills the stages, in whole layers.
+        // Remaining layers fill the stages to a level, in whole layers.
         let mut level = stages.iter().copied().fold(0.0, f64::max);
         for _ in 0..left {
             let with = |s: usize| stages[s] + slopes[s];

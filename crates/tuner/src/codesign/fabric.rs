@@ -49,7 +49,7 @@ fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {
     match &design.fabric {
         Fabric::Clos(network) => {
             let clos = &network.clos;
-            // A leaf group serves so many places of every rail.
+            // A leaf group serves a number of positions of every rail.
             let groups = design.rails / network.rails_per_group.max(1);
             let leaf = clos.hosts_per_leaf.saturating_mul(groups.max(1));
             let below = host * clos.hosts_per_leaf as f64;

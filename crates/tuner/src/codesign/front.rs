@@ -1,6 +1,7 @@
-//! Designs beside the steps that they allow: the front of time, dollars and watts, and what a token costs on each.
+//! Designs with their steps: the Pareto front of time, dollars and watts, and the cost per token.
 //!
-//! Responsible for: putting together what a grid and a search found, and marking what nothing else beats. Refuses to search.
+//! Responsible for: combining the results of a grid and a search, and marking non-dominated designs. Does not
+//! search.
 
 use super::grid::{Grid, Refused};
 use super::judge::Simulated;
@@ -27,7 +28,7 @@ pub struct Found {
     pub network_share: f64,
 }
 
-/// A class of designs that no step can tell apart.
+/// A class of designs with equal steps.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Class {
@@ -71,7 +72,7 @@ pub struct Row {
     pub class: usize,
     /// Whether no other design of the same domain size is at least as good in time, dollars and watts and better in one.
     pub on_front: bool,
-    /// Whether no other design of any size is; only told where larger domains have a price.
+    /// The same over all sizes; only if larger domains have a price.
     pub on_whole_front: bool,
     /// Whether a token costs least here, among designs that can be compared by it; once steps are simulated, beyond the doubt of all others.
     pub cheapest_token: bool,
@@ -96,7 +97,8 @@ pub struct Codesign {
     pub refused: Vec<Refused>,
     /// Price of each device's part of a scale-up domain beyond the machine's own, by domain size.
     pub scale_up_prices: BTreeMap<u64, Dollars>,
-    /// Rows whose simulated cost per token cannot be told from the lowest, by their place; one alone is the winner. Empty where nothing was simulated.
+    /// Rows with a simulated cost per token equal to the lowest within intervals; a single one is the winner.
+    /// Empty without simulation.
     pub contenders: Vec<usize>,
     /// Whether the fronts are of watts, too: only where the power of every design is known, or what is not known would count as 0.
     pub compares_power: bool,
@@ -104,8 +106,9 @@ pub struct Codesign {
     pub warnings: Vec<Warning>,
 }
 
-/// Puts a grid and the plans of its classes together. `found` has one entry for each class: a plan, or why there is none; `layouts` says each
-/// plan as flags. `usual_domain` is the machine's own, whose price is in the device's.
+/// Combines a grid with the plans of its classes. `found` has one entry for each class: a plan, or the reason
+/// for none; `layouts` has each plan as flags. `usual_domain` is the machine's own, whose price is in the
+/// device's.
 pub fn answer(
     grid: Grid,
     found: &[Result<Found, String>],
@@ -176,7 +179,7 @@ pub fn answer(
 }
 
 impl Codesign {
-    /// Whether larger scale-up domains have no price, so that what a token costs there is not told.
+    /// Whether larger scale-up domains have no price, so that their cost per token is unknown.
     pub fn has_unpriced_sizes(&self) -> bool {
         self.warnings.iter().any(|warning| warning.id == "network-scale-up-unpriced")
     }
@@ -217,11 +220,12 @@ fn mark(rows: &mut [Row], across_sizes: bool, compares_power: bool) {
     }
 }
 
-/// The rows that nothing on the front beats: as cheap, as frugal, and no slower than by a [`TIE`].
+/// The non-dominated rows. A row dominates if it is as cheap, has no more power, and is slower by at most a
+/// [`TIE`].
 ///
-/// A tie is not handed on: of three rows, each cheaper than the last and slower by a little less than a tie, the second is as good as gone
-/// and beats nobody, so the fastest stays. Whoever beats comes first by dollars, watts, time and place, so one pass settles all, and
-/// everything else is beaten by a member.
+/// Ties are not transitive: of three rows, each cheaper than the previous and slower by slightly less than a
+/// tie, the second is dominated and removes no other row, so the fastest stays. Dominating rows come first by
+/// dollars, watts, time and index, so one pass is sufficient, and every removed row is dominated by a member.
 fn front(figures: &[Option<Figures>], same_size: bool) -> Vec<usize> {
     let mut order: Vec<(usize, Figures)> =
         figures.iter().enumerate().filter_map(|(index, figures)| figures.map(|f| (index, f))).collect();
@@ -263,14 +267,14 @@ mod tests {
     #[test]
     fn ties_in_a_row_do_not_push_the_fastest_off_the_front() {
         let row = |time: f64, dollars: f64| Some((time, dollars, 1.0, 8));
-        // Each is within a tie of the next and dearer; the first and the last are two ties apart.
+        // Each is within a tie of the next and more expensive; the first and the last differ by two ties.
         let chain = [row(1.0, 3.0), row(1.000_09, 2.0), row(1.000_18, 1.0)];
         assert_eq!(front(&chain, true), [2, 0]);
         // Within one tie the cheaper stands for both, and of equals the first.
         assert_eq!(front(&[row(1.0, 3.0), row(1.000_09, 2.0), row(1.000_09, 2.0)], true), [1]);
         // Equal in dollars and watts, in any order of places: the faster stands for those within a tie.
         assert_eq!(front(&[row(1.000_18, 1.0), row(1.000_09, 1.0), row(1.0, 1.0)], true), [2]);
-        // Sizes are told apart where that is asked, and what has no step is on no front.
+        // Sizes are separated on request, and rows without a step are on no front.
         let sizes = [row(1.0, 1.0), Some((2.0, 2.0, 2.0, 64)), None];
         assert_eq!((front(&sizes, true), front(&sizes, false)), (vec![0, 1], vec![0]));
     }

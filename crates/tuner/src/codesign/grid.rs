@@ -1,7 +1,7 @@
-//! The designs to choose from, and which of them a step can tell apart.
+//! Candidate designs, and their equivalence classes for steps.
 //!
-//! Responsible for: every combination of the axes that can be built, its bill, its cluster, and classes of equal clusters, so that a
-//! strategy is searched once for each. Refuses to leave out what is merely bad.
+//! Responsible for: every combination of the axes that can be built, its bill, its cluster, and classes of
+//! equal clusters, so that a strategy is searched once for each. Does not remove bad designs.
 
 use super::fabric::cluster_on;
 use railwright_network::bill::prices::Prices;
@@ -12,7 +12,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::BytesPerSecond;
 use serde::Serialize;
 
-/// Domain sizes that are tried where nobody names any: those that are sold or announced, and doublings between.
+/// Default domain sizes: available or announced ones, and doublings between.
 pub const DOMAINS: [u64; 10] = [8, 16, 32, 64, 72, 128, 144, 256, 288, 576];
 
 /// Of [`DOMAINS`] those that divide a number of devices.
@@ -32,7 +32,7 @@ pub struct Axes {
     pub oversubscriptions: Vec<f64>,
     /// Bandwidths of a device's NIC.
     pub speeds: Vec<BytesPerSecond>,
-    /// What else is said of every design: radix, lengths, media.
+    /// Other settings of every design: radix, lengths, media.
     pub base: DesignSpec,
 }
 
@@ -41,7 +41,7 @@ pub struct Axes {
 pub struct Point {
     /// Every figure.
     pub design: Design,
-    /// Bandwidth below a leaf over bandwidth above it, as asked for.
+    /// Requested bandwidth below a leaf over bandwidth above it.
     pub oversubscription: f64,
     /// What it costs.
     pub bill: Bill,
@@ -63,7 +63,7 @@ pub struct Refused {
     pub problem: Problem,
 }
 
-/// Designs, and the clusters that steps tell apart.
+/// Designs, and their distinct clusters.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// Designs in the order of the axes.
@@ -74,14 +74,14 @@ pub struct Grid {
     pub classes: Vec<Cluster>,
 }
 
-/// More designs than this are not a question that anybody reads the answer of.
+/// Maximum number of designs.
 const MOST_POINTS: usize = 20_000;
 
 impl Grid {
-    /// Every combination. It is a problem if none can be built.
+    /// All combinations. A problem if none can be built.
     ///
-    /// `sends_to_all` says whether any plan that is asked about sends to all peers alike ([`Space::sends_to_all`]): if none does, networks
-    /// that differ only in how rails forward are one class.
+    /// `sends_to_all` is whether any plan sends uniformly to all peers ([`Space::sends_to_all`]): if none
+    /// does, networks that differ only in how rails forward are one class.
     ///
     /// [`Space::sends_to_all`]: crate::search::Space::sends_to_all
     pub fn new(axes: &Axes, machine: &Cluster, sends_to_all: bool, prices: &Prices) -> Result<Self, Problem> {
@@ -150,10 +150,10 @@ impl Grid {
     fn class_of(&mut self, mut cluster: Cluster, sends_to_all: bool) -> usize {
         cluster.name.clear();
         if !sends_to_all {
-            // Only what goes to all peers alike changes rails.
+            // Only uniform traffic changes rails.
             cluster.network.rail_forwarding = 1.0;
         }
-        // The last tier joins everybody: nobody passes it, and its own latency counts when the one below is left.
+        // The last tier connects all devices; its latency applies to traffic that leaves the tier below.
         for tier in &mut cluster.network.tiers {
             tier.name.clear();
             tier.oversubscription = tier.oversubscription.max(1.0);

@@ -17,10 +17,10 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// So many of the cheapest networks are simulated in any case.
+/// Minimum number of cheapest networks to simulate.
 const FIRST: usize = 3;
 
-/// So many are simulated at most.
+/// Maximum number of simulated networks.
 const MOST: usize = 48;
 
 /// By how much flows miss packets, as a share of the time that the network takes: a fluid bound was 14% low against packets (`docs/concepts/flow-model.md`).
@@ -122,7 +122,7 @@ pub fn judge(
     let mut done = 0;
     let mut ahead: BTreeMap<usize, Outcome> = BTreeMap::new();
     for (turn, &(index, cost)) in order.iter().enumerate() {
-        // What costs more in closed form than the cheapest may cost at most is dearer in any case.
+        // A closed-form cost above the upper bound of the cheapest is always higher.
         if done >= FIRST && cost > lowest {
             break;
         }
@@ -148,7 +148,7 @@ pub fn judge(
         }
         done += 1;
     }
-    // Whoever reads the answer asks next for one step to each side of the best, and for the other members of the fronts.
+    // Also simulated: neighbours of the best, and the other members of the fronts.
     let best = cheapest(answer, &order);
     let beside = best.map_or_else(Vec::new, |best| neighbours(&answer.rows, best));
     let fronts = order.iter().map(|&(index, _)| index).filter(|&index| answer.rows[index].on_front);
@@ -172,7 +172,7 @@ pub fn judge(
     ControlFlow::Continue(())
 }
 
-/// Marks the networks whose cost per token cannot be told from the lowest; the winner where there is one of them.
+/// Marks the networks with the lowest cost per token within intervals; a single one is the winner.
 fn contend(answer: &mut Codesign, candidates: &[(usize, f64)]) {
     let of = |index: usize| {
         answer.rows[index].simulated.as_ref().map(|s| (index, s.dollars, s.dollars_low, s.dollars_high))

@@ -1,8 +1,8 @@
-//! Which networks are at least as good as others, whatever travels on them.
+//! Partial order of networks: at least as good for any traffic.
 //!
-//! Responsible for: an order that spares searches. What no plan can do on a better network, none can on a worse one; so where a known plan
-//! comes close to the best of a better network, it is close to the best there is. Refuses to compare what is better in one thing and
-//! worse in another.
+//! Responsible for: an order that avoids searches. A better network bounds the steps on a worse one, so a
+//! known plan close to the best step of a better network is near-optimal. Networks that are better in one
+//! property and worse in another are not comparable.
 
 use railwright_spec::cluster::{Cluster, Tier};
 
@@ -36,12 +36,12 @@ fn reaches(tiers: &[Tier]) -> impl Iterator<Item = u64> {
     tiers.iter().map(|tier| tier.devices.saturating_add(1))
 }
 
-/// The worst oversubscription that a group of so many neighbouring devices passes.
+/// Maximum oversubscription for a group of adjacent devices.
 fn oversubscription(tiers: &[Tier], reach: u64) -> f64 {
     tiers.iter().filter(|tier| reach > tier.devices).fold(1.0, |worst, tier| worst.max(tier.oversubscription))
 }
 
-/// Latency beside the first switch's that such a group meets: that of each tier above one that is passed.
+/// Latency of such a group in addition to the first switch: that of each further tier.
 fn latency(tiers: &[Tier], reach: u64) -> f64 {
     tiers.windows(2).filter(|pair| reach > pair[0].devices).map(|pair| pair[1].latency.get()).sum()
 }

@@ -142,7 +142,7 @@ fn grid(kinds: &[Kind], model: &Model, said: &PlanSpec) -> Grid {
     Grid::new(&axes(kinds), &machine(1024), space.sends_to_all(model), &prices).expect("some can be built")
 }
 
-/// Whether steps are told to be the same with rails joined and apart.
+/// Whether steps are equal with connected and separate rails.
 fn is_same_on_rails(grid: &Grid) -> bool {
     let class = |kind: Kind| {
         let of = |p: &&Point| p.design.kind == kind && p.design.domain.size == 8 && p.oversubscription == 1.0;
@@ -206,14 +206,15 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     let layouts = vec![String::new(); found.len()];
     let prices = BTreeMap::from([(64, Dollars::new(1000.0))]);
     let answered = answer(grid, &found, layouts, &site(), prices, 8);
-    // Nobody published the power of switches and NICs of 200 Gbit/s: it is not told as 0, and no front is of watts then.
+    // The power of switches and NICs of 200 Gbit/s is unpublished: it is not reported as 0, and fronts
+    // exclude watts.
     assert!(!answered.compares_power);
     assert!(answered.warnings.iter().all(|warning| warning.id == "network-power-unknown"));
     assert!(!answered.warnings.is_empty());
     assert!(answered.rows.iter().all(|r| r.watts.is_some() == (r.speed == BytesPerSecond::from_gbit(400.0))));
     let timed = || answered.rows.iter().filter_map(|r| r.step_time.map(|t| (r, t.get())));
     for (row, time) in timed() {
-        // No slower than by a tie, no dearer, and better in one.
+        // Slower by at most a tie, not more expensive, and better in one.
         let is_beaten_by = |(other, t): (&Row, f64)| {
             !std::ptr::eq(other, row)
                 && other.domain == row.domain

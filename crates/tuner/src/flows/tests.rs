@@ -170,7 +170,7 @@ fn a_scale_up_network_is_one_domain_with_the_bandwidth_of_the_design() {
     let one = wiring(&cluster, &said, &[]).expect("built");
     let free = unblocked(&cluster, &one);
     assert_eq!((free.scale_up.domain_size, free.scale_up.bandwidth), (256, cluster.scale_up.bandwidth));
-    // Domains of 8 is what the run's layout says; the network knows better.
+    // The layout of the run has domains of 8; those of the network are used.
     let group = Group::new(32, 8, 8);
     let timer = FlowTimer::new(&cluster, one).expect("whole");
     let (inside, over_nics) = (
@@ -208,7 +208,8 @@ fn a_domains_bandwidth_is_carried_and_what_is_not_is_refused() {
     }
 }
 
-/// TPU pods on a torus: groups that the closed form guesses right take what it says, others what their places make of it.
+/// TPU pods on a torus: groups for which the closed form is exact have its time, others depend on their
+/// placement.
 #[test]
 fn a_torus_is_priced_by_its_links() {
     let cluster = by_name("tpu-v5p-pod", 512).expect("a preset");
@@ -280,7 +281,7 @@ fn groups_that_cannot_be_simulated_are_problems_and_no_times() {
     let wide = Group::new(16, 8, 8);
     let problem = timer.slowdown(Collective::AllReduce, &wide).expect_err("128 ranks on 64 devices");
     assert!(problem.message.contains("reach over 128 devices"), "{}", problem.message);
-    // Whoever asks for a time gets a number, and the problem with the step.
+    // The timer returns a number, and the step returns the problem.
     assert!(timer.time(Collective::AllReduce, Bytes::new(1e6), &wide, 1.0).time.get().is_finite());
     assert_eq!(timer.problem(), Some(problem));
 }

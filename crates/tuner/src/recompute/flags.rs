@@ -1,14 +1,14 @@
-//! How the frameworks are told what to recompute.
+//! Framework flags of recompute.
 //!
-//! Responsible for: the flags of Megatron-LM and the settings of torchtitan that say a choice, and what of it they cannot say. Refuses to
-//! write anything else of a launch file.
+//! Responsible for: Megatron-LM flags and torchtitan settings of a choice, and its parts that are not
+//! expressible. Writes nothing else of a launch file.
 
 use super::policies::by_operators;
 use railwright_spec::model::{FeedForward, Model};
 use railwright_spec::plan::{Plan, Recompute, RecomputeModule, StageRecompute};
 use serde::Serialize;
 
-/// A family of frameworks, by how it is told.
+/// A family of frameworks by its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framework {
     Megatron,
@@ -33,7 +33,7 @@ pub fn framework_name(software: &str) -> &'static str {
     Framework::of(software).name()
 }
 
-/// How one framework is told.
+/// The settings of one framework.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Flags {
@@ -41,11 +41,11 @@ pub struct Flags {
     pub framework: &'static str,
     /// Flags, or lines of a settings file.
     pub lines: Vec<String>,
-    /// What they cannot say.
+    /// Settings that are not expressible.
     pub cannot: Vec<String>,
 }
 
-/// Whether a framework's own flags can say a policy for all layers.
+/// Whether framework flags can express a policy for all layers.
 pub(super) fn is_expressible(model: &Model, framework: Framework, policy: &Recompute) -> bool {
     match (framework, policy) {
         (_, Recompute::None | Recompute::Full { layers: None })
@@ -78,7 +78,7 @@ fn megatron_module(model: &Model, module: RecomputeModule) -> Option<&'static st
     }
 }
 
-/// Both frameworks' ways to say what a plan recomputes.
+/// The recompute settings of both frameworks for a plan.
 pub fn flags(model: &Model, plan: &Plan) -> Vec<Flags> {
     let policy = same_everywhere(plan);
     vec![megatron(model, plan, policy.as_ref()), torchtitan(model, plan, policy.as_ref())]

@@ -11,7 +11,7 @@ pub(super) struct Step {
     pub cost: f64,
 }
 
-/// The hull of some options: the cheapest one, and the edges to ever lighter and dearer ones.
+/// The convex hull of options: the fastest one, and the edges to options with less memory and more time.
 #[derive(Clone, Debug, PartialEq)]
 struct Hull {
     cheapest: Step,

@@ -23,7 +23,8 @@ pub(super) fn entries(
         .chunks
         .iter()
         .map(|chunk| {
-            // What is left to hand out, by kind; the dearest treatments come first, as Megatron's block method has it.
+            // Remaining layers by kind; the most expensive policies come first, as in Megatron's block
+            // method.
             let mut left: Vec<(usize, Vec<u64>)> = group
                 .classes
                 .iter()
@@ -78,7 +79,7 @@ fn written(mut segments: Vec<(Recompute, u64)>, beside: Option<Recompute>) -> Ve
     }
 }
 
-/// The plan with one entry per virtual stage: said once where all are alike.
+/// The plan with one entry per virtual stage, or a single one if all are equal.
 pub(super) fn plan(bare: &Plan, entries: Vec<StageRecompute>) -> Plan {
     let mut plan = bare.clone();
     let alike = entries.windows(2).all(|pair| pair[0] == pair[1]);

@@ -33,8 +33,8 @@ pub fn modules(model: &Model, software: &str) -> BTreeSet<RecomputeModule> {
         .collect()
 }
 
-/// Nothing, every sensible set of the modules, whole layers: on any number of layers. A set that names the activation beside the whole
-/// block around it would pay twice, and operators are a policy of their own.
+/// Nothing, every sensible set of the modules, whole layers: on any number of layers. A set with an
+/// activation and its whole block would count twice, and operators are a separate policy.
 pub fn policies(model: &Model, allowed: &BTreeSet<RecomputeModule>) -> Vec<Recompute> {
     use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Moe, Norm, Operators};
     let mut sets = vec![BTreeSet::new()];

@@ -157,7 +157,7 @@ proptest! {
     }
 }
 
-/// Llama 3.1 405B on 1,024 H100: the plan that the answer comes to takes what it says, and every stage fits.
+/// Llama 3.1 405B on 1,024 H100: the plan of the answer has its time, and every stage fits.
 #[test]
 fn four_hundred_billion_parameters_on_a_thousand_devices() {
     let model = model::by_name("llama-3.1-405b").expect("known");

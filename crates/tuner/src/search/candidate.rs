@@ -127,9 +127,10 @@ pub fn difference_band(software: &str) -> f64 {
     differences::difference_band(software).exp_m1()
 }
 
-/// Marks the candidates that the model cannot tell from the best one: in time, within its error between layouts; in memory, within one
-/// standard deviation of the need (`sigma` of [`railwright_calculator::memory::probability_of_fitting`]). Among ties in memory the faster
-/// comes first: less time is sure to be worth more than bytes that may not be there.
+/// Marks the candidates that tie with the best one: in time, within its error between layouts; in memory,
+/// within one standard deviation of the need (`sigma` of
+/// [`railwright_calculator::memory::probability_of_fitting`]). Among ties in memory the faster comes first:
+/// less time is sure to be worth more than bytes that may not be there.
 pub fn mark_ties(candidates: &mut [Candidate], objective: Objective) {
     let Some(best) = candidates.first() else { return };
     let (score, need) = (best.score(objective), best.memory.device.get());
@@ -140,7 +141,7 @@ pub fn mark_ties(candidates: &mut [Candidate], objective: Objective) {
         candidate.tied_with_best = match objective {
             Objective::Time | Objective::Dollars => own <= score * (1.0 + band),
             Objective::Devices => own == score,
-            // Headroom differs by what the need may be wrong, whatever a device has.
+            // Headroom ties depend on the error of the need, not on the device.
             Objective::Headroom => own - score <= need * sigma.exp_m1(),
         };
     }
@@ -154,8 +155,9 @@ pub fn mark_ties(candidates: &mut [Candidate], objective: Objective) {
     }
 }
 
-/// One row for each family, in the order of `search`: ties by simplicity, the rest by time (or cost). The candidates may be of
-/// several clusters, told apart by `place`. `fastest` is the best of all, which need not be one of them.
+/// One row for each family, in the order of `search`: ties by simplicity, the rest by time (or cost). The
+/// candidates may be of several clusters, identified by `place`. `fastest` is the best of all, which need not
+/// be one of them.
 pub fn by_family<T>(
     candidates: Vec<(T, Candidate)>,
     objective: Objective,

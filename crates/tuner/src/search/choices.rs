@@ -35,7 +35,7 @@ pub(super) fn shardings(space: &Space, degrees: &Degrees) -> Vec<Sharding> {
         }
         Shardings::Open { stages, groups, reshard } => (stages, groups, reshard),
     };
-    // Nobody to share with: nothing is sharded.
+    // Without peers nothing is sharded.
     if ranks == 1 {
         return vec![nothing];
     }
@@ -107,8 +107,8 @@ pub(super) fn switches(space: &Space, strategy: &Strategy) -> (Overlap, u64) {
     (overlap, ways)
 }
 
-/// Whether blocking transfers have to be tried beside hidden ones: steps of zero-bubble schedules follow each other at the time from
-/// a stage's first pass to its last, and a late start shortens that.
+/// Whether blocking transfers must be tried in addition to overlapped ones: steps of zero-bubble schedules
+/// follow each other at the time from a stage's first pass to its last, and a late start shortens that.
 pub(super) fn blocks_too(space: &Space, schedule: Schedule, pipeline: u64) -> bool {
     pipeline > 1
         && schedule.validates_afterwards()

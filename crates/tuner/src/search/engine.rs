@@ -93,7 +93,7 @@ pub struct Search<'a> {
     least: Vec<f64>,
 }
 
-/// Runners that a slow machine is asked about at least, if a quick one has found so many, and how many at once.
+/// Minimum number of candidates for slow pricing, if fast pricing found that many, and the batch size.
 const RUNNERS: usize = 50;
 const RUNNERS_AT_ONCE: usize = 10;
 
@@ -142,13 +142,13 @@ pub struct Outcome {
     pub objective: Objective,
     /// The best layouts, best first.
     pub candidates: Vec<Candidate>,
-    /// Candidates that none beats in both time and headroom, fastest first; empty unless asked for.
+    /// Candidates on the Pareto front of time and headroom, fastest first; empty unless requested.
     pub front: Vec<Candidate>,
     /// Where nothing fits: what comes closest.
     pub nearest_misses: Vec<Miss>,
     /// What became of all strategies.
     pub counters: Counters,
-    /// What was chosen because nobody said it.
+    /// Defaults.
     pub chosen: Vec<String>,
 }
 
@@ -187,8 +187,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Puts the pieces in order, the most promising first, by what [`Search::promise`] says of each. What is found early rules out much
-    /// of what comes late, so any order gives the same answer but takes another time.
+    /// Orders the pieces by [`Search::promise`], most promising first. Early results prune later pieces, so
+    /// the order affects only the time, not the answer.
     pub fn order(&mut self, promises: &[f64]) {
         let mut keyed: Vec<(f64, Degrees)> =
             promises.iter().copied().zip(self.pieces.iter().copied()).collect();
@@ -211,8 +211,8 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// The same with candidates priced by another machine, which is slow (it simulates), and strategies weighed by a quick one that is
-    /// never slower than it: the quick one's order says whom the slow one is asked about ([`Search::runners`]).
+    /// The same with slow pricing (simulation) of candidates, and fast pricing as a lower bound: the order of
+    /// the fast prices selects candidates for the slow ones ([`Search::runners`]).
     #[must_use]
     pub fn simulated(mut self, quick: Machine, pricing: Machine) -> Self {
         self.machine = quick;
@@ -398,7 +398,7 @@ impl<'a> Search<'a> {
         probability_of_fitting(least, self.cluster.accelerator.memory, self.memory.sigma)
     }
 
-    /// The fastest of all, whatever an expert may object to.
+    /// The fastest of all, regardless of simplicity.
     pub fn fastest(&self, results: &Results) -> Option<Candidate> {
         results.best.entries().first().and_then(|e| Candidate::new(self, &e.strategy).ok())
     }
@@ -423,7 +423,7 @@ impl<'a> Search<'a> {
 }
 
 impl Runners {
-    /// Whether the first so many are at least as good as whoever comes next can be.
+    /// Whether the first candidates are at least as good as the bound of all others.
     fn have(&self, wanted: usize, next: Option<&Entry>, score: Score) -> bool {
         let Some(next) = next else { return true };
         let Some(last) = self.candidates.get(wanted.saturating_sub(1)) else { return false };

@@ -7,7 +7,7 @@ use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 use std::cell::Cell;
 
-/// The least needs of the pipelines of a piece, worked out when they are first asked for.
+/// Minimum memory of the pipelines of a piece, computed on first use.
 #[derive(Default)]
 pub(super) struct Floor {
     held: Option<HeldParts>,

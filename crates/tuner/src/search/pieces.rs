@@ -24,7 +24,7 @@ pub struct Degrees {
     pub data: u64,
 }
 
-/// Fewest tokens of a sequence that a rank is given when nobody asks for fewer.
+/// Default minimum tokens of a sequence per rank.
 const FEWEST_TOKENS: u64 = 256;
 
 /// All combinations, with the number of those that were refused.

@@ -1,7 +1,7 @@
-//! Narrowing a space by what a user types: `tensor_parallel=1..8`, `schedule=1f1b,zb-h1`, `micro_batch=2`.
+//! Narrowing a space by user restrictions: `tensor_parallel=1..8`, `schedule=1f1b,zb-h1`, `micro_batch=2`.
 //!
-//! Responsible for: reading restrictions, in the words of the run file, and refusing what is empty or contradicts a pin. Refuses to
-//! judge whether anything is left once degrees combine: the search says that.
+//! Responsible for: reading restrictions with the names of the run file, and errors for empty ones or
+//! contradictions of fixed settings. The search reports whether the combined space is empty.
 
 use super::counts::Counts;
 use super::space::{Policy, Shardings, Space};
@@ -117,7 +117,7 @@ impl Space {
         some.sort_unstable();
         some.dedup();
         match (some.is_empty(), all) {
-            // `full` alone is any number of layers, as it is where nobody restricts it.
+            // `full` alone is any number of layers, as by default.
             (true, _) => {}
             (false, false) => self.recompute_layers = Counts::Listed(some),
             (false, true) => {

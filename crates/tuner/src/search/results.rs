@@ -20,7 +20,7 @@ pub struct Counters {
     /// Of the valid: did not fit by their own memory estimate.
     #[serde(skip)]
     pub did_not_fit: u64,
-    /// Of the valid: left out with others because a bound says that none of them fits.
+    /// Of the valid ones: pruned together, because a bound excludes that any fits.
     #[serde(skip)]
     pub did_not_fit_as_group: u64,
     /// Of the valid: left out because a lower bound of their time is above what is wanted.

@@ -41,8 +41,8 @@ impl Shape {
     }
 }
 
-/// Every number of chunks per stage is tried up to here, which no model of today reaches: with ten thousand layers every one would be tried with every other, and
-/// so many chunks differ by nothing.
+/// Every number of chunks per stage is tried up to here, which no model of today reaches: with ten thousand
+/// layers the combinations explode, and such chunks hardly differ.
 const EVERY: u64 = 256;
 
 impl Space {
@@ -106,7 +106,7 @@ impl Space {
                     Counts::Listed(list) => list.is_empty(),
                     Counts::Between(_, limit) => *limit >= fullest,
                 };
-                // To name as many as there are is to say all, once more.
+                // Naming all layers is equal to naming none.
                 some.filter(|n| !all || *n < fullest).map(Some).chain(all.then_some(None)).collect()
             }
         }
@@ -138,7 +138,7 @@ pub(super) struct Shaped {
     pub(super) shapes: Vec<Shape>,
     /// Combinations that are no shapes.
     pub(super) refused: u64,
-    /// What lies on stages, worked out where somebody asks: by shape.
+    /// Contents of stages by shape, computed on first use.
     pub(super) layouts: Vec<OnceLock<StageLayout>>,
 }
 
@@ -190,7 +190,7 @@ fn all(
     let mut found = Vec::new();
     let mut refused = 0;
     for &schedule in &space.schedules {
-        // One stage has nothing to schedule: one way of saying so is enough.
+        // One stage needs no schedule: one value is sufficient.
         if pipeline == 1
             && schedule == Schedule::Gpipe
             && space.schedules.contains(&Schedule::OneForwardOneBackward)

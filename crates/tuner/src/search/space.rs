@@ -1,8 +1,9 @@
-//! The space of strategies: what each dimension may be for a model on a cluster, before anybody narrows it.
+//! The space of strategies: values of each dimension for a model on a cluster, before restrictions.
 //!
-//! Responsible for: sensible full lists from the shapes of the model, the machine and what the software generation ships; taking
-//! what a plan already says as pinned. Layers lie on chunks in three ways ([`Split`]), under every number of virtual stages that leaves each
-//! chunk work; expert tensor parallelism is 1 or as wide as tensor parallelism. Refuses to combine dimensions: that is the pieces' business.
+//! Responsible for: sensible full lists from the shapes of the model, the machine and what the software
+//! generation ships; fixing settings of the plan. Layers are assigned to chunks in three ways ([`Split`]),
+//! under every number of virtual stages that leaves each chunk work; expert tensor parallelism is 1 or as
+//! wide as tensor parallelism. Does not combine dimensions: see the pieces.
 
 use super::counts::Counts;
 use super::strategy::Split;
@@ -34,7 +35,7 @@ pub enum Shardings {
     Open {
         /// ZeRO stages.
         stages: Vec<u8>,
-        /// Sizes of hybrid sharding's groups, beside the group of all.
+        /// Group sizes of hybrid sharding, in addition to all ranks.
         groups: Counts,
         /// Whether parameters are dropped after the forward pass (stage 3 only).
         reshard: Vec<bool>,
@@ -48,7 +49,7 @@ pub enum Shardings {
 pub struct Space {
     /// What is not searched: batch, sequence, precision, optimizer, software.
     pub base: Plan,
-    /// What the user's plan said.
+    /// Settings of the user's plan.
     pub said: PlanSpec,
     /// Tensor parallel.
     pub tensor: Counts,
@@ -64,7 +65,7 @@ pub struct Space {
     pub expert: Counts,
     /// Expert tensor parallel.
     pub expert_tensor: Counts,
-    /// Data parallel; it follows from the others and is only checked.
+    /// Data-parallel size; it follows from the other sizes and is only checked.
     pub data: Counts,
     /// Sequences per micro batch.
     pub micro_batch: Counts,
@@ -86,11 +87,11 @@ pub struct Space {
     pub policies: Vec<Policy>,
     /// Layers per stage that full recompute covers.
     pub recompute_layers: Counts,
-    /// Whether gradients are reduced beside compute.
+    /// Whether gradient reduction overlaps with compute.
     pub overlap_gradient_reduce: Vec<bool>,
-    /// Whether parameters are gathered beside compute.
+    /// Whether the parameter all-gather overlaps with compute.
     pub overlap_parameter_gather: Vec<bool>,
-    /// Whether tensor-parallel communication runs beside compute.
+    /// Whether tensor-parallel communication overlaps with compute.
     pub overlap_tensor: Vec<bool>,
     /// Whether transfers between stages do.
     pub overlap_pipeline: Vec<bool>,
@@ -98,12 +99,13 @@ pub struct Space {
     pub overlap_expert: Vec<bool>,
     /// Limits that the software generation sets; `None` where they were lifted.
     pub offers: Option<Offers>,
-    /// What was chosen because nobody said it, in words.
+    /// Description of the defaults.
     pub chosen: Vec<String>,
 }
 
 impl Space {
-    /// Everything that the software generation can do with the model on the cluster, but for what the plan already says.
+    /// Everything that the software generation supports for the model on the cluster, except settings fixed
+    /// by the plan.
     pub fn new(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
         let software = said.generation(cluster)?;
         Self::build(said, model, cluster, software, Some(software.offers.clone()))
@@ -185,7 +187,8 @@ impl Space {
         Ok(space)
     }
 
-    /// Whether any plan of the space sends to all peers alike: tokens to experts, or heads to the ranks that share a sequence.
+    /// Whether any plan of the space sends uniformly to all peers: tokens to experts, or heads to the ranks
+    /// that share a sequence.
     pub fn sends_to_all(&self, model: &Model) -> bool {
         let is_shared = match &self.context {
             Counts::Between(_, most) => *most > 1,

@@ -41,7 +41,7 @@ struct Case {
     seed: u64,
 }
 
-/// At most so many of a list, which ones a seed says.
+/// A limited sample of a list, selected by a seed.
 fn thin<T: Clone>(list: &mut Vec<T>, seed: &mut u64, most: usize) {
     while list.len() > most {
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -279,7 +279,7 @@ fn is_of_the_space(space: &Space, model: &Model, strategy: &Strategy) -> bool {
     if !simple {
         return false;
     }
-    // Saying all means naming as many layers as cover the largest chunk, and that many must be allowed.
+    // All layers means the number that covers the largest chunk, which must be allowed.
     let all = space.policies[usize::from(strategy.policy)] == Policy::Full && strategy.layers.is_none();
     let Counts::Between(_, limit) = space.recompute_layers else { return false };
     let plan = strategy.plan(space, model);
@@ -436,7 +436,7 @@ proptest! {
     }
 }
 
-/// Whatever somebody pins, the open search has found something as good: it suggests all that is worth suggesting.
+/// For any fixed setting, the open search finds a result at least as good.
 fn no_pin_wins(name: &str, layers: usize, preset: &str, devices: u64, batch: u64) {
     let mut model = model::by_name(name).expect("known");
     model.layers.truncate(layers);

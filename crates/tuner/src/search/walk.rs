@@ -1,11 +1,11 @@
-//! Walking one piece: every strategy of its degrees, but for what provably cannot be wanted.
+//! Walks one piece: every strategy of its parallel sizes, except provably useless ones.
 //!
-//! Responsible for: the nesting of choices, best first, and counting what becomes of every strategy. Refuses to price: times and bytes are
-//! the calculator's.
+//! Responsible for: the nesting of choices, best first, and counts of the outcome of every strategy. Does not
+//! price: times and bytes are from the calculator.
 //!
-//! A bound only leaves out what is strictly worse than what is wanted. The rules: a step takes at least what
-//! [`super::bound`] says; a strategy needs at least the memory that it would with the least of every sharding and the most recompute;
-//! hiding communication is never slower ([`super::choices`]); layers recomputed beyond what fits with room to spare are never faster.
+//! A bound only prunes strictly worse strategies. The rules: a step takes at least [`super::bound`]; a
+//! strategy needs at least the memory of maximal sharding and recompute; overlapping communication is never
+//! slower ([`super::choices`]); layers recomputed beyond what fits with room to spare are never faster.
 
 use super::bound::{Beside, Prefix};
 use super::choices::{blocks_too, context_kinds, sequence_parallel, shardings, switches};
@@ -373,7 +373,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         }
     }
 
-    /// The least time of a step with a policy on so many layers.
+    /// Minimum step time with a policy on a number of layers.
     fn bound(
         &self,
         place: &Place,

@@ -137,7 +137,7 @@ fn half_the_power_slows_products_by_its_cube_root_and_more_of_it_does_nothing() 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Whatever the plan: everything that takes time, taken together, takes all of it.
+    /// For any plan, all parts of the time sum to the whole.
     #[test]
     fn the_sum_rule_holds_for_any_plan(
         tensor in 0_u32..4,

@@ -1,6 +1,6 @@
 //! Other jobs on the network, and storage, as traffic that never ends.
 //!
-//! Responsible for: who sends how much to whom. Refuses to wait for it.
+//! Responsible for: senders, receivers and rates. Has no dependents.
 
 use railwright_network::simulate::{Class, Edge, Wiring};
 use railwright_spec::human;
@@ -65,7 +65,7 @@ pub(super) fn add(
         )
         .hint("use a larger network with `design.gpus`, or load all devices"));
     }
-    // Nobody waits for the slowest of them.
+    // The slowest of them has no dependents.
     classes.push(Class { apart: true, ..Class::new("other jobs", members, 1.0, design) });
     Ok((classes.len() as u32 - 1, background.load))
 }

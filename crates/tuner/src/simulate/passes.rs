@@ -1,7 +1,7 @@
-//! The pipeline's passes as tasks: compute as pauses, exchanges as flows, each started by what it waits for.
+//! Pipeline passes as tasks: compute as pauses, communication as flows, each started after its dependencies.
 //!
-//! Responsible for: the order of passes on every stage, what of a pass's exchanges runs beside its compute and what behind it, and the
-//! messages between stages. Refuses to order passes itself; the calculator's schedule did.
+//! Responsible for: the order of passes on every stage, overlapped and exposed communication of a pass, and
+//! the messages between stages. The order of passes is that of the calculator's schedule.
 
 use super::classes::{Classes, Dim, Part, When};
 use super::{Moved, Staged};
@@ -99,7 +99,7 @@ pub(super) fn write(
         let mut to_send: Vec<(Key, u32)> = Vec::new();
         for (number, pass) in passes.iter().enumerate() {
             if !plan.overlap.pipeline && pass.receives && !has_sent && transfer.whole() > Seconds::ZERO {
-                // A receive that was not posted beside a send blocks for as long as a transfer takes at least.
+                // A receive that was not posted with a send blocks for at least the time of a transfer.
                 let block = staged.script.add(Work::Pause(transfer.whole()), before.drain(..));
                 before.push(block);
             }
@@ -196,7 +196,8 @@ fn works<'a>(evaluation: &'a Evaluation, pass: &Pass) -> Vec<(Phase, &'a work::W
     }
 }
 
-/// Compute with hidden exchanges beside it, then exposed ones one after the other. Gives the task at whose end the pass ends.
+/// Compute with overlapped communication, then exposed communication in sequence. Returns the last task of
+/// the pass.
 fn work(
     staged: &mut Staged,
     evaluation: &Evaluation,
@@ -239,7 +240,7 @@ fn work(
     let mut ends = Vec::new();
     for (dim, parts, _, hidden) in &exchanges {
         if *hidden > Seconds::ZERO {
-            // What is hidden fits beside the pass when nothing is in its way.
+            // Overlapped communication fits into the pass without contention.
             let hidden = (*hidden).min(pass.duration - behind);
             ends.extend(exchange(staged, parts, (*dim, stage), hidden, begin));
         }

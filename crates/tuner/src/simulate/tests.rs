@@ -223,7 +223,7 @@ fn a_run_that_cannot_finish_says_so() {
     assert!(problem.message.contains("leaves no devices"), "{}", problem.message);
 }
 
-/// 405B on 32,768 devices is as many flows as stages have kinds of exchanges, whatever the fabric.
+/// 405B on 32,768 devices has one flow per stage and kind of communication, on any fabric.
 #[test]
 fn symmetry_makes_the_largest_step_small() {
     let run = run("llama-3.1-405b", 32_768, |p| {
@@ -259,8 +259,8 @@ fn one_domain_of_all_devices_is_no_slower_than_rails() {
     assert!(change(&ideal, "domains and speeds of the topology, non-blocking") < 0.0);
 }
 
-/// What a dimension's exchanges of one purpose must take on a topology: each group's bytes stretched by what a simulation of these groups
-/// alone says, summed over a step of the stage.
+/// Expected time of a dimension's communication of one purpose on a topology: bytes of each group scaled by a
+/// simulation of these groups alone, summed over a step of the stage.
 fn alone_by_groups(run: &(Model, Cluster, Plan), said: &DesignSpec, stage: u32, dimension: Dim) -> [f64; 3] {
     let wiring = wiring(&run.1, said, &[]).expect("it is built");
     let timer = flows::FlowTimer::new(&run.1, wiring.clone()).expect("whole");
@@ -289,11 +289,11 @@ fn alone_by_groups(run: &(Model, Cluster, Plan), said: &DesignSpec, stage: u32, 
     [closed, alone, kinds.len() as f64]
 }
 
-/// Gathers inside domains and reductions between replicas, dense weights beside experts, tensor beside expert-tensor groups: each is
-/// simulated in its own groups.
+/// Gathers inside domains and reductions between replicas, dense weights and experts, tensor and
+/// expert-tensor groups: each is simulated in its own groups.
 #[test]
 fn dimensions_that_exchange_in_several_groups_meet_the_links_of_each() {
-    // A leaf for each domain: whatever leaves it climbs.
+    // One leaf per domain: all traffic that leaves it goes to the spines.
     let thin = DesignSpec { leaf_oversubscription: Some(4.0), hosts_per_leaf: Some(8), ..said(Kind::Clos) };
     let hybrid = run("llama-3.1-8b", 256, |p| {
         p.sharding = Some(Sharding { zero_stage: 3, group: Some(8), reshard_after_forward: true });
@@ -319,8 +319,8 @@ fn dimensions_that_exchange_in_several_groups_meet_the_links_of_each() {
     assert!(seen >= 2, "the thin network must stretch something: {seen}");
 }
 
-/// 24 replicas of 8 devices over racks of 72: groups begin and end inside racks, with as few as three members in one. Traffic, the closed
-/// form and the simulation say the same of them, on rails that nothing joins, too.
+/// 24 replicas of 8 devices over racks of 72: groups begin and end inside racks, with as few as three members
+/// in one. Traffic, the closed form and the simulation agree, also on unconnected rails.
 #[test]
 fn groups_that_lie_unevenly_on_domains_cost_what_their_smallest_part_carries() {
     let run = run_on("gb200-nvl72", "llama-3.1-405b", 1152, |p| {
@@ -370,7 +370,8 @@ fn spares_of_one_domain_have_no_traffic_and_are_refused() {
     assert!(problem.message.contains("no network traffic"), "{}", problem.message);
 }
 
-/// Where nobody says how, a dragonfly routes adaptively: hardly slower than by minimal ways alone, and it says what goes through third groups.
+/// By default a dragonfly routes adaptively: hardly slower than minimal routes only, with the share of
+/// non-minimal traffic reported.
 #[test]
 fn dragonflies_route_adaptively_and_say_what_takes_detours() {
     let run = run("llama-3.1-8b", 128, |p| {

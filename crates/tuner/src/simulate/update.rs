@@ -19,7 +19,7 @@ struct Divided {
     hidden: Seconds,
     /// What runs alone.
     left: Seconds,
-    /// By how much what hides slows the compute beside it: `exposed - left`.
+    /// Slowdown of compute by overlapped communication: `exposed - left`.
     slowed: Seconds,
 }
 
@@ -62,7 +62,8 @@ pub(super) fn write(
             .map(|time| time.forward + time.recompute + time.backward_input + time.backward_weight)
             .sum();
         reduced.extend(reduce(staged, costing, classes, stage as u32, (update, room), own));
-        // The last step's parameters arrive beside the first forward pass of each chunk, and the pass behind it waits for them.
+        // Parameters of the last step arrive during the first forward pass of each chunk, and the next pass
+        // waits for them.
         let Divided { hidden, .. } = Divided::parameters(update);
         let parameters = classes.of(Dim::Data, stage as u32, When::Parameters);
         let whole: Seconds = own.firsts.iter().map(|(first, _)| *first).sum();
@@ -90,12 +91,13 @@ pub(super) fn write(
     staged.script.add(Work::Pause(evaluation.time.fixed), gathered)
 }
 
-/// The reductions of a stage's gradients. What the calculator hides runs beside passes, chunk by chunk behind the backward passes that
-/// the gradients are of (their last ones, or every micro batch's where each is reduced), from when the first layer's share of the pass has
-/// gone by; what it exposes runs behind the last pass. Gives the task at whose end the stage has its gradients.
+/// The reductions of a stage's gradients. Overlapped reductions run during passes, chunk by chunk after the
+/// backward passes of their gradients (the last ones, or those of every micro-batch if each is reduced), from
+/// the end of the first layer on; exposed ones run after the last pass. Returns the task at whose end the
+/// gradients are complete.
 ///
-/// Where the schedule leaves less time than the calculator counts with, an exchange starts as much earlier as it needs to hide without
-/// contention: what it then loses is the network's.
+/// If the schedule has less time than the calculator assumes, a reduction starts earlier, so that it is fully
+/// overlapped without contention; any remaining loss is caused by the network.
 fn reduce(
     staged: &mut Staged,
     costing: &Costing<'_>,

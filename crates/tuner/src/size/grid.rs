@@ -44,7 +44,8 @@ pub fn reach(
     let adapters = 0.6;
     let held =
         model.parameters().total as f64 * BYTES_PER_PARAMETER / (cluster.accelerator.memory.get() * 0.9);
-    // Offload, narrow states and adapters need less: the search says what fits, this only says where to begin.
+    // Offload, low-precision states and adapters need less: this is only the start, the search determines
+    // what fits.
     let fewest = up((held * adapters).ceil().max(1.0) as u64);
     let most = up(fewest.max(unit).saturating_mul(sequences.max(1)).min(LARGEST));
     let per_second = peak * GUESSED_MFU;

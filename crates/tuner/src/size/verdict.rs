@@ -1,8 +1,9 @@
-//! Which number to take, and where more machines stop paying.
+//! The chosen cluster size, and the limit of efficient scaling.
 //!
-//! Responsible for: one criterion each, told with the answer. For a deadline: the cheapest that meets it. For a budget alone: the soonest
-//! end within it. More stop paying at the last number up to which every enlargement added at least [`Goal::worth`] of the work per device
-//! that the smallest number does. Refuses to trade days for dollars: the table has the price of each saved day.
+//! Responsible for: one criterion each, reported with the answer. For a deadline: the cheapest that meets it.
+//! For a budget alone: the earliest end within it. Scaling is efficient up to the last size at which every
+//! enlargement adds at least [`Goal::worth`] of the per-device throughput of the smallest size. Does not
+//! weigh days against dollars: the table has the price of each saved day.
 
 use super::{Goal, Row};
 use railwright_spec::quantity::{Dollars, Seconds};
@@ -86,7 +87,8 @@ fn stop(goal: &Goal, machine: usize, rows: &[Row]) -> Option<Stop> {
     let (mut last, _) = list.next()?;
     for (index, row) in list {
         match row.marginal_efficiency {
-            // A number that divides badly says nothing about those behind it; one that is no faster than a smaller one ends the hull.
+            // A size with poor divisors does not limit larger ones; one that is not faster than a smaller one
+            // ends the hull.
             _ if !row.on_hull => {}
             Some(marginal) if marginal >= goal.worth => last = index,
             _ => return Some(Stop { machine, row: last, is_reached: true }),

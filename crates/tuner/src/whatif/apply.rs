@@ -1,8 +1,9 @@
-//! A change laid over a run: all else stays as it was.
+//! Applies a change to a run, with everything else kept.
 //!
-//! Responsible for: what "all else" means. The layout that was chosen, the batch in sequences, the sequence length and the number of
-//! devices stay, whoever chose them; what follows from the changed value (data parallelism from other degrees, formats from a preset, the
-//! links of another accelerator) follows. Refuses to search: a layout that the change makes impossible is told, not replaced.
+//! Responsible for: the meaning of "everything else". Layout, batch in sequences, sequence length and number
+//! of devices are kept, whether set or default; derived values (data parallelism from other sizes, formats
+//! from a preset, links of another accelerator) follow. Does not search: a layout that becomes impossible is
+//! reported, not replaced.
 
 use super::change::{Amount, Change, Setting};
 use super::facts;
@@ -21,7 +22,7 @@ pub type ReadConfig<'a> = &'a dyn Fn(&str) -> Result<String, Problem>;
 /// The run that changes are laid over.
 #[derive(Clone, Copy)]
 pub struct Baseline<'a> {
-    /// What was said about it.
+    /// Remarks on it.
     pub spec: &'a RunSpec,
     /// What it resolved to.
     pub run: &'a Run,
@@ -51,7 +52,7 @@ pub(super) struct SlowMember {
 /// Why a change cannot be rehearsed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Refusal {
-    /// It says what nothing can be: a value out of range, a name that nothing has, a stage that is not there.
+    /// Invalid change: a value out of range, an unknown name, a missing stage.
     Wrong(Vec<Problem>),
     /// It makes sense, but the run is none with it.
     Impossible(Vec<Problem>),
@@ -240,8 +241,8 @@ fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>
     Ok((Run { model, cluster, plan, training, cost }, warnings))
 }
 
-/// The cluster with the calibration that it names. The baseline's calibration says nothing of another accelerator: there the catalogue's
-/// figures hold, with a warning.
+/// The cluster with the calibration that it names. The baseline's calibration says nothing of another
+/// accelerator: the catalogue's values are used there, with a warning.
 fn calibrated(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Cluster, Option<Warning>), Problem> {
     let plain = spec.cluster.resolve()?;
     let is_other = plain.accelerator.id != baseline.run.cluster.accelerator.id;

@@ -1,7 +1,7 @@
-//! From the text of a change, `plan.precision=fp8` or `nic_gbps=800,overlap.tensor=true`, to what it sets.
+//! Parses the text of a change, such as `plan.precision=fp8` or `nic_gbps=800,overlap.tensor=true`.
 //!
-//! Responsible for: splitting, numbers without units where the name says the unit, and relative values (`x2`, `+10%`). Refuses to look
-//! at whether the changed run is possible.
+//! Responsible for: splitting, numbers with the unit in the name, and relative values (`x2`, `+10%`). Does
+//! not validate the changed run.
 
 use super::names::{Slow, Target, target};
 use railwright_spec::human::shorten;
@@ -21,7 +21,7 @@ pub struct Change {
 pub(super) enum Setting {
     /// A key of a run file to a value, in words.
     Key { key: Key, value: Amount },
-    /// So many servers.
+    /// A number of servers.
     Nodes(Amount),
     /// A member at a share of its rate.
     Slow { what: Slow, index: Option<u64>, rate: f64 },

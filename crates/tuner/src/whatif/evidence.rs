@@ -21,7 +21,8 @@ pub struct Evidence {
     pub ninth: f64,
 }
 
-/// What differs, the keys that may differ with it, and the errors. Kinds of fewer than twenty pairs say nothing.
+/// What differs, the keys that may differ with it, and the errors. Kinds with fewer than twenty pairs are
+/// excluded.
 pub(super) const KNOWN: [(&[&str], Evidence); 6] = [
     (&["plan.precision."], Evidence { what: "number format", pairs: 156, median: 0.037, ninth: 0.157 }),
     (&["plan.micro_batch"], Evidence { what: "micro batch", pairs: 1016, median: 0.066, ninth: 0.266 }),

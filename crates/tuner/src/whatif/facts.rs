@@ -1,4 +1,4 @@
-//! A resolved run as keys and values, to say what a change changed and what moved with it.
+//! A resolved run as keys and values, for the direct and indirect differences of a change.
 
 use railwright_spec::cluster::ClusterSpec;
 use railwright_spec::human;

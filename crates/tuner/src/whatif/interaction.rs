@@ -8,7 +8,8 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interaction {
-    /// Product of the speed-ups alone: what independent gains would come to, each shortening what the others left.
+    /// Product of the speed-ups alone: expected value of independent gains, each applied to the remaining
+    /// time.
     pub product_alone: f64,
     /// Speed-up together.
     pub together: f64,

@@ -45,7 +45,7 @@ const SLOW: [(&str, Slow); 8] = [
     ("slow.nvlink", Slow::ScaleUp),
 ];
 
-/// Names of data sheets, their keys, and the unit of a bare number where the name says it.
+/// Names of data sheets, their keys, and the unit of a bare number if it is part of the name.
 const PHYSICAL: &[(&str, &str, &str)] = &[
     ("nic", "cluster.network.bandwidth", ""),
     ("nic_bandwidth", "cluster.network.bandwidth", ""),

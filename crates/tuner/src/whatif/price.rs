@@ -43,7 +43,7 @@ pub(super) fn price(changed: &Changed, network: Option<&OnTopology>) -> Result<P
     })
 }
 
-/// The estimate's warnings and the plan's; both may tell the same thing, and then the estimate has the figures.
+/// Warnings of estimate and plan; for duplicates, that of the estimate, which has the figures.
 fn doubts(mut estimate: Vec<Warning>, plan: &[Warning]) -> Vec<Warning> {
     const SAME: (&str, &str) = ("tensor-parallel-leaves-domain", "tensor-parallel-across-domains");
     for warning in plan {
@@ -111,7 +111,7 @@ pub(super) fn absent(run: &Run, member: &SlowMember) -> Option<Problem> {
     })
 }
 
-/// The sets of stages that the member may hold up: one if its place was said, else all that there are.
+/// The sets of stages that the member may delay: one if its place is set, else all.
 fn places(costing: &Costing<'_>, member: &SlowMember) -> Vec<BTreeSet<usize>> {
     let plan = costing.plan;
     let (_, count) = members(plan, costing.cluster, member.what);
@@ -129,7 +129,8 @@ fn places(costing: &Costing<'_>, member: &SlowMember) -> Vec<BTreeSet<usize>> {
     if let Some(index) = member.index {
         return vec![stages(index)];
     }
-    // Members of one stage are alike, so one of each distinct set will do; ranks of a stage are found at its first.
+    // Members of one stage are equivalent, so one of each distinct set is sufficient; ranks of a stage start
+    // at its first.
     let distinct: BTreeSet<BTreeSet<usize>> = match member.what {
         Slow::Rank | Slow::Stage => {
             (0..plan.pipeline_parallel as usize).map(|stage| BTreeSet::from([stage])).collect()

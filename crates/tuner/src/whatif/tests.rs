@@ -186,7 +186,7 @@ fn impossible_changes_say_why_and_the_others_still_count() {
     assert_eq!((rivals.rivals.as_deref(), rivals.together), (Some("plan.tensor_parallel"), None));
 }
 
-/// What nothing can be is a mistake of the one who typed it, whatever the run.
+/// Impossible values are input errors for any run.
 #[test]
 fn changes_that_make_no_sense_are_errors_all_at_once() {
     let (spec, run) = run(DENSE);

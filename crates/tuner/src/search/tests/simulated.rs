@@ -58,7 +58,7 @@ fn front_runners_by_flows_are_the_best_of_all_by_flows() {
         }
     }
     assert!(runners.is_proven && times.len() > 10, "{} {}", times.len(), runners.priced);
-    // Nobody needs to be asked about what cannot win.
+    // Strategies that cannot win are not priced.
     assert!(runners.priced < times.len(), "{} of {}", runners.priced, times.len());
     // The thin tree makes itself felt.
     let quick = results.best.entries()[0].time;

@@ -1,7 +1,8 @@
-//! Pairs of measured runs that differ in one thing, against what a rehearsal of that one change says.
+//! Pairs of measured runs that differ in one setting, compared with the what-if prediction of that change.
 //!
-//! The pairs are found mechanically in `catalog/evidence/measured_runs.csv`: rows of one source whose inputs agree but for one column.
-//! `cargo test -p railwright-tuner pairs -- --nocapture` prints the table that docs/guides/what-if.md shows.
+//! The pairs are found mechanically in `catalog/evidence/measured_runs.csv`: rows of one source that differ
+//! in one input column. `cargo test -p railwright-tuner pairs -- --nocapture` prints the table that
+//! docs/guides/what-if.md shows.
 
 use super::*;
 use crate::whatif::{evidence, facts};
@@ -85,7 +86,7 @@ fn pairs(column: &str, keys: &[&str]) -> Vec<Pair> {
         group.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.id.cmp(&b.1.id)));
         for two in group.windows(2) {
             let (before, after) = (two[0].1.clone(), two[1].1.clone());
-            // Notes may say more than columns: what else differs disqualifies the pair.
+            // Notes may have more than columns: other differences exclude the pair.
             let moved = facts::moved(&run_of(&before), &run_of(&after));
             let is_one = moved.iter().all(|moved| keys.iter().any(|key| moved.key.starts_with(key)));
             if let (Some(old), Some(new)) = (before.step_time, after.step_time)
@@ -145,8 +146,8 @@ fn known(what: &str) -> (&'static [&'static str], Evidence) {
     *evidence::KNOWN.iter().find(|(_, evidence)| evidence.what == what).expect(what)
 }
 
-/// Checks the errors of predicted ratios against what is said of them; the share of pairs whose direction is right, of those measured
-/// to differ by more than 5%.
+/// Checks the errors of predicted ratios against their documented values, and the share of correct directions
+/// among pairs with a measured difference above 5%.
 fn errors(name: &str, pairs: &[Pair], mut predict: impl FnMut(&Pair) -> f64) -> f64 {
     let mut errors = Vec::new();
     let (mut clear, mut right) = (0.0_f64, 0.0);
