@@ -1,4 +1,5 @@
-//! Predicts the peak memory of every run in a table of measured runs and prints it beside the measured one, if there is one, as CSV.
+//! Predicts the peak memory of every run in a table of measured runs and prints it with the measured value,
+//! if any, as CSV.
 //!
 //! `cargo run --example memory_fit -- measured_runs.csv [memory.toml]`: with a second file, constants are read from it, so that a
 //! fit can try many without compiling.

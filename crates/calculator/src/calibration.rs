@@ -67,7 +67,7 @@ pub struct Line {
     pub spread: f64,
     /// All measured time.
     pub measured: Seconds,
-    /// What the calculator says of it without the calibration.
+    /// The prediction without the calibration.
     pub before: Seconds,
     /// And with it.
     pub after: Seconds,
@@ -93,7 +93,7 @@ pub struct StepLine {
     pub title: String,
     /// Mean over ranks and steps.
     pub measured: Seconds,
-    /// What the calculator says without the calibration.
+    /// The prediction without the calibration.
     pub before: Seconds,
     /// And with it.
     pub after: Seconds,
@@ -130,7 +130,7 @@ pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
     calibration.link.clone_from(&bare.scale_up.link);
     let steps = match case.run {
         Some((model, plan)) => {
-            // What the shipped law tells better than shapes did is not fitted again to their sum.
+            // Operators for which the default is better are not fitted again to their sum.
             let stays =
                 |((operators, regime), left_out): (&(Operators, Regime), &Option<left_out::LeftOut>)| {
                     let is_taken = left_out.is_some_and(|errors| errors.is_better());
@@ -205,7 +205,7 @@ pub fn judge_steps(
     }
 }
 
-/// Writes what the fits say of themselves into the calibration.
+/// Writes the errors of the fits into the calibration.
 fn evidence(calibration: &mut Calibration, lines: &[Line]) {
     let of = |name: &str, regime: Regime| lines.iter().find(|l| l.name == name && l.regime == regime);
     let take = |evidence: &mut Evidence, line: Option<&Line>| {
@@ -259,8 +259,8 @@ fn spread(times: &[Seconds]) -> f64 {
     (at(0.9) - at(0.1)) / at(0.5).max(1e-12)
 }
 
-/// Half of the 95 % interval of a median over it: between the order statistics n/2 -+ 0.98 sqrt(n) (the normal approximation of the binomial);
-/// 1 where measurements are too few to tell, and zero of one thing measured once.
+/// Half of the 95 % interval of a median over it: between the order statistics n/2 -+ 0.98 sqrt(n) (the
+/// normal approximation of the binomial); 1 if there are too few measurements, and 0 for a single one.
 fn uncertainty(paces: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = paces.filter(|pace| pace.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -287,7 +287,7 @@ fn like(operation: CollectiveKind, ranks: u64, bytes: f64) -> CollectiveSample {
     }
 }
 
-/// One measured thing and what is said of it.
+/// One measurement and its prediction.
 #[derive(Clone, Copy, Debug)]
 struct Observation {
     work: f64,
@@ -334,7 +334,7 @@ fn line(name: String, regime: Regime, observations: &[Observation]) -> Option<Li
     })
 }
 
-/// What the calculator says on one cluster with one generation.
+/// Predictions on one cluster with one generation.
 struct Voice<'a> {
     cluster: &'a Cluster,
     machine: Machine,

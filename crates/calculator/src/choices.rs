@@ -112,7 +112,7 @@ impl<'a> Choices<'a> {
         self.kept[kind][treatment].0
     }
 
-    /// What its backward pass needs beside.
+    /// Additional memory of its backward pass.
     pub fn working(&self, kind: usize, treatment: usize) -> Bytes {
         self.kept[kind][treatment].1
     }
@@ -164,7 +164,7 @@ impl<'a> Choices<'a> {
         self.load_of(&self.cost(chunk, chunks, parts, beside), fixed)
     }
 
-    /// What each stage leaves to its layers, with so many of them on each virtual stage.
+    /// Memory of each stage left to its layers, for a number of layers on each virtual stage.
     pub fn rooms(&mut self, split: &[u64]) -> Vec<StageRoom> {
         self.rooms.of(split)
     }

@@ -94,7 +94,7 @@ pub struct Costing<'a> {
     pub attention_rate: f64,
     /// Slow members, if any.
     pub disturbance: Option<&'a Disturbance>,
-    /// Prices of products that were asked for before, where many plans are priced.
+    /// Cache of GEMM prices, if many plans are priced.
     pub(crate) memo: Option<Arc<ProductMemo>>,
 }
 
@@ -252,8 +252,8 @@ fn attention_kernel(plan: &Plan, software: &Software, architecture: &str) -> ope
     }
 }
 
-/// The format of products between activations: 16 bits in mixed precision, whatever narrower formats weights have; with activations of 32 bits
-/// that of the other products, TF32 where they are.
+/// The format of GEMMs between activations: 16 bits in mixed precision, independent of narrower weight
+/// formats; with 32-bit activations that of the other GEMMs, such as TF32.
 fn scores_format(plan: &Plan) -> DataType {
     let (activations, compute) = (plan.precision.activations, plan.precision.compute);
     match activations.bytes() > 2.0 {

@@ -1,7 +1,7 @@
-//! A start for somebody who named no parallel degree at all.
+//! Default layout if no parallel size is set.
 //!
-//! Responsible for: the layout of a plan that leaves all degrees open, which takes prices to choose. Refuses to override anything that
-//! was specified, and to search: the start is the fastest of a handful of common layouts, not an optimum.
+//! Responsible for: the layout of a plan with all parallel sizes open, which requires prices. Never overrides
+//! specified values and does not search: the result is the fastest of a few common layouts, not an optimum.
 
 use crate::costing::{Costing, Machine};
 use crate::evaluate::evaluate_with;

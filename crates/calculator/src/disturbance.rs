@@ -1,10 +1,11 @@
-//! What a slow device, host or link does to a synchronous step.
+//! Effect of a slow device, host or link on a synchronous step.
 //!
-//! Responsible for: the one rule of lockstep. Every collective ends when its slowest member does, so a member at the share `r` of its
-//! rate holds its tensor, context, expert and data-parallel peers to `r`; through the gradients' reduction the replicas without a slow
-//! member wait as long. A slow device therefore costs what its whole pipeline stage at its rate would cost, and a ring over one slow
-//! link what slow links everywhere in the group would cost. What the other stages make of it is the schedule's to say: the slow
-//! stage's passes are stretched before the pipeline is timed. Refuses to guess how often such faults happen.
+//! Responsible for: the rule of synchronous execution. Every collective ends with its slowest member, so a
+//! member at the share `r` of its rate limits its tensor, context, expert and data-parallel peers to `r`;
+//! through the gradient reduction, replicas without a slow member wait as long. A slow device therefore costs
+//! as much as its whole pipeline stage at its rate, and a ring over one slow link as much as slow links in
+//! the whole group. The effect on the other stages depends on the schedule: passes of the slow stage are
+//! stretched before the pipeline is timed. Excludes the frequency of such faults.
 
 use crate::costing::{Costing, Machine};
 use crate::evaluate::{local_chunks, transfer_time};

@@ -1,8 +1,9 @@
-//! The answer: everything that a report, a JSON document, a page or a Python object shows about one run, as one value.
+//! The estimate: everything that a report, a JSON document, the web UI or a Python object shows about one
+//! run, as one value.
 //!
-//! Responsible for: gathering what the time, memory and cost models say, naming every figure and every convention, and warning of
-//! what is doubtful. Refuses to format for people and to compute physics of its own: its numbers are those of [`crate::evaluate`],
-//! [`crate::memory`] and [`crate::model_flop`], divided and added.
+//! Responsible for: combining the time, memory and cost models, names of figures and conventions, and
+//! warnings. Does not format or model: its numbers are those of [`crate::evaluate`], [`crate::memory`] and
+//! [`crate::model_flop`], divided and added.
 
 pub(crate) mod breakdown;
 pub(crate) mod calls;
@@ -40,7 +41,7 @@ use railwright_spec::quantity::Seconds;
 use railwright_spec::run::{Cost, Run, Training};
 use serde::Serialize;
 
-/// What an estimate depends on beside model, cluster and plan.
+/// Inputs of an estimate other than model, cluster and plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EstimateOptions {
     /// Token budget and availability.
@@ -49,7 +50,7 @@ pub struct EstimateOptions {
     pub cost: Cost,
 }
 
-/// Everything that is said about one run.
+/// The estimate of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
@@ -71,11 +72,11 @@ pub struct Estimate {
     pub throughput: Throughput,
     /// How well the arithmetic units are used, in every convention.
     pub efficiency: Efficiency,
-    /// Where the step's time goes, on the stage that the others wait for. The children of every part sum to it.
+    /// Breakdown of the step on the critical stage. The children of every part sum to it.
     pub time: Part,
     /// Every pipeline stage.
     pub stages: Vec<StageRow>,
-    /// Every kind of collective of the stage that the others wait for.
+    /// Every kind of collective of the critical stage.
     pub communication: Vec<CommunicationRow>,
     /// Memory per stage and kind against the device's.
     pub memory: MemoryEstimate,
@@ -99,7 +100,7 @@ pub fn estimate(
     estimate_on(&Machine::new(cluster), model, cluster, plan, options)
 }
 
-/// Estimates one run on a machine that was prepared: with simulated collectives, say.
+/// Estimates one run with prepared costing, for example with simulated collectives.
 pub fn estimate_on(
     machine: &Machine,
     model: &Model,

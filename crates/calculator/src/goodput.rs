@@ -142,12 +142,14 @@ impl Split {
     }
 }
 
-/// Share of the calendar in which a job waits for a repair, with `spares` hosts beside those it needs.
+/// Share of calendar time in which a job waits for a repair, with `spares` hosts in addition to those it
+/// needs.
 ///
-/// Hosts in repair are a queue without waiting room: they come at the rate of failures that take a host out, each stays for the time of a
-/// repair, and with `spares + 1` of them nothing runs and nothing else fails. The share is Erlang's loss formula `B(spares + 1, a)`, `a = repair
-/// time / time between such failures`, by `B(0) = 1`, `B(k) = a B(k - 1) / (k + a B(k - 1))`; it holds for any distribution of repair times.
-/// Callers add the detection time to the time between failures: nothing fails in it. It is no exponential time, so the share is then an
+/// Hosts in repair are a loss queue: they arrive at the rate of failures that remove a host, each stays for
+/// the repair time, and with `spares + 1` of them the job stops and nothing else fails. The share is Erlang's
+/// loss formula `B(spares + 1, a)`, `a = repair time / time between such failures`, by `B(0) = 1`, `B(k) = a
+/// B(k - 1) / (k + a B(k - 1))`; it holds for any distribution of repair times. Callers add the detection
+/// time to the time between failures: nothing fails in it. It is no exponential time, so the share is then an
 /// approximation, within a point of a simulation (a test has the cases).
 pub fn waiting_share(between: Seconds, repair: Seconds, spares: u32) -> f64 {
     let load = repair / between;

@@ -69,7 +69,8 @@ impl MemoryInput<'_> {
     }
 }
 
-/// What a layer keeps of one micro batch on the device, and what its backward pass needs beside, under a treatment.
+/// Memory of a layer for one micro-batch on the device, and the additional memory of its backward pass, for a
+/// recompute policy.
 pub(crate) fn layer_under(input: &MemoryInput<'_>, layer: &Layer, treatment: &Treatment) -> (Bytes, Bytes) {
     let MemoryInput { model, plan, software, .. } = *input;
     let mut sizes = activations::sizes(model, plan, software);

@@ -112,7 +112,7 @@ fn mixer(of: &Mixer, sequence: f64, convention: Convention) -> f64 {
             // Every chunk is a short causal sequence of its own.
             window / 2.0
         } else if window < sequence {
-            // The first `window` queries see half of it, the others all.
+            // The first `window` queries attend to half of it on average, the others to all.
             window * (1.0 - window / (2.0 * sequence))
         } else {
             sequence / 2.0

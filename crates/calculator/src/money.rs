@@ -1,7 +1,7 @@
 //! From the time of one step to days, device-hours, dollars and energy of a whole training.
 //!
-//! Responsible for: simple, cited arithmetic on a token budget, and for saying which price was used and when it was read.
-//! Refuses to predict prices or failures: both are the caller's figures, or the catalogue's, dated.
+//! Responsible for: simple, cited arithmetic on a token budget, with the used price and its date. Does not
+//! predict prices or failures: both are from the caller or the catalogue.
 
 mod prices;
 

@@ -1,8 +1,8 @@
-//! What one operator costs on one accelerator: products, attention, and kernels that only move memory.
+//! Time of one operator on one accelerator: GEMMs, attention and element-wise kernels.
 //!
-//! Responsible for burst performance of single kernels, from laws fitted to measurements in `/catalog/operators`. Refuses
-//! to know launch and host overhead, software generations and power limits of long runs: whoever composes operators into
-//! layers applies those on top.
+//! Responsible for burst performance of single kernels, from models fitted to measurements in
+//! `/catalog/operators`. Excludes launch and host overhead, software generations and power limits of long
+//! runs: layers apply those.
 
 mod attention;
 mod calibrated;
@@ -163,9 +163,10 @@ impl Device {
         self
     }
 
-    /// One product of a linear layer with `m` tokens, `k` inputs and `n` outputs; `pass` says which of its three products.
+    /// One GEMM of a linear layer with `m` tokens, `k` inputs and `n` outputs; `pass` selects one of its
+    /// three GEMMs.
     ///
-    /// Narrow types: the product alone; casting its inputs is a kernel that moves memory.
+    /// Low-precision types: only the GEMM; the cast of its inputs is an element-wise kernel.
     pub fn gemm(&self, m: f64, n: f64, k: f64, data_type: DataType, pass: Pass) -> Cost {
         self.corrected(self.gemm[data_type as usize].cost(1.0, m, n, k, pass, self.accumulate), data_type)
     }

@@ -100,7 +100,7 @@ impl DeviceTime {
         }
     }
 
-    /// Adds another, so many times.
+    /// Adds a multiple of another.
     pub fn add(&mut self, other: &Self, times: f64) {
         self.forward += other.forward * times;
         self.backward_input += other.backward_input * times;
@@ -385,13 +385,14 @@ fn jitter_share(costing: &Costing<'_>) -> f64 {
     costing.software.jitter_per_doubling * doublings
 }
 
-/// What a step takes at least beside its passes: a factor for jitter, and the fixed part that the factor applies to as well.
+/// Lower bound of a step outside of its passes: the jitter factor, and the fixed part, to which the factor
+/// also applies.
 pub fn beside_passes(costing: &Costing<'_>) -> (f64, Seconds) {
     let fixed = Seconds::from_millis(costing.software.host_ms_per_step);
     (1.0 + jitter_share(costing), fixed)
 }
 
-/// Chunks and what each holds, alike neighbours made once.
+/// Chunks with their content; equal neighbours are built once.
 fn lay_out(
     costing: &Costing<'_>,
     setting: &Setting,
@@ -487,7 +488,7 @@ mod tests {
         };
         let fast = time(Seconds::new(f64::INFINITY)).expect("no limit");
         assert_eq!(time(fast).expect("at the limit").get().to_bits(), fast.get().to_bits());
-        // With the limit below, it may be said or not, but never wrongly.
+        // With a lower limit, the result may be missing, but is never wrong.
         assert!(time(fast * 0.5).is_none_or(|again| again == fast));
         assert_eq!(time(fast * 1e-3), None);
         Some((fast.get().to_bits(), slow.get().to_bits()))

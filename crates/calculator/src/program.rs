@@ -37,7 +37,7 @@ pub(crate) struct Operation {
     pub kernel: Kernel,
     /// Kernels launched.
     pub launches: f64,
-    /// Host time beside launches, in microseconds: what routing reads back from the device.
+    /// Host time other than launches, in microseconds: routing data read back from the device.
     pub host_us: f64,
 }
 
@@ -50,9 +50,9 @@ pub(crate) enum Kernel {
     GroupedProduct { groups: f64, m: f64, n: f64, k: f64, format: DataType },
     /// Softmax attention over whole sequences, of which context parallelism leaves a rank `1 / ranks`.
     Attention { shape: AttentionShape, ranks: f64 },
-    /// A chunked scan, so many times the forward pass.
+    /// A chunked scan, as a multiple of the forward pass.
     Scan { flop: Flop, bytes: Bytes, times: f64 },
-    /// A selective scan on the vector units, so many times the forward pass.
+    /// A selective scan on the vector units, as a multiple of the forward pass.
     SelectiveScan { flop: Flop, bytes: Bytes, times: f64 },
     /// A kernel that memory bounds, with its arithmetic where it has a law of its own.
     Stream { bytes: Bytes, derived: Option<Flop> },

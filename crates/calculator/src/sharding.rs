@@ -18,8 +18,8 @@ use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 
 /// Adds the gathers of some parameters and the scatter of the trained ones' gradients under full sharding (ZeRO-3, FSDP).
 ///
-/// They run beside the compute of the neighbouring layer: only what that does not cover is exposed, and what is covered slows
-/// compute by the generation's share. Without overlap all of it is exposed.
+/// They overlap with the compute of the adjacent layer: only the remainder is exposed, and the overlapped
+/// part slows compute by the generation's share. Without overlap all of it is exposed.
 pub fn gather(costing: &Costing<'_>, local: LocalParameters, cost: &mut LayerCost) {
     let plan = costing.plan;
     if plan.sharding.zero_stage < 3 || plan.shard_group() <= 1 {
@@ -124,7 +124,7 @@ pub struct StagePasses {
 }
 
 impl StagePasses {
-    /// Of chunks with so many layers.
+    /// For chunks with a number of layers.
     pub fn new<'c>(chunks: impl IntoIterator<Item = (u64, &'c ChunkCost)>) -> Self {
         let mut passes = Self::default();
         for (layers, time) in chunks {
@@ -293,7 +293,8 @@ mod tests {
         let activations = step(|p| p.offload.activations = 1.0);
         let parameters = step(|p| p.offload.parameters = 1.0);
         let optimizer = step(|p| p.offload.optimizer = 1.0);
-        // 8k tokens keep some 30 GB in 32 layers: half a second each way at 63 GB/s, beside a quarter of a second of forward pass.
+        // 8k tokens keep some 30 GB in 32 layers: 0.5 s per direction at 63 GB/s, compared with 0.25 s of
+        // forward pass.
         assert!(activations > none * 1.2, "{activations} {none}");
         assert!(parameters > none && optimizer > none, "{parameters} {optimizer} {none}");
     }

@@ -103,7 +103,8 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
     let last = split.len() - 1;
     let mut next = 0_usize;
     let mut chunks: Vec<Chunk> = Vec::with_capacity(split.len());
-    // The layers of the last chunk, if it holds nothing else: chunks between the ends are mostly alike, and search is impatient.
+    // The layers of the last chunk, if it contains nothing else: inner chunks are mostly equal, which makes
+    // search fast.
     let mut inner: Option<std::ops::Range<usize>> = None;
     for (index, &layers) in split.iter().enumerate() {
         let mut cost = LayerCost::default();
@@ -173,7 +174,8 @@ pub(crate) fn finished(
     cost
 }
 
-/// Adds what the first and the last virtual stage hold beside their layers; `layer` is multi-token prediction's.
+/// Adds the parts of the first and the last virtual stage other than their layers; `layer` is that of
+/// multi-token prediction.
 pub(crate) fn ends(
     costing: &Costing<'_>,
     index: usize,
@@ -216,8 +218,8 @@ pub(crate) fn head_parameters(costing: &Costing<'_>) -> LocalParameters {
 /// Exponent of the soft corner between device and host.
 pub(crate) const CORNER: f64 = 5.0;
 
-/// Device and host run beside each other; whichever is slower sets the pace, with a soft corner where they are close because neither
-/// is steady: `(device^p + host^p)^(1/p)`, p = 5.
+/// Device and host run concurrently; the slower one determines the time, with a smooth transition because
+/// both vary: `(device^p + host^p)^(1/p)`, p = 5.
 pub(crate) fn pace(device: Seconds, host: Seconds) -> Seconds {
     if host <= Seconds::ZERO || device <= Seconds::ZERO {
         return device.max(host);
@@ -226,7 +228,7 @@ pub(crate) fn pace(device: Seconds, host: Seconds) -> Seconds {
     large * (1.0 + (small / large).powf(CORNER)).powf(1.0 / CORNER)
 }
 
-/// Host time of a pass's work beside the fixed part of each micro batch: linear in the work.
+/// Host time of a pass without the fixed part of each micro-batch: linear in the work.
 pub(crate) fn host_time(costing: &Costing<'_>) -> impl Fn(&Work) -> Seconds {
     let software = costing.software;
     let per_rank = if costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain() {
@@ -255,7 +257,7 @@ pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     let fixed = Seconds::from_micros(software.host_us_per_micro_batch / 2.0);
     let backward_device = cost.backward_input.time() + cost.backward_weight.time();
     let backward_host = host(&cost.backward_input) + host(&cost.backward_weight) + fixed;
-    // Both halves of backward share one host thread; stretch them alike.
+    // Both halves of backward share one host thread, so they are stretched equally.
     let stretch = if backward_device > Seconds::ZERO {
         pace(backward_device, backward_host) / backward_device
     } else {
@@ -277,9 +279,9 @@ pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     }
 }
 
-/// What one pass saves when it runs beside a pass of the other direction: the exposed communication of each hides behind the
-/// compute of the other, as far as that lasts, and slows it by the generation's share. Half of what a pair saves. The host launches as
-/// much as before, so where it sets the pace less is saved.
+/// Time saved by one pass fused with a pass of the other direction: the exposed communication of each
+/// overlaps with the compute of the other, as far as that suffices, and slows it by the generation's share.
+/// Half of the saving of a pair. Host launches are unchanged, so a host-bound pass saves less.
 ///
 /// DeepSeek-V3 report, section 3.2.1: dispatch, combine and transfers are hidden in full where compute is at least as long.
 fn fused_saving(

@@ -1,12 +1,14 @@
-//! One step as a timeline: every pass of every stage and micro batch, the streams beside it, and what follows the pipeline.
+//! One step as a timeline: every pass of every stage and micro-batch, its communication streams, and the part
+//! after the pipeline.
 //!
-//! Responsible for: writing what the fast path sums up, from the same chunk costs, so that both agree. Its length is the fast path's
-//! step time to a picosecond's rounding; with zero-bubble schedules, whose steps run into each other, it is longer by as much as the
-//! pipeline's whole duration exceeds the cycle at which steps follow one another. Refuses to price anything.
+//! Responsible for: the parts of the fast path's sum, from the same chunk costs, so that both agree. Its
+//! length is the fast path's step time to a picosecond's rounding; with zero-bubble schedules, whose steps
+//! run into each other, it is longer by the difference of the pipeline duration and the interval of steps.
+//! Does not price.
 //!
-//! One rank stands for each pipeline stage of one replica: the others do the same at the same time. Communication that compute
-//! waits for lies on its dimension's stream with a gap in the compute stream; communication that hides lies on the dimension's
-//! second stream. The host's share of a pass lies on the host's stream.
+//! One rank represents each pipeline stage of one replica: the others are identical. Communication that
+//! compute waits for lies on its dimension's stream with a gap in the compute stream; communication that
+//! hides lies on the dimension's second stream. The host's share of a pass lies on the host's stream.
 
 mod groups;
 mod memory;
@@ -26,7 +28,7 @@ use railwright_step::Step;
 
 /// More passes than this are shown whole, and not by family of operators.
 const MOST_DETAILED: usize = 20_000;
-/// More passes than this are refused: nobody could open the trace.
+/// Maximum number of passes.
 const MOST_PASSES: usize = 400_000;
 
 /// How much a timeline shows of a pass.
@@ -51,7 +53,8 @@ pub fn timeline_with(model: &Model, cluster: &Cluster, plan: &Plan, detail: Deta
     timeline_on(&Machine::new(cluster), model, cluster, plan, detail, &|| Ok(()))
 }
 
-/// The timeline on a machine that was prepared: with simulated collectives, say. `wanted` is asked now and then, and may end it.
+/// The timeline with prepared costing, for example with simulated collectives. Cancellable: `wanted` is
+/// called periodically.
 pub fn timeline_on(
     machine: &Machine,
     model: &Model,

@@ -1,7 +1,7 @@
-//! Which layers recompute and offload what, where pipeline stages differ.
+//! Recompute and offload of layers, if pipeline stages differ.
 //!
-//! Responsible for: turning a plan's entries stage by stage into treatments of the layers of each virtual stage, once for time and
-//! memory alike. Refuses to price a treatment.
+//! Responsible for: converting per-stage entries of a plan to treatments (recompute and offload) of the
+//! layers of each virtual stage, for time and memory. Does not price.
 
 use crate::schedule::local_chunks;
 use crate::stage;
@@ -23,12 +23,13 @@ pub(crate) struct Coverage {
     pub treatments: Vec<Treatment>,
     /// By virtual stage in pipeline order: treatments in the order of its layers, and how many layers in a row each falls on.
     pub chunks: Vec<Vec<(usize, u64)>>,
-    /// The treatment of what belongs to the last virtual stage beside its layers: multi-token prediction.
+    /// The treatment of multi-token prediction, which belongs to the last virtual stage.
     pub beside: usize,
 }
 
 impl Coverage {
-    /// The coverage of a plan that says it stage by stage, on virtual stages of so many layers; `None` where all stages are alike.
+    /// The coverage of a plan with per-stage entries, for the layers of each virtual stage; `None` if all
+    /// stages are equal.
     pub(crate) fn new(plan: &Plan, split: &[u64]) -> Option<Self> {
         let stages = plan.stage_recompute.as_ref()?;
         let mut coverage = Self { treatments: Vec::new(), chunks: vec![Vec::new(); split.len()], beside: 0 };
@@ -143,7 +144,7 @@ mod tests {
         assert_eq!(each[3], of(&[("mlp", 2), ("none", 1)]));
     }
 
-    /// The same on all stages, said once and said stage by stage, is the same step and the same memory to the last bit.
+    /// A common policy and the same policy per stage have an identical step and memory.
     #[test]
     fn stages_alike_are_the_plan_that_says_it_once() {
         use crate::costing::{Costing, Machine};

@@ -1,9 +1,9 @@
-//! What the ranks of a pipeline stage exchange for its weights: gradients that are reduced, parameters that are gathered.
+//! Communication of a pipeline stage for its weights: reduced gradients, gathered parameters.
 //!
-//! Responsible for: the one list of these collectives, by kind, process group, bytes and count, for dense weights and routed experts
-//! apart, and the price of each. [`crate::sharding`] adds up their times; the table of an estimate, the spans of a timeline and the
-//! traffic between ranks show them. Refuses to know what hides behind compute: [`crate::sharding`] says so, of all reductions and
-//! all gathers of a stage together.
+//! Responsible for: the one list of these collectives, by kind, process group, bytes and count, for dense
+//! weights and routed experts separately, and the price of each. [`crate::sharding`] adds up their times; the
+//! table of an estimate, the spans of a timeline and the traffic between ranks show them. Excludes overlap:
+//! see [`crate::sharding`], for all reductions and all gathers of a stage together.
 
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
@@ -259,7 +259,7 @@ pub fn reductions_per_step(costing: &Costing<'_>, micro_batches: u64) -> f64 {
     if costing.plan.sharding.zero_stage == 2 || each_pass { micro_batches as f64 } else { 1.0 }
 }
 
-/// A collective of a stage's update with what the evaluated step says of it.
+/// A collective of a stage's update with its values in the evaluated step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PricedCollective {
     /// Which.

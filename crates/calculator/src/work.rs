@@ -104,7 +104,7 @@ pub struct Work {
     pub communication: [Seconds; Dimension::ALL.len()],
     /// Kernels launched.
     pub launches: f64,
-    /// Host time beside launches: what routing reads back from the device before it can go on.
+    /// Host time other than launches: routing waits for data from the device.
     pub host: Seconds,
     /// Tensor-parallel collectives among them.
     pub tensor_collectives: f64,

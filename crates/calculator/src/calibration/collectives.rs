@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Sizes that a law needs, and the factor between the largest and the smallest.
 pub(super) const SIZES: usize = 4;
 pub(super) const REACH: f64 = 64.0;
-/// Share of the largest size's time that a law must give to its bandwidth: below it the log tells latencies alone.
+/// Minimum bandwidth share of the time of the largest size: below it the log determines latencies only.
 pub(super) const ON_THE_WIRE: f64 = 0.3;
 /// Rounds of weighing measurements down that lie off.
 const ROUNDS: usize = 8;
@@ -201,7 +201,7 @@ fn solve(points: &[(f64, f64)], factor: f64, weights: &[f64], free: [bool; 3]) -
 /// The catalogue's law, as its three constants.
 pub(super) fn catalogued(before: &Voice<'_>, first: &CollectiveSample, factor: f64) -> [f64; 3] {
     let at = |bytes: f64| before.collective(&CollectiveSample { bytes, ..first.clone() });
-    // Sizes over all magnitudes tell the three constants of the law that stands behind.
+    // Sizes over all magnitudes determine the three constants of the underlying model.
     let points: Vec<(f64, f64)> = [1.0, 1e4, 1e6, 1e8, 1e10].map(|bytes| (bytes, at(bytes))).to_vec();
     law(&points, factor).unwrap_or([1e-5, 1e-11, 0.0])
 }
@@ -216,7 +216,7 @@ fn at_its_base(before: &Voice<'_>, group: &[&CollectiveSample], factor: f64) -> 
     [median(&group.iter().map(rest).collect::<Vec<_>>()).max(0.0), per_wire, ramp]
 }
 
-/// The catalogue's law at the pace that was measured: times of all sizes alike.
+/// The catalogue's model scaled to the measured rate, equally for all sizes.
 fn scaled(before: &Voice<'_>, group: &[&CollectiveSample], factor: f64) -> [f64; 3] {
     let measured: f64 = group.iter().map(|s| median(&s.times)).sum();
     let said: f64 = group.iter().map(|s| before.collective(s)).sum();
@@ -225,11 +225,12 @@ fn scaled(before: &Voice<'_>, group: &[&CollectiveSample], factor: f64) -> [f64;
     catalogued(before, first, factor).map(|constant| constant * pace)
 }
 
-/// What collectives within the run keep of the laws: one rate, by the sums of times.
+/// Sustained rate of collectives within the run: one rate, by the sums of times.
 ///
-/// A transfer whose other ranks were not traced holds waits that nothing takes off: its time is a bound from above, t <= took, so that the rate is
-/// at least law / took. Where bounds are all there is, they may show that collectives are faster than the generation says, and are fitted; that
-/// they are slower bounds cannot show, and the generation's rate stays.
+/// A transfer with untraced ranks includes waits: its time is an upper bound, t <= took, so that the rate is
+/// at least law / took. If there are only bounds, they can show that collectives are faster than in the
+/// generation, and are fitted. They cannot show that collectives are slower, and the generation's rate is
+/// kept.
 pub(super) fn fit_rate(
     bare: &Cluster,
     software: &str,
@@ -306,7 +307,7 @@ pub(super) fn lines(before: &Voice<'_>, after: &Voice<'_>, samples: &[Samples]) 
     let all = || samples.iter().flat_map(|s| &s.collectives).filter(|s| !s.times.is_empty());
     let key = |s: &CollectiveSample| (s.operation, s.ranks, s.alone);
     let known: BTreeSet<_> = all().filter(|s| !s.is_bound).map(key).collect();
-    // A bound says nothing where transfers themselves were measured.
+    // Bounds are ignored if transfers were measured.
     for sample in all().filter(|s| !s.is_bound || !known.contains(&key(s))) {
         let within = |voice: &Voice<'_>| {
             voice.collective(sample) / if sample.alone { 1.0 } else { voice.software.collective_rate }

@@ -1,12 +1,12 @@
-//! Whether a fit tells what it was not fitted to: each shape left out in turn.
+//! Leave-one-shape-out validation of fits.
 //!
-//! Responsible for: the error of the fitted figure and of the shipped law on measurements that the fit has not seen, and the choice between both.
-//! Refuses to judge what cannot be held out: one measurement alone.
+//! Responsible for: the error of the fit and of the default on held-out measurements, and the choice between
+//! both. A single measurement cannot be validated.
 //!
-//! The rule: a figure is fitted to all shapes but one, and predicts that one; over all shapes its errors, weighted by time, must sum up to less
-//! than the shipped law's, or the shipped law stays. Of one shape the first half of its measurements predicts the second, and the other
-//! way round. With fewer shapes than kinds of kernels a fit follows what a first call or a disturbed one took, and carries it to shapes that had
-//! nothing of it.
+//! The rule: a constant is fitted to all shapes but one, and predicts that one. Over all shapes, the
+//! time-weighted sum of its errors must be less than that of the default, or the default is kept. For a
+//! single shape, each half of its measurements predicts the other. With fewer shapes than kinds of kernels, a
+//! fit would transfer the time of a first or disturbed call to other shapes.
 
 use railwright_spec::human;
 
@@ -21,7 +21,8 @@ pub(super) struct LeftOut {
     pub(super) fitted: f64,
 }
 
-/// One measured shape: its whole time, what the shipped law says of that, and what a fit to the others says; all in one unit.
+/// One measured shape: its total time, the default prediction, and the prediction of a fit to the others; all
+/// in one unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
     pub(super) measured: f64,
@@ -30,7 +31,7 @@ pub(super) struct Trial {
 }
 
 impl LeftOut {
-    /// error = sum |said - measured| / sum measured, over all shapes that were left out.
+    /// error = sum |said - measured| / sum measured, over all held-out shapes.
     pub(super) fn of(shapes: usize, trials: &[Trial]) -> Option<Self> {
         let measured: f64 = trials.iter().map(|t| t.measured).sum();
         let off = |said: fn(&Trial) -> f64| trials.iter().map(|t| (said(t) - t.measured).abs()).sum::<f64>();

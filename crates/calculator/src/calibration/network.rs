@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Rounds over the three numbers, and steps of each search.
 const ROUNDS: usize = 4;
 const STEPS: usize = 32;
-/// Shares of NICs, and multiples of latencies, between which is looked. Shares above 1 are NICs that are faster than the cluster says.
+/// Search range of NIC shares and latency factors. Shares above 1 are NICs faster than in the cluster.
 const SHARES: (f64, f64) = (0.02, 4.0);
 const LATENCIES: (f64, f64) = (0.05, 20.0);
 

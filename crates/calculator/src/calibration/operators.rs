@@ -1,7 +1,7 @@
-//! Rates of products and attention by work.
+//! Rates of GEMMs and attention by work.
 //!
-//! Responsible for: joining measurements of about the same work into points, where these tell shapes that were left out better than the shipped
-//! law does. Refuses batched products between activations, whose law the calibration does not touch.
+//! Responsible for: combining measurements of similar work into points, if these predict held-out shapes
+//! better than the default. Excludes batched GEMMs between activations, which are not calibrated.
 
 use super::left_out::{self, LeftOut, Trial};
 use super::{
@@ -57,7 +57,8 @@ fn groups(before: &Voice<'_>, after: &Voice<'_>, case: &Case<'_>, samples: &[Sam
     groups
 }
 
-/// One measurement beside its law before and after; what was measured alone keeps the law's whole rate.
+/// One measurement with its prediction before and after; isolated measurements keep the whole rate of the
+/// model.
 fn observed([law, with]: [Cost; 2], rates: [f64; 2], alone: bool, times: &[Seconds]) -> Shape {
     let [before, after] = rates.map(|rate| if alone { 1.0 } else { rate });
     let observation = Observation {
@@ -74,7 +75,7 @@ fn observed([law, with]: [Cost; 2], rates: [f64; 2], alone: bool, times: &[Secon
     Shape { observation, law: law.time.get(), halves }
 }
 
-/// Fits every kind that was measured. Answers for each how well it tells what was left out; `None` where nothing could be.
+/// Fits every measured kind. Returns the held-out error of each; `None` if it cannot be validated.
 pub(super) fn fit(
     before: &Voice<'_>,
     case: &Case<'_>,
@@ -131,7 +132,7 @@ pub(super) fn fit(
     judged
 }
 
-/// How well fits of each kind tell what was left out.
+/// Held-out error of the fits of each kind.
 pub(super) type Judged = BTreeMap<(Operators, Regime), Option<LeftOut>>;
 
 /// Fits to all shapes but one, each judged by that one; of one shape, each half of its measurements by the other.

@@ -1,7 +1,7 @@
-//! Whether fitted figures can be true: rates beside the catalogue's, shares beside the links'.
+//! Plausibility of fitted constants: rates relative to the catalogue, shares relative to the links.
 //!
-//! Responsible for: a warning for each figure that lies so far off that another run, another device or a wrong shape is likelier than such a
-//! machine. Refuses to change figures, and to judge hosts, which do differ by ten.
+//! Responsible for: a warning for each constant so far off that another run, another device or a wrong shape
+//! is more likely. Does not change constants, and excludes hosts, which can differ by a factor of ten.
 
 use super::Voice;
 use crate::operators::Pass;
@@ -14,7 +14,7 @@ const BELIEVED: (f64, f64) = (0.3, 3.0);
 /// How much more than its NICs a ring may reach by rounding and by bytes that the switch saves.
 const LINK: f64 = 1.05;
 
-/// What is doubtful about a calibration, given what the catalogue says.
+/// Doubtful constants of a calibration, relative to the catalogue.
 pub(super) fn warnings(before: &Voice<'_>, calibration: &Calibration) -> Vec<Warning> {
     let mut list = Vec::new();
     let mut told = |name: &str, value: f64| {
@@ -38,7 +38,7 @@ pub(super) fn warnings(before: &Voice<'_>, calibration: &Calibration) -> Vec<War
             (Regime::Sustained, Operators::AttentionBackward) => before.attention_rate(Pass::DataGradient),
             _ => 1.0,
         };
-        // Small operators are launches more than work, so the largest measured one speaks.
+        // Small operators are dominated by launches, so the largest measured one is used.
         if let Some((_, last)) = rate.points.last() {
             told(&rate.operators.name(), last / known);
         }

@@ -1,7 +1,7 @@
-//! Whether measurements are of the run that they are to calibrate.
+//! Checks that measurements belong to the calibrated run.
 //!
-//! Responsible for: what a log says of its run beside the run, and a log's step beside the traces'. Refuses to choose between them: who
-//! measured knows.
+//! Responsible for: comparison of a log's settings with the run, and of a log's step with the traces. Does
+//! not choose between them.
 
 use super::median;
 use railwright_spec::calibration::Samples;
@@ -14,7 +14,7 @@ use railwright_spec::quantity::Seconds;
 /// How much slower a traced step may be than the same step in a log: recording costs.
 const RECORDING: f64 = 1.5;
 
-/// One thing that measurements say of their run.
+/// One run setting found in measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// The key of a run file, such as `plan.global_batch`.
@@ -23,7 +23,7 @@ pub struct Claim {
     pub value: f64,
 }
 
-/// Where what a log or trace says differs from a run, in words; keys that are not compared are passed over.
+/// Differences of a log or trace from a run, as text; other keys are ignored.
 pub fn differences(claims: &[Claim], model: &Model, plan: &Plan) -> Vec<String> {
     let of_run = |key: &str| -> Option<(&'static str, f64)> {
         let heads = model.layer_kinds.first().and_then(|layer| match &layer.mixer {

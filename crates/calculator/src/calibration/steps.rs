@@ -27,7 +27,7 @@ const HOST: (f64, f64) = (1e-3, 1e3);
 /// The mean over ranks, weighted by steps; `None` without steps.
 pub(super) fn mean(samples: &[Samples]) -> Option<StepSample> {
     let mut all: Vec<&StepSample> = samples.iter().filter(|s| !s.alone).flat_map(|s| &s.steps).collect();
-    // A log knows the whole alone; beside traces it says nothing new.
+    // A log has only whole steps; traces contain more.
     if all.iter().any(|s| has_parts(s)) {
         all.retain(|s| has_parts(s));
     }
@@ -60,7 +60,7 @@ pub(super) fn has_parts(sample: &StepSample) -> bool {
     sample.products + sample.attention + sample.elementwise + sample.other > Seconds::ZERO
 }
 
-/// What the calculator says of a run on a cluster, by the measured parts.
+/// Predictions of a run on a cluster, by measured part.
 fn said(cluster: &Cluster, model: &Model, plan: &Plan) -> Result<StepSample, Problem> {
     let machine = Machine::new(cluster);
     let costing = Costing::new(model, cluster, plan, &machine)?;
@@ -142,7 +142,8 @@ pub(super) fn fit(
     let knows_attention =
         kept.contains(&Operators::AttentionForward) || calibration.is_sustained(Operators::AttentionForward);
     if is_unfused && !knows_products {
-        // Products of scores cannot be told from the others without shapes, nor soft-max from other streams: one pace for all.
+        // Without shapes, GEMMs of attention scores and softmax cannot be separated from others: one rate for
+        // all.
         let predicted = base.products + base.attention + base.elementwise;
         let took = measured.products + measured.attention + measured.elementwise + measured.other;
         if worth(took) {
@@ -275,9 +276,9 @@ fn fit_pace(
     Ok(())
 }
 
-/// The host's costs, so that the device idles for it as long as was measured: one multiple of all of them where it idles longer than the
-/// generation says. Where it idles less, what a step takes beside passes goes first: a device that never waits says nothing of what a launch
-/// costs, but that it costs less than what it launches.
+/// The host costs that reproduce the measured idle time: one factor for all of them if it is longer than in
+/// the generation. If it is shorter, the time outside of passes is reduced first: a device that never waits
+/// only bounds the launch cost by the time of the launched kernel.
 fn fit_host(
     bare: &Cluster,
     model: &Model,

@@ -22,7 +22,7 @@ const EACH: usize = 3;
 /// Sizes within this factor are one.
 const BIN: f64 = 1.25;
 
-/// Fits what runs keep of collectives, beside the laws of what they take alone, which are there already.
+/// Fits sustained rates of collectives, given the burst models.
 pub(super) fn fit(
     bare: &Cluster,
     software: &str,
@@ -32,7 +32,7 @@ pub(super) fn fit(
 ) -> Result<(), Problem> {
     let with = Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() };
     let voice = Voice::new(&with, software)?;
-    // What a run keeps of bandwidths, where its own sizes do not say it.
+    // Sustained share of bandwidth, if the sizes of the run do not determine it.
     let kept = Voice::new(bare, software)?.software.collective_rate;
     for ((operation, ranks), group) in by_place(bare, samples, true, false) {
         let sizes = joined(&group);
@@ -106,7 +106,7 @@ pub(super) fn fit(
     Ok(())
 }
 
-/// How well a law of the other sizes tells each size that is left out, beside what `paced` makes of them.
+/// Leave-one-out error over sizes of a separate model, and of the scaled default (`paced`).
 fn left_out(sizes: &[Size], factor: f64, paced: impl Fn(&[Size]) -> [f64; 3]) -> Option<LeftOut> {
     let judge = |at: usize| {
         let others: Vec<Size> = sizes
@@ -118,7 +118,7 @@ fn left_out(sizes: &[Size], factor: f64, paced: impl Fn(&[Size]) -> [f64; 3]) ->
         let points: Vec<(f64, f64)> = others.iter().map(|size| (size.bytes, median(&size.times))).collect();
         let (size, count) = (&sizes[at], sizes[at].times.len() as f64);
         let shipped = value(&paced(&others), size.bytes, factor);
-        // Sizes that no law of a link tells say as much as the known law.
+        // Sizes that no link model fits are as good as the default.
         let fitted = law(&points, factor).map_or(shipped, |law| value(&law, size.bytes, factor));
         Trial { measured: count * median(&size.times), shipped: count * shipped, fitted: count * fitted }
     };
@@ -155,8 +155,8 @@ fn joined(group: &[&CollectiveSample]) -> Vec<Size> {
     sizes.into_iter().map(mean).filter(|size| size.times.len() >= EACH).collect()
 }
 
-/// The known law at the pace that was measured, by the median of all transfers. Transfers so small that the law gives them to latency tell
-/// its base alone: the bandwidth is then what runs of this generation keep of the known one.
+/// The default model scaled to the measured rate, by the median of all transfers. Transfers dominated by
+/// latency determine only its base: the bandwidth is then the sustained share of this generation.
 fn paced(known: [f64; 3], kept: f64, sizes: &[Size], factor: f64) -> [f64; 3] {
     let middle = |of: &dyn Fn(f64, f64) -> f64| {
         let all = sizes.iter().flat_map(|size| size.times.iter().map(|time| of(size.bytes, time.get())));
@@ -216,7 +216,7 @@ mod tests {
         assert!((scatters.bandwidth_gb / 150.0 - 1.0).abs() < 0.02, "{scatters:?}");
         assert!((scatters.base_us / 50.0 - 1.0).abs() < 0.05, "{scatters:?}");
         assert_eq!((gathers.regime, gathers.evidence.samples), (Regime::Sustained, 35));
-        // One transfer of seven is late: the median stands firm, and says so.
+        // One transfer of seven is late: the median is robust.
         assert!(gathers.evidence.uncertainty < 0.02, "{gathers:?}");
         // Judged by a size that nothing was fitted to, through the fabric, the generation's rate and all.
         let held = judge(
@@ -228,7 +228,7 @@ mod tests {
         assert!(held[0].error_after < 0.02 && held[0].error_before > 0.3, "{held:?}");
     }
 
-    /// Sizes that a protocol changes between do not lie on one line: what a law of the others says of each is worse than the known law at their pace.
+    /// Sizes across a protocol change are not on one line: a separate model is worse than the scaled default.
     #[test]
     fn a_law_that_tells_left_out_sizes_worse_is_not_taken() {
         let cluster = by_name("dgx-h100", 8).expect("known");
@@ -326,7 +326,8 @@ mod tests {
             let all = all.into_iter().map(|one| CollectiveSample { is_bound, ..one }).collect();
             fit(&case(&cluster), &[of(all)]).expect("an answer")
         };
-        // Four times as long, with nobody else to see: the prediction may be right, so it is neither off nor changed.
+        // Four times as long, with untraced ranks: the prediction may be right, so it is neither wrong nor
+        // changed.
         let waits = fitted(4.0, true);
         assert!(waits.calibration.is_empty(), "{:?}", waits.calibration);
         let line = &waits.lines[0];
@@ -336,7 +337,7 @@ mod tests {
             "{:?}",
             waits.remarks
         );
-        // Half as long proves that they are faster than said.
+        // Half as long proves that they are faster than predicted.
         let faster = fitted(0.5, true);
         let rate = faster.calibration.collective_rate.expect("a rate").rate;
         assert!((rate / (2.0 * shipped) - 1.0).abs() < 0.01, "{rate} {shipped}");
@@ -346,7 +347,7 @@ mod tests {
         let rate = known.calibration.collective_rate.expect("a rate").rate;
         assert!((rate / (0.25 * shipped) - 1.0).abs() < 0.01, "{rate} {shipped}");
         assert!(!known.lines[0].is_bound);
-        // And a bound beside it says nothing more.
+        // An additional bound changes nothing.
         let mut mixed = run(CollectiveKind::ReduceScatter, &[1e6, 1e7], 1, |b| {
             voice.collective(&like(CollectiveKind::ReduceScatter, 8, b)) / shipped
         });

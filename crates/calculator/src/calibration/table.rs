@@ -1,7 +1,7 @@
-//! Tables of operator micro-benchmarks: one product or attention a line.
+//! Tables of operator micro-benchmarks: one GEMM or attention per line.
 //!
-//! Responsible for: columns by name, in whatever order and with the usual other names. Refuses a line that it cannot understand, with its
-//! place; lines of operators that the calculator has no law for are counted.
+//! Responsible for: columns by name, in any order and with aliases. Invalid lines are errors with their
+//! place; lines of operators without a cost model are counted.
 
 use railwright_spec::calibration::{AttentionSample, ProductPass, ProductSample, Samples};
 use railwright_spec::human::shorten;
@@ -164,7 +164,7 @@ impl Row<'_> {
             let backward = match pass.as_str() {
                 "forward" | "fwd" => false,
                 "backward" | "bwd" => true,
-                // Both together cannot be told apart.
+                // They cannot be separated.
                 _ => return Ok(false),
             };
             let queries = self.count("queries", None)?;

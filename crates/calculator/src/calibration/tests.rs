@@ -1,4 +1,4 @@
-//! Tests of fits: laws that are known are recovered, and what was fitted is what the calculator then says.
+//! Tests of fits: known models are recovered, and predictions use the fitted constants.
 
 use super::*;
 use crate::estimate::{EstimateOptions, estimate};
@@ -122,7 +122,7 @@ fn the_constants_of_a_collective_are_recovered_despite_two_wild_measurements() {
     assert!((law.bandwidth_gb / 480.0 - 1.0).abs() < 0.02, "{law:?}");
     assert!((law.ramp_ns / 10.0 - 1.0).abs() < 0.05, "{law:?}");
     assert_eq!(fitted.calibration.link, cluster.scale_up.link);
-    // The fabric says the same, as calibrated; and scales the other rank counts with it.
+    // The fabric has the calibrated values, and scales other rank counts with them.
     let with = Arc::new(fitted.calibration).applied(cluster.clone()).expect("the same accelerator");
     let of = |cluster: &Cluster, ranks: u64| {
         let group = Group { ranks, per_domain: ranks, least: ranks, stride: 1 };

@@ -1,4 +1,4 @@
-//! Choices against the evaluation and the memory report of the plan that says the same.
+//! Choices compared with the evaluation and the memory report of the equivalent plan.
 
 use super::*;
 use crate::costing::Machine;
@@ -51,7 +51,7 @@ fn a_choice_takes_and_keeps_what_its_plan_does() {
         let costing = Costing::new(&model, &cluster, &plan, &machine).expect("priced");
         let mut choices = Choices::new(&costing, treatments()).expect("a bare plan");
         let split = memory::layers_per_chunk(&model, &plan, costing.stage_split);
-        // One layer in full, then some modules on all the others.
+        // Full recompute of one layer, then some modules on all others.
         let entry = StageRecompute {
             segments: vec![Recompute::Full { layers: Some(1) }, treatments()[1].recompute.clone()],
             offload: None,

@@ -25,8 +25,8 @@ const RING: [Protocol; 3] = [
     Protocol { name: "ring-ll128", base: 14.0e-6, hop_inside: 1.9e-6, hop_network: 4.0e-6, share: 0.92 },
     Protocol { name: "ring", base: 8.4e-6, hop_inside: 3.4e-6, hop_network: 14.6e-6, share: 1.0 },
 ];
-/// A tree's hop across the network with the smallest messages beside the network's latency, seconds; floors of 36 and 45 us
-/// were measured over two nodes.
+/// A tree hop across the network with the smallest messages, in addition to network latency, in seconds;
+/// floors of 36 and 45 us were measured over two nodes.
 const TREE_HOP: f64 = 5.0e-6;
 /// What a tree's hop takes more once messages leave the LL protocols, seconds.
 const TREE_HOP_LARGE: f64 = 14.0e-6;
@@ -211,8 +211,8 @@ mod tests {
     use super::super::link::LinkClass;
     use super::*;
 
-    /// SimAI's ring over NICs at 16 MB reaches 0.32, 0.05 and 0.009 of the NICs on 2, 16 and 128 nodes of eight 400 Gb/s
-    /// (its bus bandwidth ratios); the Simple protocol's latencies alone tell why.
+    /// SimAI's ring over NICs at 16 MB reaches 0.32, 0.05 and 0.009 of the NICs on 2, 16 and 128 nodes of
+    /// eight 400 Gb/s (its bus bandwidth ratios); latencies of the Simple protocol explain it.
     #[test]
     fn small_messages_collapse_with_scale() {
         let simple = &RING[2];

@@ -1,7 +1,8 @@
-//! What a calibration makes of the laws inside a domain.
+//! Calibrated link models inside a domain.
 //!
-//! Responsible for: measured laws (those of runs over what runs keep, which whoever prices a run takes off again) where they were measured, and the catalogue's law scaled as the nearest measured rank count scales it in
-//! between. Refuses to say anything of operations that were not measured.
+//! Responsible for: measured models (sustained ones divided by the sustained share, which the price of a run
+//! multiplies again), and between measured rank counts the catalogue's model scaled like the nearest one.
+//! Excludes operations that were not measured.
 
 use super::law::{Law, bus_factor};
 use super::{Collective, Source};
@@ -33,7 +34,7 @@ pub(crate) fn collective(kind: CollectiveKind) -> Collective {
     }
 }
 
-/// The laws of a calibration beside those of the catalogue.
+/// The models of a calibration and of the catalogue.
 pub(super) fn measured(
     calibration: &Calibration,
     catalogued: &dyn Fn(Collective, u64) -> (Law, Source),
@@ -63,7 +64,7 @@ pub(super) fn measured(
     list
 }
 
-/// The law among so many ranks, given the catalogue's; `None` where the operation was not measured.
+/// The model for a number of ranks, given the catalogue's; `None` if the operation was not measured.
 pub(super) fn law(
     measured: &[Measured],
     op: Collective,

@@ -50,8 +50,8 @@ fn parse(line: &'static str) -> Option<Row> {
 
 /// The law of an operation among `ranks` ranks of one domain whose devices have `bandwidth` bytes a second each.
 ///
-/// `reduces` says whether the switch can reduce. Operations without curves of their own take a neighbour's: broadcast takes
-/// all-gather's, expert dispatch all-to-all's, and anything that a link lacks takes its all-reduce.
+/// `reduces` is whether the switch can reduce. Operations without curves use a similar one: broadcast that of
+/// all-gather, expert dispatch that of all-to-all, and all others that of all-reduce.
 pub(super) fn law(
     class: LinkClass,
     op: Collective,

@@ -14,7 +14,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use std::sync::Arc;
 
-/// Group sizes whose laws are kept; larger ones are worked out when asked for.
+/// Group sizes with cached models; larger ones are computed on demand.
 const KEPT_RANKS: u64 = 128;
 const OPERATIONS: [Collective; 5] = [
     Collective::AllReduce,
@@ -33,7 +33,7 @@ pub struct Fabric {
     node: Option<Links>,
     node_size: u64,
     network: Network,
-    /// Who answers instead, if anybody.
+    /// Replacement timer, if any.
     timer: Option<Arc<dyn CollectiveTimer>>,
 }
 

@@ -2,7 +2,7 @@
 
 use railwright_spec::cluster::Cluster;
 
-/// A generation of scale-up links that behave alike.
+/// A generation of scale-up links with equal behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkClass {
     /// NVLink up to generation 3 (Volta, Ampere): no reduction in the switch.
@@ -17,7 +17,7 @@ pub(super) enum LinkClass {
     Pcie,
     /// A torus of this many dimensions (TPU).
     Torus(u32),
-    /// A switched link that nobody published curves for.
+    /// A switched link without published curves.
     Other,
 }
 

@@ -6,7 +6,7 @@ use super::{CollectiveCost, Source};
 use railwright_spec::calibration::NetworkLaw;
 use railwright_spec::cluster::{Cluster, Tier};
 
-/// Share of its NIC that a lone point-to-point message reaches, and its latency beside the network's, seconds.
+/// NIC share of a single point-to-point message, and its latency in addition to the network, in seconds.
 const SEND_SHARE: f64 = 0.85;
 const SEND_BASE: f64 = 11.0e-6;
 /// Share of NIC bandwidth that many-to-many traffic reaches.
@@ -74,8 +74,9 @@ impl Network {
         }
     }
 
-    /// How well founded a group's cost is where this fabric was measured: as measured over so many domains, or carried on from there. Latencies
-    /// grow with the hops of the group, whose pace was measured, and bandwidth stays below its link's.
+    /// Evidence for the cost of a group if this fabric was measured: measured over this number of domains, or
+    /// extrapolated. Latencies grow with the hops of the group at the measured rate, and bandwidth stays
+    /// below that of the link.
     pub(super) fn founded(&self, span: &Span) -> Option<Source> {
         let measured = self.measured.as_ref()?;
         Some(if measured.covers(span.domains()) { Source::Calibrated } else { Source::Interpolated })
@@ -109,7 +110,7 @@ impl Network {
         })
     }
 
-    /// The same for traffic to all peers alike, of which the share beyond the switch climbs.
+    /// The same for uniform traffic to all peers, with the share that leaves the switch.
     fn spread_slowdown(&self, span: &Span) -> f64 {
         let away = (span.ranks - span.local.min(span.ranks - 1)) as f64;
         self.tiers.iter().filter(|tier| span.ranks > span.below(tier)).fold(1.0, |slow, tier| {
@@ -123,7 +124,7 @@ impl Network {
         self.nic * self.bounded(self.share, span) / (span.sharing * self.ring_slowdown(span))
     }
 
-    /// Bytes a second per NIC for traffic that goes to all peers alike.
+    /// Bytes per second and NIC for uniform traffic to all peers.
     pub(super) fn spread_rate(&self, share: f64, span: &Span) -> f64 {
         self.nic * self.bounded(share, span) / (span.sharing * self.spread_slowdown(span))
     }

@@ -1,4 +1,4 @@
-//! A slow member against closed forms, and nothing slow against nothing said.
+//! A slow member compared with closed forms, and no slow member compared with none specified.
 
 use super::*;
 use crate::evaluate::{Evaluation, evaluate};

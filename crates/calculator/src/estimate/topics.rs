@@ -1,7 +1,8 @@
-//! What every identifier means: warnings, parts of a step, kinds of memory, conventions, foundations, schedules, generations.
+//! Definitions of all identifiers: warnings, parts of a step, kinds of memory, conventions, evidence,
+//! schedules, generations.
 //!
-//! Responsible for: one registry that `railwright explain`, the page and the manual share. Refuses to speak of one run; that is
-//! [`super::Explanation`]'s.
+//! Responsible for: one registry that `railwright explain`, the web UI and the manual share. Independent of a
+//! run: see [`super::Explanation`].
 
 use crate::software::{self, Software};
 use railwright_spec::human;

@@ -28,7 +28,7 @@ pub enum Among {
     ExpertShard,
     /// Replicas of these.
     ExpertReplicate,
-    /// Ranks of the same place in the stage and in another, so many stages on.
+    /// Ranks with the same index in a stage and in a later stage.
     Stages(i64),
     /// All ranks of the run.
     All,
@@ -78,7 +78,7 @@ mod tests {
     use railwright_spec::model::by_name;
     use railwright_spec::plan::RankOrder;
 
-    /// With the pipeline outermost a stage's numbering is that of the run, so both descriptions must say the same.
+    /// With the pipeline outermost a stage's numbering is that of the run, so both descriptions must agree.
     #[test]
     fn axes_are_the_strides_of_the_layout() {
         let model = by_name("mixtral-8x7b").expect("in the catalogue");

@@ -46,7 +46,7 @@ fn exchanges_of(
     (plan, all, sums)
 }
 
-/// A model, accelerators, and what its plan says.
+/// A model, accelerators, and plan settings.
 type Case<'a> = (&'a str, u64, &'a dyn Fn(&mut PlanSpec));
 
 fn degrees(p: &mut PlanSpec, tensor: u64, pipeline: u64, context: u64) {

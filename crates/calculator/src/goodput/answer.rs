@@ -37,7 +37,7 @@ pub struct Question {
     pub detection: Option<Seconds>,
     /// Time to start again.
     pub restart: Option<Seconds>,
-    /// Hosts beside those that the job needs, and the time of a repair; without, one is always there.
+    /// Spare hosts and the repair time; without them, a spare is always available.
     pub spares: Option<(u32, Seconds)>,
     /// Probability that a host is slow, and how much longer a step then takes.
     pub slow: Option<(f64, f64)>,

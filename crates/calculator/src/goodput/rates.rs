@@ -215,7 +215,8 @@ mod tests {
         let rates = catalogue.rates(&OBSERVED, &[]);
         let in_all: f64 = rates.iter().map(|rate| rate.per_hour() * OBSERVED_HOURS).sum();
         assert!((in_all - 419.0).abs() < 1e-9, "{in_all}");
-        // The counts sum to 419 with 148 faulty accelerators; the 30.1% beside them in the table do not fit (148 / 419 is 35.3%).
+        // The counts sum to 419 with 148 faulty accelerators; the table's 30.1% for them is inconsistent (148
+        // / 419 is 35.3%).
         let gpu = &rates[0];
         assert_eq!((gpu.component, gpu.takes_host), (Component::Gpu, 1.0));
         let share = gpu.per_hour() / rates.iter().map(Rate::per_hour).sum::<f64>();

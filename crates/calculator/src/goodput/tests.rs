@@ -33,7 +33,8 @@ struct Spent {
     failures: f64,
 }
 
-/// Runs a job until so many failures: trains, stalls, writes in the background, fails, waits for a host, restarts from what was durable.
+/// Runs a job for a number of failures: training, stalls, background writes, failure, wait for a host,
+/// restart from the last durable checkpoint.
 fn simulate(job: &Job, interval: f64, spares: Option<(u32, f64, f64)>, failures: u32, seed: u64) -> Spent {
     let mut random = Random(seed);
     let mut spent = Spent::default();

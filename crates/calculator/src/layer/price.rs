@@ -89,7 +89,7 @@ pub(super) fn time(costing: &Costing<'_>, exchange: &Exchange) -> Seconds {
     time / costing.software.collective_rate
 }
 
-/// The share of an exchange of this time that is exposed beside the operations of its phase.
+/// Exposed share of communication of this duration, given the operators of its phase.
 pub(super) fn exposed(exchange: &Exchange, work: &Work, time: Seconds) -> f64 {
     match exchange.overlap {
         Overlap::Exposed(share) => share,

@@ -400,7 +400,7 @@ pub(crate) fn layer_bytes(
     treated_bytes(model, layer, plan, software, sizes, &Treatment { recompute, offload })
 }
 
-/// Sums a layer: what it keeps, and what its backward pass needs beside.
+/// Sums a layer: kept memory, and additional memory of its backward pass.
 pub(crate) fn treated_bytes(
     model: &Model,
     layer: &Layer,

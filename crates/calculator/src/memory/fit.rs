@@ -13,7 +13,7 @@ pub const SURE_TO_FIT: f64 = 0.9;
 /// need is the median of the real one, so this is where the prediction exceeds the device.
 pub const EVEN_CHANCE: f64 = 0.5;
 
-/// Whether a plan fits its devices, as far as the prediction can tell.
+/// Predicted memory fit of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -1,7 +1,7 @@
-//! What the stages of a pipeline hold whatever they compute: parameters, gradients and optimizer states.
+//! Static memory of pipeline stages: parameters, gradients and optimizer states.
 //!
-//! Responsible for: the parameters of every part of the model on one rank, sized once for many stages, and the least that a stage needs
-//! before any activation. Refuses to know activations.
+//! Responsible for: the parameters of every part of the model on one rank, computed once for many stages, and
+//! the minimum memory of a stage without activations. Excludes activations.
 
 use super::parameters::{self, Extent, Held, PerParameter};
 use super::prepared::{ParameterBytes, StageLayout};

@@ -9,7 +9,7 @@ use crate::schedule::{OperationKind, TimedOperation, local_chunks};
 use railwright_spec::quantity::Seconds;
 use railwright_step::{MemoryEvents, MemoryKind, Time};
 
-/// Layers are told apart while a stage has no more events than this; beyond, a pass is one event.
+/// Maximum events of a stage with separate layers; above it, a pass is one event.
 const FINE_EVENTS: usize = 100_000;
 
 /// Memory of a stage over its passes, up to the end of the step at `step_end`: the optimizer steps between the last pass and then.
@@ -98,7 +98,7 @@ fn resident(input: &MemoryInput<'_>, prepared: &Prepared, sum: &StageSum, log: &
 struct ChunkEvents {
     /// Saved by each layer, in order.
     layers: Vec<f64>,
-    /// Saved beside the layers.
+    /// Saved outside of the layers.
     edge: f64,
     /// Saved by the head, and more while the loss is computed.
     head: Option<(f64, f64)>,

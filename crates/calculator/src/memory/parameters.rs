@@ -207,7 +207,7 @@ pub(crate) fn moment_bytes(plan: &Plan) -> f64 {
     match plan.optimizer {
         Optimizer::Adam | Optimizer::Lora => 2.0 * moment,
         Optimizer::Sgd | Optimizer::Lion | Optimizer::Muon => moment,
-        // Row and column sums: nothing beside the matrix.
+        // Row and column sums: negligible relative to the matrix.
         Optimizer::Adafactor => 0.0,
     }
 }

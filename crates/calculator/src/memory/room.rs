@@ -1,7 +1,7 @@
-//! The room that a stage leaves to the activations of its layers.
+//! Memory of a stage available to the activations of its layers.
 //!
-//! Responsible for: taking a stage's sum apart into what its layers keep and everything else, so that a solver can try many choices
-//! without adding up the stage anew. Refuses to know what the choices are.
+//! Responsible for: taking a stage's sum apart into what its layers keep and everything else, so that a
+//! solver can try many choices without summing the stage again. Independent of the choices.
 
 use super::report::Moment;
 use super::stages::{StageLayers, arrange};
@@ -28,7 +28,8 @@ impl StageRoom {
         Bytes::new(sum.peak().0)
     }
 
-    /// The most that the layers may keep beside a working set for the peak to stay within `limit`; `None` where it never does.
+    /// Maximum kept memory of the layers, given a working set, for a peak within `limit`; `None` if
+    /// impossible.
     pub fn left(&self, working: Bytes, limit: Bytes) -> Option<Bytes> {
         let mut sum = self.sum;
         sum.working += working.get();
@@ -52,7 +53,7 @@ impl<'a> Rooms<'a> {
         Self { input, prepared: prepare(&input) }
     }
 
-    /// Every stage's room, with so many layers on each virtual stage.
+    /// The available memory of every stage, for the layers of each virtual stage.
     pub(crate) fn of(&mut self, split: &[u64]) -> Vec<StageRoom> {
         let MemoryInput { model, plan, .. } = self.input;
         self.prepared.stages = arrange(model, plan, split);
@@ -63,7 +64,7 @@ impl<'a> Rooms<'a> {
         let chunks = self.prepared.stages[stage].clone();
         let alive: Vec<f64> = (0..chunks.len()).map(|c| self.input.alive(stage, c)).collect();
         let mut sum = stage_sum(&self.input, &self.prepared, stage);
-        // Only what lies beside the layers.
+        // Only memory outside of the layers.
         sum.activations = 0.0;
         for (chunk, alive) in chunks.iter().zip(&alive) {
             let (embedding, output) =

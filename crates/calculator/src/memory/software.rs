@@ -14,7 +14,7 @@ const BUILT_IN: &str = railwright_catalog::MEMORY;
 /// The generation whose constants an unknown one takes.
 const FALLBACK: &str = "megatron-core-2025";
 
-/// What softmax attention leaves for the backward pass when the plan says `auto`.
+/// Tensors of softmax attention kept for the backward pass with `auto`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -51,12 +51,13 @@ pub struct MemorySoftware {
     pub id: String,
     /// Where the constants come from.
     pub source: String,
-    /// Attention when the plan says `auto`.
+    /// Attention with `auto`.
     pub attention: AttentionMemory,
-    /// Layers on stages when the plan does not say; `catalog/software.toml` has it.
+    /// Default layer assignment to stages; in `catalog/software.toml`.
     #[serde(skip, default = "even")]
     pub stage_split: StageSplit,
-    /// Bytes per attention score kept beside softmax's output and dropout's mask and output (copies for scaling, masks).
+    /// Bytes per attention score kept in addition to the softmax output and the dropout mask and output
+    /// (copies for scaling, masks).
     pub score_extra: f64,
     /// Bytes per element of the residual stream kept in each layer beyond the operators' own inputs, cut by sequence
     /// parallelism.
@@ -73,7 +74,8 @@ pub struct MemorySoftware {
     pub gathered_inputs: bool,
     /// Whether narrow formats keep a product's input in the narrow format (else in the activation format).
     pub narrow_inputs: bool,
-    /// Whether a narrow copy of attention's output is kept for the output projection, beside the wide one that attention keeps itself.
+    /// Whether a narrow copy of attention's output is kept for the output projection, in addition to the wide
+    /// one kept by attention.
     pub narrow_attention_output: bool,
     /// Whether narrow formats keep a gated activation function's input in the narrow format too.
     pub narrow_inner: bool,
@@ -102,11 +104,12 @@ pub struct MemorySoftware {
     pub lazy_gradients: bool,
     /// Bytes per parameter of flat buffers that data parallelism adds.
     pub gradient_bucket: f64,
-    /// Bytes per stepped parameter that sharded optimizers keep beside master weights and moments (fp32 gradients).
+    /// Bytes per stepped parameter that sharded optimizers keep in addition to master weights and moments
+    /// (fp32 gradients).
     pub optimizer_extra: f64,
     /// Bytes per stepped parameter that the optimizer needs for a moment.
     pub optimizer_temporary: f64,
-    /// ZeRO-3: whether the shard is kept in the low-precision format beside the master copy.
+    /// ZeRO-3: whether the shard is kept in the low-precision format in addition to the master copy.
     pub keeps_low_precision_shard: bool,
     /// ZeRO-3: layers whose parameters are gathered at once.
     pub gathered_layers: f64,
@@ -174,7 +177,8 @@ impl SoftwareCatalogue {
         SHARED.as_ref().map_err(Clone::clone)
     }
 
-    /// From text in the format of `catalog/memory.toml`: an entry inherits what it does not say from an earlier one.
+    /// From text in the format of `catalog/memory.toml`: an entry inherits missing fields from an earlier
+    /// one.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let file: File = toml::from_str(text).map_err(|e| {
             let problem = Problem::new(e.message()).in_file("memory.toml");

@@ -196,7 +196,7 @@ pub(crate) fn prepare(input: &MemoryInput<'_>) -> Prepared {
     }
 }
 
-/// Bytes beside the layers that wait with each micro batch: the embedding's dropout mask, the stage's output.
+/// Bytes outside of the layers kept with each micro-batch: the embedding's dropout mask, the stage's output.
 pub(crate) fn edges(
     plan: &Plan,
     software: &MemorySoftware,
@@ -221,7 +221,7 @@ pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usi
     chunks_sum(input, prepared, chunks, &alive)
 }
 
-/// The same for a stage that holds these chunks with so many micro batches alive.
+/// The same for a stage with these chunks and a number of micro-batches in flight.
 pub(crate) fn chunks_sum(
     input: &MemoryInput<'_>,
     prepared: &Prepared,

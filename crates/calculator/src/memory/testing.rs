@@ -232,7 +232,7 @@ pub(crate) fn neutral() -> MemorySoftware {
     }
 }
 
-/// One device with so many GiB.
+/// One device with an amount of memory in GiB.
 pub(crate) fn cluster(gib: f64) -> Cluster {
     let accelerator = Accelerator {
         id: "test".to_owned(),

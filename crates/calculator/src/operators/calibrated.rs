@@ -1,7 +1,7 @@
-//! What a calibration makes of the laws: rates over them, by work.
+//! Calibrated operator models: rates relative to the default models, by work.
 //!
-//! Responsible for: the rates at hand in the order in which formats are asked for. Refuses batched products between activations: their
-//! libraries choose other kernels, and nobody has measured enough of them.
+//! Responsible for: available rates in the order of requested formats. Excludes batched GEMMs between
+//! activations: libraries choose other kernels for them, with too few measurements.
 
 use super::{Cost, Pass, Source};
 use railwright_spec::calibration::{Calibration, Operators, Rate, Regime, rate_at};
@@ -58,7 +58,7 @@ impl Corrections {
     }
 
     fn of_pass(&self, pass: Pass) -> Option<&Curve> {
-        // What was measured of one direction says something of the other.
+        // Measurements of one direction also apply to the other.
         match pass {
             Pass::Forward => self.forward.as_ref().or(self.backward.as_ref()),
             _ => self.backward.as_ref().or(self.forward.as_ref()),

@@ -1,7 +1,7 @@
 //! The operator tables in `/catalog/operators`, embedded.
 //!
-//! Responsible for finding the one row that serves an accelerator. Refuses to parse what is not asked for: rows are
-//! found by text and only the row found is turned into numbers, so that a cold start costs microseconds.
+//! Responsible for finding the one row that serves an accelerator. Rows are found by text and only the found
+//! row is parsed, so that a cold start takes microseconds.
 
 use super::Source;
 use railwright_spec::cluster::Accelerator;

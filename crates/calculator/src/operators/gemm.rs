@@ -33,7 +33,7 @@ const TILES: [(f64, f64, usize); 6] = [
     (64.0, 64.0, 3),
 ];
 
-/// Multiprocessors of an accelerator whose data sheet does not say (B200 has as many).
+/// Default number of multiprocessors (that of B200).
 pub(super) const UNKNOWN_UNITS: f64 = 148.0;
 
 /// Ways to cut the inner dimension.

@@ -1,7 +1,7 @@
-//! Prices of matrix products that were asked for before.
+//! Cache of GEMM prices.
 //!
-//! Responsible for: a table of bounded size that gives the price of a product seen before, bit by bit. A search prices the same few
-//! hundred products for every combination of the other degrees. Refuses to price: the laws do.
+//! Responsible for: a table of bounded size with bit-identical prices. A search prices the same few hundred
+//! GEMMs for every combination of the other settings. Does not price: see the operator models.
 
 use super::{Cost, Pass};
 use railwright_spec::precision::DataType;

@@ -175,8 +175,9 @@ fn unfused_attention_with_odd_heads_loses_the_matrix_units() {
     assert!((30.0..60.0).contains(&more), "{more}");
 }
 
-/// Megatron's quick start on two V100 (`fixtures/traces/megatron_tp2_v100`): 8 sequences of 64 tokens, 2 heads of 3 on a rank, all in fp32. Its
-/// products run on the ordinary units, whatever the 12 bytes of a row: `volta_sgemm_128x32` takes 8.4 to 8.9 us (medians of 37).
+/// Megatron's quick start on two V100 (`fixtures/traces/megatron_tp2_v100`): 8 sequences of 64 tokens, 2
+/// heads of 3 on a rank, all in fp32. Its GEMMs run on the ordinary units, independent of the 12 bytes of a
+/// row: `volta_sgemm_128x32` takes 8.4 to 8.9 us (medians of 37).
 #[test]
 fn products_in_fp32_know_no_alignment() {
     let v100 = railwright_spec::cluster::accelerator_by_name("v100-pcie-32gb").expect("known");

@@ -1,7 +1,8 @@
-//! Low-rank adapters beside frozen weights: the products of `A` and `B`, forward and backward.
+//! Low-rank adapters of frozen weights: the GEMMs of `A` and `B`, forward and backward.
 //!
-//! Responsible for: their memory traffic and arithmetic on one rank. Refuses to price what tensor-parallel ranks exchange for them:
-//! `tokens x rank` elements for every adapter, and `B`'s outputs beside a row-cut weight; and dropout in front of them.
+//! Responsible for: their memory traffic and FLOPs on one rank. Excludes their tensor-parallel communication
+//! (`tokens x rank` elements per adapter, and outputs of `B` at a row-parallel weight) and dropout before
+//! them.
 
 use super::{Kernel, Operation, experts};
 use crate::costing::Costing;

@@ -76,7 +76,8 @@ fn tensor(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)
     let turn = |phase| Some(Turn { phase, count, launches: operations * count, stalls: 2.0 * count });
     visit(Exchange { turns: [turn(Phase::Forward), turn(Phase::BackwardInput)], ..exchange });
     if costing.plan.sequence_parallel && costing.trains_weights() {
-        // The weight gradient needs the gathered input again; the gather runs beside the data gradient when overlap is on.
+        // The weight gradient needs the gathered input again; the gather overlaps with the data gradient if
+        // overlap is on.
         let turn = Turn { phase: Phase::BackwardWeight, count, launches: 1.0, stalls: count };
         visit(Exchange {
             operations: [Some(Collective::AllGather), None],

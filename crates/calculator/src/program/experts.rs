@@ -11,8 +11,8 @@ use railwright_spec::plan::Plan;
 use railwright_spec::quantity::Bytes;
 use railwright_step::Phase;
 
-/// Tokens that each tensor rank routes: its sequence shard, or without sequence parallelism as many of those that all hold alike, so that
-/// none is worked on twice.
+/// Tokens that each tensor rank routes: its sequence shard, or without sequence parallelism an equal part of
+/// the replicated tokens, so that none is processed twice.
 fn source_tokens(costing: &Costing<'_>) -> f64 {
     costing.tokens / costing.plan.tensor_parallel as f64
 }

@@ -1,6 +1,6 @@
-//! Whether a pipeline can be run at all, and where its chunks live.
+//! Validity of a pipeline, and placement of its chunks.
 //!
-//! Responsible for: the refusals, told as [`Problem`]s, and the placement of chunks. Refuses to order anything.
+//! Responsible for: errors as [`Problem`]s, and the placement of chunks. Does not order passes.
 
 use super::Pipeline;
 use railwright_spec::plan::Schedule;

@@ -42,7 +42,8 @@ pub(super) fn order(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     }
     for turn in 0..virtual_half + depth + 1 - stages {
         if turn == 0 && to_middle == 0 {
-            // The middle stages turn the first micro batch around themselves: its backward cannot run beside its forward.
+            // The middle stages turn the first micro-batch around: its backward pass cannot overlap with its
+            // forward pass.
             order.forward(near);
             order.backward(far, false);
         } else {

@@ -184,7 +184,8 @@ impl Engine<'_> {
         );
     }
 
-    /// Writes the parts of one slot, or of a fused pair, one after the other; a pair's parts are shortened alike.
+    /// Writes the parts of one slot, or of a fused pair, one after the other; parts of a pair are shortened
+    /// equally.
     fn record(&mut self, stage: usize, slots: [Option<(Slot, Arrival)>; 2], times: [f64; 4]) {
         let [receive_start, start, end, send_end] = times;
         let mut parts: Vec<(OperationKind, f64, Slot, Option<u32>)> = Vec::with_capacity(4);
@@ -212,7 +213,7 @@ impl Engine<'_> {
         let scale = if sum > 0.0 { (end - start) / sum } else { 0.0 };
         let (last, mut at) = (parts.len() - 1, start);
         for (n, (kind, time, slot, source)) in parts.into_iter().enumerate() {
-            // The last part ends exactly where the slot does, whatever rounding did to the sum.
+            // The last part ends exactly at the end of the slot, regardless of rounding.
             let until = if n == last { end } else { (at + time * scale).min(end) };
             let hands_on = kind != OperationKind::Recompute;
             self.timeline[stage].push(TimedOperation {

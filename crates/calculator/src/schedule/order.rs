@@ -33,7 +33,7 @@ pub struct Operation {
     pub chunk: u32,
 }
 
-/// A pass as the orders speak of it: recompute is part of a backward pass, and fused pairs follow one another.
+/// A pass of an order: recompute is part of a backward pass, and fused pairs are consecutive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
     Forward,

@@ -1,12 +1,14 @@
-//! A schedule compiled to a straight-line recurrence, so that search can evaluate it without ordering or looking anything up.
+//! A schedule compiled to a straight-line recurrence, so that search can evaluate it without ordering or
+//! lookups.
 //!
-//! Responsible for: putting the passes of all stages into one order in which every input is made before it is used, with
-//! relative addresses, and for finding the stretch of that order which repeats for every further micro batch (or group of
-//! them). Refuses to time anything; [`super::recurrence`] runs it.
+//! Responsible for: one topological order of the passes of all stages, with relative addresses, and the part
+//! of that order that repeats for every further micro-batch (or group of them). Does not time; see
+//! [`super::recurrence`].
 //!
-//! `end[i] = max(end[i - own] + before, end[i - input] + latency) + duration`, with the three times chosen by `code`. Weight
-//! gradients have no input from elsewhere and nobody waits for them, so they are part of `before` of the next pass on their
-//! stage. A fused pair is two entries: the first, of no duration, waits for the forward's input.
+//! `end[i] = max(end[i - own] + before, end[i - input] + latency) + duration`, with the three times chosen by
+//! `code`. Weight gradients have no external input and no dependents, so they are part of `before` of the
+//! next pass on their stage. A fused pair is two entries: the first, of no duration, waits for the forward's
+//! input.
 
 use super::in_flight::{self, InFlight};
 use super::local_chunks;
@@ -355,7 +357,7 @@ impl Program {
         }
     }
 
-    /// Cuts so many periods out behind each body.
+    /// Removes `n` repetitions after each loop body.
     fn cut(&mut self, periods: usize) {
         for n in (0..self.bodies.len()).rev() {
             let end = self.bodies[n].start + self.bodies[n].len;

@@ -101,8 +101,9 @@ impl Recurrence {
         self.used += entries.len();
     }
 
-    /// Runs a body `repeats` times more, or until every end that a later entry can look back at has moved by one and the same
-    /// time since some periods ago; from there on every so many periods move by that time, and are not run.
+    /// Runs a body `repeats` times more, or until all ends that a later entry can refer to have moved by the
+    /// same time over a number of periods; from then on the ends move by that time per the same number of
+    /// periods, which are not run.
     fn repeat(&mut self, program: &Program, body: &Body, repeats: usize) -> Skip {
         let entries = &program.entries[body.start..body.start + body.len];
         let stages = program.shape.stages as usize;

@@ -43,7 +43,8 @@ pub struct PipelineSummary {
     pub in_flight: Vec<InFlight>,
 }
 
-/// Compiled schedules and buffers, kept from one evaluation to the next. Without it each evaluation compiles anew.
+/// Compiled schedules and buffers, kept from one evaluation to the next. Without it each evaluation compiles
+/// again.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     programs: Vec<Program>,
@@ -136,7 +137,7 @@ impl Workspace {
     }
 }
 
-/// Copies what is alive into what was there, without allocating anew.
+/// Copies live data into existing buffers, without allocation.
 fn in_flight(out: &mut InFlight, compiled: &InFlight, pipeline: &Pipeline) {
     out.peak = compiled.peak;
     out.awaiting_weight = compiled.awaiting_weight;

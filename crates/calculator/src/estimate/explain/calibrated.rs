@@ -1,6 +1,6 @@
-//! What of a calibration stands behind a number: the file, the figure, how many measurements in what, and how sure.
+//! Calibration evidence of a number: file, constant, number and source of measurements, and confidence.
 //!
-//! Responsible for: these words. Refuses to decide what is calibrated: costs say it of themselves.
+//! Responsible for: the text. Costs record whether they are calibrated.
 
 use crate::costing::Costing;
 use crate::estimate::CommunicationRow;

@@ -152,7 +152,7 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
             ],
             "measured / predicted is log-normal",
         );
-        // Nobody knows the tail of past errors so well.
+        // The tail of past errors is not known that precisely.
         if memory.probability_of_fitting > 0.99 {
             "over 99%".clone_into(&mut fits.text);
         }

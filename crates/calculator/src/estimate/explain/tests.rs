@@ -82,8 +82,8 @@ fn what_is_sharded_can_be_redone_by_hand_with_and_without_experts() {
     }
 }
 
-/// Two V100 without a link between them are two domains of one node, whose bus was measured: every row over it says so, and costs what
-/// the law says, the softmax's small reductions too.
+/// Two V100 without a link between them are two domains of one node, whose bus was measured: every row over
+/// it has this evidence and the cost of the model, including the small softmax reductions.
 #[test]
 fn collectives_over_a_nodes_bus_are_the_calibrations() {
     use railwright_spec::calibration::{

@@ -1,6 +1,6 @@
-//! What a calibration does not cover of a run: work, ranks, bytes and domains beyond what was measured.
+//! Parts of a run outside of the calibrated range: work, ranks, bytes and domains.
 //!
-//! Responsible for: the ranges of figures beside what this run asks of them. Refuses to doubt what hardly costs time.
+//! Responsible for: comparing calibrated ranges with this run. Ignores parts with little time.
 
 use super::super::{CommunicationRow, Estimate};
 use crate::costing::Costing;
