@@ -1,7 +1,7 @@
 //! The YAML of Hugging Face accelerate: FSDP, DeepSpeed, Megatron-LM, plain replicas.
 //!
-//! Responsible for: accelerate's names for what it starts, and the arguments of Hugging Face's trainer where a file holds them too.
-//! Refuses to guess what such a file never says, and tells which flags say it.
+//! Responsible for: accelerate's settings, and arguments of Hugging Face's trainer if the file contains them.
+//! Does not guess settings that such files never contain, and reports the flags for them.
 
 pub(crate) mod fsdp;
 mod keys;
@@ -121,7 +121,7 @@ fn world(fields: &mut Fields<'_>) {
     }
 }
 
-/// Replicas, and tensor parallelism if it is said.
+/// Replicas, and tensor parallelism if set.
 fn replicas(fields: &mut Fields<'_>) {
     if fields.document.has("parallelism_config") {
         fsdp::parallelism(fields);

@@ -8,7 +8,7 @@ use crate::{Draft, RemarkKind};
 use railwright_spec::plan::{LoraTarget, LoraTargets, Optimizer, Plan};
 use std::collections::BTreeSet;
 
-/// Trains adapters; `said` is what the file says.
+/// Trains adapters; `said` is the text of the file.
 pub(crate) fn lora(draft: &mut Draft, said: &str, line: Option<usize>) {
     draft.set("plan.optimizer", &Optimizer::Lora, said, line);
 }

@@ -1,7 +1,8 @@
-//! What a launch file cannot say because no framework has a word for it, in comments that are read back.
+//! Settings without a framework equivalent, in comments that are read back.
 //!
-//! Responsible for: properties of the surroundings (the software generation, the segment of a rack that the scheduler is asked for) and of
-//! the data (length of documents, balance of experts), as `# railwright: plan.software = "..."`. Refuses everything else: a comment must not say what a flag could.
+//! Responsible for: properties of the environment (the software generation, the rack segment of the
+//! scheduler) and of the data (length of documents, balance of experts), as `# railwright: plan.software =
+//! "..."`. Excludes everything else: settings with a flag are never comments.
 
 use crate::Draft;
 use railwright_spec::cluster::Cluster;

@@ -1,4 +1,4 @@
-//! A prediction beside what a log measured.
+//! Comparison of a prediction with a log.
 //!
 //! Responsible for: differences in one direction (above zero: predicted more than measured), and whether a measurement lies in the
 //! interval. Refuses to predict.
@@ -42,7 +42,7 @@ pub struct Comparison {
 }
 
 impl Measured {
-    /// Each figure that was measured beside its prediction.
+    /// Each measured value with its prediction.
     pub fn compare(&self, predicted: &Predicted) -> Vec<Comparison> {
         let (low, high) = predicted.interval;
         let inside = Some((low..=high).contains(&self.step_time));

@@ -1,7 +1,7 @@
-//! What a reader may know beside the text: variables, arguments, and the files that belong to a script.
+//! Context of a reader: variables, arguments, and files of a script.
 //!
-//! Responsible for: the door through which a reader asks for another file, and the map from lines to the files that they lie in.
-//! Refuses to open anything itself: the program does, within the folders that it allows.
+//! Responsible for: access of a reader to other files, and the map of lines to files. Opens no files itself:
+//! the program does, within allowed folders.
 
 /// Opens the files that a script reads or starts.
 pub trait Files {
@@ -10,12 +10,12 @@ pub trait Files {
     fn open(&self, path: &str, from: &str) -> Result<(String, String), String>;
 }
 
-/// What is known beside the text of a launch file.
+/// Context of a launch file.
 #[derive(Default)]
 pub struct Context<'a> {
     /// Variables of the environment, `TP` and `8`.
     pub variables: Vec<(String, String)>,
-    /// What a script is called with; `None` when nobody said.
+    /// Arguments of a script; `None` if unknown.
     pub arguments: Option<Vec<String>>,
     /// The door to further files; without it none is read.
     pub files: Option<&'a dyn Files>,
@@ -32,7 +32,7 @@ impl std::fmt::Debug for Context<'_> {
 }
 
 impl Context<'_> {
-    /// Whether nothing is known beside the text.
+    /// Whether the context is empty.
     pub fn is_empty(&self) -> bool {
         self.variables.is_empty() && self.arguments.is_none() && self.files.is_none()
     }

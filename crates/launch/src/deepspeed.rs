@@ -1,7 +1,7 @@
-//! DeepSpeed's JSON in and out.
+//! Reads and writes DeepSpeed's JSON.
 //!
-//! Responsible for: ZeRO, offload, batches and formats as DeepSpeed names them, and the defaults that depend on the stage. Refuses
-//! to guess what such a file never says: the model, the sequence length, what is recomputed.
+//! Responsible for: ZeRO, offload, batches and formats as DeepSpeed names them, and the defaults that depend
+//! on the stage. Does not guess settings that such files never contain: model, sequence length, recompute.
 
 mod keys;
 mod write;
@@ -110,7 +110,7 @@ fn degrees(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
     }
 }
 
-/// What ZeRO shards; the stage, if it is said.
+/// ZeRO sharding; the stage, if set.
 fn sharding(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) -> Option<u8> {
     let path = at("zero_optimization.stage");
     let stage = fields.count(&path);

@@ -1,7 +1,7 @@
-//! Telling files apart by what stands in them.
+//! Format detection by content.
 //!
-//! Responsible for: asking every reader, knowing the files that are not launch files but lie beside them, and an answer that
-//! says why. Refuses to look at the names of files.
+//! Responsible for: trying every reader, recognizing related files that are not launch files, and the reason
+//! of the result. Ignores file names.
 
 use crate::reader::{Evidence, Strength, readers};
 use crate::{Context, Format, Launch};
@@ -38,12 +38,12 @@ pub fn detect(text: &str) -> Vec<Sighting> {
     seen
 }
 
-/// Reads a launch file of whatever kind. `None` when the text is none that a reader knows, or another kind of file.
+/// Reads a launch file of any kind. `None` if no reader knows the text, or for another kind of file.
 pub fn read(text: &str, file: &str) -> Option<Result<Launch, Vec<Problem>>> {
     read_with(text, file, &Context::default())
 }
 
-/// The same with what is known beside the text: variables, arguments of a script, files that it reads.
+/// The same with context: variables, arguments of a script, files that it reads.
 pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Launch, Vec<Problem>>> {
     let format = detect(text).first()?.format;
     let reader = readers().iter().find(|reader| reader.format() == format)?;

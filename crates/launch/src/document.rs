@@ -1,7 +1,8 @@
-//! The text of a configuration as keys, values and lines, whatever it is written in.
+//! A configuration as keys, values and lines, for any format.
 //!
-//! Responsible for: YAML, TOML, JSON and lists of overrides becoming one flat list of dotted keys, each with the line where its
-//! value stands. Refuses to know what a key means, and texts that are longer, deeper or more entangled than any configuration.
+//! Responsible for: YAML, TOML, JSON and lists of overrides becoming one flat list of dotted keys, each with
+//! the line of its value. Independent of the meaning of keys. Rejects texts above limits of length, depth and
+//! references.
 
 mod from_json;
 mod from_toml;
@@ -37,7 +38,7 @@ pub(crate) struct Entry {
     pub(crate) data: Data,
     /// Where it stands.
     pub(crate) spot: Spot,
-    /// Whether somebody has used it.
+    /// Whether it was used.
     pub(crate) taken: bool,
 }
 

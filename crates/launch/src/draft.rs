@@ -10,7 +10,7 @@ use railwright_spec::human::shorten;
 use railwright_spec::problem::{Place, Problem};
 use railwright_spec::run::{Field, RunSpec, Value};
 
-/// Remarks and problems that are kept of one file; more help nobody.
+/// Maximum number of kept remarks and problems of one file.
 const MOST: usize = 500;
 
 /// A launch under construction.
@@ -55,8 +55,9 @@ impl Draft {
         }
     }
 
-    /// Sets a key of a run file: `draft.set("plan.tensor_parallel", &8, "--tensor-model-parallel-size 8", Some(12))`. `said` is
-    /// what the file says, or which default holds; then there is no line. Later wins.
+    /// Sets a key of a run file: `draft.set("plan.tensor_parallel", &8, "--tensor-model-parallel-size 8",
+    /// Some(12))`. `said` is the text of the file, or the default, then without a line. Later values
+    /// override.
     pub fn set<T: Field>(&mut self, key: &str, value: &T, said: &str, line: Option<usize>) {
         self.set_value(key, &value.write(), said, line);
     }
@@ -81,7 +82,7 @@ impl Draft {
         }
     }
 
-    /// Whether a value comes from what is said at a line.
+    /// Whether a value comes from a line.
     pub fn is_origin(&self, said: &str, line: Option<usize>) -> bool {
         let said = shorten(said);
         let (file, line) = self.spot(line);
@@ -167,13 +168,13 @@ impl Draft {
         &self.launch.spec
     }
 
-    /// The text of a `config.json` that says what the model is, where keys cannot.
+    /// The `config.json` of a model that keys cannot express.
     pub fn model_config(&mut self, text: String, said: &str, line: Option<usize>) {
         self.set("model.config", &self.launch.file.clone(), said, line);
         self.launch.model_config = Some(text);
     }
 
-    /// Says something about the reading; see [`Remark`].
+    /// Adds a remark; see [`Remark`].
     pub fn remark(&mut self, kind: RemarkKind, said: &str, line: Option<usize>, message: impl Into<String>) {
         if self.launch.remarks.len() < MOST {
             let (file, line) = self.spot(line);
@@ -191,7 +192,7 @@ impl Draft {
             .retain(|remark| remark.kind != RemarkKind::Unknown || !said.contains(&remark.said.as_str()));
     }
 
-    /// Takes remarks back whose subject was settled later: those of what is said or begins with it.
+    /// Removes remarks on a subject that was resolved later: those equal to or beginning with a text.
     pub fn forget(&mut self, said: &[&str]) {
         self.launch.remarks.retain(|remark| !said.iter().any(|said| remark.said.starts_with(said)));
     }
@@ -220,7 +221,7 @@ impl Draft {
         self.launch.measured = Some(measured);
     }
 
-    /// A model whose dimensions are given without a vocabulary gets that of its style, and that is said.
+    /// A model with dimensions but without a vocabulary gets that of its style, with a remark.
     fn vocabulary(&mut self) {
         let model = &self.launch.spec.model;
         let is_given = self.launch.partial.is_some()

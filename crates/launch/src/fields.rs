@@ -1,8 +1,7 @@
-//! Taking values out of a configuration into a launch, so that nothing is lost in between.
+//! Transfers values of a configuration to a launch without loss.
 //!
-//! Responsible for: types of values and their complaints, the line behind every value, and what is left over at the end: keys
-//! that are known and without effect, keys that the calculator has no word for, keys that nobody knows. Refuses to know any
-//! framework: a reader brings a table of its keys.
+//! Responsible for: types of values with their errors, the line of every value, and the remaining keys: known
+//! without effect, not modelled, unknown. Independent of frameworks: a reader provides a table of its keys.
 
 use crate::document::{Data, Document, Entry};
 use crate::{Draft, Format, Launch, RemarkKind};
@@ -12,13 +11,13 @@ use railwright_spec::problem::{Place, Problem, nearest};
 use railwright_spec::run::{Field, RunSpec, Value};
 use std::collections::BTreeSet;
 
-/// Keys without effect, and unknown keys, that are told of one file.
+/// Maximum number of reported keys without effect, and of unknown keys, per file.
 const MOST_TOLD: usize = 200;
 
 /// What a framework's key is to a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Meaning {
-    /// A key of a run file says the same in the same words.
+    /// A run-file key with the same name and meaning.
     Key(&'static str),
     /// The reader's code knows what to make of it.
     Read,
@@ -163,7 +162,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// What the configuration says under a key, and in which line.
+    /// The value of a key, and its line.
     pub(crate) fn said(&self, path: &str) -> (String, Option<usize>) {
         match self.document.get(path) {
             Some(entry) => (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line()),
@@ -191,7 +190,7 @@ impl<'a> Fields<'a> {
         self.draft.problem(Problem { place: Some(Box::new(place)), ..problem });
     }
 
-    /// Sets the model of an identifier of Hugging Face, or says that it is open.
+    /// Sets the model of a Hugging Face identifier, or reports it as open.
     pub(crate) fn named_model(&mut self, path: &str, name: &str) {
         if let Ok(model) = by_name(name) {
             self.set("model.name", &model.name, path);
@@ -201,7 +200,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Takes every key that a run file says in the same words.
+    /// Reads all keys with the same name and meaning as in a run file.
     pub(crate) fn copy(&mut self, known: &[Known]) {
         for (path, meaning) in known {
             let Meaning::Key(key) = meaning else { continue };
@@ -230,7 +229,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Says what became of the keys that nobody took.
+    /// Reports the unused keys.
     pub(crate) fn rest(&mut self, known: &[Known]) {
         let (taken, left): (Vec<Entry>, Vec<Entry>) =
             self.document.entries.iter().cloned().partition(|entry| entry.taken);
@@ -252,7 +251,7 @@ impl<'a> Fields<'a> {
                     self.draft.remark(RemarkKind::NotModelled, &said, line, why);
                 }
                 Some((pattern, Meaning::Ignored)) => {
-                    // A section of which nothing matters is told as one.
+                    // A section without effect is reported as a whole.
                     let section = pattern.strip_suffix(".*").filter(|section| !used.contains(section));
                     let shown = section.unwrap_or(&said);
                     if told.len() < MOST_TOLD && told.insert(shown.to_owned()) {
@@ -302,7 +301,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What a table says about a key: its own line, or that of the section that it lies in.
+/// The table entry of a key, or that of its section.
 fn meaning(known: &[Known], path: &str) -> Option<(&'static str, Meaning)> {
     let own = known.iter().find(|(name, _)| *name == path);
     let section = || {

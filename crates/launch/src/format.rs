@@ -1,10 +1,10 @@
-//! The kinds of files that people have beside a model and a cluster.
+//! The kinds of input files other than models and clusters.
 //!
 //! Responsible for: their names. Which of them can be read and written is in the lists of readers and writers.
 
 use serde::Serialize;
 
-/// A kind of file, told by its content.
+/// A kind of file, detected by content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -1,7 +1,7 @@
 //! GPT-NeoX's YAML, which is mostly written as JSON.
 //!
-//! Responsible for: its names for the model and the degrees, and DeepSpeed's keys, which lie beside them. Refuses to guess the
-//! vocabulary, which the tokenizer decides.
+//! Responsible for: its names for the model and the degrees, and the DeepSpeed keys in the same file. Does
+//! not guess the vocabulary, which depends on the tokenizer.
 
 #[cfg(test)]
 mod tests;
@@ -56,7 +56,7 @@ const KNOWN: &[Known] = &[
     ("scheduler.*", Ignored),
 ];
 
-/// Keys that say nothing about time and memory, by what they contain.
+/// Keys without effect on time and memory, by substring.
 const HARMLESS: &[&str] = &[
     "path",
     "dir",

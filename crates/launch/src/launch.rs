@@ -1,7 +1,6 @@
-//! What a launch file says: a run specification with the origin of every value, and all that is to be said about the reading.
+//! A launch file as a run specification with the origin of every value, and remarks.
 //!
-//! Responsible for: the one value that every reader makes. Refuses to decide what matters to whom: remarks carry a kind, and
-//! the caller chooses which to tell.
+//! Responsible for: the result of every reader. Remarks have a kind, and the caller selects which to report.
 
 use crate::Format;
 use railwright_spec::problem::Warning;
@@ -15,14 +14,15 @@ pub struct Launch {
     pub format: Format,
     /// The file, or what stands for it.
     pub file: String,
-    /// All that it says about the run; the rest is open.
+    /// Its run settings; all others are open.
     pub spec: RunSpec,
-    /// The text of a `config.json`, where the keys of a run file cannot express the model. `spec.model.config` then holds
-    /// [`Launch::file`], and whoever resolves the specification hands this text out under that name.
+    /// The text of a `config.json`, where the keys of a run file cannot express the model.
+    /// `spec.model.config` then holds [`Launch::file`], and the caller that resolves the specification
+    /// provides this text under that name.
     pub model_config: Option<String>,
     /// Where each value comes from, in the order in which they were read.
     pub origins: Vec<Origin>,
-    /// All that is to be said about the reading.
+    /// All remarks.
     pub remarks: Vec<Remark>,
     /// Why the file shows only a part of the run, if it does. Then nothing that it leaves open has a default.
     pub partial: Option<String>,
@@ -40,7 +40,7 @@ pub struct Origin {
     pub key: String,
     /// Its value, as a run file has it.
     pub value: String,
-    /// What the file says: `--tensor-model-parallel-size 8`, or which default holds.
+    /// The text of the file, such as `--tensor-model-parallel-size 8`, or the default.
     pub said: String,
     /// The line, from 1; `None` for a default of the framework.
     pub line: Option<usize>,
@@ -55,7 +55,7 @@ pub struct Origin {
 pub struct Open {
     /// The key of a run file that would hold it.
     pub key: String,
-    /// What the file says instead; empty where it says nothing.
+    /// The text of the file; empty if none.
     pub said: String,
     /// The line, from 1, if there is one.
     pub line: Option<usize>,
@@ -66,17 +66,17 @@ pub struct Open {
     pub why: String,
 }
 
-/// Something to be said about the reading of a launch file.
+/// A remark on a launch file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remark {
     /// Of what kind.
     pub kind: RemarkKind,
-    /// What the file says: a flag, a key, a variable.
+    /// Its subject: a flag, a key, a variable.
     pub said: String,
     /// The line, from 1, if there is one.
     pub line: Option<usize>,
-    /// What is to be known about it, in a lowercase fragment without what is said.
+    /// The remark, a lowercase fragment without the subject.
     pub message: String,
     /// The file of that line, where it is not the launch file itself.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +88,7 @@ pub struct Remark {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RemarkKind {
-    /// Something is said twice, and differently.
+    /// Two different values.
     Conflict,
     /// A value could not be found out: a variable without a value, an interpolation that leads out of the file.
     Unresolved,
@@ -98,7 +98,7 @@ pub enum RemarkKind {
     Unknown,
     /// Known, changes time or memory, and the calculator has no word for it.
     NotModelled,
-    /// Something was concluded that the file does not say.
+    /// An inferred value.
     Assumed,
     /// Known, without effect on time and memory.
     Ignored,
@@ -146,7 +146,7 @@ pub struct Measured {
     /// The tenth and ninetieth percentile of the same.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub step_time_range: (f64, f64),
-    /// Tokens of a step, if the log says batch and sequence length.
+    /// Tokens per step, if the log has batch and sequence length.
     pub tokens_per_step: Option<f64>,
     /// Model TFLOP/s of one device as the log has it, the median of the reports that were kept.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "TFLOP/s")))]
@@ -160,7 +160,7 @@ pub struct Measured {
 }
 
 impl Launch {
-    /// Whether it says which model is trained.
+    /// Whether it sets the model.
     pub fn says_model(&self) -> bool {
         self.spec.model != railwright_spec::run::ModelSpec::default()
     }

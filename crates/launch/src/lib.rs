@@ -1,10 +1,11 @@
-//! Launch files of training frameworks, both ways: text in, a run specification out, and back.
+//! Reads and writes launch files of training frameworks: text to a run specification, and back.
 //!
-//! Responsible for: one reader and one writer per framework behind one trait each, telling the formats apart by content, and
-//! saying where every value came from, what was not understood and what cannot be expressed. Refuses to open files, to run
-//! scripts, and to guess silently: what a file does not say stays open in the specification.
+//! Responsible for: one reader and one writer per framework behind one trait each, format detection by
+//! content, the origin of every value, and reports of values that are not understood or not expressible.
+//! Opens no files, runs no scripts, and never guesses silently: settings missing in a file are open in the
+//! specification.
 //!
-//! Start at [`Launch`], which every [`Reader`] makes of a text, and [`Written`], which every [`Writer`] makes of a run.
+//! Start at [`Launch`], the result of every [`Reader`], and [`Written`], the result of every [`Writer`].
 
 pub mod accelerate;
 mod adapter;

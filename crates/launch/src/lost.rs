@@ -1,7 +1,7 @@
-//! What a written file does not say, found out by reading it again.
+//! Settings that a written file lacks, found by reading it back.
 //!
-//! Responsible for: the list of keys that a format could not express, complete by construction: whatever differs after reading
-//! the file is lost. Refuses to guess reasons; a writer brings a table of them.
+//! Responsible for: the list of keys that a format could not express, complete by construction: every
+//! difference after reading the file is lost. Writers provide a table of reasons.
 
 use crate::{Lost, Reader, differences};
 use railwright_spec::plan::{Plan, PlanSpec};

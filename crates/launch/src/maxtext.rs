@@ -80,13 +80,13 @@ fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
-/// The axis that takes all remaining devices where a file says nothing of it.
+/// The axis that takes all remaining devices by default.
 const REST: &str = "ici_fsdp_parallelism";
 
 /// Degrees by what they do; `None` for an axis that takes what is left.
 struct Mesh {
     data: Option<u64>,
-    /// Ranks in all, if every axis is said.
+    /// Total ranks, if every axis is set.
     ranks: Option<u64>,
     /// Ranks of one replica.
     model: Option<u64>,

@@ -1,10 +1,10 @@
-//! What a file leaves open, said with the flags that say it.
+//! Open settings of a file, with the flags that set them.
 
 use crate::RemarkKind;
 use crate::fields::Fields;
 use railwright_spec::run::ModelSpec;
 
-/// One remark that names all that an estimate needs, or had better know, and the file does not say.
+/// One remark with all required or recommended settings that the file lacks.
 pub(crate) fn missing(fields: &mut Fields<'_>, who: &str) {
     let spec = fields.draft.spec();
     let mut missing = Vec::new();

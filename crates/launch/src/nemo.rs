@@ -131,7 +131,7 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
     let mut draft = Draft::new(format, file);
     let mut open = BTreeSet::new();
     for (path, value, spot, why) in document::interpolate(&mut document) {
-        // Paths of data and of checkpoints concern nobody.
+        // Paths of data and of checkpoints are irrelevant.
         if names::of(format, &path).is_some_and(|name| !matches!(name, Name::Ignored)) {
             let message = format!("cannot be resolved, so it is open: {why}");
             draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
@@ -150,7 +150,7 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
         generation(format, &arguments, &mut draft);
         conflicts(&mut draft);
     } else {
-        // What overrides another file sets what it says, and no default.
+        // An override of another file sets its values, but no defaults.
         transfer(format, file, &arguments, &world, &mut draft, None);
         match &recipe {
             Some(recipe) => {
@@ -223,7 +223,7 @@ fn number_formats(document: &mut Document) {
     }
 }
 
-/// What Megatron's reader says of the defaults that it takes for keys that are given, but could not be resolved.
+/// Remarks of Megatron's reader on defaults of keys that are set but could not be resolved.
 fn unwanted(format: Format, open: &BTreeSet<String>, arguments: &Arguments) -> BTreeSet<String> {
     open.iter()
         .filter_map(|path| match names::of(format, path)? {
@@ -245,7 +245,7 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
     if let Some((field, _)) = entry.path.rsplit_once('.')
         && matches!(names::of(format, field), Some(Name::Is(_) | Name::Not(_)))
     {
-        // An object where a value belongs: only the code behind it knows what it says.
+        // An object instead of a value: its meaning is in the code.
         return draft.remark(
             RemarkKind::Unresolved,
             &said,
@@ -269,7 +269,7 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
 fn unknown(entry: &Entry, draft: &mut Draft) {
     let is_off = matches!(entry.data, Data::Null | Data::Flag(_)) || entry.data == Data::List(Vec::new());
     let last = entry.path.rsplit('.').next().unwrap_or(&entry.path);
-    // Configuration classes have many more fields than there are flags; those that only say no are no news.
+    // Configuration classes have many more fields than there are flags; those that are off are not reported.
     if is_off && entry.path.starts_with("model.") {
         return;
     }
@@ -284,7 +284,7 @@ fn unknown(entry: &Entry, draft: &mut Draft) {
     draft.remark(RemarkKind::Unknown, &said, entry.spot.line(), message);
 }
 
-/// What the classes say in another way than the flags.
+/// Settings of classes that differ from flags.
 fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
     let said = |path: &str| {
         let entry = document.get(path);
@@ -345,7 +345,7 @@ fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
             Some(Data::Flag(false)) => add("grad_reduce_in_bf16", "True".to_owned(), path, draft),
             _ => continue,
         }
-        // What the precision says overrides what the classes of gradients say.
+        // Precision settings override those of the gradient classes.
         break;
     }
     let path = "model.optim.name";
@@ -371,7 +371,7 @@ fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
     }
 }
 
-/// Ranks, where NeMo's trainer says so.
+/// Ranks, if set by NeMo's trainer.
 fn world(document: &Document) -> World {
     let number = |path: &str| match document.get(path).map(|entry| &entry.data) {
         Some(Data::Integer(n)) => u64::try_from(*n).ok().filter(|&n| n > 0),
@@ -387,9 +387,9 @@ fn world(document: &Document) -> World {
     }
 }
 
-/// Lets Megatron's reader make a run of the arguments, and takes it over; `unwanted` are the
-/// defaults that are left out, `None` for all. Which generation
-/// it is, Megatron's flags do not tell here: the classes of both frameworks had such fields before there were flags.
+/// Converts the arguments with Megatron's reader; `unwanted` are the excluded defaults, `None` for all.
+/// Megatron's flags do not determine the generation here, because the classes of both frameworks had such
+/// fields before the flags existed.
 pub(crate) fn transfer(
     format: Format,
     file: &str,

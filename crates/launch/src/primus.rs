@@ -90,7 +90,7 @@ impl Reader for PrimusReader {
     }
 }
 
-/// `${NAME:default}` takes the default; that is said. Without one the value is open.
+/// `${NAME:default}` uses the default, with a remark. Without one the value is open.
 fn environment(entry: &mut Entry, draft: &mut Draft) {
     let Data::Text(text) = &entry.data else { return };
     let Some(inner) = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) else { return };

@@ -87,7 +87,7 @@ pub(crate) fn imports(text: &str, module: &str) -> bool {
         })
 }
 
-/// The configuration of a text. `accepts` tells whether keys are a configuration of the kind that is looked for.
+/// The configuration of a text. `accepts` checks whether keys are a configuration of the required kind.
 pub(crate) fn read(text: &str, file: &str, accepts: &dyn Fn(&Recipe) -> bool) -> Result<Recipe, Problem> {
     check_length(text, file)?;
     let block = parse::parse(text).map_err(|problem| problem.in_file(file))?;
@@ -204,7 +204,7 @@ impl Recipe {
         self.open.iter().find(|open| open.path == path).map(|open| open.line)
     }
 
-    /// Says what is open, of the keys that `is_wanted` picks, and what the reading assumed.
+    /// Reports open keys selected by `is_wanted`, and assumptions.
     pub(crate) fn remarks(&self, draft: &mut Draft, is_wanted: &dyn Fn(&str) -> bool) {
         let mut unresolved = |said: &str, line: usize, message: String| {
             draft.remark(RemarkKind::Unresolved, said, Some(line), message);

@@ -15,10 +15,10 @@ pub trait Reader: Sync {
     /// Whether a text looks like that kind, and why. Looks at content alone: names of files lie.
     fn recognise(&self, text: &str) -> Option<Evidence>;
 
-    /// Reads a text; `file` is what messages call it. All that is wrong with it is told at once.
+    /// Reads a text; `file` is its name in messages. All problems are returned at once.
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>>;
 
-    /// The same with what is known beside the text: variables, arguments of a script, files that it reads. Readers of files that
+    /// The same with context: variables, arguments of a script, files that it reads. Readers of files that
     /// stand alone ignore it.
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let _ = context;

@@ -32,7 +32,7 @@ pub(crate) struct Script {
     pub(crate) open: Vec<(usize, String, String)>,
     /// Values that branches leave open, which [`Why::Either`] counts into.
     pub(crate) choices: Vec<Choice>,
-    /// Variables that it takes from its surroundings and that nobody gave: it is read as if they were not set.
+    /// Variables of the environment that are not given: read as unset.
     pub(crate) taken_as_unset: BTreeSet<String>,
     /// Whether a file that it reads or starts is missing.
     pub(crate) has_missing: bool,
@@ -84,7 +84,7 @@ pub(crate) enum Why {
     Unset,
     /// An argument of the script, which is read without arguments.
     Argument,
-    /// What only a run can tell.
+    /// Values known only at run time.
     Undecidable,
     /// One of several values, by a branch that cannot be decided; the index among the choices.
     Either(usize),
@@ -109,7 +109,7 @@ pub(crate) fn read(
     run::run(text, file, context, directives)
 }
 
-/// Reads a script by itself: nothing is known beside it. What is set in front of a command counts as a variable, too.
+/// Reads a script without context. Assignments before a command also count as variables.
 pub(crate) fn read_alone(text: &str) -> Script {
     let mut script = read(text, "", &Context::default(), |_| Vec::new());
     for command in &script.commands {

@@ -145,7 +145,7 @@ fn choices_of(picks: &[usize], ep: u64) -> Vec<String> {
     out
 }
 
-/// Writes, reads, resolves, compares: the same plan and the same shapes, but for what the writer says is lost, and all of that.
+/// Writes, reads, resolves and compares: the same plan and shapes, except for exactly the reported losses.
 pub(crate) fn round_trip(writer: &dyn Writer, run: &Run) -> Result<(), String> {
     let written = writer.write(run);
     if written.files.is_empty() && !written.refused.is_empty() {
@@ -165,7 +165,7 @@ pub(crate) fn round_trip(writer: &dyn Writer, run: &Run) -> Result<(), String> {
     if spec.cluster.devices.is_none() {
         spec.cluster.devices = Some(run.cluster.devices);
     }
-    // A format that has no word for the model leaves it open, and says so.
+    // A format that cannot express the model leaves it open, with a remark.
     let says_no_model = written.not_expressed.iter().any(|lost| lost.key.starts_with("model"));
     if says_no_model && spec.model == railwright_spec::run::ModelSpec::default() {
         spec.model.name = Some(run.model.name.clone());

@@ -97,7 +97,8 @@ pub(crate) fn knows(path: &str) -> bool {
     keys::KNOWN.iter().any(|(known, _)| *known == path) || keys::OLDER.iter().any(|(old, _)| *old == path)
 }
 
-/// The configuration, and whether it is a whole one: what an override leaves out is not a default, but another file's to say.
+/// The configuration, and whether it is complete: settings missing in an override are in another file, not
+/// defaults.
 fn parse(text: &str, file: &str) -> Result<(Document, bool), Problem> {
     let start = text.trim_start();
     if start.starts_with('{') {
@@ -196,7 +197,7 @@ fn precision(fields: &mut Fields<'_>, is_whole: bool) {
     }
 }
 
-/// The narrow format that a converter brings, and the key that says so.
+/// The low-precision format of a converter, and its key.
 fn converters(fields: &mut Fields<'_>) -> Option<(PrecisionPreset, String)> {
     let mut found = None;
     for converter in fields.words("model.converters").unwrap_or_default() {
@@ -295,7 +296,7 @@ fn recompute(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
     }
 }
 
-/// Every n-th layer in full: so many layers of each stage.
+/// Full recompute of every n-th layer, as layers per stage.
 fn every_nth(fields: &mut Fields<'_>, every: u64) -> Option<Recompute> {
     let path = "activation_checkpoint.selective_ac_option";
     if every == 1 {
@@ -314,7 +315,7 @@ fn every_nth(fields: &mut Fields<'_>, every: u64) -> Option<Recompute> {
     Some(if each == 0 { Recompute::None } else { Recompute::Full { layers: Some(each) } })
 }
 
-/// Tokens in all, where steps and batch are both said.
+/// Total tokens, if steps and batch are both set.
 fn tokens(fields: &mut Fields<'_>) {
     let Some(steps) = fields.count("training.steps") else { return };
     let plan = &fields.draft.spec().plan;

@@ -92,7 +92,7 @@ fn batch(fields: &mut Fields<'_>) {
     }
 }
 
-/// `dtype` is that of weights, gradients and moments alike: there are no 32-bit copies.
+/// `dtype` applies to weights, gradients and moments: there are no 32-bit copies.
 fn precision(fields: &mut Fields<'_>) {
     let path = "dtype";
     match fields.word(path).map(|word| word.to_ascii_lowercase()).as_deref() {
@@ -123,7 +123,7 @@ fn optimizer(fields: &mut Fields<'_>) {
     let is_lora = fields.draft.spec().plan.optimizer == Some(Optimizer::Lora);
     if let Some(name) = fields.word(path).map(|name| name.to_ascii_lowercase()) {
         match trainer_optimizer(&name) {
-            // Adapters are trained by whatever optimizer: their states are few.
+            // The optimizer of adapters is irrelevant: their states are small.
             Some(_) if is_lora => {}
             Some(optimizer) => fields.set("plan.optimizer", &optimizer, path),
             None => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),

@@ -1,8 +1,8 @@
 //! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift and llm-foundry.
 //!
-//! Responsible for: bringing their keys to one vocabulary (model, batch, parallelism, adapter) and keeping adapters, adapters on
-//! quantized weights and full fine-tuning apart. Refuses to read the DeepSpeed or accelerate file that a configuration names:
-//! that is listed, and can be given beside it.
+//! Responsible for: mapping their keys to common ones (model, batch, parallelism, adapter), and
+//! distinguishing adapters, adapters on quantized weights and full fine-tuning. Does not read the DeepSpeed
+//! or accelerate file of a configuration: it is listed, and can be passed separately.
 
 mod adapters;
 mod foundry;
@@ -275,7 +275,7 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     fields.default("plan.vocabulary_multiple", &1_u64, message);
 }
 
-/// Training on preferences or rewards, told by keys that plain fine-tuning does not have.
+/// Training on preferences or rewards, detected by keys that plain fine-tuning lacks.
 fn rewards(fields: &mut Fields<'_>) {
     let generates =
         ["reward_funcs", "num_generations", "use_vllm"].into_iter().find(|key| fields.document.has(key));
@@ -368,7 +368,7 @@ fn optimizer(fields: &mut Fields<'_>, dialect: Dialect) {
     let Some(name) = fields.word(path).map(|name| name.to_ascii_lowercase()) else { return };
     let is_lora = fields.draft.spec().plan.optimizer == Some(Optimizer::Lora);
     match trainer_optimizer(&name) {
-        // Adapters are trained by whatever optimizer: their states are few.
+        // The optimizer of adapters is irrelevant: their states are small.
         Some(_) if is_lora => {}
         Some(optimizer) => fields.set("plan.optimizer", &optimizer, path),
         None => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),
@@ -418,7 +418,7 @@ fn recompute(fields: &mut Fields<'_>, dialect: Dialect) {
         (Dialect::LlamaFactory, _) => {
             fields.default("plan.recompute", &full, "LLaMA-Factory checkpoints every layer by default");
         }
-        // open-instruct has the same names and checkpoints nothing unless it is told to.
+        // open-instruct has the same names and checkpoints nothing by default.
         (Dialect::Trl, _)
             if ["with_tracking", "checkpointing_steps", "use_slow_tokenizer"]
                 .iter()

@@ -1,7 +1,7 @@
-//! Flags of frameworks typed on this program's command line.
+//! Framework flags on the command line.
 //!
-//! Responsible for: which words belong to a flag that a framework knows, and what these flags alone say of a run. Refuses defaults: what
-//! is not typed stays open, unlike in a launch file.
+//! Responsible for: arguments that belong to a framework flag, and their run settings. Without defaults:
+//! other settings stay open, unlike in a launch file.
 
 use crate::megatron::{arguments, flags, meaning};
 use crate::shell::Word;
@@ -9,12 +9,12 @@ use crate::{Draft, Format, Reader, Remark, RemarkKind, torchtitan};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Value;
 
-/// What typed flags say.
+/// Settings of framework flags.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Typed {
     /// Keys of a run file with their values, in the order of the keys.
     pub settings: Vec<(String, Value)>,
-    /// What is to be said about the flags.
+    /// Remarks on the flags.
     pub remarks: Vec<Remark>,
 }
 
@@ -45,7 +45,7 @@ fn is_torchtitan(name: &str) -> bool {
     path.contains('.') && torchtitan::knows(path)
 }
 
-/// What flags of Megatron-LM and torchtitan say, each with its values as a word of its own.
+/// Settings of Megatron-LM and torchtitan flags, each with its values as separate words.
 pub fn typed(words: &[String]) -> Result<Typed, Vec<Problem>> {
     let mut megatron: Vec<Word> = Vec::new();
     let mut titan: Vec<String> = Vec::new();

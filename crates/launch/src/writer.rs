@@ -92,8 +92,9 @@ impl Lost {
     }
 }
 
-/// What a framework cannot express of a run, by the name of its writer (`megatron`, `torchtitan`, ...); empty where the exported files
-/// run what was priced, `None` where no writer has this name. An entry `model` says that nothing can be written at all.
+/// Settings of a run that a framework cannot express, by the name of its writer (`megatron`, `torchtitan`,
+/// ...); empty if the exported files match the priced run, `None` for an unknown writer. An entry `model`
+/// means that nothing can be written.
 pub fn expressible(run: &Run, framework: &str) -> Option<Vec<Lost>> {
     let writer = writers().iter().find(|writer| writer.name() == framework)?;
     Some(writer.write(run).inexpressible().cloned().collect())

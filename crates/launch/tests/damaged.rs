@@ -1,5 +1,5 @@
-//! Damaged launch files: cut, doubled, spliced and overwritten by a fixed random sequence. Whatever comes, every reader ends soon and
-//! without a panic.
+//! Damaged launch files: cut, doubled, spliced and overwritten by a fixed random sequence. For any input,
+//! every reader ends quickly and without a panic.
 
 use railwright_launch::{read, readers};
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
-//! A run as accelerate's YAML, and beside it the arguments of TRL's trainer that accelerate has no keys for.
+//! A run as accelerate's YAML, and arguments of TRL's trainer for settings without accelerate keys.
 //!
-//! Responsible for: FSDP 2 with its meshes, DeepSpeed for the stages that FSDP does not have, plain replicas. Refuses pipeline stages and
-//! spread experts: accelerate starts Hugging Face's models, which have neither.
+//! Responsible for: FSDP 2 with its meshes, DeepSpeed for the stages that FSDP does not have, plain replicas.
+//! Rejects pipeline stages and expert parallelism: accelerate starts Hugging Face models, which have neither.
 
 use super::AccelerateReader;
 use crate::lost::{Reasons, lost};

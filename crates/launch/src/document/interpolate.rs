@@ -6,11 +6,11 @@
 use super::{Data, Document, Spot};
 use std::collections::BTreeMap;
 
-/// Texts do not grow beyond this, and references do not lead further than so many steps.
+/// Limits of text length and reference depth.
 const LONGEST: usize = 4096;
 const STEPS: usize = 32;
 
-/// Resolves all references. What could not be resolved is open afterwards and is told: key, text, place, why.
+/// Resolves all references. Unresolved ones are open and reported: key, text, place, reason.
 pub(crate) fn interpolate(document: &mut Document) -> Vec<(String, String, Spot, String)> {
     let mut keys = BTreeMap::new();
     for (index, entry) in document.entries.iter().enumerate() {

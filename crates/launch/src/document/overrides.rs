@@ -1,7 +1,8 @@
-//! Lists of overrides: `--parallelism.tensor_parallel_degree=8`, `model.tensor_model_parallel_size=4`, alone or behind a command.
+//! Lists of overrides: `--parallelism.tensor_parallel_degree=8`, `model.tensor_model_parallel_size=4`, alone
+//! or after a command.
 //!
-//! Responsible for: splitting a command as a shell does, without being one, and telling keys from values. Refuses to expand
-//! variables: what holds a `$` is handed back as text.
+//! Responsible for: splitting a command like a shell, and distinguishing keys from values. Does not expand
+//! variables: text with `$` is returned unchanged.
 
 use super::{Data, Document, Entry, MOST_VALUES, Spot, check_length};
 use railwright_spec::problem::Problem;

@@ -69,7 +69,7 @@ impl Data {
         }
     }
 
-    /// As it is said in messages and origins: shortened, texts bare.
+    /// As in messages and origins: shortened, strings without quotes.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Null => "null".to_owned(),

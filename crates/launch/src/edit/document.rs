@@ -1,8 +1,8 @@
 //! Edits of TOML, YAML and JSON configurations.
 //!
-//! Responsible for: which keys another plan changes, taken from what the writer of the format writes for each plan, and texts in
-//! which one key is set, added to its section or removed; comments and order stay. Refuses texts that are not written as one key a
-//! line, because nothing tells where such a key begins.
+//! Responsible for: keys that differ between plans, from the output of the format's writer, and texts with
+//! one key set, added to its section or removed; comments and order are kept. Rejects texts without one key
+//! per line, because the start of a key is ambiguous.
 
 use super::{Language, Settings, Target, writer_of};
 use crate::document::{Data, Document as Tree, json, toml, yaml};
@@ -161,7 +161,7 @@ impl Document {
     }
 }
 
-/// Keys that follow from the others where a file leaves them open: torchtitan shards over all ranks that are left.
+/// Keys that are derived if a file leaves them open: torchtitan shards over all remaining ranks.
 fn follows(path: &str, now: &Settings) -> bool {
     let is_open = now.get(path).and_then(|values| values.first()).is_none_or(|value| value == "-1");
     path == "parallelism.data_parallel_shard_degree" && is_open

@@ -14,7 +14,7 @@ pub(super) struct Megatron {
     pub(super) format: Format,
 }
 
-/// Flags that say one thing together: where one changes, the others follow the new plan, absent ones included.
+/// Flags that belong together: if one changes, the others follow the new plan, including absent ones.
 const FAMILIES: &[&[&str]] = &[
     &[
         "num_virtual_stages_per_pipeline_rank",
@@ -134,7 +134,7 @@ impl Language for Megatron {
         targets.retain(|(name, values)| now.get(name) != values.as_ref());
         let is_default = |name: &str, values: Option<&Vec<String>>| matches!(values.map(Vec::as_slice), Some([value]) if DEFAULTS.contains(&(name, value.as_str())));
         targets.retain(|(name, values)| now.contains_key(name) || !is_default(name, values.as_ref()));
-        // What goes first makes room: two ways to say one thing must not stand beside each other.
+        // Removals come first: two flags for one setting must not coexist.
         targets.sort_by_key(|(name, values)| (values.is_some(), !now.contains_key(name)));
         targets
     }

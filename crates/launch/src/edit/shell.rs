@@ -42,7 +42,7 @@ fn places(text: &str, name: &str) -> Vec<Spot> {
     spots
 }
 
-/// The end of what stands behind a flag: so many words, or the one behind `=`.
+/// The end of the values of a flag: a number of words, or the one after `=`.
 fn end_of_values(text: &str, spot: Spot, words: usize) -> usize {
     if text[spot.to..].starts_with('=') {
         return end_of_word(text, spot.to + 1);
@@ -185,7 +185,7 @@ fn without(text: &str, from: usize, to: usize) -> String {
     splice(text, start, next, "")
 }
 
-/// A new flag: by a variable that turns it on, else beside a related flag.
+/// A new flag: through a variable that enables it, else next to a related flag.
 fn added(text: &str, name: &str, new: &[String], now: &Settings) -> Vec<String> {
     let Some(flag) = flags::by_name(name) else { return Vec::new() };
     let is_switch = matches!(flag.takes, Takes::On | Takes::Off);
@@ -285,7 +285,7 @@ fn toggled(text: &str) -> Vec<String> {
     out
 }
 
-/// Flags beside which a new one belongs, the nearest in meaning first, of those that the script has.
+/// Related flags of the script for the position of a new flag, nearest in meaning first.
 fn anchors(name: &str, now: &Settings) -> Vec<String> {
     const GROUPS: &[(&[&str], &[&str])] = &[
         (&["virtual", "pipeline", "decoder_"], &["pipeline_model_parallel_size"]),

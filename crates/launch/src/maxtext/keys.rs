@@ -1,4 +1,4 @@
-//! MaxText's keys, as data: those that matter. Its base file has hundreds more, of which nothing is said.
+//! MaxText's relevant keys, as data. The hundreds of others in its base file are not reported.
 
 use crate::fields::{Known, Meaning};
 use Meaning::{Ignored, Key, Lost, Read};

@@ -106,7 +106,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
                 fields.draft.unknown_model(&name, &said, line);
             }
         }
-        // What the base file says of dimensions, the model's file overrides.
+        // The model file overrides the dimensions of the base file.
         for (path, ..) in DIMENSIONS.iter().chain(OF_EXPERTS).chain(OF_LATENTS) {
             fields.integer(path);
         }

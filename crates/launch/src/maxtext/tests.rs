@@ -95,8 +95,8 @@ fn maxtext_is_recognised_once() {
     assert_eq!(seen.iter().map(|s| s.format).collect::<Vec<_>>(), [Format::MaxText]);
 }
 
-/// The base file shards over what is left (`ici_fsdp_parallelism: -1`) where a file says nothing of axes, gathers keys and values, and
-/// has a batch for each device, of which a replica has several.
+/// By default the base file shards over the remaining devices (`ici_fsdp_parallelism: -1`), gathers keys and
+/// values, and has a batch per device, of which a replica has several.
 #[test]
 fn what_the_base_file_says_holds() {
     let launch = read(

@@ -1,7 +1,8 @@
-//! What Megatron-LM's parser and its checks accept, as far as a table of facts says it.
+//! Arguments accepted by Megatron-LM's parser and checks, from a table of facts.
 //!
-//! Responsible for: the options of `data/megatron_arguments.csv` (made from Megatron-LM's own parser, with its commit), and the relations
-//! between them that exports once broke. Refuses to be complete: `xtask/peers/exports/check.sh` asks Megatron-LM itself.
+//! Responsible for: the options of `data/megatron_arguments.csv` (generated from Megatron-LM's parser, with
+//! its commit), and relations between them that exports violated in the past. Incomplete:
+//! `xtask/peers/exports/check.sh` runs Megatron-LM itself.
 
 use crate::Writer;
 use crate::testing::corpus::runs;
@@ -23,7 +24,7 @@ fn options(script: &str) -> BTreeMap<&str, Vec<&str>> {
         .collect()
 }
 
-/// What the table says against an option.
+/// The violation of an option according to the table.
 fn unknown(option: &str, values: &[&str]) -> Option<String> {
     let row = TABLE.lines().find(|row| row.split(',').next() == Some(option));
     let Some(row) = row else { return Some(format!("{option} is not an option")) };

@@ -1,7 +1,7 @@
-//! The arguments of a Megatron run, whichever way they came: field, values, what was said and where.
+//! The arguments of a Megatron run from any source: field, values, text and place.
 //!
-//! Responsible for: one form for command lines, dumps and YAML, and typed access that reports what cannot be read. Refuses to know
-//! defaults.
+//! Responsible for: one form for command lines, dumps and YAML, and typed access with reports of invalid
+//! values. Has no defaults.
 
 use super::flags::{self, Effect, Takes};
 use crate::shell::{Choice, Why, Word};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Argument {
     /// Its values as texts; a switch has `True` or `False`.
     pub(crate) values: Vec<String>,
-    /// What was said: `--num-layers 32`.
+    /// The text, such as `--num-layers 32`.
     pub(crate) said: String,
     /// Where.
     pub(crate) line: Option<usize>,
@@ -22,7 +22,7 @@ pub(crate) struct Argument {
 /// A flag that is there, or may be, and whose value could not be found out.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OpenArgument {
-    /// What is said.
+    /// The text.
     pub(crate) said: String,
     /// Where.
     pub(crate) line: Option<usize>,
@@ -46,7 +46,7 @@ const MOST_VALUES: usize = 1000;
 const MOST_LOOKED_UP: usize = 500;
 
 impl Arguments {
-    /// Takes one; a later one wins, and that is said when they differ.
+    /// Adds an argument; a later one overrides, with a remark if they differ.
     pub(crate) fn insert(&mut self, name: &str, argument: Argument, draft: &mut Draft) {
         if let Some(before) = self.map.get(name)
             && before.values != argument.values
@@ -59,7 +59,7 @@ impl Arguments {
         self.map.insert(name.to_owned(), argument);
     }
 
-    /// Leaves a field open, whatever was said of it before.
+    /// Opens a field, regardless of earlier values.
     pub(crate) fn leave_open(&mut self, name: &str, open: OpenArgument) {
         self.map.remove(name);
         self.open.insert(name.to_owned(), open);
@@ -93,7 +93,7 @@ impl Arguments {
         other
     }
 
-    /// Takes a default of a framework where nothing is said.
+    /// Applies a framework default to an unset field.
     pub(crate) fn presume(&mut self, name: &str, value: &str, said: &str) {
         if !self.map.contains_key(name) && !self.open.contains_key(name) {
             let argument = Argument { values: vec![value.to_owned()], said: said.to_owned(), line: None };
@@ -101,7 +101,7 @@ impl Arguments {
         }
     }
 
-    /// Whether a field is said, or open.
+    /// Whether a field is set, or open.
     pub(crate) fn mentions(&self, name: &str) -> bool {
         self.map.contains_key(name) || self.open.contains_key(name)
     }
@@ -162,7 +162,7 @@ impl Arguments {
         number
     }
 
-    /// What was said of a field and where, or that a default holds.
+    /// Text and place of a field, or its default.
     pub(crate) fn origin(&self, name: &str) -> (String, Option<usize>) {
         if let Some(argument) = self.get(name) {
             return (argument.said.clone(), argument.line);
@@ -174,7 +174,7 @@ impl Arguments {
         (format!("no {spelling}"), None)
     }
 
-    /// Says which arguments matter and are not modelled, and which do not matter.
+    /// Reports relevant arguments that are not modelled, and irrelevant ones.
     pub(crate) fn remark_on_the_rest(&self, draft: &mut Draft) {
         for (name, argument) in &self.map {
             let Some(flag) = flags::by_name(name) else { continue };

@@ -1,7 +1,8 @@
-//! Frameworks that start Megatron with flags of its kind and defaults of their own.
+//! Frameworks that start Megatron with similar flags and their own defaults.
 //!
-//! Responsible for: telling the dialect by what a command starts, its defaults and its names for Megatron's fields, and programs that
-//! train something else than a causal language model. Refuses to read these: an encoder is never taken for a GPT.
+//! Responsible for: detection of the dialect by the started program, its defaults and its names of Megatron's
+//! fields, and programs that do not train a causal language model. Rejects these: an encoder is never read as
+//! a GPT.
 
 mod slime;
 
@@ -108,12 +109,12 @@ pub(crate) fn words(dialect: Dialect, words: &[Word]) -> Vec<Word> {
     out
 }
 
-/// What a dialect says beside Megatron's fields.
+/// Settings of a dialect other than Megatron's fields.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Says {
-    /// A model by its name: what is said and where.
+    /// A model by name: text and place.
     model: Option<(String, String, Option<usize>)>,
-    /// Only adapters are trained: what is said and where.
+    /// Only adapters are trained: text and place.
     adapter: Option<(String, Option<usize>)>,
     /// Their rank.
     rank: Option<(u64, String, Option<usize>)>,

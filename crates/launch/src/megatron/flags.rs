@@ -21,7 +21,7 @@ pub(crate) struct Flag {
     pub(crate) takes: Takes,
     /// Whether it matters.
     pub(crate) effect: Effect,
-    /// The year in which it came up, `deepspeed` for that fork; empty where it tells nothing.
+    /// The year of its introduction, `deepspeed` for that fork; empty if not informative.
     pub(crate) since: &'static str,
     /// What it does, where that is not modelled.
     pub(crate) note: &'static str,
@@ -116,7 +116,7 @@ pub(crate) fn by_spelling(spelling: &str) -> Option<Flag> {
     let normal = normal(spelling);
     let table = flags();
     table.by_spelling.get(&normal).copied().or_else(|| {
-        // Fields that are true by default get a `--no-` from the generator, and the others may get one some day.
+        // Fields that are true by default get a `--no-` flag from the generator; others may get one later.
         if let Some(flag) = normal.strip_prefix("no_").and_then(|rest| table.by_name.get(rest)) {
             return matches!(flag.takes, Takes::On | Takes::Off)
                 .then_some(Flag { takes: Takes::Off, ..*flag });
@@ -204,7 +204,7 @@ pub(crate) fn is_launcher(spelling: &str) -> bool {
     LAUNCHERS.contains(&normal(spelling).as_str())
 }
 
-/// How many of the words are flags of Megatron that say something about a run.
+/// Number of words that are Megatron flags of a run.
 pub(crate) fn count<'a>(words: impl IntoIterator<Item = &'a str>) -> usize {
     let is_flag = |word: &str| {
         word.starts_with("--")

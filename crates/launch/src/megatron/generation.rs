@@ -1,6 +1,6 @@
-//! Which software generation ran, told by the vocabulary of its arguments.
+//! Inference of the software generation from its arguments.
 //!
-//! Responsible for: a guess that is said, with its evidence. Refuses to guess without evidence: then the calculator's default holds.
+//! Responsible for: an inference with its evidence. Without evidence, the calculator's default is used.
 
 use super::flags;
 use super::meaning::Filler;

@@ -105,7 +105,7 @@ fn letters(f: &mut Filler<'_>, field: &str) -> Option<Map<String, Value>> {
             ("moe_latent_size", "moe_latent_size"),
         ],
     );
-    // Megatron's own figures where no flag says more.
+    // Megatron's defaults.
     for (key, usual) in [("mamba_head_dim", 64), ("ssm_state_size", 128), ("n_groups", 8)] {
         map.entry(key.to_owned()).or_insert_with(|| json!(usual));
     }

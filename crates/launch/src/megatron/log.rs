@@ -111,7 +111,7 @@ fn dumps(text: &str) -> Vec<Vec<Entry<'_>>> {
     dumps
 }
 
-/// `  name ....... value`, whatever stands before.
+/// ` name ....... value`, after any prefix.
 fn entry(line: &str) -> Option<(&str, &str)> {
     let dots = line.find(" ..").or_else(|| line.find(" . "))?;
     let name = line[..dots].split_whitespace().last()?;
@@ -158,7 +158,7 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
 /// Several starts in one log: the last one's arguments count, and gives the line after which iterations ran with them: earlier
 /// ones measure something else.
 fn restarts(dumps: &[Vec<Entry<'_>>], draft: &mut Draft) -> usize {
-    // How long the run is to go on tells nothing of its steps.
+    // The duration of the run does not affect its steps.
     const LENGTHS: &[&str] = &["train_iters", "train_samples", "train_tokens"];
     let Some((last, before)) = dumps.split_last().filter(|(_, before)| !before.is_empty()) else { return 0 };
     let matters = |entry: &Entry<'_>| {

@@ -9,14 +9,14 @@ use crate::{Draft, RemarkKind};
 use railwright_spec::plan::{AttentionKernel, ContextKind, Optimizer, RankOrder};
 use railwright_spec::run::{Amount, Field};
 
-/// Ranks of a run, and what says so.
+/// Ranks of a run, and their source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct World {
     /// Ranks in all.
     pub(crate) ranks: Option<u64>,
     /// Ranks of a node.
     pub(crate) per_node: Option<u64>,
-    /// What was said.
+    /// The text.
     pub(crate) said: String,
     /// Where.
     pub(crate) line: Option<usize>,
@@ -47,14 +47,14 @@ impl Filler<'_> {
         Some(value)
     }
 
-    /// Says something about a field.
+    /// Adds a remark on a field.
     pub(crate) fn remark(&mut self, kind: RemarkKind, name: &str, message: impl Into<String>) {
         let (said, line) = self.arguments.origin(name);
         self.draft.remark(kind, &said, line, message);
     }
 }
 
-/// Reads everything that arguments say into a draft.
+/// Reads all arguments into a draft.
 pub(crate) fn fill(arguments: &Arguments, world: &World, draft: &mut Draft) {
     let mut filler = Filler { arguments, draft };
     let layers = model::read(&mut filler);
@@ -212,7 +212,7 @@ fn overlap(f: &mut Filler<'_>) {
 }
 
 fn kernels(f: &mut Filler<'_>) {
-    // The dropout that Megatron takes when nobody says otherwise.
+    // Megatron's default dropout.
     const USUAL: f64 = 0.1;
     let optimizer = match f.arguments.word("optimizer").unwrap_or("adam").to_ascii_lowercase().as_str() {
         "sgd" => Some(Optimizer::Sgd),

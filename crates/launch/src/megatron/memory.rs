@@ -136,7 +136,7 @@ fn selective(f: &mut Filler<'_>) -> Recompute {
     if modules.is_empty() { Recompute::None } else { Recompute::Selective { modules, layers: None } }
 }
 
-/// The older switch that recomputes the experts' block, beside whatever else is recomputed.
+/// The older flag for recompute of the expert block, in addition to other recompute.
 fn with_experts(f: &Filler<'_>, recompute: Recompute) -> Recompute {
     if !f.arguments.is_on("moe_layer_recompute") {
         return recompute;

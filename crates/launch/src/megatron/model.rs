@@ -1,7 +1,7 @@
-//! The model that Megatron's arguments describe.
+//! The model of Megatron's arguments.
 //!
-//! Responsible for: shapes and Megatron's defaults of them. Refuses to look into tokenizers: the vocabulary is what flags and logs
-//! say, or what the kind of tokenizer is known to have, and then that is said.
+//! Responsible for: shapes and Megatron's defaults of them. Does not read tokenizers: the vocabulary is that
+//! of flags and logs, or the known one of the tokenizer kind, with a remark.
 
 use super::hybrid;
 use super::meaning::Filler;
@@ -111,7 +111,7 @@ fn attention(f: &mut Filler<'_>) {
     }
 }
 
-/// The period of a list in which every so many-th layer is 0 (sees everything) and the rest 1.
+/// The period of a list in which one layer per period is 0 (global attention) and the others are 1.
 fn regular(list: &str) -> Option<u64> {
     let list = super::lists::read(list)?;
     let every = list.iter().position(|flag| *flag == 0)? as u64 + 1;
@@ -234,7 +234,7 @@ fn experts(f: &mut Filler<'_>, layers: u64) {
     which_layers(f, layers);
 }
 
-/// Which layers have experts: every so many-th from the first, or a list.
+/// Layers with experts: at an interval from the first, or a list.
 fn which_layers(f: &mut Filler<'_>, layers: u64) {
     if let Some(every) = f.count("expert_interval").filter(|n| *n > 0) {
         f.set("model.moe_every", &every, "expert_interval");

@@ -1,7 +1,8 @@
-//! YAML files of flags: `MODEL_ARGS` with `ENV_VARS` beside it, as Megatron-LM's functional tests and the MoE model zoo keep them.
+//! YAML files of flags: `MODEL_ARGS` and `ENV_VARS`, as in Megatron-LM's functional tests and the MoE model
+//! zoo.
 //!
-//! Responsible for: turning such a file, line by line, into the script that its runner would start, so that variables in it are
-//! expanded and every value keeps its line. Refuses files whose flags start no training.
+//! Responsible for: converting such a file, line by line, to the script of its runner, so that variables are
+//! expanded and every value keeps its line. Rejects files that do not start training.
 
 use super::{flags, script};
 use crate::{Context, Evidence, Format, Launch, Reader, Strength};
@@ -19,7 +20,7 @@ const INFERENCE: &[&str] = &[
     "--incoming-requests-per-sec",
 ];
 
-/// Keys of NeMo's command line that say the same as a flag of another name.
+/// Keys of NeMo's command line equivalent to a flag of another name.
 const RENAMED: &[(&str, &str)] = &[("num_moe_experts", "num_experts"), ("max_steps", "train_iters")];
 
 /// Reads YAML files of flags.

@@ -1,8 +1,8 @@
-//! Scripts that do not show their whole run, and values that could not be found out.
+//! Scripts with only a part of their run, and unresolved values.
 //!
-//! Responsible for: which keys a value that is not known could change, and what a partial script leaves open. A key is open when
-//! reading the arguments with another value there would give it another value. Refuses to state a default for what may be said
-//! elsewhere.
+//! Responsible for: keys that depend on an unknown value, and open settings of a partial script. A key is
+//! open if another value of the argument would change it. Never states a default for a setting that may be
+//! set elsewhere.
 
 use super::arguments::{Argument, Arguments, OpenArgument};
 use super::dialect::Says;
@@ -31,7 +31,7 @@ const LAYERS: &[&str] =
 /// Values to try where nothing is known about one: sizes, and words of the flags that choose among a few.
 const TRIED: &[&str] = &["1", "2", "8", "64", "full", "selective", "hybrid", "RMSNorm", "rope", "True"];
 
-/// Open fields that are tried; a file with more of them says nothing.
+/// Maximum number of open fields to try.
 const MOST_TRIED: usize = 200;
 
 /// Reads arguments into a draft, and leaves open what they do not settle.
@@ -54,7 +54,8 @@ pub(crate) fn fill(arguments: &Arguments, world: &World, says: &Says, draft: &mu
     };
     let base: BTreeMap<String, String> =
         draft.origins().iter().map(|origin| (origin.key.clone(), origin.value.clone())).collect();
-    // A value may matter only together with another one that is open, so each is tried with the others absent and given.
+    // A value may matter only together with another open one, so each is tried with the others absent and
+    // present.
     let given = arguments.open().take(MOST_TRIED).fold(arguments.clone(), |all, (name, open)| {
         let some =
             tried(open).into_iter().flatten().nth(1).or_else(|| tried(open).into_iter().flatten().next());
@@ -112,7 +113,8 @@ fn differing<'a>(readings: impl Iterator<Item = &'a BTreeMap<String, String>>) -
     keys
 }
 
-/// In a partial script only what it says is known: defaults are taken back, and what depends on a size that it does not show.
+/// In a partial script only explicit settings are known: defaults are removed, and so are values that depend
+/// on a missing size.
 fn leave_defaults_open(
     arguments: &Arguments,
     read: &dyn Fn(&Arguments) -> BTreeMap<String, String>,

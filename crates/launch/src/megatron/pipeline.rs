@@ -1,6 +1,7 @@
-//! Stages, chunks and the layers of each, as Megatron's flags divide them.
+//! Stages, chunks and their layers from Megatron's flags.
 //!
-//! Responsible for: the five ways of saying it. Refuses divisions that Megatron refuses: they stay even, and validation complains.
+//! Responsible for: the five forms of these flags. Assignments that Megatron rejects stay even, and
+//! validation reports them.
 
 use super::meaning::Filler;
 use crate::RemarkKind;

@@ -61,7 +61,7 @@ fn format(f: &Filler<'_>, name: &str) -> Option<DataType> {
 fn gradients(f: &mut Filler<'_>, sixteen: DataType) {
     const WIDE: &str = "accumulate_allreduce_grads_in_fp32";
     let main = format(f, "main_grads_dtype").filter(|main| *main != DataType::Fp32);
-    // Megatron accumulates in fp32 for bf16 by default; a dump, which is printed later, says so.
+    // Megatron accumulates in fp32 for bf16 by default; a dump, which is printed later, contains it.
     let is_wide = f.arguments.switch(WIDE).unwrap_or(sixteen == DataType::Bf16 && main.is_none());
     let (gradients, field) = match main {
         _ if f.arguments.is_on("grad_reduce_in_bf16") => (DataType::Bf16, "grad_reduce_in_bf16"),

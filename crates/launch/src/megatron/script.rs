@@ -109,7 +109,7 @@ fn script_mark(text: &str) -> Option<&'static str> {
     text.lines().any(assigns).then_some("it sets variables")
 }
 
-/// Reads a text as a script, whatever it is told to be.
+/// Reads a text as a script, without detection.
 pub(super) fn read(
     format: Format,
     text: &str,
@@ -202,7 +202,7 @@ fn started(
     Some((arguments, world, says))
 }
 
-/// Says what the script takes from its surroundings and was not given.
+/// Reports environment values of the script that are not given.
 fn surroundings(script: &Script, draft: &mut Draft) {
     const SHOWN: usize = 12;
     if script.wants_arguments {

@@ -1,4 +1,4 @@
-//! What is written is read back, whole; and what each carrier of a launch says.
+//! Written files are read back completely; and settings of each source of arguments.
 
 use super::FlagsWriter;
 use crate::{Format, Launch, RemarkKind, Writer, testing};
@@ -100,7 +100,7 @@ fn a_script_with_arrays_strings_and_conditions() {
         values(&launch, &["plan.sharding", "plan.dropout", "plan.sequence_parallel"]),
         ["\"zero1\"", "false", "true"]
     );
-    // 70.6B, as the model's card says.
+    // 70.6B, as in the model card.
     let model = launch.spec.model.resolve(|_| Err(Problem::new("none"))).expect("sound");
     assert_eq!(model.parameters().total, 70_553_706_496);
     let of = |key: &str| launch.origins.iter().find(|origin| origin.key == key).expect(key);
@@ -169,7 +169,7 @@ fn a_command_with_experts_and_a_layout() {
 fn a_log_with_its_measurements() {
     let launch = example(include_str!("../../../../examples/launch/mixtral_8x7b.log"), Format::MegatronLog);
     assert_eq!(values(&launch, DEGREES), ["16", "2", "1", "1", "8", "1", "128", "2048"]);
-    // The experts are cut by tensor parallelism, as nothing else is said.
+    // Experts are sharded by tensor parallelism by default.
     assert_eq!(
         values(&launch, &["plan.expert_tensor_parallel", "plan.software", "model.vocab"]),
         ["2", "\"megatron-core-2024\"", "32000"]
@@ -245,7 +245,7 @@ fn defaults_are_megatrons() {
     let gated = read(&format!(
         "{base} --swiglu --bf16 --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2"
     ));
-    // 8/3 of the width, down to a multiple of 64; fp32 gradients; no sequence parallelism unless said.
+    // 8/3 of the width, down to a multiple of 64; fp32 gradients; no sequence parallelism by default.
     assert_eq!(
         values(&gated, &["model.ffn", "plan.precision.gradients", "plan.sequence_parallel"]),
         ["2688", "\"fp32\"", "false"]

@@ -6,7 +6,7 @@ use super::meaning::World;
 use crate::shell::{Command, Script, Word};
 use crate::{Draft, RemarkKind};
 
-/// What the lines that begin with `#SBATCH` (or `#PBS`-like habits of Slurm) ask for.
+/// Requests in lines that begin with `#SBATCH` (or similar).
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) nodes: Option<(u64, usize)>,
@@ -74,7 +74,7 @@ fn number(text: &str) -> Option<u64> {
     part?.split('(').next()?.parse().ok()
 }
 
-/// What a launcher was told.
+/// Arguments of a launcher.
 #[derive(Debug, Default)]
 struct Told {
     value: Option<u64>,

@@ -1,7 +1,7 @@
 //! A run as a script that starts Megatron-LM.
 //!
-//! Responsible for: a complete list of flags in groups, one a line, and the line that starts it all. Refuses flags that Megatron would
-//! refuse: what cannot be said is reported as lost.
+//! Responsible for: a complete list of flags in groups, one a line, and the line that starts it all. Omits
+//! flags that Megatron rejects: settings that are not expressible are reported as lost.
 
 mod choices;
 pub(super) mod kernels;
@@ -80,7 +80,7 @@ pub struct FlagsWriter;
 impl FlagsWriter {
     /// The flags of the plan, without those that describe the model, its data and the processes; and what had to be left out.
     pub(crate) fn flags_of(run: &Run) -> Result<(Vec<String>, Vec<Lost>), Lost> {
-        /// What another description of the model says.
+        /// Fields of another description of the model.
         const MODEL: &[&str] = &["MODEL_ARGS", "DATA_ARGS"];
         /// What a plan decides of experts.
         const EXPERTS: &[&str] = &[
@@ -268,7 +268,7 @@ fn data(model: &Model) -> Group {
     let mut group = Group::new("DATA_ARGS");
     group.flag("--mock-data");
     group.value("--tokenizer-type", "NullTokenizer");
-    // This tokenizer adds a token that ends documents to the vocabulary that it is told.
+    // This tokenizer adds an end-of-document token to the given vocabulary.
     group.value("--vocab-size", model.vocabulary.saturating_sub(1));
     group
 }

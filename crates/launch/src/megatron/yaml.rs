@@ -94,7 +94,7 @@ fn take(key: &str, value: &Value, text: &str, arguments: &mut Arguments, draft: 
     arguments.insert(flag.name, Argument { values: words(value), said, line }, draft);
 }
 
-/// What the classes say in another way than the flags.
+/// Settings of classes that differ from flags.
 fn derived(value: &Value, arguments: &mut Arguments, draft: &mut Draft) {
     let group = value.get("language_model");
     let field = |key: &str| group.and_then(|group| group.get(key));

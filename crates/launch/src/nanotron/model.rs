@@ -1,7 +1,7 @@
 //! The model of a nanotron configuration.
 //!
-//! Responsible for: what the three families of nanotron have in common with a llama and what not. Refuses nothing: what is not
-//! understood is told.
+//! Responsible for: common and different properties of the three nanotron families and llama. Values that are
+//! not understood are reported.
 
 use crate::RemarkKind;
 use crate::document::Data;

@@ -6,9 +6,9 @@ use crate::megatron::flags;
 /// What a key is.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Name {
-    /// Megatron's field of that name says the same.
+    /// Megatron's field of that name has the same meaning.
     Is(String),
-    /// Megatron's field of that name says the opposite.
+    /// Megatron's field of that name has the opposite meaning.
     Not(String),
     /// Read in a way of its own.
     Derived,
@@ -208,7 +208,7 @@ const IGNORED: &[&str] = &[
     "model._target_",
 ];
 
-/// What a key is to Megatron; `None` for a key that nobody knows.
+/// The Megatron field of a key; `None` if unknown.
 pub(super) fn of(format: Format, path: &str) -> Option<Name> {
     if let Some((_, name)) = RENAMED.iter().find(|(known, _)| *known == path) {
         return Some(match name.strip_prefix('!') {

@@ -1,7 +1,8 @@
-//! Recipes of Megatron-Bridge and NeMo 2 in Python, and what NeMo 2 saves, brought to the keys of [`super::names`].
+//! Recipes of Megatron-Bridge and NeMo 2 in Python, and saved NeMo 2 configurations, mapped to the keys of
+//! [`super::names`].
 //!
-//! Responsible for: where the sections of a recipe lie, the model and the number formats that the names of functions and classes
-//! tell, and a list of what a recipe leaves to other files. Refuses to guess what a function of another file sets.
+//! Responsible for: the sections of a recipe, model and number formats from names of functions and classes,
+//! and a list of settings in other files. Does not guess settings of functions in other files.
 
 use crate::adapter;
 use crate::document::{Data, Document, Entry};
@@ -87,7 +88,7 @@ pub(super) fn sections(document: &mut Document) {
     }
 }
 
-/// What a recipe says by names of functions and classes, as entries of their own.
+/// Settings from names of functions and classes of a recipe, as entries.
 pub(super) fn by_names(document: &mut Document) {
     let mut said: BTreeMap<&str, (String, Entry)> = BTreeMap::new();
     for entry in &document.entries {
@@ -175,7 +176,7 @@ fn candidates(text: &str) -> Vec<String> {
     found
 }
 
-/// Says what a recipe leaves open, and what its name tells.
+/// Reports open settings of a recipe, and those from its name.
 pub(super) fn remarks(format: Format, recipe: &Recipe, draft: &mut Draft) {
     const SECTIONS: &[&str] = &[
         "model",

@@ -95,7 +95,7 @@ fn lora(document: &Document, draft: &mut Draft) {
     }
 }
 
-/// Megatron's names of NeMo's; a name that nobody knows stays as it is.
+/// Megatron's names of NeMo modules; unknown names are unchanged.
 fn targets(data: &Data, is_apart: bool) -> Vec<String> {
     let names = data.names();
     let mut found = Vec::new();

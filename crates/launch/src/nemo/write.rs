@@ -54,7 +54,7 @@ enum Kind {
 }
 use Kind::{Format as NumberFormat, Number, Switch, Text, Words};
 
-/// Flags of Megatron-LM and the fields that say the same.
+/// Flags of Megatron-LM and their equivalent fields.
 const FIELDS: &[(&str, Kind, &[&str])] = &[
     ("--tensor-model-parallel-size", Number, &["model.tensor_model_parallel_size"]),
     ("--sequence-parallel", Switch(true), &["model.sequence_parallel"]),

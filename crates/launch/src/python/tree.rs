@@ -1,4 +1,4 @@
-//! What a Python text says, as a tree: the part of the language that configurations are written in.
+//! Syntax tree of Python text: the part of the language used by configurations.
 //!
 //! Responsible for: the shapes. What has no shape here (comprehensions, lambdas, matches) is [`Expression::Other`], whose value is
 //! open.

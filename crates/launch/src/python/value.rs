@@ -1,7 +1,7 @@
-//! What a Python text builds, as far as that can be said without running it.
+//! Values that Python text builds, determined without execution.
 //!
-//! Responsible for: values, the objects that calls of unknown code would make, and a bound on how many of them there are. Refuses
-//! to know what a class of another file does with what it is given.
+//! Responsible for: values, objects from calls of unknown code, and a limit of their number. The effect of
+//! classes in other files is unknown.
 
 use std::rc::Rc;
 

@@ -98,7 +98,7 @@ fn nemo_rl_is_read() {
     assert!(told(&launch).contains("holds up to 70% of a GPU's memory"));
 }
 
-/// Degrees of which nobody can tell whether they hold are asked for; a micro batch filled up to an unknown number of tokens, too.
+/// Uncertain parallel sizes are requested; so is a micro-batch filled up to an unknown number of tokens.
 #[test]
 fn what_is_open_is_asked_for() {
     let nemo = "defaults: ../../dpo.yaml\npolicy:\n  model_name: meta-llama/Llama-3.1-8B\n  train_global_batch_size: 256\n  train_micro_batch_size: 1\n  \

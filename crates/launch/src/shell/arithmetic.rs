@@ -5,7 +5,7 @@
 
 /// Brackets and signs go this deep at most.
 const DEEPEST: usize = 64;
-/// Longer expressions are nobody's: they have no value.
+/// Longer expressions have no value.
 const LONGEST: usize = 4 << 10;
 
 /// Where names get their values from and where assignments go.

@@ -63,7 +63,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Says, once, that the script would end here.
+    /// Reports once that the script exits here.
     fn note_stop(&mut self, line: usize) {
         let what = format!("line {line}");
         let why = "the script exits here with the known values; reading continues";
@@ -267,7 +267,7 @@ impl Walker<'_> {
             status = self.condition(place, &["do"], true).map(|status| status != until);
             place.at = end;
         }
-        // A loop over arguments that nobody gave has no pass.
+        // A loop over unknown arguments has no iteration.
         let over_arguments = self.variables.wants_arguments && !asked || self.variables.arguments.is_none();
         if active && passes == 0 && status.is_none() && !over_arguments {
             place.at = body;
@@ -390,7 +390,7 @@ impl Walker<'_> {
         status
     }
 
-    /// Gives a variable what a command would read, which nobody knows.
+    /// Sets a variable to unknown input of a command.
     pub(super) fn forget(&mut self, name: &str, line: usize) {
         if super::expand::is_name(name) {
             let open = super::values::open(&format!("${{{name}}}"), line, super::Why::Undecidable);

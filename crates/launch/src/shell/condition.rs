@@ -1,7 +1,7 @@
 //! Tests: `[ "$A" -eq 1 ]`, `[[ $A == fp8 && -n $B ]]`.
 //!
-//! Responsible for: comparing what is known. A variable that the script does not set is empty here, as it is to the shell; an argument
-//! that nobody gave is not. Refuses to look at files: such a test has no answer.
+//! Responsible for: comparing what is known. A variable that the script does not set is empty here, as it is
+//! to the shell; an unknown argument is not. Does not access files: such a test is unknown.
 
 use super::lex::{Part, Token};
 use super::values::{Piece, Variables, known};
@@ -29,7 +29,7 @@ pub(super) fn test(tokens: &[Token], variables: &mut Variables) -> Option<bool> 
 enum Item {
     /// An operator or a bracket, which is never a text to compare.
     Sign(String),
-    /// A text; `None` when only a run can tell it.
+    /// A text; `None` if known only at run time.
     Text(Option<String>),
     /// A text with `*` or `?` outside quotes.
     Pattern(Option<String>),

@@ -39,7 +39,7 @@ const OPERATORS: &[&str] = &[
     "<", ">",
 ];
 
-/// Longer arithmetic is nobody's.
+/// Longer arithmetic is not evaluated.
 const LONGEST_ARITHMETIC: usize = 4 << 10;
 
 /// Words inside words (arrays, nested quotes) go this deep at most.

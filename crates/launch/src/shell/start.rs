@@ -1,7 +1,8 @@
 //! Commands that a script starts: what the shell does itself, functions, and other scripts.
 //!
-//! Responsible for: `shift`, `set --`, `read`, `printf -v` and their like, scripts in files beside this one (`source`, `bash x.sh`,
-//! `sbatch x.sh`), in texts (`eval`, `bash -c`) and in here-documents. Refuses to open files: the context does, or says why not.
+//! Responsible for: `shift`, `set --`, `read`, `printf -v` and their like, scripts in other files (`source`,
+//! `bash x.sh`, `sbatch x.sh`), in texts (`eval`, `bash -c`) and in here-documents. Opens no files: the
+//! context does, or returns the reason.
 
 use super::lex::{Part, parts_of, plain};
 use super::merge::State;
@@ -382,7 +383,8 @@ impl Walker<'_> {
         (quote.is_none() && !sets && !words.is_empty()).then_some(words)
     }
 
-    /// A script inside a script. Plain words keep the lines that they were written in; quotes and expansions are read anew.
+    /// A script inside a script. Plain words keep the lines that they were written in; quotes and expansions
+    /// are parsed again.
     fn inner(&mut self, words: Vec<Word>, whole: &[Word], line: usize, nesting: usize) {
         let marks = ['"', '\'', '$', '`', '(', ')', ';', '\\'];
         let sets = |word: &Word| !word.text.starts_with('-') && word.text.contains('=');

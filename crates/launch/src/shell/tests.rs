@@ -53,7 +53,7 @@ fn branches_that_are_known_are_taken() {
     assert_eq!(words(&script("fp8")), ["run", "--fp8", "--mock"]);
     assert_eq!(words(&script("bf16")), ["run", "--bf16", "--mock"]);
     assert_eq!(words(&script("x")), ["run", "--fp32", "--mock"]);
-    // A check that only ends the script is nothing to speak of.
+    // A check that only exits the script causes no remark.
     assert_eq!(read(&script("fp8"), &[]).open, []);
     assert_eq!(words("S=7\n[ $S -gt 3 ] && T=1\n[ $S -gt 9 ] && T=2 || T=$((T+4))\nrun $T"), ["run", "5"]);
     assert_eq!(words("M=70\ncase $M in\n 8) L=32;;\n 70|72) L=80 ;;\n *) L=1\nesac\nrun $L"), ["run", "80"]);
@@ -190,7 +190,7 @@ fn loops_lists_and_functions_as_the_shell_has_them() {
     );
 }
 
-/// Two files beside a script.
+/// Two files next to a script.
 struct Beside;
 
 impl Files for Beside {

@@ -45,14 +45,14 @@ pub(super) struct Variables {
     pub(super) values: BTreeMap<String, Rc<Value>>,
     /// Those that a started script sees.
     pub(super) exported: BTreeSet<String>,
-    /// What the script or the function was called with; `None` when nobody said.
+    /// Arguments of the script or function; `None` if unknown.
     pub(super) arguments: Option<Vec<Vec<Piece>>>,
     /// The path of the script.
     pub(super) script: String,
     pub(super) room: usize,
-    /// Names that were asked for and that nobody set.
+    /// Names that are used but unset.
     pub(super) missed: BTreeSet<String>,
-    /// Whether arguments were asked for that nobody gave.
+    /// Whether unknown arguments are used.
     pub(super) wants_arguments: bool,
 }
 
@@ -137,7 +137,7 @@ pub(super) fn word(pieces: &[Piece]) -> Word {
     }
 }
 
-/// Pieces split at blanks, whatever was quoted: how a text becomes words when it is run.
+/// Pieces split at blanks, ignoring quotes, as for executed text.
 pub(super) fn split(pieces: &[Piece]) -> Vec<Word> {
     split_pieces(pieces).iter().map(|pieces| word(pieces)).collect()
 }

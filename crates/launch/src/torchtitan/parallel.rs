@@ -21,7 +21,7 @@ pub(super) fn read(fields: &mut Fields<'_>, is_whole: bool) {
     batch(fields, is_whole);
 }
 
-/// Ranks in all, where a launcher says so.
+/// Total ranks, if set by a launcher.
 fn world(fields: &mut Fields<'_>) -> Option<u64> {
     let per_node = fields.count("nproc_per_node")?;
     let nodes = fields.count("nnodes").unwrap_or(1);
@@ -76,7 +76,7 @@ fn mesh(fields: &mut Fields<'_>, is_whole: bool, world: Option<u64>) {
         }
     };
     let Some(shard) = shard else {
-        // All ranks that are left: the replicas follow from the devices, which the file does not say.
+        // All remaining ranks: the replicas depend on the number of devices, which is not in the file.
         let sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: reshard };
         if copies > 1 {
             fields.remark(
@@ -275,7 +275,8 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
     }
 }
 
-/// Says where a pipeline drains several times in a step: once per local batch. `local` is that of a pipeline.
+/// Reports a pipeline that drains several times per step: once per local batch. `local` is that of a
+/// pipeline.
 fn passes(fields: &mut Fields<'_>, path: &str, local: Option<u64>, data: Option<u64>, global: u64) {
     let Some(local) = local.filter(|&local| local > 0 && local < global) else { return };
     let message = match data.map(|data| global / local.saturating_mul(data).max(1)) {
@@ -292,7 +293,7 @@ fn passes(fields: &mut Fields<'_>, path: &str, local: Option<u64>, data: Option<
     fields.remark(RemarkKind::NotModelled, path, message);
 }
 
-/// Sequences that so many tokens are.
+/// Sequences of a number of tokens.
 fn in_sequences(fields: &mut Fields<'_>, path: &str, tokens: u64, sequence: Option<u64>) -> Option<u64> {
     let sequence = sequence.filter(|&sequence| sequence > 0)?;
     if tokens == 0 || !tokens.is_multiple_of(sequence) {

@@ -43,7 +43,7 @@ pub(super) fn name_of(schedule: Schedule, virtual_stages: u64) -> &'static str {
     let found = SCHEDULES.iter().find(|(_, known, several, lost)| {
         *known == schedule && *several == (virtual_stages > 1) && lost.is_empty()
     });
-    // What torchtitan lacks is written as 1F1B; the writer says that it is lost.
+    // Schedules that torchtitan lacks are written as 1F1B and reported as lost.
     found.map_or(if virtual_stages > 1 { "Interleaved1F1B" } else { "1F1B" }, |(name, ..)| name)
 }
 

@@ -142,7 +142,7 @@ fn stages(run: &Run, set: &mut impl FnMut(&str, String)) {
             .collect();
         return set("parallelism.module_fqns_per_model_part", format!("[{}]", parts.join(", ")));
     }
-    // Two chunks a rank are what a V is; the others divide evenly.
+    // Two chunks per rank for a V; others divide evenly.
     let chunks =
         plan.pipeline_parallel * plan.virtual_stages.max(u64::from(plan.schedule == Schedule::ZbV) + 1);
     set(

@@ -1,7 +1,7 @@
-//! torchtitan's configurations in Python (`config_registry.py`), brought to the keys of its TOML.
+//! torchtitan's configurations in Python (`config_registry.py`), mapped to the keys of its TOML.
 //!
-//! Responsible for: what the classes of a configuration say that its keys said before (checkpointing, converters, the model's
-//! flavour). Refuses to follow a model that is put together in code.
+//! Responsible for: classes that replace former keys (checkpointing, converters, the model flavour). Does not
+//! follow models built in code.
 
 use super::models::FLAVOURS;
 use crate::document::{Data, Document, Entry, Node};
@@ -34,7 +34,7 @@ pub(super) fn is_wanted(path: &str) -> bool {
     SECTIONS.contains(&section)
 }
 
-/// What classes say.
+/// Settings of classes.
 fn classes(document: &mut Document, name: &str) {
     let entry = |document: &Document, path: &str| document.get(path).cloned();
     let mut add = Vec::new();
@@ -98,7 +98,7 @@ fn classes(document: &mut Document, name: &str) {
         }
         put("model.flavor", text(&flavour), &from);
     }
-    // What is left of the classes says nothing more.
+    // Remaining classes have no effect.
     document.entries.retain(|entry| {
         let last = entry.path.rsplit('.').next().unwrap_or_default();
         !matches!(last, "_target_" | "_args_")

@@ -341,7 +341,7 @@ fn models_without_a_flavour_are_refused() {
     );
 }
 
-/// What torchtitan can say is never lost.
+/// Settings that torchtitan can express are never lost.
 fn lost_only_where_it_must(run: &railwright_spec::run::Run) -> Result<(), String> {
     let written = TorchtitanWriter.write(run);
     let plan = &run.plan;

@@ -277,7 +277,7 @@ fn recompute(run: &Run, out: &mut Sections) {
     }
 }
 
-/// The n of "every n-th layer" that makes so many layers of a stage, where there is one.
+/// The n of "every n-th layer" for a number of layers of a stage, if it exists.
 fn every_nth(run: &Run, count: u64) -> Option<u64> {
     let stage = run.model.num_layers() / run.plan.pipeline_parallel.max(1);
     let every = stage.checked_div(count)?;

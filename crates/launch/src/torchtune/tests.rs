@@ -180,7 +180,8 @@ fn evaluation_and_bad_values_are_refused() {
     }
 }
 
-/// `ac_mode: full` recomputes whatever the flag is: the distributed recipe applies it where the flag is off.
+/// `ac_mode: full` recomputes for any value of the flag: the distributed recipe applies it if the flag is
+/// off.
 #[test]
 fn full_recompute_has_two_spellings() {
     let flag = "enable_activation_checkpointing: true";

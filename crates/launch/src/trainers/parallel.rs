@@ -1,7 +1,7 @@
-//! How the trainers spread a model: DeepSpeed, FSDP, meshes, replicas.
+//! Sharding of the trainers: DeepSpeed, FSDP, meshes, replicas.
 //!
-//! Responsible for: the files of DeepSpeed that the tools ship under well-known names, both versions of FSDP, and saying that
-//! replicas are assumed where nothing is given. Refuses to read another file.
+//! Responsible for: the files of DeepSpeed that the tools ship under well-known names, both versions of FSDP,
+//! and a remark that replicas are the default. Does not read other files.
 
 use super::{Dialect, foundry};
 use crate::RemarkKind;

@@ -197,7 +197,7 @@ fn megatron_under_a_trainer_is_read() {
     );
 }
 
-/// Preferences and rewards are told by their keys, and a length that nobody gives is asked for.
+/// Preferences and rewards are detected by their keys, and a missing length is requested.
 #[test]
 fn rewards_and_preferences_are_told() {
     let base = "model_name_or_path: Qwen/Qwen3-8B\nper_device_train_batch_size: 2\ngradient_accumulation_steps: 4\nbf16: true\n";
@@ -214,7 +214,8 @@ fn rewards_and_preferences_are_told() {
     assert!(pairs.open.iter().any(|open| open.key == "plan.sequence_length"));
 }
 
-/// Names of repositories tell quantized weights; open-instruct shares names with TRL and not its checkpointing.
+/// Names of repositories identify quantized weights; open-instruct shares names with TRL and not its
+/// checkpointing.
 #[test]
 fn names_and_older_keys_are_told_apart() {
     let quantized = check(

@@ -83,7 +83,7 @@ fn written(run: &Run, framework: &str, file: &str, text: fn(&Run, &str, &str) ->
     Written { files, not_expressed, refused: Vec::new() }
 }
 
-/// LLaMA-Factory's own key for sharding is DeepSpeed's file; Axolotl has FSDP beside it.
+/// LLaMA-Factory's key for sharding is DeepSpeed's file; Axolotl also has FSDP.
 fn is_deepspeed(run: &Run, framework: &str) -> bool {
     match Engine::of(&run.plan) {
         Engine::Replicas => false,
@@ -92,7 +92,7 @@ fn is_deepspeed(run: &Run, framework: &str) -> bool {
     }
 }
 
-/// What the name of DeepSpeed's file says of offload.
+/// Offload from the name of DeepSpeed's file.
 fn offloaded(run: &Run) -> &'static str {
     let offload = run.plan.offload;
     match (offload.optimizer > 0.0, offload.parameters > 0.0 && run.plan.sharding.zero_stage == 3) {

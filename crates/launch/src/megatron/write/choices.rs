@@ -1,7 +1,7 @@
-//! Choices that Megatron-LM ties to each other: sharding, formats, recompute, offload, overlap.
+//! Settings that depend on each other in Megatron-LM: sharding, formats, recompute, offload, overlap.
 //!
-//! Responsible for: what is left of a plan where Megatron-LM refuses one of them beside another (its `validate_args` and
-//! `TransformerConfig`, August 2026). Refuses to report it: reading the flags again does.
+//! Responsible for: the remaining plan if Megatron-LM rejects a combination (its `validate_args` and
+//! `TransformerConfig`, August 2026). Does not report: reading the flags back does.
 
 use railwright_spec::model::{FeedForward, Mixer, Model};
 use railwright_spec::plan::{Optimizer, Plan, Recompute, RecomputeModule};
@@ -15,7 +15,8 @@ pub(super) enum Sharded {
     Whole,
     /// The states of the optimizer, by Megatron's distributed optimizer.
     Optimizer,
-    /// Everything, by torch's FSDP: Megatron refuses it beside pipeline stages, experts, tied embeddings and fp16.
+    /// Full sharding by torch's FSDP: Megatron rejects it with pipeline stages, experts, tied embeddings and
+    /// fp16.
     Torch,
     /// More than the states, by Megatron's FSDP, which is built on the distributed optimizer.
     Megatron,
@@ -118,8 +119,8 @@ pub(super) fn offloaded_layers(run: &Run) -> Option<u64> {
     (alone && moved >= 1).then(|| moved.min(layers.saturating_sub(1))).filter(|moved| *moved > 0)
 }
 
-/// Whether experts' communication runs beside compute: Megatron interleaves two micro-batches, which asks for chunks beside stages, and
-/// recomputes neither whole layers nor whole expert blocks then.
+/// Whether expert communication overlaps with compute: Megatron interleaves two micro-batches, which requires
+/// virtual stages, and excludes recompute of whole layers or expert blocks.
 pub(super) fn overlaps_experts(run: &Run) -> bool {
     let plan = &run.plan;
     let predictions = run.model.multi_token_prediction.as_ref().map_or(0, |prediction| prediction.depth);

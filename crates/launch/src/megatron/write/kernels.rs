@@ -1,7 +1,7 @@
-//! What a software generation is priced with beyond the plan: the dispatcher of tokens, fused kernels, CUDA graphs.
+//! Features of a software generation in addition to the plan: token dispatcher, fused kernels, CUDA graphs.
 //!
-//! Responsible for: the flags that turn these on in Megatron-LM, from a table of generations, and which of them Megatron-LM refuses
-//! beside the plan. Refuses to know what they gain; that is the calculator's part.
+//! Responsible for: the Megatron-LM flags of these, from a table of generations, and conflicts with the plan.
+//! Their effect is in the calculator.
 
 use super::Group;
 use super::choices::{has, offloaded_layers, overlaps_experts, recompute_words};
@@ -183,7 +183,7 @@ fn modules(run: &Run) -> Vec<&'static str> {
 mod tests {
     use super::*;
 
-    /// The calculator's table of generations knows every generation of this one, and agrees where both say something.
+    /// The calculator's table has every generation of this one, and both agree.
     #[test]
     fn generations_agree_with_what_is_priced() {
         let text = railwright_catalog::SOFTWARE;

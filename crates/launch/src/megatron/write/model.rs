@@ -147,7 +147,7 @@ fn has(model: &Model, names: &[&str]) -> bool {
     model.layer_kinds.iter().any(|layer| layer.weights.iter().any(named))
 }
 
-/// Whether matrices have biases beside those of queries, keys and values.
+/// Whether matrices other than queries, keys and values have biases.
 pub(super) fn has_biases(model: &Model) -> bool {
     has(model, &["o_proj.bias", "down_proj.bias", "fc_out.bias", "c_proj.bias", "dense.bias"])
 }
@@ -165,7 +165,7 @@ fn latent_flags(latent: &LatentAttention, group: &mut Group) {
     group.flag("--qk-layernorm");
 }
 
-/// Windows, where all layers have one or every so many-th sees everything.
+/// Windows, if all layers have one, or all except for global layers at an interval.
 fn window(model: &Model, group: &mut Group) {
     let span =
         |kind: &usize| model.layer_kinds.get(*kind).and_then(attention).map(|attention| attention.span);

@@ -20,7 +20,7 @@ fn parallel(run: &Run, structure: &Structure) -> Group {
     let plan = &run.plan;
     let mut group = Group::new("PARALLEL_ARGS");
     group.value("--tensor-model-parallel-size", plan.tensor_parallel);
-    // Megatron refuses experts beside tensor parallelism without it.
+    // Megatron rejects experts with tensor parallelism without it.
     let sequence = plan.sequence_parallel || run.model.is_mixture_of_experts();
     group.flag_if(sequence && plan.tensor_parallel > 1, "--sequence-parallel");
     group.value("--pipeline-model-parallel-size", plan.pipeline_parallel);

@@ -17,7 +17,7 @@ pub(super) enum Structure {
     Gpt,
     /// One module a layer, a letter each: `pretrain_hybrid.py`.
     Hybrid(String),
-    /// Gated delta nets, with full attention in every so many-th layer.
+    /// Gated delta nets, with full attention at an interval of layers.
     DeltaNet(u64),
     /// Latent attention to what a learned index picks.
     Sparse,
