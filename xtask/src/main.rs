@@ -9,7 +9,7 @@ mod residuals;
 mod sbom;
 
 const USAGE: &str = "usage:
-  xtask docs [--check]                             generated pages: write them, or say which are stale
+  xtask docs [--check]                             write generated pages, or list stale ones
   xtask errors TABLE [GENERATION [rows]]           errors of predictions by generation and source
   xtask fit TABLE GENERATION CONSTANT[=START]...   fit constants of a generation to the runs of a table
   xtask loso TABLE [GENERATION...]                 predict each publication with constants fitted to the others

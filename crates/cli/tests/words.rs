@@ -3,52 +3,24 @@
 //! Responsible for: reading the words to avoid from `docs/glossary.md`, and counting them. Help may have none. Every other text may have as
 //! many as `words.counts` lists for it, which may only fall: `WORDS_UPDATE=1` writes lower counts and refuses higher ones.
 
+#[path = "support/glossary.rs"]
+mod glossary;
 mod support;
 
+use glossary::{avoided, count, flat, root};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Words in a sentence of help.
 const LONGEST: usize = 25;
 
+/// Columns of the narrowest terminal that help is written for.
+const NARROWEST: usize = 80;
+
 /// Words to avoid that help may use, each with the line that uses it.
 const ALLOWED: &[(&str, &str)] = &[];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// What stands in backticks in the last column of the glossary's table, and below its last heading.
-fn avoided() -> Vec<String> {
-    let text = std::fs::read_to_string(root().join("docs/glossary.md")).expect("a glossary");
-    let (terms, loose) =
-        text.split_once("## Words without a term").expect("a heading for words without a term");
-    let last = |row: &str| row.trim_end_matches('|').rsplit('|').next().unwrap_or_default().to_owned();
-    let columns = terms.lines().filter(|line| line.starts_with("| ")).skip(1).map(|row| last(row.trim()));
-    let words: BTreeSet<String> = columns
-        .chain([loose.to_owned()])
-        .flat_map(|text| text.split('`').skip(1).step_by(2).map(str::to_lowercase).collect::<Vec<_>>())
-        .collect();
-    assert!(words.len() > 10, "{words:?}");
-    words.into_iter().collect()
-}
-
-/// Text in lower case, with one blank between words, without line breaks.
-fn flat(text: &str) -> String {
-    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// How often a word stands in a flat text, whole: neither within another nor within an identifier.
-fn count(text: &str, word: &str) -> usize {
-    let within = |c: char| c.is_alphanumeric() || "-_`/.".contains(c);
-    let before = |c: char| within(c) && c != '.' && c != '`';
-    let after = |rest: &str| rest.chars().next().is_some_and(|c| within(c) && !".`/".contains(c));
-    text.match_indices(word)
-        .filter(|(at, _)| !text[..*at].ends_with(before) && !after(&text[at + word.len()..]))
-        .count()
-}
-
-/// All commands with a help of their own, as command lines.
+/// All commands with help, as command lines.
 fn commands() -> Vec<Vec<String>> {
     let (mut open, mut found) = (vec![Vec::new()], Vec::new());
     while let Some(command) = open.pop() {
@@ -129,6 +101,29 @@ fn sentences_of_help_are_short() {
         wrong.is_empty(),
         "more than {LONGEST} words:\n{}",
         wrong.into_iter().collect::<Vec<_>>().join("\n")
+    );
+}
+
+#[test]
+fn help_fits_a_narrow_terminal() {
+    let mut wide = BTreeSet::new();
+    for command in commands() {
+        for flag in ["-h", "--help"] {
+            let words: Vec<&str> = command.iter().map(String::as_str).chain([flag]).collect();
+            let mut program = support::program(&words);
+            let output = program.env("COLUMNS", NARROWEST.to_string()).output().expect("the program starts");
+            let help = String::from_utf8(output.stdout).expect("the program writes UTF-8");
+            // Examples are command lines to copy, which must not break.
+            let (text, _) = help.split_once("\nExamples:\n").unwrap_or((&help, ""));
+            for line in text.lines().filter(|line| line.chars().count() > NARROWEST) {
+                wide.insert(format!("railwright {} {flag}: {line}", command.join(" ")));
+            }
+        }
+    }
+    assert!(
+        wide.is_empty(),
+        "wider than {NARROWEST} columns:\n{}",
+        wide.into_iter().collect::<Vec<_>>().join("\n")
     );
 }
 

@@ -101,9 +101,9 @@ pub(super) fn clusters() -> Result<String, String> {
 pub(super) fn software() -> String {
     let mut out = format!(
         "{MADE}# Software generations\n\n\
-         What `plan.software` may name. The constants are in `catalog/software.toml` (time) and `catalog/memory.toml` (memory);\n\
-         [Calibration](../concepts/calibration.md) says what each means and how it was obtained.\n\n\
-         | generation | what it is | how its constants were obtained |\n| --- | --- | --- |\n"
+         Values of `plan.software`. The constants are in `catalog/software.toml` (time) and `catalog/memory.toml` (memory);\n\
+         [Calibration](../concepts/calibration.md) explains their meaning and origin.\n\n\
+         | generation | description | origin of its constants |\n| --- | --- | --- |\n"
     );
     for generation in software::generations() {
         let _ = writeln!(

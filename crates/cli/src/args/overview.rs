@@ -12,22 +12,22 @@ Plan
   timeline               Write one predicted step as a Perfetto trace or SVG
   search                 Search for the best strategy on a cluster
   tune                   Tune a launch file and write the change as a diff
-  check                  Check launch files: valid for their framework, within memory
-  size, goodput          Size a cluster for a deadline or budget; estimate goodput over time
-  whatif, sensitivity    Compare a run with changes; rank parameters by their effect
-  recompute, balance     Choose selective recompute; balance layers across stages
+  check                  Check launch files: valid, and within memory
+  size, goodput          Size a cluster for a goal; estimate goodput over time
+  whatif, sensitivity    Compare a run with changes; rank parameters by effect
+  recompute, balance     Choose selective recompute; balance pipeline stages
 Measure
-  profile, compare       Break down step time from traces; compare traces or a prediction
+  profile, compare       Break down measured step time; compare it
   comm                   Break communication down into wait and transfer time
-  stragglers             Find straggler ranks, their cause and their cost per step
+  stragglers             Find straggler ranks, their cause and their cost
   pipeline               Analyze pipeline bubbles and stalls across all stages
-  log                    Analyze a training log: step time, MFU, slow steps and restarts
-  hang, memory-snapshot  Diagnose a hung job; break down a PyTorch memory snapshot
+  log                    Analyze a training log: step time, MFU, restarts
+  hang, memory-snapshot  Diagnose a hung job; break down a memory snapshot
   query                  Query traces with SQL
-  digest                 Reduce traces to small files, one per rank, for large jobs
-  save, export-perfetto  Save traces for fast reloading; merge them into one Perfetto trace
+  digest                 Reduce traces of large jobs to one small file per rank
+  save, export-perfetto  Save traces for fast reloading; merge them for Perfetto
   calibrate              Fit the cost model to your own measurements
-  validate               Predict a table of measured runs and summarize the error
+  validate               Predict measured runs and summarize the error
 Network
   network                Design, simulate and price cluster networks
 Data
@@ -41,7 +41,7 @@ Tool
   serve                  Start the web UI and HTTP API on localhost
   completions            Generate a shell completion script
 
-Run `railwright --help` for all commands, `railwright COMMAND --help` for options and examples.
+Run `railwright COMMAND --help` for options and examples.
 ";
 
 #[cfg(test)]
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn all_commands_are_on_one_screen() {
         assert!(OVERVIEW.lines().count() <= 40);
-        assert!(OVERVIEW.lines().all(|line| line.len() <= 100));
+        assert!(OVERVIEW.lines().all(|line| line.len() <= 80));
         let listed: Vec<&str> = OVERVIEW
             .lines()
             .filter_map(|line| line.strip_prefix("  "))

@@ -82,7 +82,7 @@ impl Answer for Kinds {
         document.table(Table { columns, rows: rows.into() });
         let all: Vec<&str> =
             DesignSpec::KEYS.iter().map(|key| key.name).filter(|n| *n != "kind" && common(n)).collect();
-        document.paragraph(format!("Beside these: {}.", all.join(", ")));
+        document.paragraph(format!("Also: {}.", all.join(", ")));
         document.paragraph(
             "run `railwright network topologies KIND` to explain each key; keys are flags, with dashes.",
         );
