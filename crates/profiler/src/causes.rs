@@ -1,7 +1,8 @@
-//! Why a device was idle: what its host did meanwhile.
+//! Causes of idle device time, from host activity.
 //!
-//! Responsible for: the causes ([`Cause`]), the table of names that tells them apart ([`CauseTable`], `crates/profiler/data/causes.toml`), and
-//! the frames of the thread that launches, gap by gap. Refuses a cause for which no frame was recorded: that is unknown.
+//! Responsible for: the causes ([`Cause`]), the table of names that identifies them ([`CauseTable`],
+//! `crates/profiler/data/causes.toml`), and the frames of the thread that launches, gap by gap. A cause
+//! without a recorded frame is unknown.
 
 mod frames;
 mod gaps;

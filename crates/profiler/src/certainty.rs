@@ -1,6 +1,6 @@
-//! What a cost that is told is: the same word beside every one of them.
+//! Certainty of a reported cost.
 //!
-//! Responsible for: telling a cost by replay from a bound and from one that is not known. Refuses degrees in between.
+//! Responsible for: the three states: cost by replay, bound, unknown.
 
 use serde::Serialize;
 
@@ -14,17 +14,17 @@ pub enum Certainty {
     Replayed,
     /// The most that it can be: what was not recorded may have absorbed it.
     AtMost,
-    /// Not told: what was not recorded may have absorbed or caused it.
+    /// Unknown: unrecorded parts may have absorbed or caused it.
     Unknown,
 }
 
 impl Certainty {
-    /// Of a cost of which the most that it can be is told where something is missing.
+    /// The certainty of a cost that is an upper bound if recordings are missing.
     pub(crate) const fn bounded(bounds_only: bool) -> Self {
         if bounds_only { Self::AtMost } else { Self::Replayed }
     }
 
-    /// In a word, for a column beside the cost.
+    /// As a word, for a column.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Replayed => "by replay",
@@ -33,7 +33,7 @@ impl Certainty {
         }
     }
 
-    /// A cost that is written out, with a sign before it that says when it is a bound.
+    /// A formatted cost, with a prefix if it is a bound.
     pub fn signed(self, cost: &str) -> String {
         match self {
             Self::Replayed => cost.to_owned(),

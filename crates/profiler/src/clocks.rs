@@ -1,8 +1,9 @@
-//! The clocks of ranks on one time.
+//! Alignment of rank clocks.
 //!
-//! Responsible for: offset and drift of every rank's clock from matched collectives that nobody can leave before everyone has entered, bounds from
-//! causality, residuals, and moving traces onto one clock. Short collectives count most: ends of one of 10 us cannot be far apart. Refuses drifts that
-//! its points tell no better than clocks drift anyway, and to move clocks that already agree better than it matters.
+//! Responsible for: offset and drift of every rank's clock from matched collectives that no rank can leave
+//! before all have entered, bounds from causality, residuals, and shifting traces to one clock. Short
+//! collectives have the largest weight: ends of one of 10 us are close. Ignores drifts below the usual drift
+//! of clocks, and does not shift clocks that already agree.
 
 mod bounds;
 mod solve;
@@ -40,7 +41,7 @@ pub struct RankClock {
     /// What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at [`Self::about`].
     #[serde(rename = "offset_ns")]
     pub offset: i64,
-    /// How that grows, in parts per million; 0 when the collectives do not tell.
+    /// Drift, in parts per million; 0 if undetermined.
     pub drift_ppm: f64,
     /// How far that may be off, in parts per million.
     pub drift_error_ppm: f64,
@@ -53,7 +54,7 @@ pub struct RankClock {
     /// The median distance of its ends from the common ends, in nanoseconds.
     #[serde(rename = "residual_ns")]
     pub residual: i64,
-    /// How many collectives say so.
+    /// Number of collectives used.
     pub collectives: u32,
     /// The least offset that causality allows, in nanoseconds, where it bounds it.
     #[serde(rename = "least_ns")]
@@ -136,7 +137,7 @@ impl Clocks {
         self.clocks.iter().filter(|clock| clock.is_acausal())
     }
 
-    /// That clocks agree; of those that causality denies it is not said.
+    /// Clocks that agree, except those that violate causality.
     fn told_agreement(&self) -> String {
         let out: Vec<u32> = self.acausal().map(|clock| clock.rank).collect();
         let whose = if out.len() == 1 { "whose clock is" } else { "whose clocks are" };
@@ -197,7 +198,7 @@ impl Clocks {
 }
 
 impl Job {
-    /// Moves all traces onto one time, if the clocks say so.
+    /// Shifts all traces to one clock, if required.
     pub fn align(&mut self, clocks: &Clocks) {
         for (at, member) in self.members.iter_mut().enumerate() {
             clocks.align_trace(at, &mut member.trace);

@@ -1,8 +1,8 @@
-//! Which activities communicate, by their names.
+//! Detection of communication by name.
 //!
-//! Responsible for: the editable table of names ([`NameTable`], shipped as `data/communication_kernels.toml`), what kind of
-//! communication a name says, and the kernels that look like communication but that the table does not know ([`unknown`]). Refuses to
-//! class compute.
+//! Responsible for: the editable table of names ([`NameTable`], shipped as
+//! `data/communication_kernels.toml`), the operation of a name, and likely communication kernels that are not
+//! in the table ([`unknown`]). Excludes compute.
 
 mod operation;
 pub mod table;

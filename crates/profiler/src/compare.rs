@@ -1,7 +1,8 @@
 //! Two profiles side by side: where the second takes more or less time than the first.
 //!
-//! Responsible for: differences of the whole recording, of the waterfall, of families by phase and of single kernels, largest first, and
-//! conditions on them for automatic checks. Refuses to explain: a kernel that vanished and one that appeared are told, not joined.
+//! Responsible for: differences of the whole recording, of the waterfall, of families by phase and of single
+//! kernels, largest first, and conditions on them for automatic checks. Does not explain: removed and added
+//! kernels are listed separately.
 
 mod condition;
 mod steps;
@@ -14,10 +15,10 @@ use railwright_step::Phase;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How many kernels are told.
+/// Maximum number of listed kernels.
 const KERNELS: usize = 40;
 
-/// Something that both have, per rank and step unless said otherwise, in nanoseconds.
+/// A common metric, by default per rank and step, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
@@ -100,7 +101,8 @@ pub struct Comparison {
     pub families: Vec<Difference>,
     /// Kernels, the largest change first.
     pub kernels: Vec<KernelDifference>,
-    /// A prediction beside a measurement, operator by operator, the largest change first; two measurements have [`Self::kernels`] instead.
+    /// A prediction and a measurement by operator, largest change first; two measurements have
+    /// [`Self::kernels`] instead.
     pub operators: Vec<OperatorDifference>,
     /// Figures by the names that conditions use.
     pub figures: Vec<Difference>,

@@ -1,9 +1,9 @@
-//! Who the others wait for, why, and what it costs.
+//! Straggler attribution: ranks that delay others, causes and costs.
 //!
-//! Responsible for: charging every wait to the rank that was late and to what it did meanwhile, followed to the root where that rank had itself waited;
-//! the class of the cause with its evidence; and the cost by replay: what the recorded steps would have taken had the rank run like the median of its
-//! peers. Refuses to count who is last: microseconds are not milliseconds. "No straggler" is an answer that needs
-//! evidence; without it the answer is that it cannot be told.
+//! Responsible for: attributing every wait to the late rank and its activity, traced to the root if that rank
+//! itself waited; the class of the cause with its evidence; and the cost by replay of the recorded steps with
+//! the rank at the median of its peers. Does not count last ranks, because microseconds are not milliseconds.
+//! "No straggler" requires evidence; without it the result is inconclusive.
 
 mod begin;
 mod blame;

@@ -18,7 +18,7 @@ use railwright_step::{OperatorFamily, Phase};
 pub const LEFT_OUT: &str = "a digest has no host operators outside of idle time and no Python stacks; use the \
     trace";
 
-/// An idle stretch of the device with its cause: derived, for whoever reads digests as tables.
+/// An idle interval of the device with its cause: derived, for readers of digests as tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdleRow {
     /// From when, in nanoseconds.
@@ -34,7 +34,8 @@ pub struct IdleRow {
 /// A rank's digest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Digest {
-    /// The rank's trace without what no joint analysis reads; [`crate::trace::Identity::digest`] says so.
+    /// The trace of the rank without rows that no joint analysis reads; marked by
+    /// [`crate::trace::Identity::digest`].
     pub trace: RankTrace,
     /// The phase of every row of the device.
     pub phases: Vec<Phase>,

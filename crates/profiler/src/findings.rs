@@ -1,8 +1,8 @@
-//! Findings: faults that rules see in a profile, with what they cost, what shows it, and what to do.
+//! Findings: problems that rules detect in a profile, with cost, evidence and advice.
 //!
-//! Responsible for: the list of rules ([`rules`]), asking each, and putting what they find in the order of its cost. Each rule is a file: its identifier, what it means,
-//! its threshold, its estimate of the cost. Costs are what the label of the waterfall holds or what a replay says; what findings
-//! count twice is marked (`joint`). Refuses to hide doubt: a rule that lacks what it needs finds nothing.
+//! Responsible for: the list of rules ([`rules`]), applying each, and ordering findings by cost. Each rule is
+//! a file: identifier, definition, threshold, estimate of the cost. Costs are times of waterfall labels or of
+//! a replay; double counts are marked (`joint`). A rule without its required data has no findings.
 
 mod attention;
 mod bandwidth;
@@ -80,7 +80,7 @@ pub trait Rule: Sync {
     fn id(&self) -> &'static str;
     /// What it looks for, in a line.
     fn title(&self) -> &'static str;
-    /// What it means, from which threshold on it is told, how its cost is estimated, what helps.
+    /// Definition, threshold, cost estimate and remedies.
     fn text(&self) -> &'static str;
     /// What it finds.
     fn find(&self, context: &Context<'_>) -> Vec<Finding>;
@@ -246,7 +246,7 @@ impl<'a> Context<'a> {
         top(times.into_iter(), count).iter().map(line).collect()
     }
 
-    /// Every kernel with its name, whatever runs beside it.
+    /// Every kernel with its name, including overlapped ones.
     fn kernels(&self) -> impl Iterator<Item = (&'a KernelUse, &'a str)> {
         self.ranks().flat_map(|(rank, names)| rank.kernels.iter().map(move |k| (k, names.get(k.name))))
     }

@@ -1,7 +1,8 @@
-//! Flight records: what PyTorch's flight recorder dumps when a job hangs, one file for each rank.
+//! Flight records: dumps of PyTorch's flight recorder for a hung job, one file per rank.
 //!
-//! Responsible for: the columns of a dump that a verdict needs, read from JSON ([`json`]) or from a pickle ([`pickle`], by a reader that runs nothing). Damage
-//! costs what it lies in, a cut what comes after it, and the record's report says both. Refuses to judge; [`crate::hang`] does.
+//! Responsible for: the columns of a dump that a verdict needs, read from JSON ([`json`]) or from a pickle
+//! ([`pickle`], by a reader without execution). Damage loses the damaged part, truncation the part after it,
+//! and the report of the record lists both. For the verdict see [`crate::hang`].
 
 pub mod entry;
 pub mod json;

@@ -1,8 +1,9 @@
 //! Process groups, joined over the ranks of a job.
 //!
-//! Responsible for: telling that a group of one rank and a group of another are the same, and what parallel dimension it serves. A group's
-//! name is a counter of its own rank, so the set of ranks joins them: of several groups with one set, equal names where there are any, else the
-//! order in which they were made. Refuses to guess a dimension: "unknown (size, stride)" is an answer.
+//! Responsible for: identity of groups of different ranks, and their parallel dimension. A group's name is a
+//! counter of its own rank, so the set of ranks joins them: of several groups with one set, equal names where
+//! there are any, else the order in which they were made. Does not guess a dimension: "unknown (size,
+//! stride)" is a valid result.
 
 mod dimension;
 mod habits;
@@ -36,13 +37,13 @@ pub struct Group {
     pub ranks: Option<RankSet>,
     /// How many ranks it has.
     pub size: u32,
-    /// What the traces say it is for.
+    /// Its purpose as recorded.
     pub description: Option<String>,
     /// What the ranks call it, each name once; at most [`Group::NAMES`].
     pub names: Vec<String>,
     /// The dimension it serves.
     pub dimension: GroupDimension,
-    /// Whether no trace says it: its ranks were told by when their collectives end.
+    /// Whether it is not recorded: its ranks are inferred from the ends of collectives.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
     /// Whether it joins the stages of a pipeline and the ranks within them (Megatron's `MODEL_PARALLEL_GROUP`, or a group of norms and flags): ranks that wait in it wait for the pipeline to drain.
@@ -155,7 +156,7 @@ impl Groups {
         groups
     }
 
-    /// Adds a group that no trace says: its ranks, what to call it, and its dimension if what it does told it.
+    /// Adds an unrecorded group: its ranks, label, and dimension if inferred from its operations.
     pub fn add(&mut self, ranks: RankSet, name: String, dimension: Option<Dimension>) -> GroupId {
         let id = GroupId(self.groups.len() as u32);
         let size = ranks.len();
@@ -185,7 +186,7 @@ impl Groups {
     }
 }
 
-/// No set is written out for a world that is said to be larger: a trace may claim anything.
+/// Sets are not expanded for larger recorded world sizes, which are not trusted.
 const LARGEST_WORLD: u32 = 1 << 20;
 
 /// The sets of ranks of a job, each once.

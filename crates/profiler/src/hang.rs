@@ -1,8 +1,9 @@
-//! Hangs: who never entered which collective, from the flight records of the ranks.
+//! Hangs: collectives that ranks did not enter, from flight records.
 //!
-//! Responsible for: the first collective of every group that some rank entered and has not left (`progress`); who is missing there, or
-//! who called something else; and, following the missing ranks to where *they* are stuck, the ranks that wait for no one (`chain`). Refuses to say why a
-//! rank outside of every collective does not come: its last stack is shown.
+//! Responsible for: the first collective of every group that some rank entered and has not left (`progress`);
+//! missing ranks, and ranks that called another collective; and, following the missing ranks to their own
+//! collectives, the ranks that do not wait (`chain`). The cause of a rank outside of all collectives is
+//! unknown: its last stack is shown.
 //!
 //! Source of the method: PyTorch's flight-recorder documentation and the taxonomy of hangs in `traces.md` 7.9 of the project's notes.
 

@@ -30,17 +30,18 @@ pub struct Member {
 pub struct Job {
     /// The ranks that were recorded.
     pub members: Vec<Member>,
-    /// How many ranks the job had: what most traces say, else the highest rank and one.
+    /// World size: the most frequent recorded one, else the highest rank plus one.
     pub world_size: u32,
-    /// Whether traces say how many ranks the job had. Otherwise it had at least that many.
+    /// Whether the world size is recorded. Otherwise it is a lower bound.
     pub world_size_known: bool,
     /// What is doubtful about who is who.
     pub warnings: Vec<Warning>,
 }
 
 impl Job {
-    /// Gives every trace its rank: what it says (but where two say the same and one of them is called by the number that is missing, that counts, with a warning); else the free number that its place in `traces` suggests, with a warning. Of two
-    /// traces of one rank the first is kept unless they differ in their groups, with a warning.
+    /// Assigns ranks: the recorded one (but if two record the same and the name of one has the missing
+    /// number, that number, with a warning); else the free number by its index in `traces`, with a warning.
+    /// Of two traces of one rank the first is kept unless they differ in their groups, with a warning.
     pub fn new(mut traces: Vec<RankTrace>) -> Self {
         let mut job = Self::default();
         job.warnings.extend(believe_name(&mut traces));
@@ -57,7 +58,7 @@ impl Job {
                 job.members.push(Member { rank, trace });
             }
         }
-        // Names count where every one of them tells another rank.
+        // Names are used if all have different ranks.
         let named: Option<BTreeSet<u32>> = silent.iter().map(|t| named_rank(&t.identity.label)).collect();
         let by_name = named.is_some_and(|named| {
             named.len() == silent.len() && job.members.iter().all(|member| !named.contains(&member.rank))
@@ -78,7 +79,8 @@ impl Job {
         job
     }
 
-    /// Of what traces say of the job's size, what most of them say counts that has room for all ranks; a warning tells who says otherwise.
+    /// The world size is the most frequent recorded one that includes all ranks; a warning lists traces with
+    /// another one.
     fn take_world_size(&mut self) {
         let least = self.members.last().map_or(0, |m| m.rank + 1);
         let mut claims: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
@@ -114,8 +116,9 @@ impl Job {
         extent(self.members.len(), self.world_size, self.world_size_known)
     }
 
-    /// Takes out the ranks of which nothing of the device was recorded while other ranks' devices were: a recorder writes the host first, so a file that
-    /// breaks off early holds nothing else, and operators of the host must not stand for the device beside real ones. They count as not recorded, with a warning.
+    /// Removes ranks without device activities if other ranks have them: recorders write the host first, so a
+    /// truncated file has nothing else, and host operators must not replace device activities. These ranks
+    /// count as not recorded, with a warning.
     pub fn leave_out_blind(&mut self) {
         self.tell_kernels_not_recorded();
         if !self.members.iter().any(|member| sees_device(&member.trace)) {
@@ -143,7 +146,8 @@ impl Job {
         });
     }
 
-    /// Says which exports of Nsight Systems hold no kernels: it records what it was told to, and an export has no table of what it did not record.
+    /// Reports Nsight Systems exports without kernels: an export has no table for activities that were not
+    /// recorded.
     fn tell_kernels_not_recorded(&mut self) {
         let lack = |trace: &RankTrace| {
             trace.identity.source == Source::NsightSystems && !trace.gpu.kinds().contains(&GpuKind::Kernel)
@@ -185,7 +189,8 @@ impl Job {
     }
 }
 
-/// `4 ranks` where all were recorded, `1 of 4 ranks` where not, `1 of at least 4 ranks` where no trace says how many there are.
+/// `4 ranks` if all were recorded, `1 of 4 ranks` if not, `1 of at least 4 ranks` if the world size is
+/// unknown.
 pub fn extent(recorded: usize, world_size: u32, world_size_known: bool) -> String {
     let ranks = |count: u64| format!("{} rank{}", human::whole(count), if count == 1 { "" } else { "s" });
     let recorded = recorded as u64;
@@ -196,7 +201,8 @@ pub fn extent(recorded: usize, world_size: u32, world_size_known: bool) -> Strin
     format!("{} of {least}{}", human::whole(recorded), ranks(world_size.into()))
 }
 
-/// Gives the one trace that says the rank of another, and is called by a rank that nobody else says, the rank that it is called by.
+/// If one trace records the rank of another, and its name has a rank that no other trace records, assigns the
+/// rank of its name.
 fn believe_name(traces: &mut [RankTrace]) -> Option<Warning> {
     let claims: Vec<_> = traces.iter().map(|t| (t.identity.rank, named_rank(&t.identity.label))).collect();
     let (at, rank) = naming::miscalled(&claims)?;
@@ -215,7 +221,7 @@ fn believe_name(traces: &mut [RankTrace]) -> Option<Warning> {
     Some(Warning::new("trace-duplicate-rank", told))
 }
 
-/// The rank that the name of a file or of its folder tells.
+/// The rank in the name of a file or of its folder.
 fn named_rank(label: &str) -> Option<u32> {
     let (folder, name) = label.rsplit_once(['/', '\\']).unwrap_or(("", label));
     // `report.sqlite (process 2000, device 0)`: one recording of several processes, whose numbers are no ranks.
@@ -228,7 +234,7 @@ fn sees_device(trace: &RankTrace) -> bool {
     trace.gpu.kinds().iter().any(|kind| !matches!(kind, GpuKind::Annotation | GpuKind::Sync))
 }
 
-/// A warning about files that say no rank and the ranks that they are taken for.
+/// A warning about files without a recorded rank, and their assumed ranks.
 fn unknown_ranks(taken: &[(u32, String)], by_name: bool) -> Option<Warning> {
     let told = match taken {
         [] => return None,
@@ -290,14 +296,14 @@ mod tests {
         let job = of(&[(0, Some(4)), (1, Some(4)), (2, Some(8)), (3, Some(4))]);
         assert_eq!((job.world_size, job.world_size_known, job.extent()), (4, true, "4 ranks".to_owned()));
         assert_eq!(told(&job), ["r2 has world size 8, 3 others have 4: using 4"]);
-        // What has no room for the ranks does not count, however many say it.
+        // World sizes below the highest rank are ignored, however frequent.
         let job = of(&[(0, Some(2)), (1, Some(2)), (5, Some(8))]);
         assert_eq!((job.world_size, job.extent()), (8, "3 of 8 ranks".to_owned()));
         assert_eq!(told(&job), ["r0 and 1 more have world size 2, 1 other has 8: using 8"]);
         let job = of(&[(0, Some(1)), (3, None)]);
         assert_eq!((job.world_size, job.extent()), (4, "2 of at least 4 ranks".to_owned()));
         assert_eq!(told(&job), ["r0 has world size 1, but rank 3 is among the traces"]);
-        // Nobody says anything: at least as many as the highest rank tells.
+        // Without a recorded world size: at least the highest rank plus one.
         let job = of(&[(3, None)]);
         assert_eq!((job.world_size_known, job.extent()), (false, "1 of at least 4 ranks".to_owned()));
         assert_eq!(of(&[(0, None)]).extent(), "1 rank");

@@ -22,7 +22,7 @@ pub(crate) use seen::speaks_of_experts;
 pub struct JoinOptions {
     /// Names that communicate; the shipped table when none is given.
     pub names: Option<NameTable>,
-    /// Sizes of dimensions as the user says them.
+    /// Parallel sizes set by the user.
     pub layout: Option<Layout>,
     /// What to do with the clocks.
     pub clocks: ClockPolicy,
@@ -39,13 +39,13 @@ pub struct Joined {
     pub clocks: Clocks,
     /// What is doubtful.
     pub warnings: Vec<Warning>,
-    /// Whether ranks of the job were not recorded: a communicator whose ranks no trace says may then have others.
+    /// Whether ranks of the job were not recorded: an unrecorded communicator may then include them.
     pub ranks_missing: bool,
-    /// The shortest of alike communications, for those whose last rank is not known.
+    /// The shortest of equal collectives, for those with an unknown last rank.
     pub alike: Alike,
     /// What a transfer takes at least, for communications of which one rank alone was recorded.
     pub least: Least,
-    /// Sizes of dimensions as the user said them.
+    /// Parallel sizes set by the user.
     pub layout: Option<Layout>,
 }
 
@@ -115,7 +115,7 @@ pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
     Joined { groups, matching, clocks, warnings, ranks_missing, alike, least, layout: layout.cloned() }
 }
 
-/// A warning about sets of ranks that ends of collectives told.
+/// A warning about sets of ranks inferred from ends of collectives.
 fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
     let time = |apart: f64| human::seconds(Seconds::new(apart * 1e-9));
     let sets = |tiling: Tiling| match (world / tiling.size.max(1), tiling.stride) {

@@ -1,7 +1,10 @@
-//! Training logs alone: what every iteration took, MFU over time, slow steps, jumps, restarts.
+//! Training logs: iteration times, MFU over time, slow steps, jumps, restarts.
 //!
-//! Responsible for: report lines of Megatron-LM (any age) and what keeps its lines (MindSpeed, Megatron-Bridge, Primus), Megatron-DeepSpeed, DeepSpeed (its pipeline engine and its
-//! own timers), torchtitan, nanotron, NeMo, MaxText and the Trainer of Hugging Face, one after the other in a stream of lines ([`lines`]), what can be said from them without any trace ([`judge()`]), and every report as a point ([`curve()`]). Refuses to read launch arguments: `railwright-launch` does.
+//! Responsible for: report lines of Megatron-LM (any age) and what keeps its lines (MindSpeed,
+//! Megatron-Bridge, Primus), Megatron-DeepSpeed, DeepSpeed (its pipeline engine and its own timers),
+//! torchtitan, nanotron, NeMo, MaxText and the Trainer of Hugging Face, one after the other in a stream of
+//! lines ([`lines`]), their analysis ([`judge()`]), and every report as a point ([`curve()`]). Excludes
+//! launch arguments: see `railwright-launch`.
 
 pub mod curve;
 mod deepspeed;

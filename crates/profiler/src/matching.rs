@@ -64,15 +64,15 @@ pub struct Membership {
 /// Ranks that communicate with each other, in an order of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Communicator {
-    /// The process group, if the traces say it.
+    /// The process group, if recorded.
     pub group: Option<GroupId>,
-    /// The lane that stands for the communicator where the traces say none.
+    /// The lane that represents an unrecorded communicator.
     pub lane: Option<Lane>,
-    /// From whom to whom, when it holds messages.
+    /// Sender and receiver, for messages.
     pub channel: Option<(u32, u32)>,
     /// How it was matched.
     pub how: How,
-    /// The ranks that were traced and take part; the first is the one that the others were compared with.
+    /// The traced participating ranks; the first is the reference for comparison.
     pub members: Vec<Membership>,
 }
 
@@ -83,7 +83,7 @@ pub struct Collective {
     pub communicator: u32,
     /// Its number within the communicator, from 0.
     pub index: u32,
-    /// What it does, as the most telling of its parts says.
+    /// Its operation, from the most specific of its parts.
     pub operation: Option<Operation>,
     /// Its size; the largest of its parts' when they differ.
     pub bytes: Option<u64>,
@@ -115,29 +115,30 @@ pub struct Matching {
     pub collectives: Vec<Collective>,
     /// For every member's part the collective that it belongs to.
     pub of: Vec<Vec<Option<u32>>>,
-    /// The sets of ranks that no trace says and that the ends of collectives told.
+    /// The sets of ranks inferred from the ends of collectives.
     pub told: Vec<Told>,
-    /// Streams whose groups no trace says and ends do not tell.
+    /// Streams with groups that are neither recorded nor inferred.
     pub unsaid: Vec<Lane>,
-    /// The pipelines that no trace says and that the ends of messages told.
+    /// The pipelines inferred from the ends of messages.
     pub pipelines: Option<Tiling>,
     refs: Vec<PartRef>,
-    /// Whether ends were asked for groups, on streams of which no trace says them.
+    /// Whether groups were inferred from ends, on streams without recorded groups.
     asked: bool,
 }
 
-/// So many pairs of a communicator tie the clocks of two ranks.
+/// Number of pairs of a communicator used to relate the clocks of two ranks.
 const TIED: u32 = 8;
 
 impl Matching {
-    /// Matches the parts of a job. `layout` is asked which sets of ranks are possible where no trace says them.
+    /// Matches the parts of a job. `layout` provides possible sets of ranks for unrecorded groups.
     pub fn of(job: &Job, groups: &Groups, parts: Vec<Vec<Part>>, layout: Option<&Layout>) -> Self {
         let mut matching =
             Self { of: parts.iter().map(|p| vec![None; p.len()]).collect(), parts, ..Self::default() };
         let mut scratch = Scratch::default();
         let mut assigned = assign(job, groups, &matching.parts);
         matching.tell(job, groups, &mut assigned, layout, &mut scratch);
-        // Those with most collectives tell clocks best, and clocks that are known tell shifts of the others.
+        // Lanes with the most collectives determine clocks best, and known clocks determine shifts of other
+        // lanes.
         let mut order: Vec<(Key, Lists)> = assigned.into_iter().collect();
         order.sort_by_key(|(key, lists)| (std::cmp::Reverse(tiling::length(lists)), *key));
         let mut ties = Ties::default();
@@ -159,8 +160,8 @@ impl Matching {
         matching
     }
 
-    /// Whether parts of which nobody says the group stay alone: where groups were told for other streams but not for this one, every guess is worse than none; where ranks
-    /// are missing, too.
+    /// Whether parts without a recorded group stay unmatched: if groups were inferred for other streams but
+    /// not for this one, or if ranks are missing, no guess is safe.
     fn leaves(&self, key: &Key) -> bool {
         let on_device = matches!(key.lane, Some(Lane::Stream(_)));
         let is_told = self.told.iter().any(|told| key.lane == Some(told.lane));
@@ -170,7 +171,7 @@ impl Matching {
             && (self.asked || !self.told.is_empty() || self.pipelines.is_some())
     }
 
-    /// The lists of a key, a set of ranks at a time where ends or the user told the sets, and whether they did.
+    /// The lists of a key, by set of ranks if these are inferred or set by the user, and whether they are.
     fn sets(&self, job: &Job, key: Key, lists: Lists) -> (Vec<Lists>, bool) {
         let told = self.told.iter().find(|told| key.is_unsaid() && key.lane == Some(told.lane));
         let Some(tiling) = told.map(|told| told.tiling) else {
@@ -248,13 +249,15 @@ impl Matching {
                     )
                 })
                 .collect();
-            // Groups of one job run alike, so a rank of another group fits somewhat; those of the same group end together.
+            // Groups of one job run similarly, so a rank of another group fits approximately; ranks of the
+            // same group end together.
             let nearest = fits.iter().map(|fit| fit.line.scatter).fold(f64::INFINITY, f64::min);
             let together = (4.0 * nearest).max(5_000.0);
             let mut apart = BTreeMap::new();
             for ((member, list), fit) in rest.into_iter().zip(fits) {
                 let fitting = fit.is_good(interval) && fit.line.scatter <= together;
-                // A set that all its ranks' ends told together, or the user, is not undone by the ends of one: one host's clock or a PCIe box may scatter them widely.
+                // A set inferred from all its ranks, or set by the user, is kept despite scattered ends of
+                // one rank, which its host clock or a PCIe switch may cause.
                 let belongs = declared || fitting || (told && fit.agrees());
                 if fit.pairs == 0 || !belongs {
                     apart.insert(member, list);

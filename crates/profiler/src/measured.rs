@@ -51,7 +51,7 @@ pub(crate) fn stage(joined: &Joined, rank: u32) -> u32 {
         .unwrap_or(0) as u32
 }
 
-/// What the communications of a member say to the network, by row of the device.
+/// Communication of a member, by device row.
 fn descriptions(step: &mut Step, joined: &Joined, member: usize) -> BTreeMap<u32, CollectiveId> {
     let mut known: BTreeMap<(railwright_step::CollectiveKind, u32, u64, Option<u32>), CollectiveId> =
         BTreeMap::new();
@@ -107,7 +107,7 @@ impl Writer<'_> {
         self.beside(step, Role::Copy, exchanges);
     }
 
-    /// Rows that run beside the arithmetic: whole, one stream for each of the device's and each dimension.
+    /// Rows overlapped with compute: complete, one stream for each device stream and dimension.
     fn beside(&mut self, step: &mut Step, role: Role, exchanges: &Exchanges) {
         // Streams of the device that were seen, and until when each stream of the step is taken.
         let mut seen: Vec<u32> = Vec::new();
@@ -122,7 +122,7 @@ impl Writer<'_> {
             }
             let stream = self.view.gpu.streams()[row];
             let number = seen.iter().position(|known| *known == stream).unwrap_or_else(|| {
-                // Those beyond what can be told apart are one.
+                // Streams above the limit are merged.
                 if u8::try_from(seen.len()).is_ok() {
                     seen.push(stream);
                 }
@@ -159,7 +159,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What the host holds up is work of the host; what nobody does is nothing.
+    /// Time limited by the host is host work; unexplained time is idle.
     fn idle(&mut self, step: &mut Step, idle: &mut Idle, piece: Piece) {
         let mut start = piece.start;
         for (label, end) in idle.labels(self.view, piece) {

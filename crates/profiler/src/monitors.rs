@@ -1,7 +1,7 @@
-//! What always-on monitors write: NCCL Inspector's lines and XPUTimer's metrics.
+//! Output of always-on monitors: NCCL Inspector lines and XPUTimer metrics.
 //!
-//! Responsible for: reading them ([`inspector`], [`xpu_timer`]) and saying what can be said without a timeline: who waits for whom by the length of collectives,
-//! whose bandwidth or arithmetic is below its peers', who hangs. Refuses to make a timeline of them.
+//! Responsible for: reading them ([`inspector`], [`xpu_timer`]) and their analysis without a timeline: waits
+//! by the length of collectives, bandwidth or compute below that of peers, hangs. Does not create a timeline.
 
 pub mod inspector;
 pub mod xpu_timer;

@@ -1,8 +1,8 @@
 //! Logs of nccl-tests (and rccl-tests): sizes and times of collectives.
 //!
-//! Responsible for: text of every build from 2.0 on, with whatever a launcher put before the lines, and the JSON of `-J`; which collective it
-//! was, among how many ranks of how many hosts. Refuses rows that the test itself calls wrong, and to guess a collective that neither text nor
-//! file name says.
+//! Responsible for: text of every build from 2.0 on, with any launcher prefix, and the JSON of `-J`; the
+//! collective, number of ranks and of hosts. Rejects rows that the test marks as wrong, and does not guess a
+//! collective that neither text nor file name contains.
 
 use railwright_spec::calibration::{CollectiveKind, CollectiveSample, Samples};
 use railwright_spec::human::shorten;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The longest log that is worth reading has far fewer rows.
 const MOST_ROWS: usize = 1_000_000;
 
-/// Reads a log; `file` is asked for the collective when the text does not say it.
+/// Reads a log; the name of `file` is used for the collective if the text lacks it.
 pub fn read(text: &str, file: &str) -> Result<Samples, Problem> {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let mut log = Log { operation: None, ..Log::default() };
@@ -156,7 +156,7 @@ impl Log {
             counted => Some(counted),
         };
         let Some(ranks) = ranks.filter(|ranks| *ranks >= 2) else {
-            // Sizes below a bandwidth's last digit say nothing; others will.
+            // Sizes with a bandwidth below the last digit are skipped.
             return Ok(());
         };
         let hosts = (!self.hosts.is_empty()).then_some(self.hosts.len() as u64);

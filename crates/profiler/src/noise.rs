@@ -95,10 +95,10 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
 
 /// The shift from the first set to the second; `None` where one is empty.
 ///
-/// The interval is that of the rank test of Mann and Whitney turned round: of the `n·m` ordered differences, those from place `k` to
-/// place `n·m + 1 - k`, `k = floor(n·m/2 - z·sqrt(n·m·(n + m + 1)/12))`. Where `k` is 0 no interval of these differences has the
-/// confidence: three steps beside three are too few, four beside four are enough. Hollander and Wolfe, Nonparametric Statistical
-/// Methods, section 4.3.
+/// The interval is that of the rank test of Mann and Whitney turned round: of the `n·m` ordered differences,
+/// those from place `k` to place `n·m + 1 - k`, `k = floor(n·m/2 - z·sqrt(n·m·(n + m + 1)/12))`. Where `k` is
+/// 0 no interval of these differences has the confidence: three steps against three are too few, four against
+/// four are enough. Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3.
 pub fn shift(first: &[f64], second: &[f64]) -> Option<Shift> {
     if first.is_empty() || second.is_empty() {
         return None;
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(found.is_significant(), Some(true));
         assert!((found.relative() - 0.1 / 1.015).abs() < 1e-9);
         assert_eq!(shift(&[], &[1.0]), None);
-        // A hundred steps that vary alike, in another order: nothing.
+        // A hundred steps with the same variation in another order: no shift.
         let wave = |phase: usize| {
             (0..100).map(|n| 1.0 + ((n * 37 + phase) % 100) as f64 / 1000.0).collect::<Vec<_>>()
         };

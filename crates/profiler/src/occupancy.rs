@@ -202,14 +202,14 @@ impl Occupancy {
         let busy = self.busy.within(from, to);
         let host = self.host_late.within(from, to);
         let communication = self.communication.within(from, to);
-        // Copies are what is neither; communication beside compute is hidden by it.
+        // Copies are neither; communication concurrent with compute is overlapped.
         let exposed = communication.min(busy - compute).max(0);
         let copy = (busy - compute - exposed).max(0);
         let first = self.kernels.partition_point(|&start| start < from);
         let last = self.kernels.partition_point(|&start| start < to);
         let kernels = i64::try_from(last - first).unwrap_or(i64::MAX);
         if self.host_alone {
-            // What no operator accounts for is the host's, even beside a communication that runs in the background.
+            // Time outside of operators is host time, even during background communication.
             return Spent { compute, host: to - from - compute, kernels, ..Spent::default() };
         }
         let idle = (to - from.max(self.recorded) - busy - host).max(0);

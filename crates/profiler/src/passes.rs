@@ -174,7 +174,7 @@ impl Pass {
     }
 }
 
-/// How long a step took on one rank, where the recorder says it.
+/// Step time of one rank, if recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepTime {
@@ -205,7 +205,7 @@ pub struct PassShape {
 }
 
 impl PassShape {
-    /// The shape that also holds what passes say.
+    /// The shape extended by the passes.
     #[must_use]
     pub fn widened(mut self, passes: &[Pass]) -> Self {
         for pass in passes {
@@ -228,7 +228,7 @@ pub struct Passes {
     pub shape: PassShape,
     /// The passes, by step, then rank, then start.
     pub passes: Vec<Pass>,
-    /// What the recorder says steps took.
+    /// Recorded step times.
     pub steps: Vec<StepTime>,
     /// Whether hosts ran passes and messages themselves, all of which were recorded: each begins when the one before it in its rank's program has ended, and what
     /// passes in between is the rank's own time.
@@ -260,8 +260,8 @@ impl Passes {
         }
     }
 
-    /// Joins what was recorded of one job in several files, in whatever order they were read: shapes are the widest that any file says,
-    /// passes of one rank that come twice are taken once. Nothing gives nothing.
+    /// Joins what was recorded of one job in several files, in any order: shapes are the largest of any file,
+    /// duplicate passes of one rank are used once. Empty input gives `None`.
     pub fn join(parts: Vec<Self>) -> Self {
         let mut parts = parts.into_iter();
         let Some(mut joined) = parts.next() else { return Self::default() };

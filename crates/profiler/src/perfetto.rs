@@ -1,9 +1,9 @@
 //! The ranks of a job as a trace for Perfetto: one merged trace, or a file for each rank with the manifest that joins them.
 //!
-//! Responsible for: Chrome's JSON as PyTorch's profiler writes it, so that other tools (and our own readers) read it too, with a process for each rank, names that say
-//! which, aligned times as the job has them, and what the analyses found as slices on tracks of their own. Times are microseconds with three
-//! digits behind the point, so that nothing is rounded. The same job gives the same bytes. Refuses to hold the text: it is written as it is
-//! made.
+//! Responsible for: Chrome's JSON as PyTorch's profiler writes it, so that other tools (and our own readers)
+//! read it too, with a process for each rank, descriptive names, aligned times of the job, and results of the
+//! analyses as slices on separate tracks. Times are microseconds with three decimals, without rounding. The
+//! same job gives the same bytes. Output is streamed.
 
 mod marks;
 #[cfg(test)]
@@ -99,7 +99,7 @@ fn title(member: &Member) -> String {
     title
 }
 
-/// What a file of one rank says of itself, as PyTorch's profiler does.
+/// Header of the file of one rank, as in PyTorch's profiler.
 fn header(job: &Job, member: &Member) -> Vec<(&'static str, Value)> {
     let identity = &member.trace.identity;
     let group = |group: &crate::trace::RankGroup| {
@@ -121,7 +121,7 @@ fn header(job: &Job, member: &Member) -> Vec<(&'static str, Value)> {
     let distributed = json!({
         "backend": identity.backend,
         "rank": member.rank,
-        // A guess must not come back as what a trace says.
+        // An inferred value must not be read back as recorded.
         "world_size": job.world_size_known.then_some(job.world_size),
         "pg_config": member.trace.groups.iter().map(group).collect::<Vec<_>>(),
         "nccl_version": identity.communication_library,
@@ -289,7 +289,7 @@ impl<'a, W: Write> Writer<'a, W> {
         Ok(())
     }
 
-    /// What a communication says of itself, in the words of PyTorch's profiler.
+    /// Arguments of a collective, as in PyTorch's profiler.
     fn call(&mut self, call: &CollectiveCall, trace: &RankTrace) -> fmt::Result {
         let mut fields = Map::new();
         let mut say = |key: &str, value: Option<Value>| {

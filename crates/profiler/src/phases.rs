@@ -1,8 +1,9 @@
-//! For which part of the step each activity of a device runs: forward, backward, recompute, optimizer.
+//! Phase of each device activity: forward, backward, recompute, optimizer.
 //!
-//! Responsible for: following a row to the call that launched it and from there to the operators and annotations around that call on
-//! its thread; and, where no call was recorded, to what the same kernel does elsewhere and to its neighbours on the stream. Refuses
-//! to guess: what is not clear is [`Phase::Other`], and [`Phases::by`] says how many rows were found which way.
+//! Responsible for: following a row to the call that launched it and from there to the operators and
+//! annotations around that call on its thread; and, where no call was recorded, to what the same kernel does
+//! elsewhere and to its neighbours on the stream. Does not guess: unclear rows are [`Phase::Other`], and
+//! [`Phases::by`] counts rows by method.
 
 mod apart;
 mod marks;
@@ -65,12 +66,12 @@ pub fn phases(trace: &RankTrace, gpu: &GpuActivities, launches: &[u32]) -> Phase
     Phases { gpu: found.into_iter().map(Option::unwrap_or_default).collect(), by }
 }
 
-/// Whether the name of an operator or an annotation says a phase.
+/// Whether the name of an operator or an annotation has a phase.
 pub(crate) fn says(name: &str) -> bool {
     mark(name) != Mark::None
 }
 
-/// What every name of a trace says, asked once for each name that is seen.
+/// The phase of every name of a trace, computed once per name.
 struct Marks<'a> {
     trace: &'a RankTrace,
     known: Vec<Option<Mark>>,
@@ -166,7 +167,7 @@ fn annotated(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>]
         return;
     }
     let mut marks = Marks::new(trace);
-    // Stream, until when, what it says; few are open at once.
+    // Stream, end, phase; few are open at once.
     let mut open: Vec<(u32, i64, Phase)> = Vec::new();
     for (at, row) in gpu.iter().enumerate() {
         open.retain(|(_, end, _)| *end > row.start);
@@ -184,7 +185,7 @@ fn annotated(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>]
     }
 }
 
-/// Rows whose own name says it.
+/// Rows with a phase in their own name.
 fn by_name(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
     let mut known: Vec<Option<Option<Phase>>> = vec![None; trace.names.len()];
     for (at, (name, kind)) in gpu.names().iter().zip(gpu.kinds()).enumerate() {

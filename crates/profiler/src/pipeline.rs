@@ -1,9 +1,9 @@
-//! All pipeline ranks on one page: a step's passes as a schedule on one clock, what every bubble waited for, what every stall cost, and the schedule that was
-//! to be expected beside it.
+//! The pipeline report: passes of a step as a schedule on one clock, causes of bubbles, costs of stalls, and
+//! the expected schedule.
 //!
-//! Responsible for: the page as a value ([`PipelinePage`]); text and JSON are views of it, and [`picture`] draws it. It is the same page whether
-//! passes were recorded by a pipeline timer, found in traces ([`from_job`]) or modelled ([`from_step`]). Refuses advice; findings are
-//! made from the page.
+//! Responsible for: the report as a value ([`PipelinePage`]); text and JSON are views of it, and [`picture`]
+//! draws it. It is the same for passes from a pipeline timer, from traces ([`from_job`]) or predicted
+//! ([`from_step`]). Excludes advice: see findings.
 
 mod bubbles;
 pub mod columns;
@@ -42,11 +42,11 @@ pub struct Question {
     pub what_if: Vec<Subset>,
 }
 
-/// What passes that were asked for cost.
+/// Cost of the requested passes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Asked {
-    /// Which, as people say it.
+    /// Their description.
     pub passes: String,
     /// How many there are.
     pub count: usize,
@@ -116,7 +116,7 @@ pub struct ShownStep {
     pub stall_cost: i64,
     /// What that cost is.
     pub certainty: Certainty,
-    /// Its stalls on all ranks, the dearest first.
+    /// Its stalls on all ranks, most expensive first.
     pub stalls: Vec<Stall>,
     /// Its stages in order.
     pub rows: Vec<Row>,
@@ -193,9 +193,11 @@ pub struct PipelinePage {
     pub missing_stages: Vec<u32>,
     /// How many ranks of the other stages were not recorded: those that a stage has fewer than the one with most.
     pub missing_ranks: usize,
-    /// Why replays are bounds only, and costs are told as "at most": what was not recorded may have absorbed them. None when everything was recorded.
+    /// Reason why costs are upper bounds ("at most"): unrecorded parts may have absorbed them. `None` if
+    /// everything was recorded.
     pub bounds_only: Option<String>,
-    /// How far the replay of a settled step is off, the median, in nanoseconds: a difference of two replays that is smaller is not told as a cost.
+    /// How far the replay of a settled step is off, the median, in nanoseconds: a smaller difference of two
+    /// replays is not reported as a cost.
     #[serde(rename = "replay_error_ns")]
     pub replay_error: i64,
     /// The median step, in nanoseconds.
@@ -209,11 +211,11 @@ pub struct PipelinePage {
     pub steps: Vec<StepRow>,
     /// Stages, in order.
     pub stages: Vec<StageRow>,
-    /// Stalls of all steps, the dearest first, the longer first of equals; no more than a thousand.
+    /// Stalls of all steps, most expensive first, then longest first; at most a thousand.
     pub stalls: Vec<Stall>,
     /// How many there are.
     pub stall_count: usize,
-    /// The first step, if it was a start: far longer than others. It is left out of what is said about typical steps.
+    /// The first step, if it is much longer than others. It is excluded from typical steps.
     pub start: Option<u32>,
     /// What was fitted between passes.
     pub gaps: Gaps,
@@ -221,7 +223,7 @@ pub struct PipelinePage {
     pub clocks: Vec<StageClock>,
     /// The slowdown and who has which share in it.
     pub what_if: WhatIf,
-    /// What was asked for.
+    /// The request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<Asked>,
     /// What to make of it, in order of importance.
@@ -236,7 +238,7 @@ pub struct PipelinePage {
 ///
 /// # Errors
 ///
-/// When there is nothing to replay, or the step or replica that was asked for is not there.
+/// If there is nothing to replay, or the requested step or replica is missing.
 pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Problem> {
     passes.sort();
     passes.check()?;
@@ -358,7 +360,7 @@ impl PipelinePage {
         }
     }
 
-    /// Tells bounds in the place of savings by replay, which do not hold where something was not recorded.
+    /// Replaces savings by replay with bounds, because parts were not recorded.
     fn tell_bounds(&mut self) {
         let of = &mut self.what_if;
         let lists = [&mut of.kinds, &mut of.stages, &mut of.replicas];
@@ -539,7 +541,7 @@ fn stage_rows(replay: &Replay<'_>, passes: &Passes) -> Vec<StageRow> {
         let back = p.kind != PassKind::Forward;
         lengths.entry((p.stage, back, p.chunk, p.kind)).or_default().push(p.duration());
     }
-    // What a recorder says of a rank's own step, else the step of all.
+    // The recorded step of a rank, else the common step.
     let mut own: BTreeMap<(u32, u32), i64> =
         passes.steps.iter().map(|s| ((s.step, s.rank), s.duration)).collect();
     for at in 0..replay.len() {

@@ -1,8 +1,8 @@
-//! The profile of a job: one value that starts from the loss.
+//! The profile of a job as one value, starting with the largest loss.
 //!
-//! Responsible for: the order of the work (views of ranks, steps, sweeps, joining) and the report that every view of it prints. Ranks
-//! are done side by side by whoever brings [`Workers`]; the answer does not depend on them. Refuses to print, and leaves
-//! faults to rules ([`crate::findings`]), which fill [`Report::findings`].
+//! Responsible for: the order of the work (views of ranks, steps, sweeps, joining) and the report that every
+//! view of it prints. Ranks are processed in parallel by the caller's [`Workers`]; the answer does not depend
+//! on them. Does not print; rules ([`crate::findings`]) fill [`Report::findings`].
 
 mod bubbles;
 mod heat;
@@ -43,20 +43,20 @@ impl Workers for OneByOne {
     }
 }
 
-/// What to look at, and what the traces do not say.
+/// Options, and values that traces do not record.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// What names mean.
     pub tables: Tables,
     /// One step alone, by its number.
     pub step: Option<u64>,
-    /// One rank alone. The others still take part in finding steps and waits.
+    /// One rank only. Other ranks are still used for steps and waits.
     pub rank: Option<u32>,
     /// The model's operations of one step, all ranks together.
     pub flop_per_step: Option<Flop>,
-    /// How many ranks share these operations, where the run says it; else as many as the traces say.
+    /// Number of ranks that share these FLOPs, if set by the run; else the recorded world size.
     pub sharers: Option<u32>,
-    /// The accelerator, where it is another than the traces say or they say none.
+    /// The accelerator, if different from the traces or not recorded.
     pub accelerator: Option<String>,
     /// The format in which the peak is taken; otherwise that of the kernels of matrix products.
     pub data_type: Option<DataType>,
@@ -118,7 +118,7 @@ pub fn profile(
         ranks: options.sharers.unwrap_or(job.world_size),
         peak: peak.rate,
     });
-    // Traces of one rank often do not say of how many; those that say of several are believed.
+    // Traces of one rank often lack the world size; a recorded size above 1 is used.
     if let Some(sharers) = options.sharers.filter(|&sharers| job.world_size > 1 && sharers != job.world_size)
     {
         warnings.push(Warning::new(

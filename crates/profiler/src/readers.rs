@@ -1,8 +1,8 @@
-//! From the bytes of a file to what was recorded.
+//! Readers: bytes of a file to recordings.
 //!
-//! Responsible for: taking compressions off ([`inflate()`], [`open`]), telling formats apart by content ([`detect`]), and the list of readers; each format is a module of its
-//! own. Refuses paths and names of files: content decides. A damaged event costs that event, a damaged file what comes after the damage, and
-//! [`crate::trace::ReadReport`] says both.
+//! Responsible for: decompression ([`inflate()`], [`open`]), format detection by content ([`detect`]), and
+//! the list of readers; each format is a module. Ignores paths and file names. A damaged event loses that
+//! event, a damaged file the part after the damage, and [`crate::trace::ReadReport`] lists both.
 
 mod inflate;
 mod kineto;
@@ -76,7 +76,7 @@ pub trait Reader: Sync {
         Standing::Part
     }
 
-    /// What the beginning of a file says of whose it is, without reading it.
+    /// Identity of a trace from the beginning of its file.
     fn clue(&self, _head: &[u8]) -> Clue {
         Clue::default()
     }

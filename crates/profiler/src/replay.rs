@@ -1,9 +1,10 @@
 //! Replay: a step again from the durations of its own passes, and what it would take if some of them were different.
 //!
-//! Responsible for: durations, transfers and delays of passes; the time of a step under any other durations; what is normal for a pass. The method is
-//! the what-if analysis of "Understanding Stragglers in Large Model Training Using What-if Analysis" (Lin et al., 2025), with two additions: messages
-//! that nobody recorded are fitted ([`Gaps`]), and a cost is the difference of two replays of the same step. Refuses to move passes between ranks
-//! or to change their order.
+//! Responsible for: durations, transfers and delays of passes; the time of a step under any other durations;
+//! normal pass durations. The method is the what-if analysis of "Understanding Stragglers in Large Model
+//! Training Using What-if Analysis" (Lin et al., 2025), with two additions: unrecorded messages are fitted
+//! ([`Gaps`]), and a cost is the difference of two replays of the same step. Does not move passes between
+//! ranks or change their order.
 //!
 //! Cost of a replay: linear in the passes of the step, without allocation once its buffers have grown.
 
@@ -27,8 +28,8 @@ use railwright_spec::problem::Problem;
 /// Whether passes begin as late as they were recorded to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delays {
-    /// Whatever a pass began later than it could (its host, mostly) stays with it, and a receive follows the pass that it was seen to follow: a replay gives back the
-    /// recorded times.
+    /// Delays before a pass (mostly of its host) are kept, and a receive follows its recorded predecessor: a
+    /// replay reproduces the recorded times.
     Kept,
     /// Passes begin when they can; where the host's own order was recorded ([`Passes::host_order`]), after the time that their rank took in between.
     Dropped,
@@ -109,7 +110,8 @@ impl<'a> Replay<'a> {
         Ok(replay)
     }
 
-    /// transfer = end - latest start of those who meet; with `host_order` a send takes no longer than its receive: when a host notices that it was sent says nothing
+    /// transfer = end - latest start of those who meet; with `host_order` a send takes no longer than its
+    /// receive: the time at which a host notices the send is irrelevant
     fn transfers(&mut self, host_order: bool) {
         for graph in &self.graphs {
             for unit in graph.units().filter(|unit| unit.len() > 1) {
@@ -185,7 +187,7 @@ impl<'a> Replay<'a> {
         self.durations[at]
     }
 
-    /// What a step takes, in nanoseconds, when a pass (by its place in all passes) takes what `duration` says.
+    /// Step time, in nanoseconds, for pass durations (by index in all passes) from `duration`.
     pub fn time(
         &self,
         step: usize,

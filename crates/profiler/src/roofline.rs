@@ -1,7 +1,8 @@
 //! Operators against the roofline of their accelerator.
 //!
-//! Responsible for: FLOP and bytes of operators whose shapes were recorded ([`work`]), the time of their kernels, and what they reach of the accelerator's peak. Refuses
-//! operators whose shapes, format or accelerator is not known: they have no row, and the covered share says how much of the arithmetic has one.
+//! Responsible for: FLOP and bytes of operators whose shapes were recorded ([`work`]), the time of their
+//! kernels, and the reached share of the accelerator's peak. Excludes operators with unknown shapes, format
+//! or accelerator: the covered share is that of compute with a row.
 
 mod work;
 
@@ -19,11 +20,12 @@ use railwright_spec::precision::DataType;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// The share of the roofline for which savings are told. Large products reach 70 to 80 % of the dense peak in practice (Bekman, "Machine Learning Engineering", maximum achievable
-/// matmul FLOPS), streaming kernels 80 to 90 % of the memory's bandwidth.
+/// The share of the roofline for which savings are reported. Large GEMMs reach 70 to 80 % of the dense peak
+/// in practice (Bekman, "Machine Learning Engineering", maximum achievable matmul FLOPS), streaming kernels
+/// 80 to 90 % of the memory's bandwidth.
 pub const TARGET: f64 = 0.7;
 
-/// Kernels below this, in nanoseconds, are bound by their own start; no saving is told for them.
+/// Kernels below this, in nanoseconds, are dominated by their launch; no saving is reported for them.
 const START: f64 = 10_000.0;
 
 /// As many rows are kept.
@@ -82,7 +84,7 @@ pub struct Roofline {
     pub accelerator: String,
     /// Its memory's bandwidth, in bytes/s.
     pub bytes_per_s: f64,
-    /// The share for which savings are told.
+    /// The share for which savings are reported.
     pub target_share: f64,
     /// What of the arithmetic's time belongs to operators with a row.
     pub covered_share: f64,
@@ -270,7 +272,7 @@ mod tests {
     use crate::windows::{CutBy, StepWindow};
     use railwright_spec::cluster::accelerator_by_name;
 
-    /// One call of an operator, with a kernel of so many nanoseconds.
+    /// One call of an operator, with a kernel duration in nanoseconds.
     fn row(operator: &str, shapes: &str, kernel: &str, duration: i64) -> Option<RooflineRow> {
         let mut trace = RankTrace::default();
         let mut host = |start, end, name: &str, kind, shapes: Option<&str>| {

@@ -1,7 +1,7 @@
-//! Measurements of single operators and collectives, taken out of traces as plain values: what a calibration is fitted to.
+//! Measurements of single operators and collectives, from traces as plain values: the input of a calibration.
 //!
-//! Responsible for: which kernels belong to one call of an operator, its shape and format, transfers without waits, and what steps are made
-//! of. Refuses to fit, and refuses samples whose shape is not recorded; how many that were is told.
+//! Responsible for: kernels of one operator call, its shape and format, transfers without waits, and parts of
+//! steps. Does not fit, and skips samples without a recorded shape, with their number.
 
 mod collectives;
 mod products;
@@ -18,14 +18,15 @@ use railwright_spec::calibration::Samples;
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 
-/// What the traces do not say.
+/// Values that traces do not record.
 #[derive(Clone, Debug, Default)]
 pub struct SampleOptions {
     /// How names are read and steps cut.
     pub profile: Options,
-    /// The format of products whose kernels' names do not tell it.
+    /// The format of GEMMs without a format in their kernel name.
     pub format: Option<DataType>,
-    /// Every so many-th call alone is taken, from the `first` one on: so that a part of a trace can judge what was fitted to another.
+    /// Only calls at this interval are used, from the `first` one on, so that one part of a trace can
+    /// validate a fit to the other.
     pub part: Part,
 }
 

@@ -28,7 +28,7 @@ pub use range::{RowKind, Rows, Summed, sums};
 use rows::Drawn;
 use std::collections::BTreeMap;
 
-/// Ranks that are shown at most when none is asked for.
+/// Maximum number of ranks shown by default.
 const MOST_RANKS: usize = 16;
 /// Spans that are shown at most of all tracks together.
 const MOST_SPANS: usize = 600_000;
@@ -185,7 +185,7 @@ fn chosen(windows: &Windows, step: Option<u64>) -> Result<usize, Problem> {
     Ok(nearest.map_or(0, |(at, _)| at))
 }
 
-/// The members to show: the one that was asked for, else the first of each stage, and then others as far as there is room.
+/// The members to show: the requested one, else the first of each stage, then others up to the limit.
 fn shown(job: &Job, joined: &Joined, question: &Question) -> Result<Vec<usize>, Problem> {
     if let Some(rank) = question.rank {
         let at = job.position(rank).ok_or_else(|| {
@@ -208,7 +208,7 @@ fn shown(job: &Job, joined: &Joined, question: &Question) -> Result<Vec<usize>, 
     Ok(order)
 }
 
-/// The stage of a member: as its passes say, else its place in its pipeline group.
+/// The stage of a member: from its passes, else its index in its pipeline group.
 fn stage(job: &Job, joined: &Joined, found: Option<&crate::passes::Passes>, at: usize) -> u32 {
     let rank = job.members[at].rank;
     let own = found.and_then(|found| found.passes.iter().find(|pass| pass.rank == rank));

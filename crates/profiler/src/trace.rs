@@ -1,8 +1,9 @@
 //! One rank's trace in columns.
 //!
-//! Responsible for: what is kept of a trace, some 40 bytes for an event, whoever wrote it. All times are whole nanoseconds
-//! since the Unix epoch by the clock of the rank's host (or since the recorder's own start where it says no date); [`crate::job`] aligns
-//! the clocks of ranks. Refuses to judge: classes of kernels, dimensions of groups and waits are found by the analyses.
+//! Responsible for: the kept parts of a trace, about 40 bytes per event, for all formats. All times are whole
+//! nanoseconds since the Unix epoch by the clock of the rank's host (or since the start of the recorder if it
+//! has no date); [`crate::job`] aligns the clocks of ranks. Excludes analyses: kernel classes, group
+//! dimensions and waits.
 
 mod device;
 mod gpu;
@@ -31,7 +32,7 @@ pub struct RankTrace {
     pub gpu: GpuActivities,
     /// What the host did, by start.
     pub host: HostActivities,
-    /// What communications say of themselves; rows of [`GpuActivities`] and [`HostActivities`] point here.
+    /// Recorded collectives; rows of [`GpuActivities`] and [`HostActivities`] refer to them.
     pub collectives: Vec<CollectiveCall>,
     /// The process groups that the trace lists or that its collectives name.
     pub groups: Vec<RankGroup>,

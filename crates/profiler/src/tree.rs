@@ -1,7 +1,8 @@
 //! The tree below the waterfall: label, phase, family of operators, kernel.
 //!
-//! Responsible for: joining the ranks' sums by name and nesting them, largest first (phases in the order of a step); a node's time is the sum of its children's. Refuses more
-//! kernels under one family than anyone reads: the rest is one node that says how many there were.
+//! Responsible for: joining the ranks' sums by name and nesting them, largest first (phases in the order of a
+//! step); a node's time is the sum of its children's. Kernels of one family are limited: the rest is one node
+//! with their number.
 
 use crate::Names;
 use crate::waterfall::{Label, RankWaterfall};
@@ -43,7 +44,7 @@ pub struct Node {
     pub time: i64,
     /// How many activities have time in it.
     pub count: u64,
-    /// Their mean duration, whatever hid a part of it.
+    /// Their mean duration, including overlapped parts.
     #[serde(rename = "mean_ns")]
     pub mean: i64,
     /// The longest of them.

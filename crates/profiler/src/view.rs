@@ -21,7 +21,7 @@ use std::borrow::Cow;
 pub struct Tables {
     /// Which names communicate; asked first.
     pub communication: NameTable,
-    /// What the others are for.
+    /// Purpose of the others.
     pub kernels: KernelTable,
 }
 

@@ -1,8 +1,8 @@
 //! The waterfall: every nanosecond of the common window of every rank under exactly one label.
 //!
-//! Responsible for: the labels ([`Label`]), one sweep over each rank ([`RankWaterfall`]), and what only all ranks together show: chips that
-//! are slower than others, and how much of the arithmetic the model needs at peak. The parts of a rank add up to its steps, those of all ranks
-//! to the job, to the nanosecond. Refuses to say what fixing a part would save: waiting moves, and only a replay knows where to.
+//! Responsible for: the labels ([`Label`]), one sweep over each rank ([`RankWaterfall`]), and results that
+//! need all ranks: slower chips, and model compute at peak. The parts of a rank add up to its steps, those of
+//! all ranks to the job, to the nanosecond. Excludes savings: waits move, so they require a replay.
 
 mod chips;
 mod exchanges;
@@ -91,8 +91,9 @@ impl Waterfall {
         if self.time() == 0 { 0.0 } else { time as f64 / self.time() as f64 }
     }
 
-    /// Model FLOPs utilisation, if the model's arithmetic is known: `T_ideal / T_step`, steps of ranks weighted by their length. By its definition, so above
-    /// what the label of ideal arithmetic holds, and above 1, where the model's operations are said to be more than could have been done.
+    /// Model FLOPs utilisation, if the model's arithmetic is known: `T_ideal / T_step`, steps of ranks
+    /// weighted by their length. By definition it exceeds the label of ideal compute, and 1, if the given
+    /// model FLOPs are too high.
     pub fn utilisation(&self) -> Option<f64> {
         let ideal = self.ideal?.nanoseconds() as f64 * self.samples() as f64;
         Some(if self.time() == 0 { 0.0 } else { ideal / self.time() as f64 })

@@ -177,8 +177,9 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
     Windows { cut_by, common, steps, warm_up, at_collective: false, spread: 0, warnings }
 }
 
-/// How many steps the rank with most of them recorded, before clocks and phases are known: by its host's annotations, else by what its device does over and over, else by
-/// a collective of all ranks that comes back at equal distances; 1 where nothing says.
+/// How many steps the rank with most of them recorded, before clocks and phases are known: by host
+/// annotations, else by repeated device kernels, else by a collective of all ranks at equal intervals; else
+/// 1.
 pub(crate) fn recorded(job: &Job, matching: &Matching) -> u32 {
     let traces = || job.members.iter().map(|member| &member.trace);
     let annotated = traces().map(|trace| cut::host_steps(trace).len()).max().unwrap_or(0);

@@ -82,7 +82,8 @@ impl<'a> Frames<'a> {
         frame
     }
 
-    /// Tells of every part of a stretch its innermost frame on a thread, [`NONE`] where there is none: frame, from, to.
+    /// Calls back with the innermost frame of a thread for every part of an interval, [`NONE`] without one:
+    /// frame, from, to.
     pub(super) fn walk(&self, thread: u32, from: i64, to: i64, mut tell: impl FnMut(u32, i64, i64)) {
         let none = Vec::new();
         let rows = self.threads.get(thread as usize).unwrap_or(&none);

@@ -112,7 +112,7 @@ impl<'a> Idle<'a> {
         if !view.from_host && call.end <= start {
             return one(Cause::Device, Cause::Device.label());
         }
-        // What a launch takes to arrive is the host's too; where it takes long it is told apart.
+        // Launch latency also counts as host time; long latencies are separate.
         let until = if view.from_host || end - call.end < LONG { end } else { call.end.clamp(start, end) };
         let mut threads = vec![call.thread];
         let before = Self::before(view, piece.row).and_then(|row| self.frames.row(row));
@@ -237,12 +237,12 @@ impl<'a> Idle<'a> {
 }
 
 impl Idle<'_> {
-    /// Tells a frame and every frame that holds it.
+    /// Calls back with a frame and its enclosing frames.
     pub(crate) fn hold(&self, frame: u32, mut tell: impl FnMut(u32)) {
         self.frames.stack(frame).for_each(|(at, _)| tell(at));
     }
 
-    /// The frames, for whoever names them.
+    /// The frames, for their names.
     pub(super) fn frames(&self) -> &Frames<'_> {
         &self.frames
     }
@@ -375,7 +375,7 @@ mod tests {
         );
         let found = causes(late, &[(0, 9_000_000, Operator, "aten::copy_", 1)]);
         assert_eq!(found[0], of(Cause::OtherThread, "aten::copy_", 9_999_000));
-        // What the profiler flushes and what the driver loads lazily stands beside the threads.
+        // Profiler flushes and lazy loading of the driver are recorded outside of threads.
         let found = causes(late, &[(0, 9_000_000, Overhead, "Buffer Flush", 1)]);
         assert_eq!(found[0].0, Cause::Profiler);
         let found = causes(late, &[(0, 9_000_000, Overhead, "Command Buffer Full", 1)]);

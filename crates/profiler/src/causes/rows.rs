@@ -1,7 +1,7 @@
 //! Idle time by cause and frame, summed over gaps, ranks and steps.
 //!
-//! Responsible for: what of a frame's stack is told (the operator, module, Python function and annotation that hold it), and joining the ranks' sums by name. Refuses more
-//! rows than anyone reads: the rest of a cause is one row without a frame.
+//! Responsible for: reported parts of a frame's stack (enclosing operator, module, Python function and
+//! annotation), and sums of ranks by name. Rows are limited: the rest of a cause is one row without a frame.
 
 use super::frames::Frames;
 use super::{Cause, Idle, Stretch};
@@ -75,7 +75,7 @@ fn place(frames: &Frames<'_>, frame: u32) -> Where {
             *cell = id;
         }
     }
-    // Functions of the framework are too many to be told one by one: what of the user's called them is.
+    // Framework functions are too many to list: the calling user function is reported.
     let innermost =
         frames.row(frame).filter(|row| row.kind == HostKind::Python && is_framework(frames.name(row.name)));
     if innermost.is_some() && place.python != NONE {
@@ -88,7 +88,7 @@ fn place(frames: &Frames<'_>, frame: u32) -> Where {
 #[derive(Debug, Default)]
 pub(crate) struct Sums {
     rows: IndexMap<(Cause, Where), (u64, i64, i64), FxBuildHasher>,
-    /// The place of the frame that was asked for last.
+    /// The index of the last requested frame.
     last: Option<(u32, Where)>,
 }
 

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 /// The table that ships with the program.
 const SHIPPED: &str = include_str!("../../data/causes.toml");
 
-/// Causes that a table may name: the others follow from what is missing.
+/// Causes that a table may contain: others are derived from missing data.
 const NAMED: [(&str, Cause); 10] = [
     ("allocation", Cause::Allocation),
     ("data_loading", Cause::DataLoading),
@@ -109,7 +109,7 @@ impl CauseTable {
         Ok(Self { rows: written.row.into_iter().map(row).collect::<Result<_, Problem>>()? })
     }
 
-    /// The places of the rows that fit a frame of a name, whatever its duration.
+    /// The indices of the rows that match a frame name, for any duration.
     pub(super) fn places(&self, kind: HostKind, name: &str) -> Vec<u8> {
         let name = name.to_ascii_lowercase();
         let fits = |row: &Row| row.kinds.contains(&kind) && row.patterns.iter().any(|p| p.fits(&name));

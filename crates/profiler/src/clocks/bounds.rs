@@ -1,7 +1,8 @@
-//! What causality says of a clock.
+//! Causality bounds of clocks.
 //!
-//! Responsible for: nobody leaves a blocking collective before the last has entered it, nobody has received what was not being sent; an offset
-//! outside of these bounds is moved to their edge; a drift that is not known widens them with the distance from the middle of what was seen. Refuses to choose where the bounds contradict each other; that is a warning.
+//! Responsible for: no rank leaves a blocking collective before the last has entered, no message is received
+//! before it is sent. An offset outside of these bounds is moved to their edge; an unknown drift widens them
+//! with the distance from the middle of the recording. Contradicting bounds are a warning.
 
 use super::RankClock;
 use super::solve::Point;
@@ -31,7 +32,8 @@ impl Two {
     }
 }
 
-/// Bounds every clock by those of the others and moves it into its bounds; twice, since each bounds the others.
+/// Computes the bounds of every clock from the other clocks and moves it into them; twice, because they
+/// depend on each other.
 pub(super) fn bounds(points: &[Point], clocks: &mut [RankClock]) {
     for _ in 0..2 {
         for clock in clocks.iter_mut() {

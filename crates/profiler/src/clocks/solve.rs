@@ -1,8 +1,8 @@
 //! Offsets over the graph of communicators.
 //!
-//! Responsible for: first offsets along the best ties (a tree), then least absolute deviations: every rank moves by the median distance of its ends
-//! from the common ends, until nobody moves. Refuses broadcasts, reductions to one rank and messages where anything better ties two ranks:
-//! somebody may leave those early.
+//! Responsible for: initial offsets along the best pairs (a tree), then least absolute deviations: every rank
+//! moves by the median distance of its ends from the common ends, until convergence. Uses broadcasts,
+//! reductions to one rank and messages only without better pairs, because ranks may leave those early.
 
 use super::RankClock;
 use super::bounds::bounds;
@@ -11,20 +11,20 @@ use crate::communication::Operation;
 use crate::matching::Matching;
 use crate::matching::line::{Line, Point as Difference, Scratch, Slope, median};
 
-/// At most so many rounds: each costs a look at every matched end.
+/// Maximum number of rounds, each linear in the matched ends.
 const ROUNDS: u32 = 12;
 
 /// What a clock may drift by that was not fitted, in parts per million: quartz does not drift faster.
 const UNKNOWN_DRIFT: f64 = 100.0;
 
-/// Nobody moves any more, in nanoseconds.
+/// Convergence threshold, in nanoseconds.
 const SETTLED: f64 = 100.0;
 
 /// A common end: who left when.
 pub(super) struct Point {
     /// (member, start, end) by their own clocks.
     pub parts: Vec<(u32, i64, i64)>,
-    /// Whether nobody can leave before everyone has entered.
+    /// Whether no rank can leave before all have entered.
     pub blocking: bool,
     /// Who receives, of a message: only it is bound.
     pub receiver: Option<u32>,
@@ -221,7 +221,7 @@ fn ties(count: usize, matching: &Matching) -> (Vec<Line>, Vec<usize>) {
                     continue;
                 }
                 roots[next] = root;
-                // A line says by how much the second clock is ahead of the first, at times of the second.
+                // A line is the offset of the second clock from the first, at times of the second.
                 let sign = if forward { 1.0 } else { -1.0 };
                 let about = if forward { line.about } else { line.about - line.offset.round() as i64 };
                 let here = if forward { line.about - line.offset.round() as i64 } else { line.about };

@@ -16,8 +16,10 @@ pub struct Least {
     accelerator: Option<Accelerator>,
 }
 
-/// Bytes that must cross the link of one rank for each byte of a collective among `n` ranks, whatever the algorithm. A reduction in the switch (NVLink SHARP, InfiniBand SHARP)
-/// takes one byte of an all-reduce over the link where a ring takes 2(n-1)/n (nccl-tests, PERFORMANCE.md); what is gathered or scattered crosses it by (n-1)/n either way.
+/// Bytes that must cross the link of one rank for each byte of a collective among `n` ranks, for any
+/// algorithm. A reduction in the switch (NVLink SHARP, InfiniBand SHARP) takes one byte of an all-reduce over
+/// the link where a ring takes 2(n-1)/n (nccl-tests, PERFORMANCE.md); what is gathered or scattered crosses
+/// it by (n-1)/n either way.
 fn least_share(operation: Option<Operation>, n: u32) -> f64 {
     super::bus_factor(operation, n).min(1.0)
 }

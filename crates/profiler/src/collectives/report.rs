@@ -33,7 +33,7 @@ pub struct RankCommunication {
     /// Communication, overlaps counted once.
     #[serde(rename = "communication_ns")]
     pub communication: i64,
-    /// What of the communication lies beside compute.
+    /// Overlapped share of communication.
     #[serde(rename = "overlap_ns")]
     pub overlap: i64,
     /// What of it does not.
@@ -136,7 +136,7 @@ pub struct CommunicationReport {
     pub ranks_traced: u32,
     /// Ranks of the job.
     pub world_size: u32,
-    /// Whether traces say how many there are. Otherwise there are at least so many.
+    /// Whether the world size is recorded. Otherwise it is a lower bound.
     pub world_size_known: bool,
     /// The accelerator, if the catalogue knows it.
     pub accelerator: Option<String>,

@@ -64,7 +64,7 @@ pub struct CollectiveRow {
     /// By how much ends differ: what is left of the clocks' differences.
     #[serde(rename = "end_spread_ns")]
     pub end_spread: i64,
-    /// The shortest part: what it takes once everybody is there.
+    /// The shortest part: the transfer after all ranks entered.
     #[serde(rename = "shortest_ns")]
     pub shortest: i64,
     /// Whether every traced rank of the communicator takes part.

@@ -1,11 +1,12 @@
-//! What a communication does.
+//! Communication operations.
 //!
-//! Responsible for: the kinds that traces tell apart, which are more than the ones that a plan knows. Refuses to read names.
+//! Responsible for: the operations distinguished in traces, which are more than those of a plan. Does not
+//! read names.
 
 use railwright_step::CollectiveKind;
 use serde::{Deserialize, Serialize};
 
-/// What a communication does, as its name or its recorder says.
+/// A communication operation, from its name or its recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -67,7 +68,7 @@ impl Operation {
         }
     }
 
-    /// Whether nobody can leave it before everyone has entered it.
+    /// Whether no rank can leave it before all have entered it.
     pub const fn blocks_all(self) -> bool {
         matches!(
             self,
@@ -87,12 +88,12 @@ impl Operation {
         matches!(self, Self::Send | Self::Receive)
     }
 
-    /// Whether it may be one: a kernel that moves messages of any kind does not say which.
+    /// Whether it may be one: kernels for messages of any kind do not distinguish them.
     pub const fn may_be_message(self) -> bool {
         self.is_message() || matches!(self, Self::SendReceive)
     }
 
-    /// The kind as a plan knows it; none where a plan does not tell it apart.
+    /// The corresponding operation of a plan; `None` if a plan does not distinguish it.
     pub const fn kind(self) -> Option<CollectiveKind> {
         Some(match self {
             Self::AllReduce => CollectiveKind::AllReduce,

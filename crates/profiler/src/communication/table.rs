@@ -11,12 +11,12 @@ use std::sync::OnceLock;
 
 const SHIPPED: &str = include_str!("../../data/communication_kernels.toml");
 
-/// What the table says of a name.
+/// The table entry of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
     /// The library, by its place in [`NameTable::libraries`].
     pub library: u16,
-    /// What it does, if the name says.
+    /// Its operation, if part of the name.
     pub operation: Option<Operation>,
 }
 
@@ -121,7 +121,7 @@ impl NameTable {
     /// What a name is as communication, if it is any.
     pub fn class(&self, name: &str) -> Option<Class> {
         let lower = name.replace("(anonymous namespace)", "").to_ascii_lowercase();
-        // What a kernel's arguments are called says nothing about itself.
+        // Names of kernel arguments are irrelevant.
         let head = lower.split('(').next().unwrap_or_default();
         let fits = |library: &Library| {
             (library.starts.iter().any(|word| head.starts_with(word))
@@ -161,7 +161,7 @@ impl NameTable {
     }
 }
 
-/// What the table says of every name of one trace.
+/// The table entries of all names of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
     of: Vec<Option<Class>>,

@@ -11,10 +11,10 @@ use railwright_spec::problem::Warning;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The share of a rank's device window from which on an unknown kernel is told.
+/// The share of a rank's device window from which an unknown kernel is reported.
 pub const SHARE: f64 = 0.02;
 
-/// A kernel that nobody knows, on a stream that does not compute.
+/// An unknown kernel on a stream without compute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnknownKernel {
@@ -30,8 +30,9 @@ pub struct UnknownKernel {
     pub ranks: u32,
 }
 
-/// Unknown kernels that hold more than [`SHARE`] of a rank's device window outside of its compute stream (the one that is busiest with
-/// kernels that do not communicate), the largest first. `computes` says which names a table of compute kernels knows.
+/// Unknown kernels that hold more than [`SHARE`] of a rank's device window outside of its compute stream (the
+/// one that is busiest with kernels that do not communicate), the largest first. `computes` is whether a name
+/// is in the table of compute kernels.
 pub fn unknown_kernels(job: &Job, table: &NameTable, computes: &dyn Fn(&str) -> bool) -> Vec<UnknownKernel> {
     let mut found: BTreeMap<String, UnknownKernel> = BTreeMap::new();
     for member in &job.members {

@@ -1,7 +1,8 @@
-//! Two steps side by side, whoever wrote them: a prediction and a measurement.
+//! Comparison of two steps: a prediction and a measurement.
 //!
-//! Responsible for: the same answer as for two profiles, read off [`Step`]s: labels by their breakdown, families by phase, and figures for
-//! conditions; and, operator by operator, what each side makes a family of. Refuses to pair single operators: formulas and devices have different names for them.
+//! Responsible for: the same answer as for two profiles, read off [`Step`]s: labels by their breakdown,
+//! families by phase, and figures for conditions; and, by operator, the families of each side. Does not pair
+//! single operators: models and devices have different names for them.
 
 use super::{Comparison, Difference, Named, OperatorDifference, joined};
 use railwright_spec::problem::Warning;
@@ -73,7 +74,7 @@ fn families(step: &Step) -> Vec<(String, f64)> {
     spans(step).filter_map(|span| Some((what(&span)?, nanoseconds(span.duration()) / ranks))).collect()
 }
 
-/// How many operators of a side are told.
+/// Maximum number of listed operators of a side.
 const TOLD: usize = 5;
 
 /// What each side makes of every family, the longest operators first.

@@ -1,7 +1,8 @@
-//! Whether a rank whose device is idle when the steps begin was recorded then.
+//! Whether a rank with an idle device at the start of the steps was recorded at that time.
 //!
-//! Responsible for: telling a rank that began its first step late, which others waited for, from a recording that began late, of which nothing is known. Refuses a
-//! recording that lost what was launched or exchanged before its first row: then the rank may have been at work.
+//! Responsible for: distinguishing a rank that began its first step late from a recording that began late.
+//! Excludes recordings without the launches or communication before their first row: the rank may have been
+//! busy.
 
 use super::chain::Chains;
 use crate::Job;
@@ -17,7 +18,8 @@ pub(super) fn recorded(job: &Job, joined: &Joined, chains: &Chains, near: i64) -
     (0..job.members.len()).map(member).collect()
 }
 
-/// Whether rows of the host say what the rank did until its device's first row: they begin with the steps, and nothing that they launched is missing on the device.
+/// Whether host rows cover the time until the first device row: they begin with the steps, and nothing that
+/// they launched is missing on the device.
 fn host(trace: &RankTrace, begin: i64, near: i64) -> bool {
     let host = &trace.host;
     if host.starts().first().is_none_or(|&first| first > begin.saturating_add(near)) {
@@ -44,7 +46,8 @@ fn host(trace: &RankTrace, begin: i64, near: i64) -> bool {
     called
 }
 
-/// Whether the others entered the first collective of a member long before it, of which it lacks none: whatever it did, it came late.
+/// Whether other ranks entered the first collective of a member long before it, with none missing: the member
+/// was late.
 fn waited_for(joined: &Joined, chains: &Chains, member: usize, near: i64) -> bool {
     let matching = &joined.matching;
     for &number in &chains.order {
@@ -56,7 +59,7 @@ fn waited_for(joined: &Joined, chains: &Chains, member: usize, near: i64) -> boo
         let parts = matching.members(collective);
         let Some(own) = parts.iter().find(|part| part.member as usize == member) else { return false };
         let late = matching.part(*own).start;
-        // Messages have two ends, of which the sender's says nothing.
+        // Messages have two ends, and that of the sender has no information.
         let starts: Vec<i64> = parts
             .iter()
             .filter(|part| part.member as usize != member)

@@ -86,7 +86,7 @@ pub(super) fn charge(chains: &Chains, joined: &Joined, stretches: &Stretches) ->
             .iter()
             .map(|&at| {
                 let part = matching.part(at);
-                // A sender that is early has nobody to blame.
+                // An early sender does not wait for anyone.
                 let waits = channel.is_none_or(|(_, to)| {
                     matching
                         .communicator(collective)
@@ -157,7 +157,8 @@ fn find(
     }
     let explained: f64 = roots.iter().map(|root| root.share).sum();
     if explained <= 0.0 {
-        // Nobody's peers show it: it came before the recording, or all twins are alike and the place makes it late.
+        // No peers show it: it was before the recording, or all peers are equal and the position makes it
+        // late.
         let place = latest.filter(|_| late_by <= 0).map(|latest| latest.1);
         return vec![Root { member: last, place, share: 1.0 }];
     }

@@ -54,7 +54,7 @@ impl CauseClass {
     }
 }
 
-/// One number of a rank beside that of its peers.
+/// One value of a rank and that of its peers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
@@ -77,7 +77,7 @@ pub(super) struct Compared {
     pub stretches: u32,
 }
 
-/// Sums the wanted stretches of a member up beside those of its peers.
+/// Sums the selected intervals of a member and those of its peers.
 pub(super) fn compared(
     member: usize,
     stretches: &Stretches,
@@ -130,8 +130,8 @@ pub(super) struct Whole {
     excess: i64,
 }
 
-/// The same for whole steps: those in which a member's wanted stretches were longer than its peers' by at least a quarter of what they were in the worst step, beside
-/// the same steps of those peers.
+/// The same for whole steps: those in which the selected intervals of a member exceed those of its peers by
+/// at least a quarter of the worst step, with the same steps of the peers.
 pub(super) fn compared_steps(
     member: usize,
     stretches: &Stretches,
@@ -204,7 +204,7 @@ pub(super) fn class(
     }
 }
 
-/// What a rank took longer than its peers, by the class that it speaks for.
+/// Excess time of a rank over its peers, by class of cause.
 fn excesses(compared: &Compared) -> [(i64, CauseClass); 4] {
     let (own, peers) = (compared.own, compared.peers);
     let more = |own: i64, peers: i64| (own - peers).max(0);
@@ -266,7 +266,8 @@ fn class_of(compared: &Compared, steps: f64, from_host: bool) -> (CauseClass, Ve
     }
     match class {
         CauseClass::SlowChip => {
-            // Longer at the same count is the chip; a count that grows is work, whatever its kernels take: they are not the same ones.
+            // Longer at the same count is the chip; a higher count is more work, regardless of kernel times,
+            // because the kernels differ.
             let class = if grew(compared, 1.02) { CauseClass::MoreWork } else { class };
             (class, vec![compute, kernels, mean])
         }

@@ -27,7 +27,7 @@ const BETWEEN: i64 = 1_000;
 /// Recorded times of one clock agree to this part of an interval (100 ppm: crystals of hosts are within 50 ppm of each other).
 const RESOLVED: i64 = 10_000;
 
-/// By so many kernels the start of a collective may slip against the arithmetic around it.
+/// Number of kernels by which the start of a collective may shift relative to the surrounding compute.
 const SLIPPED: usize = 1;
 
 /// What happens at an event.
@@ -202,8 +202,9 @@ fn of_member(
         }
         let known = Raw::edge(issued, What::Start);
         raw.push(Raw { collective, transfer, behind, part: Some(at as u32), ..known });
-        // Compute that runs at the end goes on without the result, and who sends waits for nobody. Nor does the next kernel need the result if another member has started
-        // it before the end: then the rank stands still for another reason.
+        // Compute that runs at the end continues without the result, and senders do not wait. Nor does the
+        // next kernel need the result if another member has started it before the end: then the rank stands
+        // still for another reason.
         let from =
             joined.matching.communicator(&matching.collectives[collective as usize]).channel.map(|c| c.0);
         let sends = from == Some(joined.clocks.clocks[member].rank);

@@ -1,7 +1,7 @@
-//! What an own time is compared with.
+//! Peers for the comparison of a rank's own time.
 //!
-//! Responsible for: the same stretch of other ranks that run the same program (twins: the same operations in the same order), else of the members of the
-//! collective that ends it. Refuses stretches that begin or end differently.
+//! Responsible for: the same interval of other ranks with the same program (same operations in the same
+//! order), else of the members of the collective that ends it. Excludes intervals with other boundaries.
 
 use super::chain::{Chains, Event, What};
 use super::twins::{self, Class};
@@ -10,7 +10,7 @@ use crate::joined::Joined;
 use crate::trace::NONE;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many peers show what is usual.
+/// Minimum number of peers.
 const PEERS: usize = 16;
 
 /// A stretch of a rank: from the start of one matched communication to the start of the next, where the first and the last of the steps reach to their edges.
@@ -60,7 +60,8 @@ impl Stretches {
         let classes = twins::classes(chains, joined);
         let columns = found.at_places(chains, &classes);
         found.index(chains, joined);
-        // Two twins say less than the members of a collective, but where messages go back and forth there are no members.
+        // Two ranks of the same program are weaker evidence than the members of a collective, but messages
+        // have no members.
         found.compare_twins(&columns, 3);
         found.compare_members(joined);
         found.compare_twins(&columns, 2);
@@ -138,7 +139,7 @@ impl Stretches {
         }
     }
 
-    /// Compares the members of a collective where no twins were found.
+    /// Compares the members of a collective without ranks of the same program.
     fn compare_members(&mut self, joined: &Joined) {
         for collective in 0..self.ends.len() {
             if joined.matching.communicator(&joined.matching.collectives[collective]).channel.is_some() {
@@ -151,7 +152,7 @@ impl Stretches {
         self.compare_alike(joined, &self.at_end.clone());
     }
 
-    /// Compares those of some stretches with one end that begin alike, where nothing is compared yet.
+    /// Compares intervals with one end and the same kind of start, if not compared yet.
     fn compare_alike(&mut self, joined: &Joined, stretches: &[(u32, u32)]) {
         let mut kinds: BTreeMap<_, Vec<(u32, u32)>> = BTreeMap::new();
         for &at in stretches.iter().filter(|&&at| self.get(at).column.is_none()) {

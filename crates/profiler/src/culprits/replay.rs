@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
             while let Some(member) = self.ready.pop_front() {
                 self.advance(member);
             }
-            // Whoever still waits waits in a circle: the one that went on first as measured goes on.
+            // Remaining waits are circular: the rank that continued first in the recording continues.
             let stuck =
                 (0..self.at.len()).filter(|&member| self.at[member] < self.chains.events[member].len());
             let Some(member) = stuck.min_by_key(|&m| (self.chains.events[m][self.at[m]].time, m)) else {
@@ -151,7 +151,7 @@ impl<'a> Run<'a> {
         self.enter(event.collective, issued.max(free));
     }
 
-    /// A member enters a collective; the last one lets everybody go on.
+    /// A member enters a collective; the last one releases all.
     fn enter(&mut self, collective: u32, at: i64) {
         let mut complete = vec![(collective as usize, at)];
         while let Some((collective, at)) = complete.pop() {

@@ -25,10 +25,10 @@ use crate::windows::{Windows, windows};
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
-/// For so many ranks a replay is made by the waits that are charged to them, and for so many by their own delays.
+/// Number of ranks replayed by attributed waits, and by own delays.
 const REPLAYED: usize = 12;
 
-/// The share of a step below which no cost is told, however quiet the steps are.
+/// The share of a step below which no cost is reported, regardless of noise.
 const LEAST_SHARE: f64 = 0.005;
 
 /// A rank that others wait for.
@@ -37,7 +37,7 @@ const LEAST_SHARE: f64 = 0.005;
 pub struct Culprit {
     /// The rank.
     pub rank: u32,
-    /// Its host, if the trace says.
+    /// Its host, if recorded.
     pub host: Option<String>,
     /// What a step would be shorter by had it run like the median of its peers, in nanoseconds. Where ranks were not traced the most that it can be: `at_most`.
     #[serde(rename = "cost_ns")]
@@ -46,7 +46,8 @@ pub struct Culprit {
     pub certainty: Certainty,
     /// The same as a share of the step.
     pub share: f64,
-    /// The most that it can be, in nanoseconds: what its stretches took beyond its peers', summed over a step. It holds whatever ranks that were not traced did.
+    /// Upper bound, in nanoseconds: excess of its intervals over its peers, summed over a step. Valid for any
+    /// behaviour of untraced ranks.
     #[serde(rename = "at_most_ns")]
     pub at_most: f64,
     /// Whether that is above the noise.
@@ -59,7 +60,7 @@ pub struct Culprit {
     /// By how much it entered collectives after the last but one, for a step, in nanoseconds.
     #[serde(rename = "lateness_ns")]
     pub lateness: f64,
-    /// In how many collectives it was the last: for comparison; it says little.
+    /// Number of collectives in which it was last: for comparison only.
     pub last: u32,
     /// The class of the cause.
     pub cause: CauseClass,
@@ -95,21 +96,21 @@ pub struct Moment {
     pub annotation: Option<String>,
 }
 
-/// Who the others wait for.
+/// Straggler report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StragglerReport {
-    /// What holds the job up, nothing, or that it cannot be told.
+    /// The verdict: stragglers, none, or inconclusive.
     pub verdict: Verdict,
-    /// Why it cannot be told.
+    /// Reasons for an inconclusive verdict.
     pub reasons: Vec<String>,
-    /// What holds the job up, the largest cost first; none where it cannot be told.
+    /// Stragglers, largest cost first; empty if inconclusive.
     pub culprits: Vec<Named>,
     /// Ranks that were traced.
     pub ranks_traced: u32,
     /// Ranks of the job.
     pub world_size: u32,
-    /// Whether traces say how many there are. Otherwise there are at least so many.
+    /// Whether the world size is recorded. Otherwise it is a lower bound.
     pub world_size_known: bool,
     /// Steps that were looked at; 1 when nothing marks them.
     pub steps: u32,
@@ -124,7 +125,8 @@ pub struct StragglerReport {
     pub noise: f64,
     /// How far the replay of the measured times is from them, as a share of the steps.
     pub replay_error: f64,
-    /// Why costs are told as "at most": ranks that were not traced may have absorbed them. None when all were traced.
+    /// Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `None` if all
+    /// were traced.
     pub bounds_only: Option<String>,
     /// Waits of all ranks for a step, in nanoseconds, summed over ranks.
     #[serde(rename = "waits_ns")]
@@ -145,7 +147,7 @@ pub struct StragglerReport {
     pub charged: Vec<Charged>,
     /// Groups with slow transfers.
     pub slow_groups: Vec<SlowGroup>,
-    /// Ranks of every stage that computes for longer than the others, whatever the verdict.
+    /// Ranks of every stage with longer compute than the others, for any verdict.
     #[serde(skip)]
     pub slow_stages: Vec<Vec<u32>>,
     /// How the clocks were treated.
@@ -166,7 +168,7 @@ impl StragglerReport {
     }
 }
 
-/// Joins a job (its traces are moved onto one time) and finds who the others wait for.
+/// Joins a job (with aligned clocks) and attributes waits to stragglers.
 pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport {
     let joined = join(job, options);
     let mut tables = Tables::shipped();
@@ -181,7 +183,7 @@ pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport
     report
 }
 
-/// Finds who the others wait for in a job that is joined, within its steps.
+/// Attributes waits of a joined job to stragglers, within its steps.
 pub fn stragglers_of(job: &Job, joined: &Joined, names: &NameTable, windows: &Windows) -> StragglerReport {
     let occupancies: Vec<Occupancy> = job.members.iter().map(|m| Occupancy::of(&m.trace, names)).collect();
     judge(job, joined, (&occupancies, names), windows)
@@ -229,14 +231,14 @@ fn judge(
     for &member in &order {
         let span = mending.span(&[Delay::Member(member)]);
         let cost = ((base - span) as f64 / count).max(0.0);
-        // What others waited for; where nobody waited, all of it.
+        // Intervals that other ranks waited for; all of them without waits.
         let blamed = |stretch: &Stretch| stretch.own > stretch.usual;
         let compared = compared(member, &stretches, occupancies, &blamed);
         let from_host = occupancies[member].host_alone;
         let whole = || compared_steps(member, &stretches, occupancies, windows, &blamed);
         let (mut cause, mut evidence) = class(&compared, count, from_host, whole);
         if cause == CauseClass::SlowChip && !from_host {
-            // Some products take longer in every call and the others do not: that is no chip.
+            // Some GEMMs take longer in every call and others do not: the chip is not slow.
             let span = windows.span();
             if let Some(more) = uneven(job, names, member, &stretches.peers_of(member), span) {
                 cause = CauseClass::MoreWork;
@@ -279,7 +281,7 @@ fn judge(
         };
         let mut cost_s = *cost as f64 / count / 1e9;
         if bounds_only.is_some() {
-            // What it can be at most holds whatever the ranks that were not traced did.
+            // Upper bounds are valid for any behaviour of untraced ranks.
             let of = |delay: &Delay| {
                 if let Delay::Member(member) = delay { excess[*member] as f64 / count / 1e9 } else { 0.0 }
             };
@@ -341,13 +343,14 @@ fn judge(
         b.cost.total_cmp(&a.cost).then(b.waits.total_cmp(&a.waits)).then(a.rank.cmp(&b.rank))
     });
     if bounds_only.is_some() {
-        // Who is a straggler and who comes first was judged by replay of what there is; what is told holds whatever the others did.
+        // Stragglers and their order are determined by replay of the recording; reported bounds are valid for
+        // any behaviour of other ranks.
         for culprit in &mut culprits {
             (culprit.cost, culprit.certainty) = (culprit.at_most, Certainty::AtMost);
             culprit.share = if step_time > 0.0 { culprit.cost / step_time } else { 0.0 };
         }
     }
-    // (share of the window, whether it is idle for longer than it works when nobody makes it wait)
+    // (share of the window, whether it is idle for longer than it works, without waits)
     let idle: Vec<(f64, bool)> = occupancies
         .iter()
         .map(|on| {

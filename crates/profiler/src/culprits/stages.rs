@@ -1,7 +1,7 @@
 //! Pipeline stages with more work than the others.
 //!
-//! Responsible for: what the arithmetic of every stage takes, and the stages that take so much more than the median (of two, than the other) that the others wait for them. Refuses to compare
-//! ranks of one stage with each other: that is what stragglers are found by.
+//! Responsible for: compute time of every stage, and stages so far above the median (of two, above the other)
+//! that others wait for them. Does not compare ranks of one stage: see stragglers.
 
 use super::steps;
 use crate::joined::Joined;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// A stage is named from this much above the median on: first and last stages have an embedding or a head by design.
 const MORE: f64 = 1.1;
 
-/// A stage that computes for longer than the others.
+/// A stage with longer compute than the others.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SlowStage {
     pub stage: u32,
@@ -24,7 +24,7 @@ pub(super) struct SlowStage {
 }
 
 impl SlowStage {
-    /// What its own times are multiplied with to be like the others'.
+    /// Factor that scales its own times to those of the others.
     pub(super) fn usual(&self) -> f64 {
         self.peers as f64 / self.compute.max(1) as f64
     }

@@ -1,4 +1,4 @@
-//! Culprits of jobs whose faults are known.
+//! Straggler attribution of jobs with known faults.
 
 use super::chain::Chains;
 use super::replay::replay;
@@ -233,7 +233,8 @@ fn a_first_step_that_begins_late_is_charged() {
     }
 }
 
-/// The same without a row of any host: the others' waiting shows it. A recording that begins late is no late rank: it lacks collectives, and nobody waited.
+/// The same without host rows: waits of other ranks show it. A late recording is not a late rank: it lacks
+/// collectives, and no rank waited.
 #[test]
 fn a_late_start_is_told_from_a_late_recording() {
     // The steps stay, as the device has them.
@@ -297,8 +298,8 @@ fn a_late_start_is_told_from_a_late_recording() {
     }
 }
 
-/// Replicas whose gradients are reduced beside the next kernels: a rank of which all kernels take longer waits for nobody and has all of them in its stretches, while those
-/// that wait for it have some of theirs behind them. It does no more work.
+/// Replicas with overlapped gradient reductions: a rank with slower kernels does not wait and has all kernels
+/// in its intervals, while waiting ranks have some after theirs. It does not do more work.
 #[test]
 fn a_slow_chip_beside_overlapped_reductions_does_no_more_work() {
     for slower in [1.1, 1.3] {
@@ -434,7 +435,8 @@ fn doubt_acquits_nobody() {
     assert_eq!(straggler_report(&mut job, &JoinOptions::default()).verdict, Verdict::CannotTell);
 }
 
-/// A rank whose collective ends scatter, by its recorder or by a PCIe box, is matched all the same; a layout forces it; and where it is not matched nobody is acquitted.
+/// A rank whose collective ends scatter, by its recorder or by a PCIe box, is still matched; a layout forces
+/// it; and if it is not matched, no rank is cleared.
 #[test]
 fn ends_that_scatter_never_acquit() {
     for (microseconds, rank) in [(1, 3), (4, 0), (12, 5), (20, 7), (60, 2), (200, 6)] {
@@ -465,7 +467,7 @@ fn ends_that_scatter_never_acquit() {
     }
 }
 
-/// An expert with more tokens makes its products longer and leaves the others as they are; a slow chip makes all longer.
+/// An expert with more tokens has longer GEMMs and unchanged other kernels; a slow chip slows all kernels.
 #[test]
 fn longer_products_beside_unchanged_ones_are_more_work() {
     let cause = |stretch: &dyn Fn(usize) -> bool| {

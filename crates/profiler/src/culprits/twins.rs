@@ -1,8 +1,11 @@
 //! Ranks that run the same program.
 //!
-//! Responsible for: which starts of communications of which ranks are the same place of one program. Where several communicators are open at once their starts interleave
-//! differently on every rank, so a place is known by the number of a communication among those of its kind, and only places that lie alike on all
-//! ranks of a class count. Whether programs are the same is judged in the order of launches, where traces have them: on a slow rank starts on different streams change places. Refuses ranks whose messages lie elsewhere in the program: stages of a pipeline run different programs.
+//! Responsible for: communication starts of different ranks at the same position of one program. Where
+//! several communicators are open at once their starts interleave differently on every rank, so a place is
+//! known by the number of a communication among those of its kind, and only positions that agree on all ranks
+//! of a class count. Programs are compared in launch order, if recorded, because on a slow rank starts on
+//! different streams change order. Excludes ranks with messages at other positions: pipeline stages run
+//! different programs.
 
 use super::chain::{Chains, Launch, What};
 use crate::communication::Operation;
@@ -13,7 +16,7 @@ use std::collections::BTreeMap;
 /// Of the places of two programs so much must be found in both.
 const SHARED: f64 = 0.75;
 
-/// Of the messages that both hold so many must lie at the same place.
+/// Minimum share of common messages at the same position.
 const ALIKE: f64 = 0.9;
 
 /// What a matched communication is to a program: operation, size, group or else lane, and for messages whether the rank sends and whether they go to a later rank:

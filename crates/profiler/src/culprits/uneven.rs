@@ -1,7 +1,8 @@
-//! Work that is not shared out evenly, seen by kernels.
+//! Unequal work, detected from kernels.
 //!
-//! Responsible for: telling a chip that is slow, which makes all products and attentions take longer, from more to do in some of them: an expert with more tokens, longer
-//! sequences. Refuses kernels that take longer only now and then, which another load of the device does, and those that memory bounds: a lower clock leaves them alone.
+//! Responsible for: distinguishing a slow chip, which slows all GEMMs and attention kernels, from more work
+//! in some of them: an expert with more tokens, longer sequences. Excludes kernels that are slow only
+//! occasionally (other load of the device), and memory-bound ones, which a lower clock does not affect.
 
 use super::cause::Evidence;
 use crate::Job;
@@ -25,7 +26,8 @@ const LEFT: f64 = 0.25;
 /// The affected ones must explain this share of what all kernels took longer.
 const EXPLAINED: f64 = 0.5;
 
-/// So many quantiles describe a kernel's durations: one name stands for products of several sizes, between which a median would jump.
+/// Number of quantiles of kernel durations: one name covers GEMMs of several sizes, between which a median is
+/// unstable.
 const QUANTILES: usize = 16;
 
 /// What one kernel took on one rank, in nanoseconds.

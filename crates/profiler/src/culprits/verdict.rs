@@ -1,7 +1,8 @@
-//! Whom to name, and when to name nobody.
+//! The verdict: reported stragglers, or none.
 //!
-//! Responsible for: ranks, groups and stages whose delay the step would be shorter without, each by replay with those before it mended; and the verdict: what holds the job up,
-//! nothing, or that it cannot be told, with the reasons. Refuses a verdict where the replay is off or a rank has no counterparts: neither an accusation nor an acquittal.
+//! Responsible for: ranks, groups and stages without whose delay the step is shorter, each by replay with the
+//! previous ones fixed; and the verdict: stragglers, none, or inconclusive, with reasons. Inconclusive if the
+//! replay is inaccurate or a rank has no counterparts.
 
 use super::chain::Chains;
 use super::links::SlowLink;
@@ -15,16 +16,16 @@ use serde::Serialize;
 /// The share of a step by which the replay of the measured times may be off: beyond it no verdict is given.
 pub const MOST_OFF: f64 = 0.02;
 
-/// So many culprits are named at most.
+/// Maximum number of reported stragglers.
 const NAMED: usize = 8;
 
 /// A set of ranks that hold the job up only together is looked for where all ranks like their peers would save this share of a step or more.
 const TOGETHER: f64 = 0.02;
 
-/// A rank belongs to such a set when its own delays are so many times the median rank's.
+/// Minimum ratio of a rank's own delays to the median rank for such a set.
 const OUTSTANDING: i64 = 4;
 
-/// Nodes have at least so many ranks: fewer that stand out together are no sign of a node.
+/// Minimum ranks of a node: fewer outliers do not indicate a node.
 const NODE: usize = 4;
 
 /// What holds the job up.
@@ -36,7 +37,7 @@ pub enum Verdict {
     Straggler,
     /// A group whose transfers take longer than those of its peers.
     SlowLink,
-    /// A pipeline stage with more work than the others.
+    /// A pipeline stage with more work than others.
     Imbalance,
     /// Nothing: every rank was matched, the replay is right, and no delay costs more than the noise.
     None,
@@ -44,7 +45,7 @@ pub enum Verdict {
     CannotTell,
 }
 
-/// What kind of a culprit.
+/// The kind of a straggler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -186,7 +187,7 @@ impl Mending<'_> {
             .filter(|&member| excess[member] > OUTSTANDING * usual && excess[member] > least)
             .collect();
         order.sort_by_key(|&member| (std::cmp::Reverse(excess[member]), member));
-        // Where many stand out nobody does, but for the ranks of one node.
+        // With many outliers none is reported, except ranks of one node.
         if order.len() < 2 || order.len() * 4 > excess.len() || order.len() > NAMED {
             let free = mended.iter().all(|delay| !matches!(delay, Delay::Member(_)));
             order = self.node(excess, least).filter(|_| free)?;
@@ -212,7 +213,7 @@ impl Mending<'_> {
     }
 }
 
-/// Why no verdict can be given: always, and where nobody is named.
+/// Reasons for an inconclusive verdict: always, and without stragglers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Doubts {
     /// These forbid an accusation as well.
@@ -259,7 +260,7 @@ impl Doubts {
         doubts
     }
 
-    /// The verdict on what is named, and the reasons why it cannot be told.
+    /// The verdict on the reported ones, and reasons for an inconclusive one.
     pub(super) fn judge(self, named: &[Named]) -> (Verdict, Vec<String>) {
         if !self.always.is_empty() {
             let mut reasons = self.always;
@@ -280,7 +281,7 @@ impl Doubts {
 /// Ranks most of whose communications with others found no counterpart.
 fn unmatched(job: &Job, joined: &Joined) -> Vec<u32> {
     let matching = &joined.matching;
-    // Where the others were not traced, there is nothing to be matched with.
+    // If the others were not traced, there is nothing to match with.
     let traced = |group: &crate::groups::Group| match &group.ranks {
         Some(ranks) => ranks.ranks().iter().filter(|&&rank| job.position(rank).is_some()).count() > 1,
         None => group.size > 1,

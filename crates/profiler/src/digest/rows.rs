@@ -1,6 +1,7 @@
 //! Rows of the host that joint analyses read.
 //!
-//! Responsible for: marking them, reason by reason, and a trace of them alone with its names and calls numbered anew. Refuses to choose by length or share: a row is read or it is not.
+//! Responsible for: marking them by reason, and a trace of only these rows with renumbered names and calls.
+//! Does not select by length or share.
 
 use crate::causes::Idle;
 use crate::communication::NameTable;
@@ -105,14 +106,15 @@ fn frames(view: &View<'_>, keep: &mut [bool]) {
     }
 }
 
-/// A group without its list of ranks where these are all ranks of the job: its size says so, and every rank of a large job lists them.
+/// A group without its list of ranks if these are all ranks of the job: its size implies them, and every rank
+/// of a large job lists them.
 fn without_world(group: &RankGroup, world: Option<u32>) -> RankGroup {
     let all = |ranks: &Vec<u32>| world.is_some_and(|world| ranks.iter().copied().eq(0..world));
     let is_world = world.is_some_and(|world| world > 1) && group.ranks.as_ref().is_some_and(all);
     if is_world { RankGroup { ranks: None, size: world, ..group.clone() } } else { group.clone() }
 }
 
-/// Names and calls numbered anew, in the order in which the rows need them.
+/// Names and calls renumbered in the order of use by rows.
 struct Renumbered<'a> {
     trace: &'a RankTrace,
     names: Names,
@@ -161,7 +163,7 @@ pub(super) fn only(trace: &RankTrace, wanted: impl Fn(usize) -> bool) -> RankTra
         let shapes = row.shapes.map(|shapes| new.name(shapes));
         host.push(HostActivity { name, collective, shapes, ..row });
     }
-    // A name of experts tells what an exchange is for, whatever becomes of its row.
+    // A name of experts identifies the purpose of communication, even if its row is removed.
     if let Some(name) = trace.names.iter().find(|name| speaks_of_experts(name)) {
         new.names.intern(name);
     }

@@ -40,7 +40,7 @@ pub struct Report {
     pub ranks: usize,
     /// Ranks of the job.
     pub world_size: u32,
-    /// Whether traces say how many there are. Otherwise there are at least so many.
+    /// Whether the world size is recorded. Otherwise it is a lower bound.
     pub world_size_known: bool,
     /// Whether no rank recorded a device: times are those of operators on the host, and hours are of ranks.
     pub from_host: bool,

@@ -62,7 +62,7 @@ pub struct StepRow {
 pub struct RankRow {
     /// Which.
     pub rank: u32,
-    /// Its host, if the trace says it.
+    /// Its host, if recorded.
     pub host: Option<String>,
     /// Shares by line of the first page, in the order of [`Group::ALL`].
     pub shares: Vec<f64>,
