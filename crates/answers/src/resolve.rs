@@ -93,7 +93,7 @@ fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
         format!("sequences of {} tokens", human::whole(plan.sequence_length)),
     );
     note(!has_batch, format!("global batch {}", human::whole(plan.global_batch)));
-    note(said.micro_batch.is_none(), format!("micro batch {}", plan.micro_batch));
+    note(said.micro_batch.is_none(), format!("micro-batch {}", plan.micro_batch));
     let bare = said.precision.is_none() && said.precision_compute.is_none();
     note(bare, plan.precision.compute.name().to_owned());
     note(said.sharding.is_none(), format!("ZeRO stage {}", plan.sharding.zero_stage));

@@ -232,7 +232,7 @@ fn why_not_has_an_answer_for_the_impossible_the_large_the_slow_and_the_best() {
     // 512 sequences are no multiple of three, and the divisor is named.
     let third = verdict("mbs=3", &line);
     let message = third["problems"][0]["message"].as_str().expect("a message");
-    assert!(message.contains("512 sequences do not divide into micro batches of 3"), "{message}");
+    assert!(message.contains("512 sequences do not divide into micro-batches of 3"), "{message}");
     // Unsearched layouts are reported, faster or not.
     let outside = |named: &'static str| {
         json(&small(&["--json", "--why-not", named]), 0)["why_not"][0]["outside"].clone()

@@ -311,7 +311,7 @@ fn batch(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
     if steps.is_some() {
         let data = whole / unit;
         let accumulation = steps.unwrap_or(1);
-        let why = format!("batch {whole} / (micro batch {micro} x accumulation {accumulation}) = {data}");
+        let why = format!("batch {whole} / (micro-batch {micro} x accumulation {accumulation}) = {data}");
         fields.draft.set("plan.data_parallel", &data, &why, None);
         let plan = &fields.draft.spec().plan;
         let others = [plan.tensor_parallel, plan.pipeline_parallel, plan.context_parallel];

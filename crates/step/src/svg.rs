@@ -193,7 +193,7 @@ fn draw(out: &mut String, marks: &[Mark], options: &Options, x: &impl Fn(Time) -
         }
         let _ = write!(out, "><title>{name}");
         if let Some(micro_batch) = mark.micro_batch {
-            let _ = write!(out, ", micro batch {micro_batch}");
+            let _ = write!(out, ", micro-batch {micro_batch}");
         }
         if let Some(chunk) = mark.chunk {
             let _ = write!(out, ", chunk {chunk}");

@@ -326,7 +326,7 @@ fn stage(costing: &Costing<'_>, evaluation: &Evaluation, classes: &Classes) -> R
             staged.script.len()
         ))
         .at_key("plan.global_batch")
-        .hint("simulate a step with fewer micro batches"));
+        .hint("simulate a step with fewer micro-batches"));
     }
     Ok(staged)
 }

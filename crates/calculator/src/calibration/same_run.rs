@@ -35,7 +35,7 @@ pub fn differences(claims: &[Claim], model: &Model, plan: &Plan) -> Vec<String> 
             "plan.sequence_length" => ("the sequence length is", plan.sequence_length as f64),
             "plan.tensor_parallel" => ("tensor parallel is", plan.tensor_parallel as f64),
             "plan.pipeline_parallel" => ("pipeline parallel is", plan.pipeline_parallel as f64),
-            "plan.micro_batch" => ("the micro batch is", plan.micro_batch as f64),
+            "plan.micro_batch" => ("the micro-batch is", plan.micro_batch as f64),
             "cluster.devices" => ("the number of devices is", plan.world_size() as f64),
             "model.layers" => ("the number of layers is", model.layers.len() as f64),
             "model.hidden" => ("the width is", model.hidden_size as f64),

@@ -121,7 +121,7 @@ pub fn plan_summary(plan: &Plan) -> String {
         parts.push(schedule_name(plan).to_owned());
     }
     parts.push(format!(
-        "{} micro batch{} of {} x {}",
+        "{} micro-batch{} of {} x {}",
         plan.micro_batches(),
         if plan.micro_batches() == 1 { "" } else { "es" },
         plan.micro_batch,

@@ -94,7 +94,7 @@ fn deepspeed_zero_one_with_full_recompute() {
         plan.dropout = true;
         plan.vocabulary_multiple = 128;
         let e = error(&model, &plan, "megatron-deepspeed-2022", measured);
-        assert!(e.abs() < tolerance, "TP{tp} PP{pp} DP{dp} micro batch {micro_batch}: {e:+.3}");
+        assert!(e.abs() < tolerance, "TP{tp} PP{pp} DP{dp} micro-batch {micro_batch}: {e:+.3}");
     }
 }
 
@@ -121,7 +121,7 @@ fn fully_sharded_llama_3_8b() {
         plan.recompute =
             Recompute::Selective { modules: BTreeSet::from([RecomputeModule::Operators]), layers: None };
         let e = error(&llama3_8b(), &plan, software, measured * 1_073_741_824.0);
-        assert!(e.abs() < tolerance, "{software} DP{dp} micro batch {micro_batch}: {e:+.3}");
+        assert!(e.abs() < tolerance, "{software} DP{dp} micro-batch {micro_batch}: {e:+.3}");
     }
 }
 

@@ -51,7 +51,7 @@ proptest! {
         let mut smaller = plan.clone();
         smaller.micro_batch = (plan.micro_batch / 2).max(1);
         smaller.global_batch = plan.global_batch / plan.micro_batch * smaller.micro_batch;
-        prop_assert!(gib(&smaller, software) <= before, "half the micro batch");
+        prop_assert!(gib(&smaller, software) <= before, "half the micro-batch");
         let mut recomputed = plan.clone();
         recomputed.recompute = Recompute::Full { layers: None };
         // One layer is in memory twice over while it is made again; with few micro batches alive that can cost more than it saves.

@@ -62,7 +62,7 @@ impl Pipeline<'_> {
     pub fn check(&self) -> Result<(), Problem> {
         if self.stages == 0 || self.virtual_stages == 0 || self.micro_batches == 0 {
             return Err(Problem::new(
-                "a pipeline needs at least one stage, one virtual stage and one micro batch",
+                "a pipeline needs at least one stage, one virtual stage and one micro-batch",
             ));
         }
         let wanted = match self.schedule {

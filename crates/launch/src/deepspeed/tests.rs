@@ -102,8 +102,8 @@ fn contradictions_are_refused_where_they_stand() {
     for (text, expected) in [
         (
             "{\"train_batch_size\": 100,\n \"train_micro_batch_size_per_gpu\": 3, \"gradient_accumulation_steps\": 4}",
-            "f:1:2 `train_batch_size`: a batch of 100 is no multiple of micro batch 3 x accumulation 4 = 12, whatever the number \
-             of ranks",
+            "f:1:2 `train_batch_size`: a batch of 100 is no multiple of micro-batch 3 x accumulation 4 = 12, \
+             whatever the number of ranks",
         ),
         ("{\"zero_optimization\": {\"stage\": 4}}", "expected a stage from 0 to 3, found 4"),
         (

@@ -217,7 +217,7 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
                 Some((local / pieces, "parallelism.num_pp_microbatches"))
             }
             (None, Some(pieces), Some(local)) => {
-                let message = format!("{local} sequences cannot be divided into {pieces} micro batches");
+                let message = format!("{local} sequences cannot be divided into {pieces} micro-batches");
                 return fields.problem(Problem::new(message), "parallelism.num_pp_microbatches");
             }
             (None, _, _) if is_whole => Some((1, "")),
@@ -226,7 +226,7 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
         if let Some((size, path)) = size {
             if let Some(local) = local.filter(|&local| size == 0 || !local.is_multiple_of(size)) {
                 let message =
-                    format!("{local} sequences of a rank cannot be divided into micro batches of {size}");
+                    format!("{local} sequences of a rank cannot be divided into micro-batches of {size}");
                 let path = if path.is_empty() { local_said } else { path };
                 return fields.problem(Problem::new(message), path);
             }

@@ -213,7 +213,7 @@ fn both_generations_are_written_in_their_own_words() {
         "[quantize.linear.float8]\n",
         "selective_ac_option = \"4\"\n",
         "until February 2026",
-        "# The pipeline runs all micro batches of a step in one pass",
+        "# The pipeline runs all micro-batches of a step in one pass",
     ] {
         assert!(toml.contains(line), "{line}\n{toml}");
     }

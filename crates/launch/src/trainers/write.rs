@@ -54,7 +54,7 @@ impl Writer for AxolotlWriter {
         let plan = &run.plan;
         if plan.context_parallel > 1 && plan.micro_batch > 1 {
             let message =
-                "Axolotl packs samples with context parallelism only at a micro batch of 1".to_owned();
+                "Axolotl packs samples with context parallelism only at a micro-batch of 1".to_owned();
             return Written::refused(Lost { key: "plan.micro_batch".to_owned(), message });
         }
         written(run, "Axolotl", "axolotl.yaml", axolotl)

@@ -29,7 +29,7 @@ impl Rule for UnbalancedExperts {
         "Time of grouped GEMMs by rank: the rank with the most tokens delays the others. Reported if the most \
          loaded rank is 10 % above the mean and the difference is 1 % of the step. Cost: the difference.\n\n\
          Remedies: a load-balancing loss or bias, capacity factors, groups of experts placed by load, larger \
-         micro batches."
+         micro-batches."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

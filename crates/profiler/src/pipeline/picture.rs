@@ -248,7 +248,7 @@ impl Canvas {
         // Virtual stages tell apart by how solid they are.
         let solid = 1.0 - 0.45 * f64::from(pass.chunk) / f64::from(self.chunks.max(2) - 1);
         let solid = if pass.chunk > 0 { format!(" fill-opacity=\"{solid:.2}\"") } else { String::new() };
-        let batch = pass.micro_batch.map_or_else(String::new, |m| format!(", micro batch {m}"));
+        let batch = pass.micro_batch.map_or_else(String::new, |m| format!(", micro-batch {m}"));
         let chunk = if self.chunks > 1 { format!(", chunk {}", pass.chunk) } else { String::new() };
         // A hair of background between neighbours.
         let drawn = if width > 3.0 { width - 0.6 } else { width };

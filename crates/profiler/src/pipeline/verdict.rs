@@ -99,7 +99,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     let free = stalls.iter().filter(|s| s.cost == 0).count();
     let hit = steps.len();
     let dearest = stalls.first().map_or_else(String::new, |s| {
-        let batch = s.micro_batch.map_or_else(String::new, |m| format!(" of micro batch {m}"));
+        let batch = s.micro_batch.map_or_else(String::new, |m| format!(" of micro-batch {m}"));
         format!(
             "; most expensive: {}{batch} on {} in step {}: {} longer than normal, {} lost",
             s.kind.name(),

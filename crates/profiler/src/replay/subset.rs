@@ -107,7 +107,7 @@ impl Subset {
             ("stage", "stages", &self.stages),
             ("replica", "replicas", &self.replicas),
             ("step", "steps", &self.steps),
-            ("micro batch", "micro batches", &self.micro_batches),
+            ("micro-batch", "micro-batches", &self.micro_batches),
         ] {
             if !list.is_empty() {
                 let word = if list.len() == 1 { one } else { many };
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!((set.stages, set.steps), (vec![3], vec![10, 11, 12, 14]));
         assert_eq!(set.kinds.len(), 4);
         let set = Subset::read("ranks=0,1 micro-batches=2").unwrap();
-        assert_eq!(set.describe(), "ranks 0, 1 of micro batch 2");
+        assert_eq!(set.describe(), "ranks 0, 1 of micro-batch 2");
         assert_eq!(Subset::read("kind=forward-send").unwrap().kinds, [PassKind::SendForward]);
         for (text, told) in [
             ("stag=3", "did you mean `stage`?"),

@@ -179,7 +179,7 @@ pub(super) const PASSES: TableAbout = TableAbout {
         whole("replica", "the data parallel replica"),
         whole("shard", "index among the ranks of the same stage and replica"),
         text("kind", "forward, backward, send_forward, receive_forward, gradient_reduce, ..."),
-        whole("micro_batch", "the micro batch, counted from 0"),
+        whole("micro_batch", "the micro-batch, counted from 0"),
         whole("chunk", "the virtual stage of the rank, counted from 0"),
         real("start_us", "start, in microseconds, on the table's clock"),
         DURATION_US,

@@ -25,7 +25,7 @@ pub struct Evidence {
 /// excluded.
 pub(super) const KNOWN: [(&[&str], Evidence); 6] = [
     (&["plan.precision."], Evidence { what: "number format", pairs: 156, median: 0.037, ninth: 0.157 }),
-    (&["plan.micro_batch"], Evidence { what: "micro batch", pairs: 1016, median: 0.066, ninth: 0.266 }),
+    (&["plan.micro_batch"], Evidence { what: "micro-batch", pairs: 1016, median: 0.066, ninth: 0.266 }),
     (
         &[
             "plan.tensor_parallel",

@@ -115,10 +115,10 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
                 .iter()
                 .enumerate()
                 .map(|(c, &n)| given(&format!("in flight on chunk {c}"), n, "schedule"))
-                .chain([given("tokens", costing.tokens, "micro batch x sequence / context parallel")])
+                .chain([given("tokens", costing.tokens, "micro-batch x sequence / context parallel")])
                 .collect(),
             Kind::Logits => vec![
-                given("tokens", costing.tokens, "micro batch x sequence / context parallel"),
+                given("tokens", costing.tokens, "micro-batch x sequence / context parallel"),
                 given(
                     "vocabulary",
                     stage::padded_vocabulary(costing.model.vocabulary, costing.plan),

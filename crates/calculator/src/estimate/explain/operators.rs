@@ -46,7 +46,7 @@ pub(super) fn products(costing: &Costing<'_>) -> Vec<Explanation> {
                 (time.get(), "s"),
                 "2 x tokens x outputs x inputs / burst_rate / sustained",
                 vec![
-                    given("tokens", tokens, "micro batch x sequence / context parallel"),
+                    given("tokens", tokens, "micro-batch x sequence / context parallel"),
                     given("outputs", product.rows, "weight rows on one rank"),
                     given("inputs", product.columns, "weight columns on one rank"),
                     measure(

@@ -25,7 +25,7 @@ pub(super) fn step(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Es
     let count = plan.micro_batches().max(1) as f64;
     let mut passes = vec![
         given("micro_batches", count, "plan"),
-        measure("forward", row.forward.get(), "s", "stage table: one micro batch through its chunks"),
+        measure("forward", row.forward.get(), "s", "stage table: one micro-batch through its chunks"),
         measure("backward", row.backward.get(), "s", "stage table, recompute included"),
     ];
     let mut busy = "micro_batches x (forward + backward)".to_owned();
@@ -59,7 +59,7 @@ pub(super) fn step(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Es
                     "busy",
                     row.busy.get(),
                     "s",
-                    &format!("stage {stage}: its passes over all micro batches"),
+                    &format!("stage {stage}: its passes over all micro-batches"),
                 ),
                 measure("bubble", row.bubble.get(), "s", "bubble"),
             ],
@@ -118,7 +118,7 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
                 family
                     .children
                     .iter()
-                    .map(|c| measure(&c.title, c.time.get() / runs, "s", "one micro batch")),
+                    .map(|c| measure(&c.title, c.time.get() / runs, "s", "one micro-batch")),
             );
             let names: Vec<&str> = family.children.iter().map(|c| c.title.as_str()).collect();
             let formula = format!("runs x ({})", names.join(" + "));
@@ -200,12 +200,12 @@ fn host(
         vec![
             measure("busy", estimate.stages[evaluation.critical_stage].busy.get(), "s", "stage.busy"),
             measure(
-                "device per micro batch",
+                "device per micro-batch",
                 device,
                 "s",
                 "compute and exposed communication, without recompute",
             ),
-            given("kernels forward", forward.launches / runs, "operators of a micro batch on the stage"),
+            given("kernels forward", forward.launches / runs, "operators of a micro-batch on the stage"),
             given("kernels backward", (input.launches + weight.launches) / runs, "the same"),
             measure("host_per_kernel", software.host_us_per_kernel * 1e-6, "s", &name),
             measure("per_micro_batch", software.host_us_per_micro_batch * 1e-6, "s", &name),

@@ -46,7 +46,7 @@ impl Balance {
         let answer = &self.solved.answer;
         let Some(best) = &answer.best else {
             let hint = if self.with_recompute {
-                "shard or split more, or use smaller micro batches"
+                "shard or split more, or use smaller micro-batches"
             } else {
                 "pass --with-recompute to choose recompute as well"
             };

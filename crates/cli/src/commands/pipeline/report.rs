@@ -49,7 +49,7 @@ fn head(page: &PipelinePage, document: &mut Document) {
         let _ = write!(said, " of {} chunks", shape.virtual_pipeline);
     }
     if shape.micro_batches > 0 {
-        let _ = write!(said, ", {} micro batches", shape.micro_batches);
+        let _ = write!(said, ", {} micro-batches", shape.micro_batches);
     }
     if shape.data_parallel > 1 {
         let _ = write!(said, ", {} replicas", shape.data_parallel);
@@ -163,7 +163,8 @@ fn timeline(page: &PipelinePage, document: &mut Document, terminal: Terminal) {
     document.blocks.push(Block::Verbatim(lines(&shown.expected, shown.expected_duration)));
     let wait = terminal.either("\u{b7}", ".");
     let mut key = format!(
-        "0-9 forward by micro batch, a-j backward, # stall; waiting for: {wait} schedule, ~ imbalance, > P2P, ! stall, ' jitter, _ launch; right: bubble"
+        "0-9 forward by micro-batch, a-j backward, # stall; waiting for: {wait} schedule, ~ imbalance, > P2P, \
+         ! stall, ' jitter, _ launch; right: bubble"
     );
     if shown.rows.len() > MOST_ROWS {
         let _ = write!(key, "; {} more stages are in the SVG (--svg)", shown.rows.len() - MOST_ROWS);
@@ -188,7 +189,7 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
             Column::numbers("stage"),
             Column::numbers("ranks").expendable(2),
             Column::words("pass"),
-            Column::numbers("micro batch"),
+            Column::numbers("micro-batch"),
             Column::numbers("at").expendable(3),
             Column::numbers("took"),
             Column::numbers("normally"),
@@ -435,7 +436,8 @@ fn shares(page: &PipelinePage, document: &mut Document) {
     if let Some(correlation) = what_if.micro_batch_correlation {
         document.paragraph(Cell::new(
             format!(
-                "forward and backward times of the same micro batch: correlation {correlation:.2}, spread {} of a pass",
+                "forward and backward times of the same micro-batch: correlation {correlation:.2}, spread {} \
+                 of a pass",
                 human::percent(what_if.micro_batch_spread)
             ),
             Tone::Faint,

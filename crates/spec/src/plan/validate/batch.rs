@@ -16,7 +16,7 @@ pub(super) fn check(_model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         let works: Vec<u64> = [below, below + unit].into_iter().filter(|n| *n > 0).collect();
         problems.push(
             Problem::new(format!(
-                "{batch} sequences cannot be divided into micro batches of {} on {} replicas",
+                "{batch} sequences cannot be divided into micro-batches of {} on {} replicas",
                 plan.micro_batch, plan.data_parallel
             ))
             .at_key("plan.global_batch")

@@ -91,7 +91,8 @@ fn balanced_layers_keep_the_ends_short() {
 fn the_batch_is_divided() {
     assert_eq!(
         first(LLAMA, "dgx-h100", 64, |p| p.global_batch = 100),
-        "plan.global_batch: 100 sequences cannot be divided into micro batches of 1 on 64 replicas; use 64 or 128"
+        "plan.global_batch: 100 sequences cannot be divided into micro-batches of 1 on 64 replicas; use 64 or \
+         128"
     );
     assert!(first(LLAMA, "dgx-h100", 1, |p| p.global_batch = 10_000_000).contains("more than anybody runs"));
 }
@@ -151,12 +152,12 @@ fn schedules_need_what_they_need() {
     assert!(on(Schedule::ZbH1, 1, 1, 8).starts_with("plan.schedule: zb-h1 schedules a pipeline"));
     assert!(
         on(Schedule::DualPipe, 4, 1, 6)
-            .contains("dualpipe needs an even number of micro batches, 8 at least, found 6")
+            .contains("dualpipe needs an even number of micro-batches, 8 at least, found 6")
     );
     assert_eq!(on(Schedule::DualPipe, 4, 1, 8), "possible");
     assert!(
         on(Schedule::OneForwardOneBackward, 8, 2, 4).starts_with(
-            "plan.global_batch: interleaving needs as many micro batches as stages (8), found 4"
+            "plan.global_batch: interleaving needs as many micro-batches as stages (8), found 4"
         )
     );
 }

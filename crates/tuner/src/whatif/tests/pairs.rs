@@ -198,7 +198,7 @@ fn the_format_of_products() {
 #[test]
 fn one_choice_of_the_plan_at_a_time() {
     for (name, column) in [
-        ("micro batch", "micro_batch"),
+        ("micro-batch", "micro_batch"),
         ("tensor parallel", "tp"),
         ("pipeline parallel", "pp"),
         ("devices", "n_gpus"),

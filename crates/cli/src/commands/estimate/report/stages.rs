@@ -26,7 +26,7 @@ pub(super) fn stages(document: &mut Document, estimate: &Estimate) {
     let more =
         if left_out > 0 { format!("; {left_out} more stages by `railwright memory`") } else { String::new() };
     if estimate.stages.len() > 1 {
-        document.heading_with("pipeline stages", "passes of one micro batch, and sums over the step");
+        document.heading_with("pipeline stages", "passes of one micro-batch, and sums over the step");
         document.table(passes(estimate, &shown));
     }
     document.heading_with("memory", format!("of one rank at the peak of its stage, in GiB{more}"));
