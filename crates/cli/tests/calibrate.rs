@@ -51,7 +51,7 @@ fn an_h100_run_predicts_another_one_after_calibration() {
     assert!(before > 0.5 && after < 0.10, "the step is off by {before} before and {after} after");
     let said = run(&["calibrate", &current, "--run", &run_file, "--judge", &file]);
     let first = said.stdout.lines().next().unwrap_or_default();
-    assert!(first.starts_with(&file) && first.contains("judged by"), "{first}");
+    assert!(first.starts_with(&file) && first.contains("compared with"), "{first}");
     let plain = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plain.contains("fitted to hook-rank0.json.gz"), "{}", said.stdout);
     let why = run(&["estimate", "--run", &run_file, "--calibration", &file, "--why", "operator"]);
@@ -271,7 +271,7 @@ fn a_log_of_another_run_is_refused() {
     let traces = path("traces/megatron_tp2_v100");
     let said = run(&["calibrate", &traces, &log]);
     assert_eq!(said.code, 2, "{}", said.stdout);
-    assert!(said.stderr.contains("it had 8 devices and the traced job 2"), "{}", said.stderr);
+    assert!(said.stderr.contains("it had 8 devices, the traced job 2"), "{}", said.stderr);
 }
 
 /// Every row shows whether it uses the calibration, and `--why` has the file, the source and the samples.

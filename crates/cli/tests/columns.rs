@@ -119,8 +119,8 @@ fn measured_stages_have_what_was_expected_beneath() {
 #[test]
 fn what_is_not_there_is_refused() {
     for (more, told) in [
-        (["--rank", "3"], "rank 3 represents no stage"),
-        (["--between", "2s..1s"], "is no part of a step"),
+        (["--rank", "3"], "rank 3 does not represent a stage"),
+        (["--between", "2s..1s"], "is not a time range within a step"),
         (["--most-spans", "3"], "3 is not in"),
     ] {
         let said = run(&[&RUN[..], &more[..]].concat());

@@ -174,7 +174,7 @@ fn long_and_foreign_files_are_refused() {
     }
     let path = std::env::temp_dir().join(format!("railwright-{}-foreign.json", std::process::id()));
     for (bytes, hint) in
-        [(&[0x1f, 0x8b, 8, 0][..], "cannot be unpacked"), (&[0xff, 0xfe, b'{', 0][..], "UTF-16")]
+        [(&[0x1f, 0x8b, 8, 0][..], "cannot be decompressed"), (&[0xff, 0xfe, b'{', 0][..], "UTF-16")]
     {
         std::fs::write(&path, bytes).expect("a folder for temporary files");
         let said = run(&["estimate", path.to_str().expect("UTF-8"), "--cluster", "h100"]);

@@ -74,7 +74,7 @@ fn what_cannot_be_shown_is_told() {
         (&["pipeline", &primus, "--replica", "2"], "there is no replica 2"),
         (&["pipeline", &primus, "--what-if", "stag=3"], "did you mean `stage`?"),
         (&["pipeline", &primus, "--what-if", "kind=forwrd"], "did you mean `forward`?"),
-        (&["pipeline", &primus, "--what-if", "stage=44"], "there are no such passes: stage 44"),
+        (&["pipeline", &primus, "--what-if", "stage=44"], "no such passes: stage 44"),
         (&["pipeline", &flat], "all ranks are on one pipeline stage"),
     ] {
         let said = run(arguments);

@@ -170,7 +170,7 @@ fn traces_of_another_run_are_doubted() {
     let mixed = run(&["compare", TRACES, CURRENT]);
     assert_eq!(mixed.code, 2, "{}", mixed.stdout);
     let hint = mixed.stderr.lines().find(|line| line.starts_with("hint:")).expect("a hint").to_owned();
-    assert!(hint.contains("give one of them in its place"), "{hint}");
+    assert!(hint.contains("pass one of them instead, as in"), "{hint}");
     let named = hint.split('`').nth(1).expect("a path").trim_matches('\'');
     let works = run(&["compare", named, CURRENT]);
     assert_eq!(works.code, 0, "{named}: {}", works.stderr);

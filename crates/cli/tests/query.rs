@@ -48,12 +48,12 @@ fn every_voice_says_it_and_a_limit_is_told() {
 #[test]
 fn mistakes_are_told() {
     for (arguments, told) in [
-        (vec!["query", "SELECT nam FROM gpu", MEGATRON], "there is no column `nam`"),
+        (vec!["query", "SELECT nam FROM gpu", MEGATRON], "unknown column `nam`"),
         (vec!["query", "SELECT 1 FROM gpu", "no-such-file.json"], "file not found"),
         (vec!["query", "DELETE FROM gpu", MEGATRON], "can only be read"),
         (vec!["query", "SELECT 1"], "PATH"),
         (vec!["save", MEGATRON, "-o", "run.zip"], "does not end with `.railwright`"),
-        (vec!["export-perfetto", MEGATRON, "-o", "run.zip"], "no form of trace"),
+        (vec!["export-perfetto", MEGATRON, "-o", "run.zip"], "unknown trace format for the name"),
         (
             vec![
                 "export-perfetto",
@@ -61,7 +61,7 @@ fn mistakes_are_told() {
                 "-o",
                 "x.json",
             ],
-            "tables of passes",
+            "tables of pipeline passes",
         ),
     ] {
         let ended = run(&arguments);
@@ -105,5 +105,5 @@ fn the_tables_of_a_path_are_those_that_have_rows() {
     assert!(all["tables"][0].get("rows").is_none());
     let missing = run(&["query", "--schema", "no-such-folder"]);
     assert_eq!(missing.code, 2);
-    assert!(missing.stderr.contains("no such file"), "{}", missing.stderr);
+    assert!(missing.stderr.contains("file not found"), "{}", missing.stderr);
 }

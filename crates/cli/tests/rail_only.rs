@@ -42,5 +42,5 @@ fn figures_are_drawn_into_a_new_folder() {
     std::fs::remove_dir_all(folder).expect("gone");
     let ran = run(&["network", "rail-only", "--figures", "/dev/null/figures"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("cannot make the folder"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot create the folder"), "{}", ran.stderr);
 }

@@ -322,7 +322,8 @@ fn validate_judges_the_choice_within_sweeps() {
     assert!(answer["met"].is_boolean());
     let table = run(&["validate", "sweep.csv", "--regret"]);
     assert!(
-        table.stdout.contains("what the pick loses") && table.stdout.contains("aim: median"),
+        table.stdout.contains("regret of the predicted choice, by source")
+            && table.stdout.contains("aim: median"),
         "{}",
         table.stdout
     );

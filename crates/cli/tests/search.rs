@@ -53,7 +53,7 @@ fn a_ranking_names_the_best_and_what_ties_with_it() {
         assert!(said.stdout.contains(part), "`{part}` is missing in\n{}", said.stdout);
     }
     assert!(!said.stdout.contains("a second"), "speed differs from run to run");
-    assert!(said.stderr.contains(" evaluated of a space of "), "{}", said.stderr);
+    assert!(said.stderr.contains("layouts evaluated in"), "{}", said.stderr);
     for columns in ["160", "100", "72", "50"] {
         let output = program(&small(&[])).env("COLUMNS", columns).output().expect("starts");
         let width: usize = columns.parse().expect("a number");

@@ -269,7 +269,7 @@ fn what_is_wrong_is_told_as_at_the_terminal() {
         ("estimat", json!({}), 404, "`estimate`"),
         ("network", json!({}), 404, "rail-only"),
         ("network/designs", json!({}), 404, "`design`"),
-        ("estimate/x", json!({}), 404, "no question"),
+        ("estimate/x", json!({}), 404, "unknown command"),
         ("estimate", json!({ "model": "llama-3.1-9b", "cluster": "dgx-h100" }), 422, "llama-3.1-8b"),
         ("estimate", json!({ "modle": "llama-3.1-8b" }), 422, "`model`"),
         (
@@ -290,7 +290,12 @@ fn what_is_wrong_is_told_as_at_the_terminal() {
             422,
             "whole number",
         ),
-        ("estimate", json!({ "model": { "name": "llama" } }), 422, "expected a text"),
+        (
+            "estimate",
+            json!({ "model": { "name": "llama" } }),
+            422,
+            "expected a string, a number, or a list of these",
+        ),
         ("estimate", json!({ "model": "llama-3.1-8b", "tp": 2, "tensor-parallel": 4 }), 422, "twice"),
         ("estimate", json!({ "model": "llama-3.1-8b", "fsdp": "yes" }), 422, "true or false"),
         ("memory", json!({ "model": "llama-3.1-8b", "by": "colour" }), 422, "invalid value 'colour'"),

@@ -54,7 +54,7 @@ fn nothing_is_written_and_nothing_of_the_terminal_is_set() {
     ] {
         let heard = server.ask(command, &arguments);
         assert_eq!(heard.status, 422, "{command} {arguments}: {}", heard.text);
-        assert!(heard.problems().contains("nothing is written"), "{command}: {}", heard.text);
+        assert!(heard.problems().contains("the server writes no files"), "{command}: {}", heard.text);
         assert!(!target.exists(), "{command} wrote");
     }
     for command in ["save", "export-perfetto", "perfetto", "init", "serve", "completions", "man", "help"] {

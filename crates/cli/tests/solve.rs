@@ -112,7 +112,11 @@ fn balance_spreads_by_itself_and_memory_is_that_of_an_estimate() {
 fn balance_says_its_recompute_and_what_it_cannot_prove() {
     let chosen = run(&with("balance", &LARGE, &["--with-recompute"]));
     assert_eq!(chosen.code, 0, "{}", chosen.stderr);
-    for words in ["not expressible:", "recompute that differs from stage to stage", "which does not fit)"] {
+    for words in [
+        "not expressible:",
+        "recompute that differs by stage: set the recompute_* fields of the TransformerConfig of each stage",
+        "which does not fit)",
+    ] {
         assert!(chosen.stdout.contains(words), "`{words}` is missing in\n{}", chosen.stdout);
     }
     let both = ["llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--tp", "1", "--pp", "4"];

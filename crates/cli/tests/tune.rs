@@ -84,7 +84,9 @@ fn a_log_is_not_edited_and_its_measurement_refines_the_ranking() {
         let time = layout["step_time"].as_f64().expect("a time") * factor;
         assert!((expected["seconds"].as_f64().expect("a time") / time - 1.0).abs() < 1e-9);
         assert!(expected["low"].as_f64() < expected["high"].as_f64());
-        assert!(layout["refused"]["reason"].as_str().is_some_and(|reason| reason.contains("a log records")));
+        assert!(layout["refused"]["reason"].as_str().is_some_and(|reason| {
+            reason.contains("a log does not start a run: change the script of the run")
+        }));
     }
     let refused = run(&["tune", &log, "--cluster", "dgx-h100", "--diff", "--quiet"]);
     assert_eq!(refused.code, 2);

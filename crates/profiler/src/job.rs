@@ -356,7 +356,7 @@ mod tests {
         job.leave_out_blind();
         assert_eq!((job.members.len(), job.world_size, job.missing(9)), (1, 3, vec![1, 2]));
         let told: Vec<&str> = job.warnings.iter().map(|w| w.message.as_str()).collect();
-        assert!(told[0].contains("breaks off") && told[0].contains("rank 1"), "{told:?}");
+        assert!(told[0].contains("truncated") && told[0].contains("rank 1"), "{told:?}");
         assert_eq!(told.len(), 2);
         // Where no rank has a device, the hosts compute.
         let mut cpus = Job::new(vec![host("a", 0), host("b", 1)]);
@@ -412,11 +412,11 @@ mod tests {
         };
         let one = told(vec![export.clone()]);
         assert!(one[0].starts_with("ranges.sqlite holds no kernels, only NVTX ranges: "), "{one:?}");
-        assert!(one[0].ends_with("record it with `nsys profile --trace=cuda,nvtx`"), "{one:?}");
+        assert!(one[0].ends_with("record them with `nsys profile --trace=cuda,nvtx`"), "{one:?}");
         let mut second = export.clone();
         second.identity.rank = Some(1);
         assert!(
-            told(vec![export.clone(), second])[0].starts_with("ranges.sqlite and 1 more hold no kernels")
+            told(vec![export.clone(), second])[0].starts_with("ranges.sqlite and 1 more contain no kernels")
         );
         // Copies are seen, kernels still are not; with one kernel nothing is missing.
         export.gpu.push(GpuActivity { end: 5, name, kind: GpuKind::Copy, ..GpuActivity::default() });

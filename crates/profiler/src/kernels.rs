@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(both.family("My_gemm"), Routing);
         assert_eq!(both.family("not_my_gemm"), MatrixProduct);
         let problem = KernelTable::parse("[[row]]\nfamily = \"atention\"\npatterns = [\"x\"]").unwrap_err();
-        assert_eq!(problem.message, "`atention` is no family of operators");
+        assert_eq!(problem.message, "`atention` is not an operator family");
         assert_eq!(problem.hint.as_deref(), Some("did you mean `attention`?"));
         assert!(KernelTable::parse("[[row]]\nfamily = \"norm\"\npatterns = [\"^*$\"]").is_err());
         assert_eq!(KernelTable::parse("[[row]]\nfamily = ").unwrap_err().place.unwrap().line, Some(2));

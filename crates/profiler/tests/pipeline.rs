@@ -126,7 +126,7 @@ fn what_depends_on_a_stage_that_was_not_recorded_has_no_price() {
     assert_eq!(primus(None).extent(), "8 stages");
     let told = |id: &str| part.verdicts.iter().find(|v| v.id == id);
     let stalls = told("pipeline-stalls").expect("stalls are there all the same");
-    assert!(stalls.cost == 0 && stalls.message.contains("cost is not known"), "{stalls:?}");
+    assert!(stalls.cost == 0 && stalls.message.contains("their cost is unknown"), "{stalls:?}");
     for id in ["pipeline-messages", "pipeline-no-straggler"] {
         assert_eq!(told(id), None);
     }

@@ -107,7 +107,7 @@ fn oversized_questions_are_refused_declared_or_not() {
     let server = Running::with(small());
     let long = format!("{{\"arguments\": {{\"a\": \"{}\"}}}}", "x".repeat(1 << 16));
     let declared = server.post("/api/v1/echo", &long);
-    assert_eq!((declared.status, declared.problem().as_str()), (413, "a question has at most 65536 bytes"));
+    assert_eq!((declared.status, declared.problem().as_str()), (413, "a request has at most 65536 bytes"));
     let head = server.head("POST", "/api/v1/echo");
     let chunk = format!("1000\r\n{}\r\n", "x".repeat(0x1000));
     let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n{}", chunk.repeat(40));

@@ -27,7 +27,13 @@ fn without_the_token_there_is_nothing() {
     ] {
         let answer = server.raw(format!("GET {path} HTTP/1.1\r\n{host}\r\n").as_bytes());
         assert_eq!(answer.status, 404, "{path}");
-        assert!(answer.text().starts_with("nothing is here"), "{path}: {}", answer.text());
+        assert!(
+            answer.text().starts_with(
+                "not found: use the URL that `railwright serve` printed, which begins with a token"
+            ),
+            "{path}: {}",
+            answer.text()
+        );
     }
     if upper != server.token {
         let answer = server.raw(format!("GET /{upper}/ HTTP/1.1\r\n{host}\r\n").as_bytes());

@@ -268,8 +268,8 @@ fn text_that_is_no_config_is_named() {
         ("  \n\t", "empty"),
         (include_str!("fixtures/config/page.html"), "web page"),
         (include_str!("fixtures/config/deepspeed.json"), "DeepSpeed"),
-        ("[1, 2]", "holds one object"),
-        ("42", "holds one object"),
+        ("[1, 2]", "a config.json contains one object, but this text is another JSON value"),
+        ("42", "a config.json contains one object, but this text is another JSON value"),
         ("{}", "`model_type` is missing"),
         (r#"{"model_type": 3}"#, "expected a string, found the number 3"),
         (r#"{"model_type": "llama", "text_config": 7}"#, "expected an object, found the number 7"),
@@ -289,7 +289,7 @@ fn a_cut_file_is_told_with_line_and_column() {
     let problem =
         from_hugging_face(include_str!("fixtures/config/truncated.json"), "x").expect_err("a problem");
     let place = problem.place.clone().expect("a place");
-    assert!(problem.message.contains("cut short"), "{problem}");
+    assert!(problem.message.contains("truncated"), "{problem}");
     assert_eq!((place.line, place.text.as_deref()), (Some(4), Some("  \"num_hidden_la")));
 }
 

@@ -147,7 +147,9 @@ fn overlap_and_broken_references_are_told() {
     let told: Vec<String> = step.validate().into_iter().map(|p| p.message).collect();
     assert_eq!(told.len(), 3, "{told:?}");
     assert!(told[0].contains("starts before the previous one ends"));
-    assert!(told[1].contains("does not exist") && told[2].contains("for which it waits"));
+    assert!(
+        told[1].contains("does not exist") && told[2].contains("starts before the end of its dependency")
+    );
 }
 
 #[test]

@@ -92,7 +92,7 @@ mod tests {
         let field = parquet::Field { name: "loss", values: parquet::Values::Sizes(&[1, 2]) };
         let bytes = parquet::write(&[field]).expect("a table");
         let problem = ParquetTable.read("x", &bytes, Keep::default()).expect_err("unknown");
-        assert_eq!(problem.to_string(), "x: no table with the columns `loss` is known");
+        assert_eq!(problem.to_string(), "x: unknown table with the columns `loss`");
     }
 
     /// Any byte may be wrong: the answer is a recording or a problem, never more.

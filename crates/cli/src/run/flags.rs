@@ -104,8 +104,8 @@ mod tests {
             ),
             ("use 2, or context_kind = \"ring\"", "use 2, or --context-kind ring"),
             (
-                "use data_parallel 4, or leave it out; or set cluster.devices to 4",
-                "use --data-parallel 4, or leave it out; or pass --devices 4",
+                "use data_parallel 4, or omit it; or set cluster.devices to 4",
+                "use --data-parallel 4, or omit it; or pass --devices 4",
             ),
             (
                 "`plan.global_batch` and `plan.micro_batches` both",

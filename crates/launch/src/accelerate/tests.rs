@@ -160,11 +160,10 @@ fn contradictions_are_refused_where_they_stand() {
     for (text, expected) in [
         (
             MESH.replace("dp_shard_size: 2", "dp_shard_size: 3"),
-            "f:21:37 `parallelism_config.parallelism_config_dp_shard_size`: replicas 2 x shards 3 x tensor 2 x context 2 x sequence 1 \
-             make 24 ranks, but `num_processes` is 16",
+            "f:21:37 `parallelism_config.parallelism_config_dp_shard_size`: replicas 2 x shards 3 x tensor 2 x context 2 x sequence 1 = 24 ranks, but `num_processes` is 16",
         ),
         (MESH.replace("fsdp_version: 2", "fsdp_version: 3"), "expected 1 or 2, found 3"),
-        (MESH.replace("type: FSDP", "type: FSPD"), "f:3:19 `distributed_type`: there is no kind `FSPD`"),
+        (MESH.replace("type: FSDP", "type: FSPD"), "f:3:19 `distributed_type`: unknown kind `FSPD`"),
         (HYBRID.replace("HYBRID_SHARD", "SHARD"), "found `SHARD`"),
         (
             HYBRID.replace("num_machines: 4", "num_machines: 5"),

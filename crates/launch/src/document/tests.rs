@@ -87,7 +87,7 @@ fn bombs_are_refused() {
     refused(yaml(&"[".repeat(10_000), "f"));
     refused(yaml(&format!("a: {}{}", "{b: ".repeat(200), "}".repeat(200)), "f"));
     assert!(refused(json(&"[".repeat(100_000), "f")).contains("levels"));
-    assert!(refused(json(&format!("[{}1]", "1,".repeat(60_000)), "f")).contains("more values"));
+    assert!(refused(json(&format!("[{}1]", "1,".repeat(60_000)), "f")).contains("too many values"));
     refused(yaml(&"a".repeat(LONGEST + 1), "f"));
 }
 
@@ -133,7 +133,7 @@ fn interpolation_stays_inside_the_file() {
             "4 d: leads out of this file",
             "5 e: refers to itself",
             "6 f: refers to itself",
-            "7 g: there is no `no.such` in this file",
+            "7 g: `no.such` is not in this file",
             "8 h: `add` takes whole numbers, found x",
             "9 i: `${` is not closed"
         ]

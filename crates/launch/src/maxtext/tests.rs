@@ -119,7 +119,7 @@ fn what_the_base_file_says_holds() {
         assert_eq!(value(&launch, key), expected, "{key}");
     }
     let whole = read("per_device_batch_size: 0.25\nici_tensor_parallelism: 2\nmax_target_length: 4096\n");
-    assert!(told(&whole, RemarkKind::Unresolved).iter().any(|said| said.contains("no whole number")));
+    assert!(told(&whole, RemarkKind::Unresolved).iter().any(|said| said.contains("do not divide into")));
 }
 
 #[test]

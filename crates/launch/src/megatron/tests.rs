@@ -117,7 +117,7 @@ fn a_script_with_arrays_strings_and_conditions() {
     );
     assert_eq!(
         told(RemarkKind::Unresolved),
-        ["Some(110) ${EXTRA_ARGS} `${EXTRA_ARGS}` has no value in this file; flags in it are not seen",]
+        ["Some(110) ${EXTRA_ARGS} `${EXTRA_ARGS}` has no value in this file; its flags are unknown",]
     );
 }
 
@@ -327,16 +327,18 @@ fn a_tokenizer_without_a_file_adds_a_token() {
 fn the_header_names_what_is_yours_to_add() {
     let header = |settings: &[&str]| {
         let (text, _) = written(settings);
-        text.lines().find(|line| line.contains("Not carried over")).map(str::to_owned).expect("a header")
+        text.lines()
+            .find(|line| line.contains("# Not written, add if needed"))
+            .map(str::to_owned)
+            .expect("a header")
     };
     assert_eq!(
         header(&["model.name=mixtral-8x7b", "plan.precision.preset=fp8"]),
-        "# Not carried over, and yours to add: norm epsilon, rotary base, rope scaling, router score function, router load \
-         balancing."
+        "# Not written, add if needed: norm epsilon, rotary base, rope scaling, router score function, router load balancing."
     );
     assert_eq!(
         header(&["model.name=gpt3-175b", "plan.precision.preset=bf16", "plan.sequence_length=2048"]),
-        "# Not carried over, and yours to add: norm epsilon."
+        "# Not written, add if needed: norm epsilon."
     );
 }
 
@@ -508,7 +510,9 @@ fn only_iterations_of_the_arguments_that_count_are_compared() {
     // A start that reports nothing: nothing to compare with.
     let none = log(&[&first, &start(2, "a", 6, &[])]);
     assert_eq!(none.measured, None);
-    assert!(none.remarks_of(RemarkKind::Assumed).any(|r| r.message.contains("nothing is compared")));
+    assert!(none.remarks_of(RemarkKind::Assumed).any(|r| r.message.contains(
+        "no iterations after the last start, and earlier starts had other arguments: no comparison"
+    )));
 }
 
 #[test]

@@ -61,8 +61,7 @@ fn nemo_is_read() {
     assert_eq!(
         told(&launch, RemarkKind::Conflict),
         [
-            "model.num_query_groups = 16: 16 key-value heads, but llama-3.1-405b, which has the same layers, width and heads, has \
-          8: one of the two is wrong; the file's hold"
+            "model.num_query_groups = 16: 16 key-value heads, but llama-3.1-405b, with the same layers, width and heads, has 8: one of the two is wrong; those of the file are used"
         ]
     );
     assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
@@ -158,7 +157,7 @@ fn what_leads_out_of_the_file_is_told() {
             .contains("model.micro_batch_size: ${oc.env:MBS}: cannot be resolved, so it is open: leads out")),
         "{open:?}"
     );
-    assert!(open.iter().any(|o| o.contains("there is no `model.no_such` in this file")), "{open:?}");
+    assert!(open.iter().any(|o| o.contains("`model.no_such` is not in this file")), "{open:?}");
     assert_eq!(value(&launch, "plan.micro_batch"), "open");
 }
 
@@ -300,7 +299,13 @@ fn other_adapters_are_listed() {
     assert_eq!(value(&plain, "plan.lora_targets"), "[\"linear_qkv\"]");
     assert!(!listed(&plain, "as LoRA"));
     let dora = with("  _target_: megatron.bridge.peft.dora.DoRA\n  exclude_modules: [linear_fc1]\n");
-    assert!(listed(&dora, "is estimated as LoRA") && listed(&dora, "modules without adapters"));
+    assert!(
+        listed(&dora, "is estimated as LoRA")
+            && listed(
+                &dora,
+                "excluded modules are not supported: adapters are counted on all targets, an upper bound"
+            )
+    );
     let canonical = with("  _target_: megatron.bridge.peft.canonical_lora.CanonicalLoRA\n");
     assert!(!value(&canonical, "plan.lora_targets").contains("linear_qkv"));
     let two = |scheme: &str| {

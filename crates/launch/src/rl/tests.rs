@@ -56,7 +56,10 @@ fn verl_with_megatron_is_read() {
     // 7,615,616,512 parameters in two bytes on two GPUs.
     assert!(told.contains("weights take 7.09 GiB"), "{told}");
     assert!(told.contains("pipeline_model_parallel_size=${PP}: has no value in this file"), "{told}");
-    assert!(told.contains("a step is one update of the actor"), "{told}");
+    assert!(
+        told.contains("a step is one actor update: generation, rewards and log-probabilities are excluded"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -104,7 +107,10 @@ fn what_is_open_is_asked_for() {
     let nemo = "defaults: ../../dpo.yaml\npolicy:\n  model_name: meta-llama/Llama-3.1-8B\n  train_global_batch_size: 256\n  train_micro_batch_size: 1\n  \
                 max_total_sequence_length: 8192\n  dtensor_cfg:\n    tensor_parallel_size: 4\ncluster:\n  gpus_per_node: 8\n  num_nodes: 4\n";
     let launch = check(nemo, &[("plan.tensor_parallel", "4"), ("plan.sharding", "\"fsdp\"")]);
-    assert!(told(&launch).contains("taken to be in use"));
+    assert!(
+        told(&launch)
+            .contains("NeMo-RL's examples enable `dtensor_cfg` by default: it is assumed to be in use")
+    );
     let both = check(
         &nemo.replace("cluster:", "  megatron_cfg:\n    tensor_model_parallel_size: 2\ncluster:"),
         &[("plan.tensor_parallel", "open")],

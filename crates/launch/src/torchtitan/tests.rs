@@ -120,13 +120,11 @@ fn contradictions_are_refused_where_they_stand() {
     for (lines, expected) in [
         (
             "local_batch_size = 4\nglobal_batch_size = 30\n[parallelism]\ndata_parallel_shard_degree = 8\n",
-            "f:7:21 `training.global_batch_size`: a step of 30 sequences is no multiple of 4 sequences on each of 8 \
-             data-parallel ranks",
+            "f:7:21 `training.global_batch_size`: a global batch of 30 sequences is not a multiple of 4 sequences on 8 data-parallel ranks",
         ),
         (
             "[parallelism]\ndata_parallel_shard_degree = 8\nexpert_parallel_degree = 3\n",
-            "f:8:26 `parallelism.expert_parallel_degree`: experts borrow their ranks: shards 8 x context 1 x tensor 1 = 8 is \
-             no multiple of 3",
+            "f:8:26 `parallelism.expert_parallel_degree`: expert groups use the ranks of other dimensions: shards 8 x context 1 x tensor 1 = 8 is not a multiple of 3",
         ),
         (
             "[parallelism]\ndata_parallel_shard_degree = 0\n",
@@ -134,12 +132,11 @@ fn contradictions_are_refused_where_they_stand() {
         ),
         (
             "[parallelism]\npipeline_parallel_degree = 4\npipeline_parallel_schedule = \"1F2B\"\n",
-            "f:8:30 `parallelism.pipeline_parallel_schedule`: there is no schedule `1F2B`",
+            "f:8:30 `parallelism.pipeline_parallel_schedule`: unknown schedule `1F2B`",
         ),
         (
             "[parallelism]\npipeline_parallel_degree = 4\npipeline_parallel_layers_per_stage = 5\n",
-            "f:8:38 `parallelism.pipeline_parallel_layers_per_stage`: 32 layers, and 2 for embedding and head, make 7 stages \
-             for 4 pipeline ranks",
+            "f:8:38 `parallelism.pipeline_parallel_layers_per_stage`: 32 layers, plus 2 for embedding and head, result in 7 stages for 4 pipeline ranks",
         ),
         (
             "[parallelism]\ntensor_parallel_degree = \"x\"\n",
@@ -257,7 +254,9 @@ fn what_is_not_known_or_not_done_is_said() {
     );
     assert!(unresolved.iter().any(|said| said.contains("--sharding hsdp:8")), "{unresolved:?}");
     assert!(told(&launch, RemarkKind::Unknown).contains(&"nonsense.a = 1: unknown, ignored".to_owned()));
-    assert!(told(&launch, RemarkKind::Conflict)[0].contains("compiled layers only"));
+    assert!(told(&launch, RemarkKind::Conflict)[0].contains(
+        "has an effect only on compiled layers, but `compile.enable` is off: estimated without it"
+    ));
     assert!(told(&launch, RemarkKind::NotModelled)[0].contains("plain all-to-all"));
     let ignored = told(&launch, RemarkKind::Ignored);
     assert_eq!(ignored.iter().filter(|said| said.starts_with("checkpoint")).count(), 1, "{ignored:?}");

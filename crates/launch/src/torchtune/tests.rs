@@ -56,7 +56,10 @@ fn adapters_on_one_device_are_read() {
     );
     assert_eq!(remarks(&launch, RemarkKind::Unknown), "");
     assert_eq!(remarks(&launch, RemarkKind::Unresolved), "");
-    assert!(remarks(&launch, RemarkKind::Assumed).contains("1 device is taken"));
+    assert!(
+        remarks(&launch, RemarkKind::Assumed)
+            .contains("a comment mentions the recipe for one device: 1 device is assumed")
+    );
     let origin = launch.origins.iter().find(|o| o.key == "plan.lora_rank").expect("an origin");
     assert_eq!((origin.said.as_str(), origin.line), ("model.lora_rank = 64", Some(9)));
 }
@@ -84,7 +87,7 @@ fn full_fine_tuning_on_a_mesh_is_read() {
     let open = remarks(&launch, RemarkKind::Unresolved);
     assert!(open.contains("the number of devices is open"), "{open}");
     let left_out = remarks(&launch, RemarkKind::NotModelled);
-    for expected in ["custom_sharded_layers", "in one piece", "optimizer_in_bwd"] {
+    for expected in ["custom_sharded_layers", "without chunks", "optimizer_in_bwd"] {
         assert!(left_out.contains(expected), "{expected}: {left_out}");
     }
     let mesh = FULL
@@ -200,8 +203,8 @@ fn references_and_unknown_models_are_open_without_defaults() {
     assert_ne!(text, LORA);
     let launch = launch(&text);
     let open = |key: &str| launch.open.iter().find(|open| open.key == key).map(|open| open.why.as_str());
-    assert_eq!(open("plan.lora_rank"), Some("there is no `rank` in this file"));
-    assert_eq!(open("model.name"), Some("the catalogue has no model `x_9b`"));
+    assert_eq!(open("plan.lora_rank"), Some("`rank` is not in this file"));
+    assert_eq!(open("model.name"), Some("`x_9b` is not in the catalogue"));
     assert!(launch.origins.iter().all(|origin| origin.key != "plan.lora_rank"), "{:?}", launch.origins);
     assert!(!launch.says_model());
 }

@@ -228,7 +228,7 @@ fn names_and_older_keys_are_told_apart() {
     let instruct = "model_name_or_path: meta-llama/Llama-3.1-8B\nuse_slow_tokenizer: true\nmax_seq_length: 4096\n\
                     per_device_train_batch_size: 1\ngradient_accumulation_steps: 2\nwith_tracking: true\n";
     let launch = check(instruct, &[("plan.recompute", "open")]);
-    assert!(told(&launch, RemarkKind::Unresolved).contains("what is recomputed"));
+    assert!(told(&launch, RemarkKind::Unresolved).contains("recompute (`--recompute"));
 }
 
 #[test]

@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(prices.at(Item::Nic, BytesPerSecond::from_gbit(400.0)).expect("own").dollars.get(), 1.0);
         assert_eq!(prices.device("h100-sxm5-80gb").expect("own").dollars.get(), 2.0);
         let at_300 = prices.at(Item::SwitchPort, BytesPerSecond::from_gbit(300.0)).expect_err("not sold");
-        assert_eq!(at_300.message, "there is no price of a switch port of 300 Gbit/s");
+        assert_eq!(at_300.message, "no price for a switch port of 300 Gbit/s");
         assert!(
             at_300.hint.expect("a hint").starts_with(
                 "known are 10, 25, 40, 100, 200, 400, 800 Gbit/s; write `switch-port,300,<usd>`"
@@ -334,8 +334,8 @@ mod tests {
     #[test]
     fn mistakes_are_told_with_their_line() {
         let said = |text: &str| Prices::parse(text, "own.csv").expect_err("wrong").to_string();
-        assert_eq!(said("item,part,usd\nnic,400,1\nnik,400,2\n"), "own.csv:3:1: there is no item `nik`");
-        assert_eq!(said("item,part,price\n"), "own.csv:1:1: there is no column `price`");
+        assert_eq!(said("item,part,usd\nnic,400,1\nnik,400,2\n"), "own.csv:3:1: unknown item `nik`");
+        assert_eq!(said("item,part,price\n"), "own.csv:1:1: unknown column `price`");
         assert_eq!(said("item,part\n"), "own.csv: the column `usd` is missing");
         assert_eq!(
             said("item,part,usd\nnic,fast,1\n"),

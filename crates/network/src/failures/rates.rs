@@ -279,10 +279,10 @@ mod tests {
         let said = |text: &str| {
             Rates::catalogue().expect("well formed").overlay(text, "own.csv").expect_err("wrong")
         };
-        assert_eq!(said("part,fit\nlead,3\n").to_string(), "own.csv:2:1: there is no part `lead`");
+        assert_eq!(said("part,fit\nlead,3\n").to_string(), "own.csv:2:1: unknown part `lead`");
         assert_eq!(said("part,fit\nlead,3\n").hint.as_deref(), Some("did you mean `leaf`?"));
         for (text, message) in [
-            ("part,rate\n", "own.csv: there is no column `rate`"),
+            ("part,rate\n", "own.csv: unknown column `rate`"),
             ("fit\n3\n", "own.csv: the column `part` is missing"),
             (
                 "part,fit\nnic,nan\n",

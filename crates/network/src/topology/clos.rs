@@ -486,7 +486,10 @@ mod tests {
     #[test]
     fn too_many_endpoints_are_told_with_what_would_do() {
         let problem = Clos::new(&request(1, 131_072, 64)).expect_err("too many");
-        assert_eq!(problem.message, "131072 endpoints are more than 3 tiers of 64-port switches join: 65536");
-        assert!(problem.hint.expect("a hint").starts_with("design.radix = 128 would do"));
+        assert_eq!(
+            problem.message,
+            "131072 endpoints exceed the 65536 that 3 tiers of 64-port switches connect"
+        );
+        assert!(problem.hint.expect("a hint").starts_with("design.radix = 128 is sufficient"));
     }
 }

@@ -271,7 +271,7 @@ mod tests {
         let problem = Dragonfly::new(&request(262_657, 64)).expect_err("514 groups");
         assert_eq!(
             problem.message,
-            "514 groups of 512 endpoints are more than their 512 global ports join: 513, or 262656 endpoints"
+            "514 groups of 512 endpoints exceed what 512 global ports connect: 513 groups, or 262656 endpoints"
         );
         let wide = GroupRequest { hosts: Some(40), ..request(1024, 64) };
         assert_eq!(

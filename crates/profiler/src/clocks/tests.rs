@@ -122,7 +122,7 @@ fn agreement_is_not_said_of_clocks_that_causality_denies() {
     let (said, doubt) = of(vec![clock(0, 0, None), clock(1, 9_000, None), clock(2, 56_500, Some(20_000))]);
     assert_eq!(
         said,
-        "clocks agree within 9.00 us but for rank 2, whose clock is not in keeping with causality: times are as recorded"
+        "clocks agree within 9.00 us, except on rank 2, whose clock is inconsistent with causality: times are as recorded"
     );
     assert!(doubt.is_some_and(|told| told.starts_with("no clock of rank 2 is in keeping")));
     let (said, doubt) =

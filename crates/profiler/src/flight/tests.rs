@@ -174,7 +174,7 @@ fn a_cut_dump_of_the_rank_that_never_came_blames_no_one_else() {
         assert_eq!((verdict.damaged.len(), verdict.damaged[0].rank), (1, 3));
         let told = &verdict.warnings.iter().find(|w| w.id == "trace-damaged").expect("told").message;
         assert!(
-            told.contains("entries were read") && told.contains("at byte") && told.contains("breaks off"),
+            told.contains("entries were read") && told.contains("at byte") && told.contains("truncated"),
             "{told}"
         );
     }
@@ -272,9 +272,9 @@ fn a_stream_that_breaks_off_gives_what_came_before() {
 #[test]
 fn what_is_no_dump_is_refused_with_the_place_of_the_damage() {
     let refused = |bytes: &[u8]| read("rank_0", bytes).expect_err("no dump").message;
-    assert!(refused(b"{\"entries\": ").contains("no `entries`"), "{}", refused(b"{\"entries\": "));
+    assert!(refused(b"{\"entries\": ").contains("`entries` is missing"), "{}", refused(b"{\"entries\": "));
     assert!(refused(b"\x80\x02}q\x00(X\x01\x00\x00\x00aK\x01X").contains("at byte"));
-    assert!(refused(b"{}").contains("no `entries`"));
+    assert!(refused(b"{}").contains("`entries` is missing"));
 }
 
 #[test]

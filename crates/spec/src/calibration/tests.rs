@@ -109,7 +109,7 @@ fn mistakes_are_told_where_they_are() {
     assert!(
         bad("[1000000000.0, 0.5]", "[1e13, 0.5]").ends_with("points are not in increasing order of work")
     );
-    assert!(bad("ranks = 8", "ranks = 1").contains("a law needs 2 ranks or more"));
+    assert!(bad("ranks = 8", "ranks = 1").contains("a link model needs at least 2 ranks, times from 0 to 1 s and a bandwidth above 0 and up to 100,000 GB/s"));
     assert!(bad("bandwidth_gb = 480.0", "bandwith_gb = 480.0").starts_with("c.toml:"));
 }
 

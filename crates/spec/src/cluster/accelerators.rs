@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn an_unknown_name_is_refused_with_the_nearest() {
         let problem = accelerator_by_name("H1000").expect_err("unknown");
-        assert_eq!(problem.message, "no accelerator is called `H1000`");
+        assert_eq!(problem.message, "unknown accelerator `H1000`");
         assert!(problem.hint.as_deref().is_some_and(|h| h.contains("`H100`")), "{:?}", problem.hint);
         assert!(accelerator_by_name("").is_err());
         assert!(accelerator_by_name(&"x".repeat(100_000)).expect_err("long").message.len() < 200);

@@ -127,7 +127,7 @@ mod tests {
         let (bare, preset) = (by_name("h100", 64).expect("known"), by_name("dgx-h100", 64).expect("known"));
         assert_eq!((bare.name.as_str(), bare.host), ("h100-sxm5-80gb", preset.host));
         let problem = by_name("dgx-h10", 8).expect_err("typo");
-        assert_eq!(problem.message, "no cluster is called `dgx-h10`");
+        assert_eq!(problem.message, "unknown cluster `dgx-h10`");
         assert!(problem.hint.as_deref().is_some_and(|h| h.contains("`dgx-h100`")), "{:?}", problem.hint);
         assert!(by_name("dgx-h100", 0).is_err());
     }

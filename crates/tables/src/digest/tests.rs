@@ -66,7 +66,7 @@ fn hostile_values_are_refused() {
     });
     assert!(huge.contains("exabytes"), "{huge}");
     let group = forged(|made| made.trace.groups.clear());
-    assert!(group.contains("points at a group"), "{group}");
+    assert!(group.contains("refers to a missing group"), "{group}");
 }
 
 #[test]

@@ -219,14 +219,24 @@ fn a_file_on_disk_is_read_where_it_lies() {
 
 #[test]
 fn what_is_no_export_is_told() {
-    let wrong =
-        |bytes: &[u8]| NsightExport.read("x", bytes, Keep::default()).expect_err("not an export").to_string();
+    let wrong = |bytes: &[u8]| {
+        NsightExport
+            .read("x", bytes, Keep::default())
+            .expect_err("an SQLite database, but not an Nsight Systems export: its tables are missing")
+            .to_string()
+    };
     let other = Connection::open_in_memory().expect("SQLite");
     other.execute_batch("CREATE TABLE a(b); CREATE VIEW NVTX_EVENTS AS SELECT 1 AS start").expect("a table");
-    assert!(wrong(&other.serialize(MAIN_DB).expect("bytes")).contains("not an export of Nsight Systems"));
+    assert!(
+        wrong(&other.serialize(MAIN_DB).expect("bytes"))
+            .contains("an SQLite database, but not an Nsight Systems export: its tables are missing")
+    );
     let empty = Connection::open_in_memory().expect("SQLite");
     empty.execute_batch(RECENT).expect("the schema");
-    assert!(wrong(&empty.serialize(MAIN_DB).expect("bytes")).contains("holds no kernels"));
+    assert!(
+        wrong(&empty.serialize(MAIN_DB).expect("bytes"))
+            .contains("the export contains no kernels, runtime calls or NVTX ranges")
+    );
     let good = recent();
     for length in [0, 16, 50, 100, 4096, good.len() / 2] {
         assert!(wrong(&good[..length]).starts_with("x: "), "{length}");

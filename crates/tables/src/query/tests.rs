@@ -138,15 +138,15 @@ fn mistakes_are_told_with_what_was_meant() {
     let database = database();
     let wrong = |sql: &str| database.ask(sql, None).expect_err(sql);
     let problem = wrong("SELECT name,\n  durations_us FROM gpu");
-    assert_eq!(problem.to_string(), "query:2:3: there is no column `durations_us`");
+    assert_eq!(problem.to_string(), "query:2:3: unknown column `durations_us`");
     assert!(problem.hint.expect("a hint").starts_with("did you mean `duration_us`"));
     let problem = wrong("SELECT 1 FROM gpus");
-    assert_eq!(problem.to_string(), "query:1:15: there is no table `gpus`");
+    assert_eq!(problem.to_string(), "query:1:15: unknown table `gpus`");
     assert_eq!(problem.hint.as_deref(), Some("did you mean `gpu`?"));
     assert!(wrong("SELECT 1 FROM kernels").hint.expect("a hint").contains("`collectives`"));
     assert!(wrong("SELEC 1").to_string().starts_with("query:1:1: near \"SELEC\""));
     assert!(wrong("SELECT mode(id) FROM gpu").message.contains("no function `mode`"));
-    assert!(wrong("").message.contains("no question"));
+    assert!(wrong("").message.contains("the query is empty"));
     assert!(wrong("SELECT quantile(id, 7) FROM gpu").message.contains("from 0 to 1"));
 }
 

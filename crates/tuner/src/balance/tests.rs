@@ -92,7 +92,7 @@ fn one_stage_has_nothing_to_balance() {
     let (model, cluster, plan) =
         run("llama-3-8b", 32, 128_256, PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() }, 8);
     let problem = solve(&model, &cluster, &plan, &Options::default()).expect_err("one stage");
-    assert!(problem.message.contains("one stage only"), "{}", problem.message);
+    assert!(problem.message.contains("only one stage"), "{}", problem.message);
 }
 
 /// Llama 3 405B dropped one layer from each end (its paper, section 3.3.2); the solver finds the ends lighter, too.

@@ -200,7 +200,7 @@ fn a_domains_bandwidth_is_carried_and_what_is_not_is_refused() {
     for (said, key, words) in [
         (DesignSpec { domain_latency: microsecond, ..rails.clone() }, "design.domain_latency", "latencies"),
         (DesignSpec { link_latency: microsecond, ..rails.clone() }, "design.link_latency", "latencies"),
-        (torus, "design.kind", "a torus joins single devices"),
+        (torus, "design.kind", "a torus connects single devices, but the cluster has scale-up domains of"),
     ] {
         let problem = wiring(&cluster, &said, &[]).expect_err("it would be ignored");
         assert!(problem.message.contains(words), "{}", problem.message);

@@ -93,7 +93,7 @@ fn without_contention_the_step_is_the_closed_form() {
         let plan = &run.2;
         let simulation = simulated(run, &said(Kind::RailOptimized), &[], None);
         let at =
-            simulation.changes.iter().position(|c| c.what.starts_with("exchanges started")).expect("there");
+            simulation.changes.iter().position(|c| c.what.starts_with("communication starts")).expect("there");
         let free = &simulation.changes[at];
         let error = free.cost / simulation.closed_form;
         // Fused pairs start with their first input here, and with both there; where backward passes are split, gradients are ready in
@@ -131,7 +131,7 @@ fn sharded_gradients_cross_links_in_every_micro_batch() {
     let mut wrong = Vec::new();
     for run in &runs {
         let simulation = simulated(run, &said(Kind::RailOptimized), &[], None);
-        let at = simulation.changes.iter().find(|c| c.what.starts_with("exchanges started")).expect("there");
+        let at = simulation.changes.iter().find(|c| c.what.starts_with("communication starts")).expect("there");
         let machine = Machine::new(&run.1);
         let costing = Costing::new(&run.0, &run.1, &run.2, &machine).expect("known software");
         let evaluation = evaluate(&costing).expect("possible");
@@ -220,7 +220,7 @@ fn a_run_that_cannot_finish_says_so() {
     let spare = Background { load: 0.5, spare_only: true };
     let problem = simulate(&run.0, &run.1, &run.2, &Setting { wiring: &wiring, background: Some(spare) })
         .expect_err("full");
-    assert!(problem.message.contains("leaves no devices"), "{}", problem.message);
+    assert!(problem.message.contains("there are no unused devices for other jobs"), "{}", problem.message);
 }
 
 /// 405B on 32,768 devices has one flow per stage and kind of communication, on any fabric.

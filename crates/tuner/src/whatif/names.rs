@@ -207,7 +207,7 @@ mod tests {
             let problem = target(word).expect_err(word);
             format!("{}; {}", problem.message, problem.hint.unwrap_or_default())
         };
-        assert_eq!(told("name"), "`name` could be two keys; write `cluster.name` or `model.name`");
+        assert_eq!(told("name"), "`name` is ambiguous; write `cluster.name` or `model.name`");
         assert!(
             told("plan.mico_batch").contains("did you mean `plan.micro_batch`?"),
             "{}",

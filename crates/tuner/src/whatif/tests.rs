@@ -108,7 +108,11 @@ fn hardware_matters_where_it_is_used_and_nowhere_else() {
     let answer = what_if(FSDP, &["nic_gbps=100"]);
     let rehearsal = answer.whole().expect("one");
     assert_eq!(rehearsal.possible().expect("possible").difference.step_time.get(), 0.0);
-    assert!(rehearsal.notes[0].starts_with("no part of this step depends on it"), "{:?}", rehearsal.notes);
+    assert!(
+        rehearsal.notes[0].starts_with("no effect on this step: time and memory stay the same"),
+        "{:?}",
+        rehearsal.notes
+    );
     // Twice the peak halves the products' time and nothing else: a compute-bound run gets between 1.5 and 2 times as fast.
     let faster = share(FSDP, "bf16_tflops=x2");
     assert!((-0.5..-0.33).contains(&faster), "{faster}");
@@ -208,8 +212,16 @@ fn changes_that_make_no_sense_are_errors_all_at_once() {
 #[test]
 fn what_is_so_already_is_said() {
     let answer = what_if(DENSE, &["tp=8", "memory=x1", "price=9"]);
-    assert!(answer.alone[0].notes[0].starts_with("the run is so already"), "{:?}", answer.alone[0]);
-    assert!(answer.alone[1].notes[0].starts_with("the run is so already"), "{:?}", answer.alone[1]);
+    assert!(
+        answer.alone[0].notes[0].starts_with("the run already has this value: nothing changes"),
+        "{:?}",
+        answer.alone[0]
+    );
+    assert!(
+        answer.alone[1].notes[0].starts_with("the run already has this value: nothing changes"),
+        "{:?}",
+        answer.alone[1]
+    );
     assert!(answer.alone[2].notes[0].ends_with("only the price"), "{:?}", answer.alone[2]);
     let price = answer.alone[2].possible().expect("possible").difference.price_of_tokens;
     assert!(price.is_some_and(|share| share > 0.5), "{price:?}");

@@ -236,7 +236,7 @@ mod tests {
         assert!(message.contains("reduce scatter") && message.contains("65.5 kB"), "{message}");
         let other = with(law(4, 1e9));
         let message = told(&other, "calibration-collective-range").expect("four are not eight");
-        assert!(message.contains("among 8 ranks, and 4 were measured"), "{message}");
+        assert!(message.contains("over 8 ranks, while 4 were measured"), "{message}");
     }
 
     /// Two cards on a node's bus: each is a domain of its own, and what joins them is no network.

@@ -47,7 +47,7 @@ fn bad_tables_are_refused_with_line_and_reason() {
     let header = "source,destination,bytes,start,after\n";
     for (text, expected) in [
         ("", "flows.csv:1: the column `source` is missing"),
-        ("source,destination,bytes,strat\n", "flows.csv:1: there is no column `strat`"),
+        ("source,destination,bytes,strat\n", "flows.csv:1: unknown column `strat`"),
         ("source,bytes,bytes,start\n", "flows.csv:1: the column `bytes` occurs twice"),
         ("source,destination,start\n", "flows.csv:1: the column `bytes` is missing"),
         (&format!("{header}0,1,5,0\n"), "flows.csv:2: 4 cells in a line, but the header has 5"),

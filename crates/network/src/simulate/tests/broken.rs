@@ -158,10 +158,7 @@ fn who_is_cut_off_is_told() {
     };
     let clos = spec(Kind::Clos, 64, 8, 16);
     let told = problem(&clos, &["leaf:1"]);
-    assert_eq!(
-        told.message,
-        "without `leaf:1` 8 ranks (8-15) are cut off from the others: the step cannot finish"
-    );
+    assert_eq!(told.message, "without `leaf:1` 8 ranks (8-15) are disconnected: the step cannot finish");
     assert!(told.hint.is_some());
     // All rails of one domain.
     let nics: Vec<String> = (16..24).map(|n| format!("nic:{n}")).collect();
@@ -178,7 +175,7 @@ fn who_is_cut_off_is_told() {
         let (numbering, ring) = neighbours(128, 8);
         exchange_time(&wiring(&clos, &[]), &numbering, &[ring]).expect_err("too many")
     };
-    assert_eq!(told.message, "the run has 128 ranks and the network 64 devices");
+    assert_eq!(told.message, "the run has 128 ranks, but the network 64 devices");
 }
 
 #[test]

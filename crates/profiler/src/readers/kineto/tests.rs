@@ -120,7 +120,7 @@ fn f01_cut_anywhere_everything_complete_is_kept() {
         assert_eq!(trace.report.events, events as u64, "cut at {share}");
         assert_eq!(trace.report.count(DamageKind::Truncated), 1, "cut at {share}");
         let said = &trace.report.damages[0].places[0].1;
-        assert!(said.contains("its last") && said.contains("bytes were left out"), "{said}");
+        assert!(said.contains("its last") && said.contains("bytes were ignored"), "{said}");
     }
 }
 
@@ -189,7 +189,7 @@ fn f11_12_13_22_23_what_is_around_the_events_may_be_missing_or_too_much() {
     let comma = format!("{},{}", text[..end].trim_end(), &text[end..]);
     check("13_trailing_comma", comma.as_bytes(), &Wanted { kept: ALL, damage: None });
     check("22_bom", format!("\u{feff}{text}").as_bytes(), &Wanted { kept: ALL, damage: None });
-    let more = Some((DamageKind::TrailingData, 1, "there is more after the end"));
+    let more = Some((DamageKind::TrailingData, 1, "data after the end of the trace was ignored"));
     check("23_two_objects", format!("{text}\n{text}").as_bytes(), &Wanted { kept: ALL, damage: more });
     let open = text.trim_end().strip_suffix('}').unwrap_or_default();
     let cut = Some((DamageKind::Truncated, 1, "the file ends before its closing bracket"));
@@ -293,7 +293,7 @@ fn a_stream_that_breaks_off_keeps_what_came_before() {
     let trace = read_by("cut", &mut stream, Keep::default(), 4096).unwrap_or_else(|e| panic!("{e}"));
     assert!(trace.report.events > 1000, "{}", trace.report.events);
     assert!(trace.report.count(DamageKind::Truncated) >= 1);
-    assert!(trace.report.damages.iter().any(|d| d.places.iter().any(|p| p.1.contains("breaks off"))));
+    assert!(trace.report.damages.iter().any(|d| d.places.iter().any(|p| p.1.contains("truncated"))));
 }
 
 #[test]
@@ -309,7 +309,11 @@ fn a_damaged_head_costs_itself() {
     let quoted = text.replace("\"backend\": \"nccl\"", "\"backend\": \"nc\"cl\"");
     let trace = kept(&quoted);
     assert_eq!((trace.report.kept, trace.report.count(DamageKind::UnreadableEvent)), (ALL, 1));
-    assert!(trace.report.damages[0].places[0].1.contains("the head is damaged here"));
+    assert!(
+        trace.report.damages[0].places[0]
+            .1
+            .contains("the header is damaged here; its content before the events was ignored")
+    );
 }
 
 #[test]

@@ -89,18 +89,17 @@ fn degrees_that_do_not_divide_are_told() {
     };
     assert_eq!(
         refused(PlanSpec { tensor_parallel: Some(8), ..PlanSpec::default() }),
-        "plan.tensor_parallel: 60 devices cannot be divided into replicas of 8 (tensor 8 x pipeline 1 x context 1); use \
-         56 or 64 devices, or lower a degree"
+        "plan.tensor_parallel: 60 devices cannot be divided into replicas of 8 (tensor 8 x pipeline 1 x context 1); use 56 or 64 devices, or reduce a parallel size"
     );
     assert!(
         refused(PlanSpec { pipeline_parallel: Some(128), ..PlanSpec::default() })
-            .ends_with("one replica alone needs 128 devices: lower a degree, or set cluster.devices")
+            .ends_with("one replica needs 128 devices: reduce a parallel size, or set cluster.devices")
     );
     assert!(
         refused(PlanSpec { data_parallel: Some(0), ..PlanSpec::default() }).contains("at least 1, found 0")
     );
     let far = PlanSpec { tensor_parallel: Some(u64::MAX), ..PlanSpec::default() };
-    assert!(refused(far).contains("more than any cluster has"));
+    assert!(refused(far).contains("exceed the largest supported number of devices"));
     let sound = PlanSpec { tensor_parallel: Some(4), ..PlanSpec::default() }
         .resolve(&model, &cluster)
         .expect("15 x 4");
