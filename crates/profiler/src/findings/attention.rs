@@ -1,6 +1,6 @@
 //! Attention that is not fused.
 //!
-//! Responsible for: softmax kernels of their own beside products. Refuses fused attention, however slow.
+//! Responsible for: separate softmax kernels between GEMMs. Excludes fused attention, however slow.
 
 use super::{Context, Rule, percent};
 use crate::profile::Finding;

@@ -1,7 +1,8 @@
-//! Transfers far below what their link carries.
+//! Transfers far below the bandwidth of their link.
 //!
-//! Responsible for: bus bandwidth of large collectives, by dimension and operation, against the ceiling of the link that bounds their groups; where the ceiling is not known, saying so.
-//! Refuses small messages, which latency bounds, and collectives of which not all ranks were recorded: their transfer is not known.
+//! Responsible for: bus bandwidth of large collectives, by dimension and operation, relative to the limit of
+//! the link of their groups, if known. Excludes small messages, which latency dominates, and collectives
+//! without all ranks recorded, whose transfer time is unknown.
 
 use super::{Context, Rule, percent};
 use crate::collectives::bandwidth::accelerator;
@@ -22,10 +23,10 @@ const LOW: f64 = 0.5;
 /// What a good ring reaches of the ceiling: to there the cost is counted.
 const REACHABLE: f64 = 0.8;
 
-/// A message is large when it takes the link so long at least: launches and hops take tens of microseconds whatever the size.
+/// Minimum link time of a large message: launches and hops take tens of microseconds for any size.
 const LARGE: f64 = 100e-6;
 
-/// Where no ceiling is known: so many bytes.
+/// Minimum bytes of a large message, if the limit is unknown.
 const LARGE_BYTES: f64 = 1e6;
 
 pub(super) struct LowBandwidth;

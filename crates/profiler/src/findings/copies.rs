@@ -1,6 +1,6 @@
-//! Copies in the way of the step.
+//! Exposed memory copies.
 //!
-//! Responsible for: copies with neither arithmetic nor communication beside them. Refuses copies that are hidden.
+//! Responsible for: copies without overlapped compute or communication. Excludes overlapped copies.
 
 use super::{Context, Rule, percent, top};
 use crate::profile::Finding;

@@ -7,7 +7,7 @@ use crate::profile::Finding;
 
 pub(super) struct Drift;
 
-/// So many steps are compared with each other; of more, every second, third and so on.
+/// Maximum number of compared steps; of more, every second, third and so on.
 const MOST: usize = 2000;
 
 impl Rule for Drift {

@@ -1,7 +1,7 @@
-//! Communication that nothing hides, by dimension.
+//! Exposed communication by dimension.
 //!
-//! Responsible for: transfers (not waits) with no arithmetic beside them; one rule for each dimension, because what helps differs. Refuses to count
-//! waiting: moving less data would not shorten it.
+//! Responsible for: transfers (not waits) without overlapped compute; one rule per dimension, because
+//! remedies differ. Excludes waiting: moving less data does not shorten it.
 
 use super::{Context, Rule, percent};
 use crate::certainty::Certainty;

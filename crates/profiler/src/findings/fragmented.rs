@@ -10,7 +10,7 @@ pub(super) struct Fragmented;
 
 /// Below this latency, not bandwidth, sets the time of a collective on current networks.
 const SMALL: u64 = 1 << 20;
-/// So many of a step are many.
+/// Minimum number per step.
 const MANY: f64 = 32.0;
 
 impl Rule for Fragmented {

@@ -1,7 +1,7 @@
-//! A device that is idle because of its host, by cause.
+//! Idle device time by host cause.
 //!
-//! Responsible for: a rule for each cause of idle time that the host's frames show, with its advice. Refuses to advise on a cause that no frame shows: then it says how
-//! to record one.
+//! Responsible for: a rule for each cause of idle time that the host's frames show, with its advice. Without
+//! a recorded frame, the advice is to record one.
 
 use super::{Context, Rule, percent, short, time};
 use crate::causes::{Cause, CauseRow};
@@ -14,7 +14,7 @@ pub(super) struct IdleCause {
     id: &'static str,
     title: &'static str,
     text: &'static str,
-    /// From which share of the step on it is told.
+    /// Minimum reported share of the step.
     least: f64,
     message: &'static str,
     advice: &'static str,
@@ -204,7 +204,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
     },
 ];
 
-/// The words for a cause where hosts pause: what it is called and what helps. None for causes that say nothing.
+/// Name and remedy of a cause of pauses. `None` for uninformative causes.
 pub(super) fn advice(cause: Cause) -> Option<&'static str> {
     let rule = IDLE.iter().find(|rule| rule.cause == cause)?;
     (!matches!(cause, Cause::Unknown | Cause::LaunchBound)).then_some(rule.advice)

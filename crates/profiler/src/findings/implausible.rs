@@ -20,7 +20,7 @@ const IMPLAUSIBLE: f64 = 0.05;
 /// Collectives that the link would carry in less are bound by latency, in seconds.
 const LARGE: f64 = 20e-6;
 
-/// So many of one kind at least: of fewer the fastest may have waited.
+/// Minimum number of one kind: of fewer, the fastest may include a wait.
 const FEWEST: u32 = 3;
 
 pub(super) struct ImplausibleBandwidth;

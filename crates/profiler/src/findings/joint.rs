@@ -53,7 +53,7 @@ fn covers(id: &str, label: Label) -> bool {
         "optimizer" => label == Label::Optimizer,
         "below-roofline" | "unfused-attention" | "layout-copies" | "float32-products" | "matrix-shapes"
         | "clock-throttling" => compute,
-        // The slow rank's own excess is a share of one rank; what the step loses is that the others wait.
+        // The excess of the slow rank is a share of one rank; the cost to the step is the wait of the others.
         "slow-chip" => waits || bubble || label == Label::SlowerChip,
         // Waits of others; what the named ranks do themselves is added by `removable`.
         "straggler" | "unbalanced-experts" => waits || bubble,

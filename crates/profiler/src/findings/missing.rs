@@ -1,6 +1,6 @@
 //! Ranks that were not recorded.
 //!
-//! Responsible for: saying what that leaves unknown. Refuses to guess it.
+//! Responsible for: reporting the unknown parts.
 
 use super::{Context, Rule};
 use crate::job::extent;

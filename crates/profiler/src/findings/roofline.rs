@@ -9,7 +9,7 @@ use crate::roofline::{Bound, Kind, RooflineRow};
 
 pub(super) struct BelowRoofline;
 
-/// As many operators are told.
+/// Maximum number of listed operators.
 const MOST: usize = 5;
 
 impl Rule for BelowRoofline {

@@ -1,6 +1,6 @@
-//! A rank that the others wait for.
+//! Straggler rank.
 //!
-//! Responsible for: telling the straggler report's verdicts as findings. Refuses ranks below the noise.
+//! Responsible for: findings from the verdicts of the straggler report. Excludes ranks below the noise.
 
 use super::{Context, Rule, percent, short, time};
 use crate::NameId;

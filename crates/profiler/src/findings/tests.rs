@@ -132,7 +132,7 @@ fn context_of(traces: Vec<RankTrace>) -> Vec<Finding> {
     let mut job = Job::new(traces);
     let joined = join(&mut job, &JoinOptions::default());
     let report = profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile").report;
-    // Whatever is found, together it never costs more than the step, nor more than its sum.
+    // The joint cost of findings never exceeds the step or their sum.
     let sum: f64 = report.findings.iter().filter_map(|finding| finding.cost).sum();
     if let Some(joint) = report.joint {
         assert!(joint.cost <= report.step_time * (1.0 + 1e-9), "{joint:?} of {}", report.step_time);
@@ -188,7 +188,7 @@ fn rules_are_told_apart_and_explained() {
     }
 }
 
-/// One pause is one cost, under whatever names rules find it: a rank that stands still, hosts that pause, waits, steps that vary.
+/// One pause is one cost for all rules: straggler, host pauses, waits, varying steps.
 #[test]
 fn what_rules_find_of_one_cause_is_counted_once() {
     let plan = Synthetic { stalls: vec![(1, 1, 6_000_000)], ..Synthetic::default() };
@@ -249,7 +249,7 @@ fn kernels_by_their_names() {
 
 #[test]
 fn updates_and_recomputing_by_their_launch() {
-    // Kernels of their own: a kernel whose launch says nothing is taken for what the same one does elsewhere.
+    // Separate kernels: a kernel without phase in its launch has the phase of the same kernel elsewhere.
     let within = |r: &mut Recorder, name: &str, kind: HostKind, duration: i64| {
         let from = r.host;
         r.host += MICROSECOND;

@@ -1,6 +1,7 @@
-//! Kernels that grow slower over time.
+//! Kernels that slow down over time.
 //!
-//! Responsible for: the same kernels in the first and in the last third of a recording. Refuses recordings too short to tell.
+//! Responsible for: the same kernels in the first and in the last third of a recording. Excludes short
+//! recordings.
 
 use super::{Context, Rule, percent};
 use crate::profile::Finding;
@@ -13,7 +14,7 @@ pub(super) struct Throttling;
 
 /// Kernels of one name and phase that each third must have.
 const ENOUGH: usize = 12;
-/// From which growth on it is told.
+/// Minimum reported growth.
 const GROWTH: f64 = 0.03;
 
 fn median(values: &mut [i64]) -> f64 {

@@ -30,7 +30,7 @@ impl Rule for VaryingSteps {
             return Vec::new();
         }
         steps.sort_unstable();
-        // What does not repeat is no step: a mean over it says nothing.
+        // Intervals that do not repeat are not steps: their mean is meaningless.
         if !context.windows.repeat() {
             return Vec::new();
         }

@@ -1,7 +1,7 @@
-//! Waiting for other ranks without one rank to blame.
+//! Waits for other ranks without a single cause.
 //!
-//! Responsible for: exposed waits where the straggler report names nobody, or cannot tell. Refuses to repeat the cost of what is named, and a single rank, which does not show
-//! who is late.
+//! Responsible for: exposed waits if the straggler report has no straggler or is inconclusive. Excludes costs
+//! of reported stragglers, and single ranks, which do not show the late rank.
 
 use super::{Context, Rule, percent, time};
 use crate::culprits::{Culprit, Verdict};

@@ -1,7 +1,7 @@
 //! The content of a dump.
 //!
-//! Responsible for: every version from 2.4 on, with whatever fields it has; JSON writes 0 where a pickle has `None`, and numbers of groups as strings.
-//! Refuses nothing but what is no dump at all; entries that cannot be read are counted.
+//! Responsible for: every version from 2.4 on, with any fields; JSON has 0 for `None` of a pickle, and group
+//! numbers as strings. Rejects only files that are not dumps; unreadable entries are counted.
 
 use super::{Content, Entries};
 use crate::trace::{DamageKind, ReadReport};
@@ -98,7 +98,7 @@ pub struct FlightRecord {
     pub rank: Option<u32>,
     /// The version of the format.
     pub version: String,
-    /// The host, if it is said.
+    /// The host, if recorded.
     pub host: Option<String>,
     /// The groups that the dump lists.
     pub groups: Vec<Group>,
@@ -214,7 +214,7 @@ pub(super) fn is_entry(value: &Value) -> bool {
     entry(value).is_some()
 }
 
-/// The dump of so many bytes that holds this.
+/// A dump of that length with this content.
 pub(super) fn record(label: &str, content: Content, bytes: usize) -> Result<FlightRecord, Problem> {
     let Content { value, entries, mut report } = content;
     let value = &value;

@@ -1,7 +1,7 @@
 //! Dumps as JSON.
 //!
-//! Responsible for: telling a dump from other JSON, and parsing it; of a damaged one the entries one by one, so that damage costs the entry that it lies in
-//! and a cut what comes after it. Refuses to guess at what is within a damaged entry.
+//! Responsible for: distinguishing a dump from other JSON, and parsing it; a damaged one by entry, so that
+//! damage loses its entry and truncation the entries after it. Does not guess the content of a damaged entry.
 
 mod whole;
 

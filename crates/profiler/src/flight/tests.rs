@@ -41,7 +41,7 @@ fn a_pickle_of_protocol_4_is_cut_as_well() {
     assert_eq!(most, whole.entries.len(), "all entries stand before the last byte");
 }
 
-/// Whatever byte before the first entry is damaged, no more than one entry is lost.
+/// Any damaged byte before the first entry loses at most one entry.
 #[test]
 fn damage_before_the_entries_costs_no_entries() {
     let (path, bytes, whole) = &WHOLE[0];
@@ -104,7 +104,7 @@ proptest! {
         drop(hang(&[read(path, &bytes).unwrap_or_default()], &[]));
     }
 
-    /// Nothing hangs in these dumps, so whatever is cut off of some of them nobody is blamed, and nobody says that nothing hangs.
+    /// No hang in these dumps: truncating some of them neither blames a rank nor excludes a hang.
     #[test]
     fn nobody_is_blamed_for_what_was_cut_off(cuts in prop::collection::vec(0.3..1.0_f64, 4), pickles in any::<bool>()) {
         let mut records = Vec::new();
@@ -120,8 +120,9 @@ proptest! {
     }
 }
 
-/// How many entries end before a cut, told without the reader: JSON sorts keys, so the last one ends an entry; in pickles it is a truth value and the
-/// instruction that sets all members, before the next entry or the end of the list.
+/// Number of entries that end before a cut, without the reader: JSON sorts keys, so the last one ends an
+/// entry; in pickles it is a truth value and the instruction that sets all members, before the next entry or
+/// the end of the list.
 fn complete(bytes: &[u8], cut: usize, is_pickle: bool) -> usize {
     let ends = |needle: &[u8], own: usize| {
         memchr::memmem::find_iter(bytes, needle).filter(|place| place + own <= cut).count()

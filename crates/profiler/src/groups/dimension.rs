@@ -1,7 +1,7 @@
-//! Which dimension a group serves.
+//! Dimension of a process group.
 //!
-//! Responsible for: asking, in this order, what the user says, what the description says, how sets of ranks tile the world, and what the group
-//! does. Refuses to guess beyond that.
+//! Responsible for: the order of evidence: user, description, tiling of the world by sets of ranks,
+//! operations of the group. Does not guess beyond that.
 
 use super::{Group, Groups, Habits, Layout, RankSet};
 use railwright_step::Dimension;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
-    /// The user said the sizes of dimensions.
+    /// Parallel sizes set by the user.
     Sizes,
     /// The framework described the group.
     Description,
@@ -21,7 +21,7 @@ pub enum Evidence {
     Tiling,
     /// What it does: messages, all-to-all, many equal all-reduces, norms.
     Operations,
-    /// Nothing told.
+    /// No evidence.
     Nothing,
 }
 
@@ -61,10 +61,11 @@ struct Answer {
     scalars: bool,
 }
 
-/// So many groups of one size and stride are asked for what they do.
+/// Maximum number of groups of one size and stride whose operations are read.
 const ASKED: u32 = 4;
 
-/// Finds the dimension of every group. `habits` tells what a group, by its place, was seen doing; only groups of which nothing else tells are asked for.
+/// Finds the dimension of every group. `habits` provides the operations of a group, by index; it is called
+/// only for groups without other evidence.
 pub fn infer(
     groups: &mut Groups,
     world: u32,
@@ -119,7 +120,7 @@ pub fn infer(
                 *twin += 1;
                 let (found, times) =
                     asked.entry((set.stride(), set.len(), *twin)).or_insert((Answer::default(), 0));
-                // A group that did nothing says nothing of the others; a few that say nothing speak for all.
+                // A group without operations is no evidence for others; samples at most N groups per shape.
                 if *found == Answer::default() && *times < ASKED {
                     *found = ask();
                     *times += 1;
@@ -138,7 +139,7 @@ pub fn infer(
         }
     }
     mark_drains(groups, &answers);
-    // Beside groups for other purposes the whole world is not for gradients.
+    // With groups for other purposes, the group of all ranks is not for gradients.
     let others = groups.groups.iter().any(|group| {
         group.size > 1 && !matches!(group.dimension.dimension, Dimension::Data | Dimension::Other)
     });
@@ -186,7 +187,8 @@ pub(crate) fn described(description: &str) -> Option<Option<Dimension>> {
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let mesh = text.strip_prefix("mesh_").unwrap_or(&text);
     let is = |words: &[&str]| words.contains(&mesh);
-    // Groups of several dimensions say the inner one too: the outer one is what they are for.
+    // Descriptions of groups of several dimensions also contain the inner one: the outer one is their
+    // purpose.
     if has(&["embedding"]) {
         Some(None)
     } else if has(&["expert_data", "data_parallel", "data parallel", "intra_distributed_optimizer"])
@@ -224,9 +226,10 @@ pub(crate) fn described(description: &str) -> Option<Option<Dimension>> {
     }
 }
 
-/// Dimensions by (stride, size) where the listed sets leave one reading: two or more classes of sets, each of which tiles the world, whose
-/// strides follow from each other's sizes and whose sizes make the world. The innermost is tensor, then data, then
-/// pipeline, which is how Megatron numbers ranks; with two classes the outer one must be told by what it does.
+/// Dimensions by (stride, size) where the listed sets leave one reading: two or more classes of sets, each of
+/// which tiles the world, whose strides follow from each other's sizes and whose sizes make the world. The
+/// innermost is tensor, then data, then pipeline, which is how Megatron numbers ranks; with two classes the
+/// outer one must be inferred from its operations.
 fn tiling(groups: &Groups, world: u32) -> BTreeMap<(u32, u32), Dimension> {
     let mut classes: BTreeSet<(u32, u32)> = BTreeSet::new();
     for group in &groups.groups {

@@ -1,7 +1,8 @@
-//! The dimension that a group's operations give away.
+//! Dimension of a group inferred from its operations.
 //!
-//! Responsible for: telling activations from gradients and parameters by where in the step they are moved (activations are reduced in the forward pass too,
-//! gradients never are), and, where no recording says the phase of a kernel, by their rhythm. Refuses what both readings fit.
+//! Responsible for: distinguishing activations from gradients and parameters by their phase (activations are
+//! also reduced in the forward pass, gradients never), and, without recorded phases, by their order.
+//! Ambiguous cases stay unknown.
 
 use crate::communication::Operation;
 use railwright_step::{Dimension, Phase};
@@ -16,7 +17,7 @@ pub struct Deed {
     pub bytes: Option<u64>,
     /// From when, in nanoseconds.
     pub start: i64,
-    /// For which part of the step; [`Phase::Other`] where nothing tells.
+    /// Its phase; [`Phase::Other`] if unknown.
     pub phase: Phase,
 }
 
@@ -29,17 +30,19 @@ pub struct Habits {
     pub recorded: (i64, i64),
     /// How many steps were recorded.
     pub steps: u32,
-    /// Whether names of that rank's recording speak of experts.
+    /// Whether names in that rank's recording mention experts.
     pub experts: bool,
 }
 
-/// Gradient norms, losses and overflow flags take at most so many bytes (eight numbers of 4 bytes); a layer's activations or gradients take more.
+/// Gradient norms, losses and overflow flags have at most this size (eight numbers of 4 bytes); activations
+/// or gradients of a layer are larger.
 const SCALARS: u64 = 32;
 
 /// A share below which what was seen in a phase is taken for a stray: loss and metrics are averaged in the forward pass too.
 const STRAY: f64 = 0.02;
 
-/// A share from which on it is a habit: half of the all-reduces of tensor parallel layers belong to the forward pass, a third with recomputation.
+/// Minimum share for a classification: half of the all-reduces of tensor parallel layers belong to the
+/// forward pass, a third with recomputation.
 const HABIT: f64 = 0.2;
 
 /// Phases must be known of this share.

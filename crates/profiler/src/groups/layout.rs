@@ -1,7 +1,7 @@
-//! The order of ranks as the user says it.
+//! Rank order set by the user.
 //!
-//! Responsible for: sizes of dimensions from the innermost to the outermost, and which dimension a set of ranks therefore belongs to. Refuses
-//! sizes that do not make the world.
+//! Responsible for: sizes of dimensions from the innermost to the outermost, and the dimension of a set of
+//! ranks. Rejects sizes that do not multiply to the world size.
 
 use super::RankSet;
 use railwright_spec::problem::Problem;

@@ -15,11 +15,13 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum RootCause {
     /// It is outside any collective: its host is busy elsewhere or idle.
     OutsideOfCollectives,
-    /// It called something else than the others.
+    /// It called another collective than the others.
     DifferentCall,
-    /// There is no dump of it: it may be dead, and may be the one that the others wait for, in a group whose ranks are listed or may hold it.
+    /// Its dump is missing: it may be dead and block the others, in a group whose ranks are listed or may
+    /// include it.
     NoDump,
-    /// The group does not list its ranks and too few are known to be in it: whoever does not come is not known. The ranks are those that wait nowhere.
+    /// The group does not list its ranks and too few are known: the missing rank is unknown. The ranks are
+    /// those outside of all collectives.
     MembersUnknown,
     /// It waits, through others, for itself.
     Circle,
@@ -62,14 +64,15 @@ fn last(records: &[(u32, &FlightRecord)], rank: u32) -> Option<Entry> {
     record.entries.iter().max_by_key(|e| e.record).cloned()
 }
 
-/// Whom the ranks that wait at a place wait for, and why the search may end there. `idle` are the ranks that are known to wait nowhere.
+/// Ranks that block a collective, and the reason why the search may end there. `idle` are the ranks known to
+/// be outside of all collectives.
 fn blamed(stuck: &Stuck, idle: &[u32]) -> (Vec<u32>, Option<RootCause>) {
     match stuck.state {
-        // One rank alone in a group is no group: the others are not known.
+        // A single rank is not a group: the other ranks are unknown.
         State::PartlyFinished | State::NoneFinished if !stuck.listed && stuck.group.ranks.len() < 2 => {
             (idle.to_vec(), Some(RootCause::MembersUnknown))
         }
-        // One of those without a dump may be a member that has not come: not everybody is known to be there.
+        // A rank without a dump may be a missing member, so the group may be incomplete.
         State::PartlyFinished | State::NoneFinished if !stuck.unknown.is_empty() => {
             (stuck.unknown.clone(), Some(RootCause::NoDump))
         }

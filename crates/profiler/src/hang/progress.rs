@@ -36,7 +36,7 @@ pub enum State {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stuck {
-    /// Among whom.
+    /// Its process group.
     pub group: Group,
     /// Its number in the group.
     pub sequence: u64,
@@ -66,7 +66,7 @@ pub struct Stuck {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Lane {
     name: String,
-    /// The group's ranks where dumps list them, so that groups of one name and purpose are told apart.
+    /// The group's ranks where dumps list them, to distinguish groups of one name and purpose.
     ranks: Vec<u32>,
     message: Option<(u32, u32)>,
 }
@@ -158,14 +158,16 @@ impl Lanes {
 fn left(record: &FlightRecord, statuses: &BTreeMap<u64, &Status>, entry: &Entry) -> bool {
     let status = statuses.get(&entry.group).filter(|_| !entry.is_message);
     let by_count = status.and_then(|s| s.last_completed).is_some_and(|last| last >= entry.sequence);
-    // Where a damaged dump lost how far its groups had come, the word that the recorder is done counts alone: nobody is said to wait on a doubt.
+    // Where a damaged dump lost how far its groups had come, only the recorder's completion state is used:
+    // doubtful ranks are not reported as waiting.
     let is_counted = !record.statuses.is_empty() || record.is_whole();
     let retired = entry.retired && !(is_counted && (entry.state == "started" || entry.started.is_some()));
     entry.state == "completed" || entry.completed.is_some() || by_count || retired
 }
 
-/// Whether only how far the groups had come could tell that a collective was left, and a damaged dump lost it: JSON has it after the entries. NCCL's
-/// recorder looks at the device when it dumps; others' entries may stay open for ever.
+/// Whether only how far the groups had come could tell that a collective was left, and a damaged dump lost
+/// it: JSON has it after the entries. NCCL's recorder looks at the device when it dumps; entries of other
+/// recorders may stay open.
 fn may_have_been_left(record: &FlightRecord, entry: &Entry) -> bool {
     !record.is_whole() && record.statuses.is_empty() && !entry.operation.starts_with("nccl:")
 }
@@ -302,7 +304,7 @@ fn of_lane(lane: &Lane, walks: &BTreeMap<u32, Walk<'_>>, dumps: &Dumps) -> Optio
     let (_, first) = *entered.iter().min_by_key(|(_, entry)| entry.created)?;
     let mismatched = entered.iter().any(|&(_, entry)| differs(first, entry));
     let some_left = ranks.iter().any(|r| at(r).is_some_and(|&(_, left)| left) || later(r) && at(r).is_none());
-    // Whether anybody else belongs to the group of one rank alone is not known.
+    // Further members of a group with one known rank are unknown.
     let alone = !is_listed && ranks.len() < 2;
     let state = match () {
         () if mismatched => State::Mismatched,

@@ -221,7 +221,8 @@ fn a_rank_whose_dump_is_lost_may_be_the_one() {
         let root = &verdict.roots[0];
         (root.cause, root.ranks.clone(), root.victims.clone())
     };
-    // The hole in the numbers tells, and so does the name of a file that could not be read, also beyond the last rank.
+    // A gap in rank numbers reveals it, and so does the name of an unreadable file, also beyond the last
+    // rank.
     assert_eq!(cause(&unlisted(&[0, 1, 3]), &[]), (RootCause::NoDump, vec![2], vec![0, 1, 3]));
     assert_eq!(cause(&unlisted(&[0, 1, 2]), &[3]), (RootCause::NoDump, vec![3], vec![0, 1, 2]));
     // With all dumps there it is the transfer.
@@ -278,11 +279,13 @@ fn nothing_hangs_only_where_all_dumps_are_there() {
     assert_eq!((&verdict.stuck[..], verdict.hangs()), (&[][..], None), "dumps are missing");
     assert_eq!(verdict.extent(), "2 of at least 3 ranks");
     let mut all = good();
-    // No hole in the numbers, and every group was used by two ranks at least: nothing hints at more ranks, though nobody says that there are none.
+    // No gap in rank numbers, and every group was used by at least two ranks: no sign of more ranks, although
+    // the world size is not recorded.
     let verdict = hang(&all, &[]);
     assert_eq!((verdict.hangs(), verdict.world_size_listed), (Some(false), false));
     assert_eq!(hang(&all[..1], &[]).hangs(), None);
-    // Ranks 0 and 1 are two of two by their numbers, but each used a data parallel group that nobody else did.
+    // Ranks 0 and 1 are two of two by their numbers, but each used a data-parallel group that no other rank
+    // used.
     let verdict = hang(&all[..2], &[]);
     assert_eq!((&verdict.without_dump[..], verdict.hangs()), (&[][..], None));
     let lone: Vec<_> = verdict.incomplete_groups.iter().map(|g| (g.name.as_str(), &g.ranks[..])).collect();
@@ -292,7 +295,7 @@ fn nothing_hangs_only_where_all_dumps_are_there() {
     let entry = sending[0].entries.last_mut().expect("one");
     (entry.is_message, entry.operation) = (true, "gloo:send 0->7".to_owned());
     assert_eq!(hang(&sending, &[]).hangs(), None);
-    // A group of all ranks tells how many there are.
+    // A group of all ranks determines the world size.
     all[0].groups = vec![flight::Group {
         name: "0".to_owned(),
         description: "default_pg".to_owned(),
@@ -310,7 +313,7 @@ fn nothing_hangs_only_where_all_dumps_are_there() {
 
 #[test]
 fn nobody_says_all_are_there_while_a_member_may_have_no_dump() {
-    // Rank 1 left what rank 0 is still in: groups of one name are not told apart where they are not listed.
+    // Rank 1 left what rank 0 is still in: groups of one name are not distinguished without a list of ranks.
     let mut dumps = unlisted(&[0, 1, 3]);
     for rank in [1, 2] {
         dumps[rank].entries[1].retired = true;

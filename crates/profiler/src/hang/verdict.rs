@@ -39,13 +39,13 @@ impl DamagedDump {
     }
 }
 
-/// What flight records say about a hang.
+/// Verdict of flight records.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hang {
     /// The ranks whose dumps are there.
     pub ranks: Vec<u32>,
-    /// How many ranks the job has, as far as the dumps tell.
+    /// World size, as far as the dumps record it.
     pub world_size: u32,
     /// Whether a group that the dumps list holds all of these ranks. Otherwise there may be more.
     pub world_size_listed: bool,
@@ -53,7 +53,7 @@ pub struct Hang {
     pub without_dump: Vec<u32>,
     /// Groups that hint at ranks without a dump: no dump lists their ranks and one rank alone used them, or a message's other end is not among the dumps.
     pub incomplete_groups: Vec<Used>,
-    /// The dumps that were read in part: what is said of their ranks is a bound.
+    /// The partly read dumps: results for their ranks are bounds.
     pub damaged: Vec<DamagedDump>,
     /// What is stuck, in order of time. Empty: nothing hangs in these dumps.
     pub stuck: Vec<Stuck>,

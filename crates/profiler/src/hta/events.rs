@@ -6,7 +6,7 @@ use crate::trace::{GpuKind, HostKind, NONE};
 use crate::{NameId, RankTrace};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a name says a kernel is.
+/// Kind of a kernel by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Type {
     Compute,

@@ -1,6 +1,6 @@
 //! Idle, compute and the rest of a rank's device, and communication under computation.
 //!
-//! Responsible for: the temporal breakdown and the overlap percentage. Refuses to say why.
+//! Responsible for: the temporal breakdown and the overlap percentage. Excludes causes.
 
 use super::events::{Events, Type};
 use super::intervals::{common, length, union};

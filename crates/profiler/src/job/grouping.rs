@@ -1,9 +1,10 @@
-//! Which of many files are of one job.
+//! Grouping of files into jobs.
 //!
-//! Responsible for: parting the files below some paths into jobs by what their first bytes and their names say: format, rank, number of ranks, start.
-//! Two files of one rank are of two jobs (or of two recordings of one job, which are looked at apart just as well); two folders are one job when
-//! they are called alike and hold different ranks. Refuses to open anything, and to believe a file's name where its content says more, but for one file of which the content is
-//! another's rank and the name is the one that is missing.
+//! Responsible for: splitting files into jobs by their first bytes and names: format, rank, world size,
+//! start. Two files of one rank belong to two jobs (or to two recordings of one job, which are analysed
+//! separately); two folders are one job if they have similar names and different ranks. Opens no files.
+//! Content has priority over names, except for one file with a duplicate rank in its content and the missing
+//! rank in its name.
 
 use super::naming::{host_and_process, miscalled, rank_in_folder, rank_in_name, skeleton, time_in_name};
 use serde::Serialize;
@@ -27,7 +28,7 @@ pub enum Family {
     Log,
 }
 
-/// What the beginning of a file says of whose it is.
+/// Identity in the header of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clue {
     /// The rank.
@@ -48,7 +49,7 @@ pub enum Standing {
     Part,
     /// It is a whole one.
     Whole,
-    /// It only describes what lies beside it.
+    /// It only describes files in the same folder.
     Beside,
 }
 
@@ -67,9 +68,9 @@ pub struct Sighting {
     pub family: Family,
     /// How it belongs to a job.
     pub standing: Standing,
-    /// What its beginning says.
+    /// Its header.
     pub clue: Clue,
-    /// A digest of its beginning: copies of a file are told by it.
+    /// A hash of its header, to detect copies.
     pub digest: u64,
 }
 
@@ -79,7 +80,7 @@ pub struct Sighting {
 pub struct Found {
     /// A folder, a file, or a pattern that stands for exactly its files; empty when nothing shorter than the list of files does.
     pub path: String,
-    /// What to call it, beside the others.
+    /// Its label.
     pub name: String,
     /// The name of its files' format.
     pub format: String,
@@ -87,7 +88,7 @@ pub struct Found {
     pub family: Family,
     /// How many ranks there are records of; of a file that holds a whole job, none is counted.
     pub ranks: Option<u32>,
-    /// How many ranks the job says it has.
+    /// World size recorded by the job.
     pub world_size: Option<u32>,
     /// How many files.
     pub files: usize,
@@ -98,7 +99,7 @@ pub struct Found {
     /// Its files among those that were looked at.
     #[serde(skip)]
     pub members: Vec<usize>,
-    /// The ranks themselves, where all files say theirs.
+    /// The ranks, if all files record theirs.
     #[serde(skip)]
     pub own_ranks: Option<BTreeSet<u32>>,
 }
@@ -158,7 +159,7 @@ impl Bunch<'_> {
         world_of(self.parts.iter())
     }
 
-    /// Whether several files are all ranks of the job that they say they are of.
+    /// Whether several files are all ranks of their recorded job.
     fn is_complete(&self) -> bool {
         let world = self.world();
         self.parts.len() > 1
@@ -190,7 +191,7 @@ impl Bunch<'_> {
         {
             return false;
         }
-        // A head that is damaged or says nothing is of the job that it lies in, if it is called like its files.
+        // A file with a damaged or empty header belongs to the job of its folder, if its name is similar.
         if is_beside && self.ranks().is_none() != other.ranks().is_none() {
             return skeleton(a.name) == skeleton(b.name);
         }
@@ -207,16 +208,16 @@ impl Bunch<'_> {
         if is_beside {
             return worlds[0] != worlds[1];
         }
-        // Ranks that go on where the others end are no job of their own.
+        // Ranks that continue the numbers of others are not a separate job.
         let together = apart.is_some_and(|apart| apart <= TOGETHER);
         let go_on = mine.union(&theirs).copied().eq(0..(mine.len() + theirs.len()) as u32)
             && (together || (apart.is_none() && a.of.family == Family::Flight));
-        // Archives are read with what lies beside them, as long as the ranks of one world do not come twice.
+        // Archives are read with files of the same folder, unless ranks of one world occur twice.
         if a.of.archive != b.of.archive {
             return (world.is_some() || go_on) && a.place() == b.place();
         }
         if split(a.folder).0 == split(b.folder).0 {
-            // Folders of hosts may be called anything: then the time must tell, or the numbers.
+            // Folders of hosts can have any name: then start times or numbers decide.
             skeleton(a.folder) == skeleton(b.folder) || (world.is_some() && together) || go_on
         } else {
             together && (world.is_some() || go_on) && skeleton(a.folder) == skeleton(b.folder)
@@ -224,7 +225,7 @@ impl Bunch<'_> {
     }
 }
 
-/// The size of the world that most files say; of several the largest.
+/// The most frequent recorded world size; of several, the largest.
 fn world_of<'p, 'a: 'p>(parts: impl Iterator<Item = &'p Seen<'a>>) -> Option<u32> {
     let mut claims: BTreeMap<u32, usize> = BTreeMap::new();
     for world in parts.filter_map(|part| part.of.clue.world_size) {
@@ -266,7 +267,7 @@ pub fn group(sightings: &[Sighting]) -> Vec<Found> {
     bunches.iter().zip(&members).map(|(bunch, own)| found(bunch, own, sightings)).collect()
 }
 
-/// Settles what names and heads of one folder say of ranks where they cannot all be right.
+/// Resolves contradicting ranks of names and headers in one folder.
 fn settle(parts: &mut [Seen<'_>]) {
     if parts.iter().any(|part| part.of.family != Family::Ranks) {
         return;
@@ -279,7 +280,8 @@ fn settle(parts: &mut [Seen<'_>]) {
             parts[at].rank = Some(rank);
         }
     }
-    // Processes of one host that is called like a rank (`gpu1_12345.TIME.pt.trace.json`): its number is nobody's rank.
+    // Processes of one host that is called like a rank (`gpu1_12345.TIME.pt.trace.json`): its number is not a
+    // rank.
     let hosts: Option<Vec<(&str, &str)>> = parts
         .iter()
         .map(|part| host_and_process(part.name).filter(|_| part.of.clue.rank.is_none()))
@@ -293,14 +295,15 @@ fn settle(parts: &mut [Seen<'_>]) {
     }
 }
 
-/// Whether recordings say when they began, and began together.
+/// Whether recordings have start times and started together.
 fn are_side_by_side<'p, 'a: 'p>(parts: impl Iterator<Item = &'p Seen<'a>>) -> bool {
     let starts: Option<Vec<u64>> = parts.map(|part| part.of.clue.start).collect();
     let ends = starts.and_then(|starts| Some((*starts.iter().min()?, *starts.iter().max()?)));
     ends.is_some_and(|(first, last)| last - first <= SIDE_BY_SIDE)
 }
 
-/// Files that say no rank: those that are called alike, and processes of hosts that are called anything as long as they were recorded side by side.
+/// Files without a recorded rank: those with similar names, and processes of hosts with any names if recorded
+/// concurrently.
 fn of_hosts(silent: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
     let mut jobs: Vec<Bunch<'_>> = Vec::new();
     for class in alike(silent) {
@@ -320,7 +323,7 @@ fn of_hosts(silent: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
 
 /// The files of one format and one folder, parted where ranks come twice.
 fn part(parts: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
-    // Who says no rank is of the job of those that are called alike.
+    // Files without a rank belong to the job of files with similar names.
     let (known, silent): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part.rank.is_some());
     let firsts: Option<BTreeSet<u32>> = silent.iter().map(|part| part.of.clue.first_step).collect();
     let follow = firsts.is_some_and(|firsts| firsts.len() == silent.len());
@@ -336,7 +339,7 @@ fn part(parts: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
         return bunches;
     }
     if classes.len() > 1 && classes.iter().all(|class| !comes_twice(&class.parts)) {
-        // Names tell jobs apart; classes of different ranks, such as those of two hosts, are one.
+        // Names distinguish jobs; classes with different ranks, such as those of two hosts, are one.
         let mut jobs: Vec<Bunch<'_>> = Vec::new();
         for class in classes {
             let ranks = class.ranks().unwrap_or_default();
@@ -388,7 +391,7 @@ fn by_time(parts: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
     jobs
 }
 
-/// Parts that are called alike but for numbers.
+/// Parts with names that differ only in numbers.
 fn alike(parts: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
     let mut classes: BTreeMap<String, Vec<Seen<'_>>> = BTreeMap::new();
     for part in parts {
@@ -445,7 +448,7 @@ fn with_neighbours(bunch: &Bunch<'_>, sightings: &[Sighting]) -> Vec<usize> {
 
 fn found(bunch: &Bunch<'_>, own: &[usize], sightings: &[Sighting]) -> Found {
     let is_own = |at: usize| own.binary_search(&at).is_ok();
-    // Of archives beside other files, the archive.
+    // With archives and other files, the archive.
     let is_mixed = bunch.parts.iter().any(|part| part.of.archive.is_none());
     let path =
         |at: usize| sightings[at].archive.as_deref().filter(|_| is_mixed).unwrap_or(&sightings[at].path);

@@ -1,7 +1,7 @@
-//! What names of files and folders tell: a rank, a time, which others are called alike.
+//! Information in names of files and folders: rank, time, similar names.
 //!
-//! Responsible for: the words before numbers that people and recorders use. Refuses to take any number for a rank: only behind such a word, but where
-//! a recorder is known to number its files.
+//! Responsible for: common words before numbers. A number is a rank only after such a word, or for recorders
+//! that number their files.
 
 /// Words whose number is a rank.
 const WORDS: [&str; 6] = ["rank", "worker", "process", "proc", "gpu", "device"];
@@ -23,7 +23,7 @@ fn rank(digits: &str) -> Option<u32> {
     digits.parse().ok().filter(|&rank| rank < 1 << 20)
 }
 
-/// The rank that a file's name says. `numbered`: its recorder is known to end names with it.
+/// The rank in a file name. `numbered`: its recorder ends names with the rank.
 pub(crate) fn rank_in_name(name: &str, numbered: bool) -> Option<u32> {
     let lower = name.to_ascii_lowercase();
     let said = numbers(&lower)
@@ -36,7 +36,7 @@ pub(crate) fn rank_in_name(name: &str, numbered: bool) -> Option<u32> {
     said.or_else(|| last().filter(|_| numbered).and_then(|(_, digits)| rank(digits)))
 }
 
-/// The rank that the innermost folder's name says.
+/// The rank in the name of the innermost folder.
 pub(crate) fn rank_in_folder(folder: &str) -> Option<u32> {
     let name = folder.rsplit(['/', '\\']).next().unwrap_or(folder);
     rank_in_name(name, false)
@@ -83,7 +83,7 @@ pub(crate) fn time_in_name(name: &str) -> Option<u64> {
     })
 }
 
-/// A name with its numbers and hexadecimal identifiers taken out: equal for files that are called alike.
+/// A name with its numbers and hexadecimal identifiers taken out: equal for files with similar names.
 pub fn skeleton(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for token in name.to_lowercase().split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2), (1, 1)])), None);
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2), (3, 7)])), None);
         assert_eq!(miscalled(&[(Some(0), None), (Some(0), None)]), None);
-        // One that says nothing but is called 1 has a claim to it.
+        // A file without a recorded rank but with 1 in its name has a claim to it.
         assert_eq!(miscalled(&[(Some(2), Some(1)), (Some(2), Some(2)), (None, Some(1))]), None);
     }
 

@@ -1,7 +1,7 @@
-//! What groups were seen doing, on the rank that did most in them.
+//! Operations of groups, on their most active rank.
 //!
-//! Responsible for: the operations of a group with the phases that they belong to, worked out only for groups that are asked for. Refuses to
-//! judge what it means.
+//! Responsible for: the operations of a group with the phases that they belong to, computed only for
+//! requested groups. Excludes their interpretation.
 
 use crate::groups::{Deed, Habits};
 use crate::matching::{Lane, Matching, Membership, Part};

@@ -1,6 +1,7 @@
 //! Every report of a log as a point over the iterations.
 //!
-//! Responsible for: time and MFU of single reports, few enough to draw, so that no peak is lost. Refuses to smooth: levels are what [`super::judge()`] says.
+//! Responsible for: time and MFU of single reports, few enough to draw, so that no peak is lost. Not
+//! smoothed: for levels see [`super::judge()`].
 
 use super::judge::Known;
 use super::lines::{Report, TrainingLog};
@@ -26,7 +27,8 @@ pub fn curve(log: &TrainingLog, known: &Known, limit: usize) -> Vec<Point> {
     points
 }
 
-/// MFU of a report: as the log says, else its TFLOP/s over the peak, else `flop_per_sequence · batch / (seconds · devices · peak)`.
+/// MFU of a report: as logged, else its TFLOP/s over the peak, else `flop_per_sequence · batch / (seconds ·
+/// devices · peak)`.
 fn mfu(report: &Report, known: &Known) -> Option<f64> {
     let tflops = || {
         report

@@ -34,10 +34,10 @@ pub enum TimesFrom {
     Nothing,
 }
 
-/// Reports that are kept: as many steps as nobody reads.
+/// Maximum number of kept reports.
 const MOST: usize = 1 << 22;
 
-/// What DeepSpeed's lines say, in their order.
+/// Content of DeepSpeed's lines, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct DeepSpeed {
     /// Sequences of a step, as the log prints it.
@@ -51,7 +51,7 @@ pub(super) struct DeepSpeed {
     /// The step of the last line that names one, and whether it is before the one that was named before.
     step: u64,
     began_again: bool,
-    /// Updates that were skipped up to there, and those of which a report told.
+    /// Updates skipped so far, and those already reported.
     skipped: u64,
     told: u64,
     /// Timers of micro steps since the last step.
@@ -149,7 +149,7 @@ impl DeepSpeed {
         }
     }
 
-    /// The reports, once the whole log is read, and where their times come from. `batch` is what the user says.
+    /// The reports, once the whole log is read, and where their times come from. `batch` is set by the user.
     pub(super) fn reports(&self, batch: Option<u64>) -> (Vec<Report>, TimesFrom) {
         let batch = batch.or(self.batch).filter(|batch| *batch > 0);
         if let Some(batch) = batch.filter(|_| self.rates.iter().any(|r| r.samples_per_second.is_some())) {

@@ -44,7 +44,7 @@ fn a_step_takes_its_batch_over_its_rate() {
         let judged = judge(&log, &Known::default()).expect("a judgement");
         assert!((judged.step_time - 2.001).abs() < 2e-3, "{}", judged.step_time);
         assert_eq!(judged.slow.iter().map(|s| s.iteration).collect::<Vec<_>>(), [70]);
-        // Of the one step that was timed; nobody knows of the nine before it.
+        // Of the one timed step; the nine before it are unknown.
         assert!((judged.slow[0].lost - 2.0).abs() < 5e-3, "{}", judged.slow[0].lost);
         assert_eq!(judged.iterations, 100);
     }

@@ -1,8 +1,9 @@
-//! What a training log says about the health of a run.
+//! Analysis of a training log.
 //!
-//! Responsible for: the typical step, MFU over time, slow steps and what they cost, a period among them, jumps of the level, drift, restarts and the work they
-//! repeat. Refuses means: one checkpoint in the middle must not move the answer. Reports that average over several iterations are weighted with their number, and a slow
-//! step within one shows only as its share.
+//! Responsible for: the typical step, MFU over time, slow steps and what they cost, a period among them,
+//! jumps of the level, drift, restarts and the work they repeat. Uses medians: one checkpoint must not change
+//! the result. Reports that average over several iterations are weighted with their number, and a slow step
+//! within one shows only as its share.
 
 use super::deepspeed::TimesFrom;
 use super::lines::TrainingLog;
@@ -10,7 +11,7 @@ use super::numbers::median;
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
-/// What is known about the run beside the log.
+/// Run settings that are not in the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Known {
     /// Model FLOP of one sequence, all devices together.
@@ -69,7 +70,7 @@ pub struct Segment {
     /// Seconds of the typical iteration.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub seconds: f64,
-    /// Sequences of a step, if the log says so.
+    /// Sequences per step, if logged.
     pub batch: Option<u64>,
     /// MFU, 0 to 1, if it can be known.
     pub mfu: Option<f64>,
@@ -95,7 +96,7 @@ pub struct Restart {
     pub lost: f64,
 }
 
-/// What a log says.
+/// Log summary.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judged {
@@ -174,7 +175,7 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
         rows.push(Row {
             at,
             seconds: report.seconds,
-            // A rate is that of one step, and nobody knows of the others.
+            // A rate is that of one step; others are unknown.
             weight: if log.times_from() == TimesFrom::SamplesPerSecond {
                 1.0
             } else {

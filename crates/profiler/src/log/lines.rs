@@ -1,7 +1,8 @@
 //! Report lines, one after the other.
 //!
-//! Responsible for: turning lines into [`Report`]s with their timers, memory and straggler lines, whoever wrote them, and seeing new starts. A line costs one
-//! search for a few marks; nothing of it is kept but numbers. Refuses to judge.
+//! Responsible for: turning lines into [`Report`]s with their timers, memory and straggler lines, for all
+//! frameworks, and detecting restarts. A line costs one search for a few markers; only numbers are kept. Does
+//! not analyse.
 
 use super::deepspeed::{DeepSpeed, TimesFrom};
 use super::frameworks::{self, MAXTEXT, NANOTRON, NEMO};
@@ -121,13 +122,13 @@ pub struct TrainingLog {
     pub reports: Vec<Report>,
     /// Lines of straggler detectors.
     pub stragglers: Vec<Straggler>,
-    /// Bytes that the allocator had handed out at most, if it is said.
+    /// Peak allocated bytes, if logged.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub allocated: Option<f64>,
     /// Bytes that the allocator held at most.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub reserved: Option<f64>,
-    /// What comes before the second report, for whoever reads the arguments that frameworks print: 4 MiB at most.
+    /// What comes before the second report, for readers of printed arguments: at most 4 MiB.
     #[serde(skip)]
     pub head: String,
     /// Lines that look like reports but hold no sound time.
@@ -224,7 +225,7 @@ impl TrainingLog {
         }
     }
 
-    /// Takes the sequences of a step as the user says them, where times hang on it.
+    /// Sets the sequences per step, if times depend on it.
     pub fn take_batch(&mut self, batch: u64) {
         if self.framework == Some(Framework::Deepspeed) && self.times_from != TimesFrom::Reports {
             self.take(Some(batch));
@@ -515,7 +516,7 @@ fn deepspeed(line: &str) -> Option<Report> {
     sound(seconds).then_some(report)
 }
 
-/// The date and time near the start of a line, in brackets or not, whatever stands before.
+/// The date and time near the start of a line, in brackets or not, after any prefix.
 fn stamp(line: &str) -> Option<String> {
     let head: Vec<char> = line.chars().take(120).collect();
     let is_date = |from: usize| {

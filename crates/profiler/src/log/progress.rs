@@ -1,6 +1,7 @@
 //! Progress bars of tqdm: how many steps are done, of how many, and the time since the start.
 //!
-//! Responsible for: the three numbers of ` 10%|█  | 10/100 [00:21<03:09,  2.13s/it]`. Refuses the rate, a moving average of nobody knows which steps.
+//! Responsible for: the three numbers of ` 10%|█ | 10/100 [00:21<03:09, 2.13s/it]`. Ignores the rate, a
+//! moving average over unknown steps.
 
 /// A progress bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

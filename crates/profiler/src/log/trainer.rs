@@ -146,7 +146,7 @@ impl Trainer {
     }
 }
 
-/// Whether a line is the dictionary of a step: `{'loss': ...`, whatever stands before.
+/// Whether a line is the dictionary of a step: `{'loss': ...`, after any prefix.
 fn is_report(line: &str) -> bool {
     value(line, "loss").is_some() && (line.contains("'learning_rate'") || line.contains("'epoch'"))
 }

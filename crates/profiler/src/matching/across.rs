@@ -1,4 +1,4 @@
-//! Groups across others.
+//! Groups across other groups.
 //!
 //! Responsible for: data parallel groups beside tensor parallel ones. They enter and leave their collectives as the smaller groups do, so their ends lie no farther apart
 //! than those of one group of all ranks: of both the sets across are taken, each of which shares one rank with each of the others' sets. Refuses exchanges, whose
@@ -8,7 +8,7 @@ use super::Part;
 use super::tiling::{NOT_ONE, Scored, Tiling, Told, times};
 use crate::communication::Operation;
 
-/// What lies across the groups that are told.
+/// Groups across inferred ones.
 pub(super) struct Crossing {
     world: u32,
     /// Groups that reduce or gather, smaller than the world.
@@ -37,7 +37,7 @@ impl Crossing {
         Self { world, within, inner }
     }
 
-    /// Whether sets lie across those that are told, and make the world with them.
+    /// Whether sets are across the inferred ones, and form the world with them.
     pub(super) fn holds(&self, tiling: Tiling) -> bool {
         let fits = self.inner > 1
             && self.inner < self.world

@@ -1,7 +1,7 @@
-//! The shortest of alike communications.
+//! The shortest of equal collectives.
 //!
-//! Responsible for: for every group, operation and size the shortest part of any rank, and how many there were: what is left of a wait when nobody knows who came last.
-//! Refuses parts whose size no trace says: the shortest of unknown sizes tells nothing.
+//! Responsible for: for every group, operation and size the shortest part of any rank, and how many there
+//! were: an estimate of the transfer if the last rank is unknown. Excludes parts without a recorded size.
 
 use super::{Matching, Part, PartRef};
 use crate::communication::Operation;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Group, operation and size.
 type Kind = (Option<u32>, Option<Operation>, u64);
 
-/// So many alike parts at least, so that the shortest is one that hardly waited.
+/// Minimum number of equal parts, so that the shortest hardly waited.
 const FEWEST: u32 = 3;
 
 /// The shortest part of every kind, in nanoseconds, and how many there were.

@@ -1,7 +1,8 @@
-//! Which communicator a part belongs to.
+//! Communicator of a part.
 //!
-//! Responsible for: the group that a part names; else the group that all named parts of its stream name; else the only group that can be meant; else
-//! the stream itself. Messages go by channel. Refuses messages of which nobody says the other end.
+//! Responsible for: the group that a part names; else the group that all named parts of its stream name; else
+//! the only group that can be meant; else the stream itself. Messages go by channel. Excludes messages
+//! without a recorded peer.
 
 use super::{Lane, Part};
 use crate::Job;
@@ -19,7 +20,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Whether no trace says who takes part.
+    /// Whether the participating ranks are not recorded.
     pub(super) fn is_unsaid(&self) -> bool {
         self.group.is_none() && self.channel.is_none()
     }

@@ -1,4 +1,4 @@
-//! What ends of collectives and messages tell of groups that no trace describes.
+//! Inference of unrecorded groups from ends of collectives and messages.
 //!
 //! Responsible for: asking ends for the sets of every lane (`tiling`) and for the neighbours of pipelines (`neighbours`), matching the messages of
 //! neighbours, and giving what was told a group with its ranks. Refuses to decide between a pipeline of two stages and an all-to-all of two ranks where both run the

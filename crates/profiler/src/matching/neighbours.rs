@@ -1,4 +1,4 @@
-//! Which ranks send each other messages where no trace says the other end.
+//! Communicating ranks of messages without a recorded peer.
 //!
 //! Responsible for: both ends of a message are left together, so two neighbouring stages of a pipeline share the moments at which their message kernels
 //! end, whatever streams these run on; the distance from a rank to the next stage is the one at which most such moments are shared. Refuses

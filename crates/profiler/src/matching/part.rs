@@ -43,7 +43,7 @@ pub struct Part {
     pub name: NameId,
     /// What it does.
     pub operation: Option<Operation>,
-    /// Among whom.
+    /// Its process group.
     pub group: Option<GroupId>,
     /// Its number within its group.
     pub sequence: Option<u64>,

@@ -1,4 +1,4 @@
-//! What is known of clocks while groups are still being told.
+//! Clock offsets during the inference of groups.
 //!
 //! Responsible for: by how much one rank's clock is ahead of another's, from recorders of one host and from lanes whose groups are told already, and how far a new
 //! comparison contradicts it. Groups that run alike with a constant lag end together just as well as one group of ranks whose clocks differ by that lag: only clocks that

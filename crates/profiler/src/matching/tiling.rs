@@ -1,4 +1,4 @@
-//! Which ranks share a communicator that no trace describes.
+//! Ranks of an unrecorded communicator.
 //!
 //! Responsible for: trying every way in which sets of one size and one stride tile the world, and taking the largest sets whose collectives end
 //! together as well as in any other way: nobody leaves a collective before all have come, so ends within a group differ by microseconds, while groups that

@@ -1,8 +1,9 @@
 //! NCCL Inspector: one JSON object for every collective of every communicator and rank.
 //!
-//! Responsible for: objects on lines of their own or spread over lines, collectives matched by communicator and number, and who waits for whom by
-//! their lengths. Refuses to guess a start: the records have no common clock, so a wait is a length beyond the shortest of the same collective (`traces.md` 7.2 of the
-//! project's notes: of the ranks of one collective the last to come has the shortest one).
+//! Responsible for: objects on lines of their own or spread over lines, collectives matched by communicator
+//! and number, and waits by their lengths. Refuses to guess a start: the records have no common clock, so a
+//! wait is a length beyond the shortest of the same collective (`traces.md` 7.2 of the project's notes: of
+//! the ranks of one collective the last to come has the shortest one).
 
 use super::super::log::median_of;
 use railwright_spec::problem::{Problem, Warning};
@@ -189,7 +190,7 @@ impl Row {
     }
 }
 
-/// Whom a communicator's ranks wait for.
+/// Straggler of a communicator.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Late {
@@ -212,7 +213,7 @@ pub struct Late {
     pub is_straggler: bool,
 }
 
-/// What the records say.
+/// Results of the records.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Inspected {

@@ -85,7 +85,7 @@ pub fn read(label: &str, text: &str) -> Result<(Vec<Gauge>, u64), Problem> {
     Ok((gauges, damaged))
 }
 
-/// A rank beside its peers.
+/// A rank compared with its peers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankSpeed {
@@ -116,7 +116,7 @@ impl RankSpeed {
     }
 }
 
-/// What the metrics say.
+/// Results of the metrics.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Metrics {

@@ -1,4 +1,4 @@
-//! What analyses found, as slices.
+//! Results of analyses as slices.
 //!
 //! Responsible for: steps of the job, the waits of matched collectives with whom they were for, stragglers with the moments that others waited for, and stalls of a pipeline with their
 //! cost. Refuses to be more than a view: nothing is computed here
@@ -46,7 +46,7 @@ pub fn steps(windows: &Windows) -> Vec<Mark> {
     windows.steps.iter().enumerate().map(mark).collect()
 }
 
-/// For every matched collective and every rank that came early: the wait, and for whom.
+/// For every matched collective and early rank: the wait and its cause.
 pub fn waits(job: &Job, joined: &Joined) -> Vec<Mark> {
     let matching = &joined.matching;
     let mut marks = Vec::new();

@@ -1,11 +1,11 @@
-//! What the name of an operator or an annotation says about the part of the step that runs within it.
+//! Phase in the name of an operator or an annotation.
 //!
 //! Responsible for: names of PyTorch, Megatron, DeepSpeed and of people's own ranges. Refuses names that say nothing; what stands within
 //! them keeps the part around them.
 
 use railwright_step::Phase;
 
-/// What a name says.
+/// The phase of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     /// Nothing.
@@ -16,7 +16,7 @@ pub(super) enum Mark {
     Checkpoint,
 }
 
-/// What the name of an operator or an annotation says.
+/// The phase in the name of an operator or an annotation.
 pub(super) fn mark(name: &str) -> Mark {
     if let Some(function) = name.strip_prefix("autograd::engine::evaluate_function: ") {
         return if is_checkpoint(function) { Mark::Checkpoint } else { Mark::Phase(Phase::Backward) };

@@ -154,7 +154,7 @@ pub(super) struct Walker<'a, 'b> {
     pub(super) first: usize,
     pub(super) origin: i64,
     pub(super) end: i64,
-    /// Who meets whom.
+    /// Participants of a communication.
     meets: Vec<u32>,
     pub(super) last: Option<usize>,
 }

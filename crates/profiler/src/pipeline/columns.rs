@@ -1,6 +1,7 @@
 //! The page in columns: every stage as it was measured, with what each bubble waited for, and beneath it what was to be expected.
 //!
-//! Responsible for: two tracks for each stage on one time, stalls and verdicts as marks. Refuses to say more than the page.
+//! Responsible for: two tracks for each stage on one time axis, stalls and verdicts as marks. A view of the
+//! report only.
 
 use super::{Cause, Certainty, PassBox, PipelinePage, Row as StageRow};
 use crate::timeline::pass_class;

@@ -1,7 +1,8 @@
-//! What to make of a page: in sentences with figures, the dearest first.
+//! Verdicts of a pipeline report as sentences with figures, most expensive first.
 //!
-//! Responsible for: which of stalls, a slow worker, a slow stage, micro batches of unequal work and messages cost a step more than steps differ anyway, and saying so when
-//! none does. Refuses to name a culprit below the noise, and to price what stages that were not recorded would have absorbed or caused.
+//! Responsible for: which of stalls, a slow worker, a slow stage, micro batches of unequal work and messages
+//! cost a step more than steps differ anyway, and saying so when none does. Excludes stragglers below the
+//! noise, and the effect of unrecorded stages.
 
 use super::{Certainty, PipelinePage, Stall};
 use railwright_spec::human;

@@ -1,4 +1,4 @@
-//! Taking compressions off.
+//! Decompression.
 //!
 //! Responsible for: gzip (also of many members) and zstd, told by their first bytes; anything else is handed on. Refuses archives, which hold many files.
 

@@ -1,4 +1,4 @@
-//! The graph of one step: what waits for what.
+//! The dependency graph of one step.
 //!
 //! Responsible for: dependencies between the passes of a step, who meets whom in a communication, and an order in which one sweep
 //! computes the longest path. Refuses a schedule: the order in which a rank recorded its passes is the schedule.

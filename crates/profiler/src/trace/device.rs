@@ -1,4 +1,4 @@
-//! Whose trace it is and what recorded it.
+//! Identity and recorder of a trace.
 //!
 //! Responsible for: the facts at the head of a trace. Refuses to guess a rank; [`crate::job`] gives ranks to traces that say none.
 
@@ -27,13 +27,13 @@ pub struct Identity {
     pub label: String,
     /// Which recorder wrote it.
     pub source: Source,
-    /// The rank that the trace says it is.
+    /// The recorded rank.
     pub rank: Option<u32>,
-    /// How many ranks the job has, as the trace says.
+    /// The recorded world size.
     pub world_size: Option<u32>,
     /// The communication backend: `nccl`, `gloo`, ...
     pub backend: Option<String>,
-    /// The host, if it is said.
+    /// The host, if recorded.
     pub host: Option<String>,
     /// The devices that the trace lists.
     pub devices: Vec<Device>,

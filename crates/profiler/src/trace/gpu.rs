@@ -55,7 +55,7 @@ pub struct GpuActivity {
     pub stream: u32,
     /// What ties it to the call that launched it.
     pub correlation: Option<u32>,
-    /// What it says as a communication: an index into [`super::RankTrace::collectives`].
+    /// Its collective: an index into [`super::RankTrace::collectives`].
     pub collective: Option<u32>,
     /// Bytes of a copy or a set, 0 when unknown.
     pub bytes: u64,

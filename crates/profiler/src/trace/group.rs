@@ -1,4 +1,4 @@
-//! Process groups and what collectives say of themselves.
+//! Process groups and recorded collectives.
 //!
 //! Responsible for: the words of the recorder, read but not interpreted. Refuses to join groups across ranks: a group's name is a local counter,
 //! only its set of ranks means the same everywhere.
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct RankGroup {
     /// Its name on this rank.
     pub name: String,
-    /// What it is for, if the trace says; `undefined` is kept as no description.
+    /// Its purpose, if recorded; `undefined` counts as none.
     pub description: Option<String>,
     /// Its ranks in order, if they are listed in full.
     pub ranks: Option<Vec<u32>>,
@@ -25,7 +25,7 @@ pub struct RankGroup {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CollectiveCall {
-    /// What kind, if its label says so.
+    /// Its kind, if part of its label.
     pub kind: Option<CollectiveKind>,
     /// Its name as it is written (`_allgather_base`, `allreduce`, ...); empty when it is not.
     pub label: String,
@@ -37,7 +37,7 @@ pub struct CollectiveCall {
     pub element: Option<String>,
     /// Bytes of an element.
     pub element_bytes: Option<u32>,
-    /// Among whom: an index into [`super::RankTrace::groups`].
+    /// Its process group: an index into [`super::RankTrace::groups`].
     pub group: Option<u32>,
     /// Its number within its group.
     pub sequence: Option<u64>,

@@ -61,7 +61,7 @@ pub struct HostActivity {
     pub thread: u32,
     /// What ties a call to what it launched.
     pub correlation: Option<u32>,
-    /// What it says as a communication: an index into [`super::RankTrace::collectives`].
+    /// Its collective: an index into [`super::RankTrace::collectives`].
     pub collective: Option<u32>,
     /// Shapes of its inputs as they are written, kept for matrix products, attention and convolutions.
     pub shapes: Option<NameId>,

@@ -54,9 +54,9 @@ pub enum Label {
     OtherCompute,
     /// What the same kernels take longer than on the median rank.
     SlowerChip,
-    /// Communication with no arithmetic beside it.
+    /// Communication without overlapped compute.
     Exposed(Dimension, Share),
-    /// Copies with neither beside them.
+    /// Copies without overlapped compute or communication.
     Copy,
     /// Idle because of the pipeline.
     Bubble(Bubble),
@@ -70,7 +70,7 @@ pub enum Label {
     Allocation,
     /// Idle with the next work launched already: the device's own gaps, waits for other streams.
     Gap,
-    /// Idle, and nothing says why.
+    /// Idle without a recorded cause.
     Unexplained,
 }
 

@@ -1,4 +1,4 @@
-//! Where the steps of all ranks meet.
+//! Common steps of all ranks.
 //!
 //! Responsible for: one beginning and one end of each step from what the ranks say of it, who was not recorded in it, and telling which steps had to be left out and because of
 //! whom. Refuses steps that only half of the ranks hold, or fewer: one short file must not cost the others' steps, and few ranks are not the job.
@@ -16,7 +16,7 @@ const NEAR: f64 = 0.05;
 /// So many ranks are named.
 const NAMED: usize = 4;
 
-/// What one rank says.
+/// Steps of one rank.
 pub(super) struct Cut {
     /// The rank, by its place in the job.
     pub member: usize,

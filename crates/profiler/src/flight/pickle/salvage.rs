@@ -1,7 +1,8 @@
-//! What a pickle holds that cannot be read to its end.
+//! Content of a truncated pickle.
 //!
-//! Responsible for: handing back what was complete on the reader's stack: a pickle writes parts before what they are part of, so whatever something follows
-//! is complete. Refuses what was being written when it broke off: a part of an entry would look like an entry of which less is known.
+//! Responsible for: the complete values on the reader's stack: a pickle writes parts before their container,
+//! so a value followed by another is complete. Excludes the last, incomplete value: a part of an entry would
+//! look like an entry of which less is known.
 
 use super::{Machine, Part};
 use railwright_spec::problem::Problem;

@@ -5,7 +5,7 @@
 
 use crate::passes::PassKind;
 
-/// What a name says.
+/// The phase of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub kind: PassKind,

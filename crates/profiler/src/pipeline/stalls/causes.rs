@@ -1,4 +1,4 @@
-//! Slow passes of one cause.
+//! Groups slow passes by cause.
 //!
 //! Responsible for: of the slow passes of a step those that had one cause: the two ends of a message and the members of a collective, which share its transfer; the parts
 //! of one pass on the ranks that share it; the same communication or update slow on several ranks at the same time; the same collective of a step slow by alike excesses in several

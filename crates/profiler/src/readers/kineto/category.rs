@@ -1,4 +1,4 @@
-//! What the category of an event makes of it.
+//! Interpretation of event categories.
 //!
 //! Responsible for: the categories of PyTorch's profiler, of 2021 (capitalised) and since. Refuses categories of others; their rows are told
 //! apart by their process.

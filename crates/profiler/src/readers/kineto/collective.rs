@@ -1,4 +1,4 @@
-//! What collectives say of themselves, and the groups that they name.
+//! Recorded collectives and their groups.
 //!
 //! Responsible for: the words of the recorder to [`CollectiveCall`] and [`RankGroup`]. Refuses to tell a group's dimension.
 

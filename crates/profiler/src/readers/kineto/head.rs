@@ -1,4 +1,4 @@
-//! What stands beside the events: whose trace it is.
+//! The header of a trace: its identity.
 //!
 //! Responsible for: `distributedInfo`, `deviceProperties`, `baseTimeNanoseconds`, `host_name`, wherever in the file they are.
 //! Refuses to fail: a value that cannot be read is reported and passed over.
@@ -11,7 +11,7 @@ use crate::trace::{Device, Identity, RankGroup};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What the head says.
+/// Content of the header.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Head {
     /// The zero of the events' times, in nanoseconds.

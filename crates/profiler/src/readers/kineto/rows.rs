@@ -47,7 +47,7 @@ impl Threads {
     }
 }
 
-/// What rows of a process are when their categories do not say it.
+/// Default kind of rows of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProcessRole {
     /// Rows of the device.
