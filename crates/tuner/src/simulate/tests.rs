@@ -92,8 +92,11 @@ fn without_contention_the_step_is_the_closed_form() {
     for run in &runs {
         let plan = &run.2;
         let simulation = simulated(run, &said(Kind::RailOptimized), &[], None);
-        let at =
-            simulation.changes.iter().position(|c| c.what.starts_with("communication starts")).expect("there");
+        let at = simulation
+            .changes
+            .iter()
+            .position(|c| c.what.starts_with("communication starts"))
+            .expect("there");
         let free = &simulation.changes[at];
         let error = free.cost / simulation.closed_form;
         // Fused pairs start with their first input here, and with both there; where backward passes are split, gradients are ready in
@@ -131,7 +134,8 @@ fn sharded_gradients_cross_links_in_every_micro_batch() {
     let mut wrong = Vec::new();
     for run in &runs {
         let simulation = simulated(run, &said(Kind::RailOptimized), &[], None);
-        let at = simulation.changes.iter().find(|c| c.what.starts_with("communication starts")).expect("there");
+        let at =
+            simulation.changes.iter().find(|c| c.what.starts_with("communication starts")).expect("there");
         let machine = Machine::new(&run.1);
         let costing = Costing::new(&run.0, &run.1, &run.2, &machine).expect("known software");
         let evaluation = evaluate(&costing).expect("possible");
