@@ -64,7 +64,7 @@ pub(super) fn doubt(run: Option<&Run>, traced: Option<u32>) -> Option<Warning> {
     (traced > 1 && u64::from(traced) != own).then(|| {
         Warning::new(
             "calibration-other-run",
-            format!("the traced job has {traced} ranks, but the run has {own}: they may differ"),
+            format!("the traced job has {traced} ranks, but the run has {own}: they may be different runs"),
         )
     })
 }
