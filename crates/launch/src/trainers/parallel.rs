@@ -113,8 +113,7 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
         fields.set("plan.offload.optimizer", &1.0, path);
     }
     let message = format!(
-        "is another file: ZeRO stage {stage} is inferred from its name; pass the file with `--launch` for \
-         certainty"
+        "is another file: ZeRO stage {stage} is inferred from its name; pass the file with `--launch`"
     );
     fields.remark(RemarkKind::Assumed, path, message);
     software(fields, deepspeed::SOFTWARE, "DeepSpeed");
