@@ -113,9 +113,10 @@ fn help_fits_a_narrow_terminal() {
             let mut program = support::program(&words);
             let output = program.env("COLUMNS", NARROWEST.to_string()).output().expect("the program starts");
             let help = String::from_utf8(output.stdout).expect("the program writes UTF-8");
-            // Examples are command lines to copy, which must not break.
+            // Examples are command lines to copy, which must not break, and neither do words.
             let (text, _) = help.split_once("\nExamples:\n").unwrap_or((&help, ""));
-            for line in text.lines().filter(|line| line.chars().count() > NARROWEST) {
+            let wide_line = |line: &&str| line.chars().count() > NARROWEST && line.trim().contains(' ');
+            for line in text.lines().filter(wide_line) {
                 wide.insert(format!("railwright {} {flag}: {line}", command.join(" ")));
             }
         }
