@@ -6,7 +6,7 @@
 use crate::disturbance::Disturbance;
 pub use crate::machine::Machine;
 use crate::memory::{SoftwareCatalogue, StageSplit};
-use crate::operators::{self, Cost, Device, Pass, ProductMemo};
+use crate::operators::{self, Cost, Pass, ProductMemo};
 use crate::software::{self, Software};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
@@ -62,7 +62,7 @@ impl<'a> Costing<'a> {
         Self { memo: Some(Arc::clone(memo)), ..self }
     }
 
-    /// Burst time of one product of a linear layer, as [`Device::gemm`].
+    /// Burst time of one product of a linear layer, as [`crate::operators::Device::gemm`].
     pub(crate) fn gemm(&self, m: f64, n: f64, k: f64, data_type: DataType, pass: Pass) -> Cost {
         let price = || self.machine.device.gemm(m, n, k, data_type, pass);
         match &self.memo {
@@ -71,7 +71,7 @@ impl<'a> Costing<'a> {
         }
     }
 
-    /// Burst time of the products of `groups` experts, as [`Device::grouped_gemm`].
+    /// Burst time of the products of `groups` experts, as [`crate::operators::Device::grouped_gemm`].
     pub(crate) fn grouped_gemm(&self, [groups, m, n, k]: [f64; 4], data_type: DataType, pass: Pass) -> Cost {
         let price = || self.machine.device.grouped_gemm(groups, m, n, k, data_type, pass);
         match &self.memo {

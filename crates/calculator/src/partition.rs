@@ -6,7 +6,7 @@ use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, RankOrder, Recompute, light_head};
 
 /// Layers of each virtual stage in pipeline order: the explicit split, or an even one, or where layers do not divide a balanced one.
-pub fn layers_per_virtual_stage(model: &Model, plan: &Plan) -> Vec<u64> {
+pub(crate) fn layers_per_virtual_stage(model: &Model, plan: &Plan) -> Vec<u64> {
     let parts = virtual_stages(plan) as usize;
     if let Some(explicit) = &plan.layers_per_stage {
         if explicit.len() == parts {
@@ -57,7 +57,7 @@ pub fn local_chunks(plan: &Plan, stage: usize) -> Vec<usize> {
 }
 
 /// The stage that runs a virtual stage for a micro batch.
-pub fn stage_of(plan: &Plan, chunk: u64, micro_batch: u64) -> u64 {
+pub(crate) fn stage_of(plan: &Plan, chunk: u64, micro_batch: u64) -> u64 {
     plan.schedule.stage_of(plan.pipeline_parallel, plan.micro_batches().max(1), chunk, micro_batch)
 }
 
@@ -76,7 +76,7 @@ pub fn stage_of_rank(plan: &Plan, rank: u64) -> usize {
 }
 
 /// Rows of the vocabulary after padding to a multiple of `vocabulary_multiple x tensor_parallel` (Megatron).
-pub fn padded_vocabulary(vocabulary: u64, plan: &Plan) -> f64 {
+pub(crate) fn padded_vocabulary(vocabulary: u64, plan: &Plan) -> f64 {
     let multiple = (plan.vocabulary_multiple.max(1) * plan.tensor_parallel).max(1);
     (vocabulary.div_ceil(multiple) * multiple) as f64
 }

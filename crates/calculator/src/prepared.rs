@@ -13,7 +13,7 @@ use crate::sharding::{self, StagePasses, StageUpdate};
 use crate::stage;
 use crate::work::Work;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Placement, Plan, Recompute};
+use railwright_spec::plan::{Placement, Plan, Recompute, Schedule};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 

@@ -1,11 +1,12 @@
 //! A slow member against closed forms, and nothing slow against nothing said.
 
 use super::*;
+use crate::costing::Machine;
 use crate::evaluate::{Evaluation, evaluate};
 use crate::timeline::{self, Detail};
-use railwright_spec::cluster;
+use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{Model, by_name};
-use railwright_spec::plan::{PlanSpec, RankOrder};
+use railwright_spec::plan::{Plan, PlanSpec, RankOrder};
 
 struct Case {
     model: Model,
