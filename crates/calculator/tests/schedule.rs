@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use railwright_calculator::schedule::{
-    ChunkCost, OperationKind, Pipeline, PipelineTimeline, TimedOperation, Workspace, chunk_count, in_flight,
-    local_chunks, operations, simulate, stage_of,
+    ChunkCost, OperationKind, Pipeline, PipelineTimeline, TimedOperation, Workspace, in_flight, local_chunks,
+    operations, simulate, stage_of,
 };
 use railwright_spec::plan::Schedule;
 use railwright_spec::quantity::Seconds;
@@ -65,7 +65,7 @@ fn case() -> impl Strategy<Value = Case> {
         Schedule::ZbH1 | Schedule::ZbH2 => (schedule, stages, 1, m),
     });
     let costs = shape.prop_flat_map(|(schedule, stages, v, m)| {
-        let count = chunk_count(schedule, stages, v) as usize;
+        let count = schedule.chunk_count(stages, v) as usize;
         let uneven = proptest::collection::vec(cost(), count);
         // As models are: all alike but the first and the last.
         let ends = (cost(), cost(), cost()).prop_map(move |(first, middle, last)| {

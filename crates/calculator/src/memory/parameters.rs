@@ -279,6 +279,7 @@ pub(crate) fn gathered(plan: &Plan, software: &MemorySoftware, all: Extent, trai
 mod tests {
     use super::*;
     use crate::memory::testing;
+    use railwright_spec::plan::Schedule;
     use railwright_spec::precision::DataType;
 
     fn bytes_at(stage: u8, dp: u64) -> f64 {
