@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use railwright_calculator::schedule::{
-    ChunkCost, OperationKind, Pipeline, PipelineTimeline, TimedOperation, Workspace, in_flight, local_chunks,
-    operations, simulate, stage_of,
+    ChunkCost, OperationKind, Pipeline, PipelineTimeline, TimedOperation, Workspace, in_flight, operations,
+    simulate,
 };
 use railwright_spec::plan::Schedule;
 use railwright_spec::quantity::Seconds;
@@ -111,7 +111,7 @@ fn check_timeline(case: &Case, timeline: &PipelineTimeline) -> Result<(), TestCa
             prop_assert!(receive_start <= start && start <= end && end <= send_end, "{:?}", pass);
             free = send_end.get();
             let (chunk, micro_batch) = (u64::from(operation.chunk), u64::from(operation.micro_batch));
-            let home = stage_of(case.schedule, case.stages, case.micro_batches, chunk, micro_batch);
+            let home = case.schedule.stage_of(case.stages, case.micro_batches, chunk, micro_batch);
             prop_assert_eq!(home, stage as u64);
             let made = match operation.kind {
                 OperationKind::Forward => &mut forward,
@@ -188,7 +188,7 @@ proptest! {
             let blocked: Seconds = passes.iter().map(|p| p.send_end - p.end + (p.start - p.receive_start)).sum();
             prop_assert!(near(summary.transfer[stage], blocked), "{:?} {:?}", summary.transfer[stage], blocked);
             prop_assert_eq!(&summary.in_flight[stage], &in_flight(&pipeline, stage as u64).expect("valid"));
-            for chunk in local_chunks(case.schedule, case.stages, case.virtual_stages, stage as u64) {
+            for chunk in case.schedule.local_chunks(case.stages, case.virtual_stages, stage as u64) {
                 let ready = passes
                     .iter()
                     .filter(|p| u64::from(p.operation.chunk) == chunk)
