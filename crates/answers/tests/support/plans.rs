@@ -4,13 +4,15 @@ use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{self, Model};
 use railwright_spec::plan::{ContextKind, Optimizer, Plan, PlanSpec, RankOrder, Schedule, Sharding};
 use railwright_spec::problem::Problem;
-use railwright_spec::run::{self, Run};
+use railwright_spec::run::{self, Run, RunSpec};
 
-/// Every run file of `examples/runs`.
-pub fn bundled() -> Vec<Run> {
+/// Every run file of `examples/runs`, as it is specified and as it resolves.
+pub(crate) fn bundled() -> Vec<(RunSpec, Run)> {
     let none = |path: &str| Err(Problem::new("no file is read here").in_file(path));
     let read = |(name, text): (&str, &str)| {
-        run::parse(text, name).expect("reads").resolve_valid(none).expect("resolves").0
+        let spec = run::parse(text, name).expect("reads");
+        let (run, _) = spec.resolve_valid(none).expect("resolves");
+        (spec, run)
     };
     [
         ("deepseek-v3", include_str!("../../../../examples/runs/deepseek-v3.toml")),
@@ -23,7 +25,7 @@ pub fn bundled() -> Vec<Run> {
 }
 
 /// A plan for 64 devices from a few random choices; `None` where they contradict each other.
-pub fn random(choices: &[u8; 20]) -> Option<(Model, Cluster, Plan)> {
+pub(crate) fn random(choices: &[u8; 20]) -> Option<(Model, Cluster, Plan)> {
     let pick = |i: usize, list: &[u64]| list[usize::from(choices[i]) % list.len()];
     let flag = |i: usize| choices[i].is_multiple_of(2);
     let name =
@@ -62,7 +64,9 @@ pub fn random(choices: &[u8; 20]) -> Option<(Model, Cluster, Plan)> {
         sequence_length: Some(pick(11, &[1024, 4096])),
         sharding: Some(Sharding {
             zero_stage: pick(12, &[0, 1, 2, 3]) as u8,
-            group: [None, None, Some(2), Some(4), Some(8)][usize::from(choices[13]) % 5],
+            // Where nothing is sharded, no group shares a copy.
+            group: [None, None, Some(2), Some(4), Some(8)][usize::from(choices[13]) % 5]
+                .filter(|_| pick(12, &[0, 1, 2, 3]) > 0),
             reshard_after_forward: flag(14),
         }),
         rank_order: Some(if flag(15) {

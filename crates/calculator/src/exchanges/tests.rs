@@ -8,7 +8,7 @@ use crate::evaluate::evaluate;
 use railwright_spec::plan::{ContextKind, Layout, Plan, PlanSpec, Schedule, Sharding};
 use railwright_spec::precision::DataType;
 use railwright_spec::{cluster, model};
-use railwright_step::{Dimension, Phase};
+use railwright_step::Phase;
 use std::collections::BTreeMap;
 
 /// Bytes times count by dimension, operation and ranks, of the estimate's table and of the exchanges of the same stage.

@@ -86,7 +86,7 @@ mod tests {
             backward_weight: new(1.0),
             ..ChunkCost::default()
         };
-        let of = |schedule, virtual_stages: u64| {
+        let of = |schedule: Schedule, virtual_stages: u64| {
             let chunks = vec![chunk; schedule.chunk_count(4, virtual_stages) as usize];
             lower_bound(&Pipeline {
                 schedule,
