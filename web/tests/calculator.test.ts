@@ -9,22 +9,20 @@ import { suggestions } from '../src/views/calculator/suggestions'
 import { recomputeText, shardingText } from '../src/views/calculator/wording'
 
 describe('offers beside a refusal', () => {
-  it('are the numbers of the hint, for the flag of the place', () => {
+  it('are its remedies, by their flags', () => {
     const offers = suggestions({
       message: '126 layers cannot be divided evenly among 16 stages',
       place: { file: '--pipeline-parallel' },
       hint: 'use 14 or 18, or pass --uneven-stages (uneven_stages = true) for [7, 14 x 8, 7]',
+      remedies: [
+        { key: 'plan.pipeline_parallel', value: '14' },
+        { key: 'plan.pipeline_parallel', value: '18' },
+        { key: 'plan.uneven_stages', value: 'true' },
+        { key: 'cluster.devices', value: '896' },
+      ],
     })
-    expect(offers.map((one) => one.values)).toEqual([{ pp: '14' }, { pp: '18' }, { 'uneven-stages': 'true' }])
-  })
-
-  it('are devices where the hint says so', () => {
-    const offers = suggestions({
-      message: '1000 devices cannot be divided',
-      place: { file: '--pipeline-parallel' },
-      hint: 'use 896 or 1,008 devices, or lower a degree',
-    })
-    expect(offers.map((one) => one.values)).toEqual([{ gpus: '896' }, { gpus: '1008' }])
+    expect(offers.map((one) => one.values)).toEqual([{ pp: '14' }, { pp: '18' }, { 'uneven-stages': 'true' }, { gpus: '896' }])
+    expect(offers.map((one) => one.title)).toEqual(['pp 14', 'pp 18', 'allow uneven stages', 'gpus 896'])
   })
 
   it('are a name that was meant', () => {

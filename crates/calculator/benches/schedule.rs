@@ -2,9 +2,7 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use railwright_calculator::schedule::{
-    ChunkCost, Detail, Pipeline, Workspace, chunk_count, simulate, write_step,
-};
+use railwright_calculator::schedule::{ChunkCost, Detail, Pipeline, Workspace, simulate, write_step};
 use railwright_spec::plan::Schedule;
 use railwright_spec::quantity::Seconds;
 use railwright_step::{Step, chrome, svg};
@@ -35,7 +33,7 @@ fn costs(case: &Case) -> Vec<ChunkCost> {
         backward_weight: Seconds::from_millis(0.9),
         ..ChunkCost::default()
     };
-    let mut chunks = vec![cost; chunk_count(case.1, case.2, case.3) as usize];
+    let mut chunks = vec![cost; case.1.chunk_count(case.2, case.3) as usize];
     if !case.5 {
         chunks[0].forward = Seconds::from_millis(1.2);
         if let Some(last) = chunks.last_mut() {

@@ -3,12 +3,11 @@
 //! Responsible for: building these once per evaluation and deriving the few numbers that many formulas share (tokens per rank,
 //! element sizes, rates). Refuses to price anything itself.
 
-use crate::collectives::Fabric;
 use crate::disturbance::Disturbance;
+pub use crate::machine::Machine;
 use crate::memory::{SoftwareCatalogue, StageSplit};
-use crate::operators::{self, Cost, Device, Pass, ProductMemo};
+use crate::operators::{self, Cost, Pass, ProductMemo};
 use crate::software::{self, Software};
-use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{AttentionKernel, Layout, Optimizer, Plan};
@@ -16,48 +15,6 @@ use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::FlopPerSecond;
 use std::sync::Arc;
-
-/// Hardware and software, apart from any plan: built once and shared by a whole search.
-#[derive(Clone, Debug)]
-pub struct Machine {
-    /// Operator laws of the accelerator.
-    pub device: Device,
-    /// Collective laws of the cluster.
-    pub fabric: Fabric,
-    /// The accelerator's architecture.
-    pub architecture: String,
-    /// What was measured on it, if anything.
-    pub calibration: Option<Arc<Calibration>>,
-    /// The constants of the calibration's software generation as it measured them.
-    software: Option<Box<Software>>,
-}
-
-impl Machine {
-    /// Looks up the laws for a cluster.
-    pub fn new(cluster: &Cluster) -> Self {
-        let device = Device::new(&cluster.accelerator);
-        let calibration = cluster.calibration.clone();
-        Self {
-            device: match &calibration {
-                Some(calibration) => device.calibrated(calibration),
-                None => device,
-            },
-            software: calibration.as_deref().and_then(software::calibrated).map(Box::new),
-            calibration,
-            fabric: Fabric::new(cluster),
-            // `Hopper+Grace` computes as Hopper does.
-            architecture: cluster.accelerator.architecture.split('+').next().unwrap_or_default().to_owned(),
-        }
-    }
-
-    /// The constants of a generation: as the calibration measured them where it is of this generation, else as they are.
-    pub fn software<'m>(&'m self, software: &'m Software) -> &'m Software {
-        match &self.software {
-            Some(own) if own.id == software.id => own,
-            _ => software,
-        }
-    }
-}
 
 /// One evaluation's context.
 #[derive(Clone, Debug)]
@@ -105,7 +62,7 @@ impl<'a> Costing<'a> {
         Self { memo: Some(Arc::clone(memo)), ..self }
     }
 
-    /// Burst time of one product of a linear layer, as [`Device::gemm`].
+    /// Burst time of one product of a linear layer, as [`crate::operators::Device::gemm`].
     pub(crate) fn gemm(&self, m: f64, n: f64, k: f64, data_type: DataType, pass: Pass) -> Cost {
         let price = || self.machine.device.gemm(m, n, k, data_type, pass);
         match &self.memo {
@@ -114,7 +71,7 @@ impl<'a> Costing<'a> {
         }
     }
 
-    /// Burst time of the products of `groups` experts, as [`Device::grouped_gemm`].
+    /// Burst time of the products of `groups` experts, as [`crate::operators::Device::grouped_gemm`].
     pub(crate) fn grouped_gemm(&self, [groups, m, n, k]: [f64; 4], data_type: DataType, pass: Pass) -> Cost {
         let price = || self.machine.device.grouped_gemm(groups, m, n, k, data_type, pass);
         match &self.memo {

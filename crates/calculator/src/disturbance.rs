@@ -7,86 +7,20 @@
 //! the whole group. The effect on the other stages depends on the schedule: passes of the slow stage are
 //! stretched before the pipeline is timed. Excludes the frequency of such faults.
 
-use crate::costing::{Costing, Machine};
-use crate::evaluate::{local_chunks, transfer_time};
+mod members;
+
+pub use crate::partition::stage_of_rank;
+pub use members::Disturbance;
+
+use crate::costing::Costing;
 use crate::layer::LayerCost;
+use crate::partition::local_chunks;
 use crate::sharding::StageUpdate;
 use crate::stage::{self, Chunk};
-use crate::timeline::rank_stride;
+use crate::transfer::transfer_time;
 use crate::work::Work;
-use railwright_spec::cluster::Cluster;
-use railwright_spec::plan::Plan;
+use members::SlowStage;
 use railwright_spec::quantity::Seconds;
-
-/// Slow members of a run, by the pipeline stage that they belong to. Empty, it changes nothing.
-#[derive(Clone, Debug, Default)]
-pub struct Disturbance {
-    stages: Vec<SlowStage>,
-}
-
-/// The slowest member of a stage; 1 is the usual rate.
-#[derive(Clone, Debug)]
-struct SlowStage {
-    stage: usize,
-    /// Rate of the device's kernels.
-    device: f64,
-    /// Rate of the host that launches them.
-    host: f64,
-    /// Share of the network bandwidth that is left.
-    network: f64,
-    /// Share of the scale-up bandwidth that is left.
-    scale_up: f64,
-    /// The laws of a cluster with links of these shares, if any is below 1.
-    machine: Option<Machine>,
-}
-
-/// The pipeline stage of a global rank.
-pub fn stage_of_rank(plan: &Plan, rank: u64) -> usize {
-    (rank / rank_stride(plan).max(1) % plan.pipeline_parallel.max(1)) as usize
-}
-
-impl Disturbance {
-    /// Whether nothing is slow.
-    pub fn is_empty(&self) -> bool {
-        self.stages.is_empty()
-    }
-
-    /// A device of a stage runs its kernels at a share of their rate.
-    pub fn slow_device(&mut self, stage: usize, rate: f64) {
-        let slow = self.stage(stage);
-        slow.device = slow.device.min(rate);
-    }
-
-    /// A host of a stage launches kernels at a share of its rate.
-    pub fn slow_host(&mut self, stage: usize, rate: f64) {
-        let slow = self.stage(stage);
-        slow.host = slow.host.min(rate);
-    }
-
-    /// A device of a stage has a share of its network and of its scale-up bandwidth left.
-    pub fn slow_links(&mut self, stage: usize, cluster: &Cluster, network: f64, scale_up: f64) {
-        let slow = self.stage(stage);
-        slow.network = slow.network.min(network);
-        slow.scale_up = slow.scale_up.min(scale_up);
-        let mut degraded = cluster.clone();
-        degraded.network.bandwidth = cluster.network.bandwidth * slow.network;
-        degraded.scale_up.bandwidth = cluster.scale_up.bandwidth * slow.scale_up;
-        slow.machine = Some(Machine::new(&degraded));
-    }
-
-    fn stage(&mut self, stage: usize) -> &mut SlowStage {
-        let at = self.stages.iter().position(|slow| slow.stage == stage).unwrap_or_else(|| {
-            let (device, host, network, scale_up) = (1.0, 1.0, 1.0, 1.0);
-            self.stages.push(SlowStage { stage, device, host, network, scale_up, machine: None });
-            self.stages.len() - 1
-        });
-        &mut self.stages[at]
-    }
-
-    fn find(&self, stage: usize) -> Option<&SlowStage> {
-        self.stages.iter().find(|slow| slow.stage == stage)
-    }
-}
 
 /// The costing of a stage: with the laws of its slow links, if it has any.
 fn of_stage<'a>(costing: &Costing<'a>, slow: &'a SlowStage) -> Costing<'a> {

@@ -5,6 +5,7 @@
 //! warnings. Does not format or model: its numbers are those of [`crate::evaluate`], [`crate::memory`] and
 //! [`crate::model_flop`], divided and added.
 
+mod answer;
 pub(crate) mod breakdown;
 pub(crate) mod calls;
 pub(crate) mod communication;
@@ -19,6 +20,7 @@ mod step_time;
 mod topics;
 mod warnings;
 
+pub use answer::{Estimate, EstimateOptions};
 pub use breakdown::{Part, part, tree};
 pub use communication::CommunicationRow;
 pub use efficiency::{Efficiency, ModelFlop, Utilisation};
@@ -32,63 +34,12 @@ pub use topics::{Topic, topic, topics};
 
 use crate::costing::{Costing, Machine};
 use crate::evaluate::{Evaluation, evaluate};
-use crate::money::Bill;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
-use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
-use railwright_spec::run::{Cost, Run, Training};
-use serde::Serialize;
-
-/// Inputs of an estimate other than model, cluster and plan.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct EstimateOptions {
-    /// Token budget and availability.
-    pub training: Training,
-    /// Prices.
-    pub cost: Cost,
-}
-
-/// The estimate of one run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Estimate {
-    /// What is trained.
-    pub model: ModelIdentity,
-    /// On what.
-    pub cluster: ClusterIdentity,
-    /// How, in one line.
-    pub plan_summary: String,
-    /// How, in full.
-    pub plan: Plan,
-    /// With which software generation.
-    pub software: SoftwareIdentity,
-    /// How long one step takes.
-    pub step_time: Seconds,
-    /// Between what bounds a measurement of it is expected.
-    pub step_time_interval: Interval,
-    /// What a step gets done.
-    pub throughput: Throughput,
-    /// How well the arithmetic units are used, in every convention.
-    pub efficiency: Efficiency,
-    /// Breakdown of the step on the critical stage. The children of every part sum to it.
-    pub time: Part,
-    /// Every pipeline stage.
-    pub stages: Vec<StageRow>,
-    /// Every kind of collective of the critical stage.
-    pub communication: Vec<CommunicationRow>,
-    /// Memory per stage and kind against the device's.
-    pub memory: MemoryEstimate,
-    /// What the token budget takes and costs; absent without a budget.
-    pub money: Option<Bill>,
-    /// What the step time rests on; the shares sum to 1.
-    pub provenance: Vec<Foundation>,
-    /// What is doubtful.
-    pub warnings: Vec<Warning>,
-    /// Why the main numbers are what they are.
-    pub why: Vec<Explanation>,
-}
+use railwright_spec::run::Run;
 
 /// Estimates one run. Fails when the plan is impossible or cannot be priced.
 pub fn estimate(

@@ -6,12 +6,14 @@
 use crate::costing::Costing;
 use crate::disturbance;
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
-use crate::schedule::{self, ChunkCost, Pipeline, Workspace};
+use crate::partition::chunks_per_stage;
+pub use crate::partition::local_chunks;
+use crate::schedule::{ChunkCost, Pipeline, Workspace};
 use crate::sharding::{self, StagePasses, StageUpdate};
 use crate::stage::{self, Chunk};
-use crate::transfer::Transfer;
+pub use crate::transfer::transfer_time;
 use crate::work::{Dimension, Family};
-use railwright_spec::plan::{Plan, Schedule};
+use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Flop, Seconds};
 use serde::Serialize;
@@ -63,17 +65,12 @@ pub struct Evaluation {
     pub hardware_flop: Flop,
 }
 
-/// Time of one transfer between neighbouring stages: the hidden states of a micro batch.
-pub fn transfer_time(costing: &Costing<'_>) -> Seconds {
-    Transfer::new(costing).map_or(Seconds::ZERO, |transfer| transfer.time())
-}
-
 /// The pipeline of a plan whose chunks take so long.
 pub fn pipeline<'a>(plan: &Plan, chunks: &'a [ChunkCost], transfer: Seconds) -> Pipeline<'a> {
     Pipeline {
         schedule: plan.schedule,
         stages: plan.pipeline_parallel,
-        virtual_stages: stage::chunks_per_stage(plan),
+        virtual_stages: chunks_per_stage(plan),
         micro_batches: plan.micro_batches().max(1),
         chunks,
         transfer,
@@ -187,7 +184,7 @@ fn on_rank_of(
     };
     // A stage with two directions runs each of its chunks for half of the micro batches.
     let runs =
-        plan.micro_batches().max(1) as f64 * if plan.schedule == Schedule::DualPipe { 0.5 } else { 1.0 };
+        plan.micro_batches().max(1) as f64 * if plan.schedule.has_two_directions() { 0.5 } else { 1.0 };
     let mut device = Seconds::ZERO;
     for cost in local_chunks(plan, stage).into_iter().map(|i| &chunks[i].cost) {
         for work in [&cost.forward, &cost.backward_input, &cost.backward_weight, &cost.recompute] {
@@ -216,14 +213,6 @@ fn on_rank_of(
     time.host = busy - device - held;
     time.bubble = duration - busy + held;
     time
-}
-
-/// The virtual stages that a stage holds.
-pub fn local_chunks(plan: &Plan, stage: usize) -> Vec<usize> {
-    schedule::local_chunks(plan.schedule, plan.pipeline_parallel, stage::chunks_per_stage(plan), stage as u64)
-        .into_iter()
-        .map(|c| c as usize)
-        .collect()
 }
 
 /// Parameters that one rank of each stage holds.

@@ -4,47 +4,19 @@
 //! table and to the timeline's spans. Refuses to know how long exchanges take and where on a machine a group's ranks lie.
 
 mod among;
+mod exchange;
 mod passes;
 #[cfg(test)]
 mod tests;
 mod update;
 
 pub use among::Among;
+pub use exchange::StageExchange;
 pub(crate) use passes::transfers;
 
-use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::evaluate::Evaluation;
 use railwright_spec::quantity::Bytes;
-use railwright_step::{Dimension, Phase};
-
-/// Exchanges of one kind.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StageExchange {
-    /// The stages whose ranks make it.
-    pub stages: Vec<u32>,
-    /// For which parallel dimension.
-    pub dimension: Dimension,
-    /// What is exchanged: `activations`, `gradients`, ...
-    pub purpose: &'static str,
-    /// In which part of the step.
-    pub phase: Phase,
-    /// What kind.
-    pub operation: Collective,
-    /// Which group of the stage.
-    pub among: Among,
-    /// Of one call, by nccl-tests' convention.
-    pub bytes: Bytes,
-    /// Calls of each group in a step; halves are half of an exchange.
-    pub count: f64,
-}
-
-impl StageExchange {
-    fn is_like(&self, other: &Self) -> bool {
-        let key = |e: &Self| (e.dimension, e.purpose, e.phase, e.operation, e.among);
-        key(self) == key(other) && self.bytes == other.bytes
-    }
-}
 
 /// What a stage's ranks exchange in one run of one of its chunks: the collectives of its passes, without messages between stages.
 pub fn of_chunk(

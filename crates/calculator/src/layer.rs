@@ -31,14 +31,14 @@ impl LayerCost {
     /// Prices a layer under the plan's recompute.
     pub fn new(costing: &Costing<'_>, layer: &Layer) -> Self {
         let mut cost = Self::kept(costing, layer);
-        cost.recompute = recompute::of(&costing.plan.recompute, layer, &cost);
+        cost.recompute = recompute::of(&costing.plan.recompute, layer, &cost.forward);
         cost
     }
 
     /// The same under another policy.
     #[must_use]
     pub fn recomputing(mut self, policy: &Recompute, layer: &Layer) -> Self {
-        self.recompute = recompute::of(policy, layer, &self);
+        self.recompute = recompute::of(policy, layer, &self.forward);
         self
     }
 
@@ -50,8 +50,24 @@ impl LayerCost {
         cost
     }
 
+    /// Time of one operation on the device, at the sustained rate.
+    pub(crate) fn time_of(costing: &Costing<'_>, operation: &Operation<'_>) -> Seconds {
+        let (cost, rate) = price::operation(costing, operation);
+        cost.time / rate
+    }
+
+    /// The work of a phase of the step; of an undivided backward pass the gradients of inputs.
+    pub(crate) const fn phase(&self, phase: Phase) -> &Work {
+        match phase {
+            Phase::Backward | Phase::BackwardInput => &self.backward_input,
+            Phase::BackwardWeight => &self.backward_weight,
+            Phase::Recompute => &self.recompute,
+            _ => &self.forward,
+        }
+    }
+
     /// Adds what an operation costs.
-    pub(crate) fn add_operation(&mut self, costing: &Costing<'_>, operation: &Operation) {
+    pub(crate) fn add_operation(&mut self, costing: &Costing<'_>, operation: &Operation<'_>) {
         let (cost, rate) = price::operation(costing, operation);
         let work = self.phase_mut(operation.phase);
         work.add_compute(operation.family, cost, rate, operation.launches);

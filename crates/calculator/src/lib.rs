@@ -4,6 +4,23 @@
 //! ([`stage`]), stages a pipeline ([`schedule`]), and the pipeline with its update ([`update`], [`sharding`]) a step
 //! ([`evaluate`]).
 //! This crate reads no file and no clock, prints nothing and spawns nothing.
+//!
+//! Ten lines estimate a run, and give the number that the program prints for it:
+//!
+//! ```
+//! use railwright_calculator::estimate::estimate_run;
+//! use railwright_spec::problem::Problem;
+//! use railwright_spec::run;
+//!
+//! let text = "model.name = 'llama-3.1-8b'\ncluster = { preset = 'dgx-h100', devices = 64 }\nplan.tensor_parallel = 4\n";
+//! let no_files = |path: &str| Err(Problem::new("there is no file").in_file(path));
+//! let (run, _) = run::parse(text, "run.toml")?.resolve_valid(no_files).map_err(|mut all| all.remove(0))?;
+//! let estimate = estimate_run(&run)?;
+//! let parts: f64 = estimate.time.children.iter().map(|part| part.time.get()).sum();
+//! assert!((parts / estimate.step_time.get() - 1.0).abs() < 1e-9);
+//! assert!(estimate.memory.fit.is_within());
+//! # Ok::<(), Problem>(())
+//! ```
 
 pub mod calibration;
 pub mod choices;
@@ -18,10 +35,12 @@ pub mod goodput;
 pub mod intervals;
 pub mod layer;
 pub mod local;
+mod machine;
 pub mod memory;
 pub mod model_flop;
 pub mod money;
 pub mod operators;
+mod partition;
 pub mod prepared;
 mod program;
 pub mod schedule;

@@ -7,12 +7,13 @@ use crate::costing::Costing;
 use crate::evaluate::{pipeline, transfer_time};
 use crate::layer::LayerCost;
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
-use crate::schedule::{ChunkCost, Workspace, local_chunks, lower_bound};
+use crate::partition;
+use crate::schedule::{ChunkCost, Workspace, lower_bound};
 use crate::sharding::{self, StagePasses, StageUpdate};
 use crate::stage;
 use crate::work::Work;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, Recompute, Schedule};
+use railwright_spec::plan::{Placement, Plan, Recompute, Schedule};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 
@@ -165,7 +166,7 @@ impl Priced {
         first: bool,
         last: bool,
     ) -> ChunkCost {
-        let fused = costing.plan.schedule == Schedule::DualPipe;
+        let fused = costing.plan.schedule.has_two_directions();
         let remembers = self.kinds.len() <= MOST_KINDS;
         let mut content = Content { first, last, fused, ..Content::default() };
         if remembers {
@@ -311,7 +312,7 @@ pub fn step_time(
     let plan = costing.plan;
     lay_out(costing, setting, priced, split, &mut buffers.times, &mut buffers.held);
     let micro_batches = plan.micro_batches().max(1);
-    let per_stage = stage::chunks_per_stage(plan);
+    let per_stage = partition::chunks_per_stage(plan);
     let (mut optimizer, mut gather) = (Seconds::ZERO, Seconds::ZERO);
     let mut known: Option<(LocalParameters, StagePasses, StageUpdate)> = None;
     buffers.exposed.clear();
@@ -344,7 +345,7 @@ pub fn step_time(
     };
     if limit.is_finite() {
         let mut least = lower_bound(&pipeline(plan, &buffers.times, setting.transfer));
-        if matches!(plan.schedule, Schedule::Gpipe | Schedule::OneForwardOneBackward) {
+        if !plan.schedule.divides_backward() {
             // The last backward pass of all is the first stage's, and its gradients are reduced behind it.
             least += buffers.exposed.first().copied().unwrap_or_default();
         }
@@ -364,17 +365,14 @@ pub fn step_time(
     Ok(Some(whole(end)))
 }
 
-/// The chunks of a stage, as [`local_chunks`] has them; most schedules have them at equal distances.
+/// The chunks of a stage, as [`partition::local_chunks`] has them; most schedules have them at equal distances.
 fn own_chunks(plan: &Plan, per_stage: u64, stage: u64, own: &mut Vec<usize>) {
     own.clear();
-    match plan.schedule {
-        Schedule::Gpipe | Schedule::OneForwardOneBackward => {
-            own.extend((0..per_stage).map(|v| (v * plan.pipeline_parallel + stage) as usize));
+    match plan.schedule.facts().placement {
+        Placement::Around => {
+            own.extend((0..per_stage).map(|v| (v * plan.pipeline_parallel + stage) as usize))
         }
-        schedule => {
-            let chunks = local_chunks(schedule, plan.pipeline_parallel, per_stage, stage);
-            own.extend(chunks.into_iter().map(|chunk| chunk as usize));
-        }
+        _ => own.extend(partition::local_chunks(plan, stage as usize)),
     }
 }
 
@@ -402,7 +400,7 @@ fn lay_out(
     held: &mut Vec<LocalParameters>,
 ) {
     let (model, plan) = (costing.model, costing.plan);
-    let covered = stage::recomputed_layers(plan);
+    let covered = partition::recomputed_layers(plan);
     times.clear();
     held.clear();
     let last = split.len().saturating_sub(1);

@@ -3,7 +3,8 @@
 //! Responsible for: the order of passes on every stage ([`operations`]), an event engine that times each pass
 //! ([`simulate`]), a fast evaluation for search that agrees with it ([`summarize`]), the published closed forms
 //! ([`closed_form`]) and the peak of live activations ([`in_flight`]). Refuses to know what a pass costs or how a
-//! transfer is made: both come in as seconds.
+//! transfer is made: both come in as seconds. Each schedule's order, bound and closed form stand in a file of its name, behind
+//! one trait and one list; where its chunks lie and what it refuses is [`railwright_spec::plan::Schedule`]'s to say.
 //!
 //! Virtual stages (*chunks*) are numbered along the pipeline, 0 holding the embedding and the last one the head:
 //!
@@ -19,16 +20,23 @@ mod check;
 pub mod closed_form;
 mod dual_pipe;
 mod engine;
+mod gpipe;
 mod in_flight;
+mod list;
+mod one_forward_one_backward;
 mod order;
 mod program;
 mod recurrence;
+mod rules;
+mod slot;
+mod stage_cost;
 mod summary;
 mod to_step;
-mod zero_bubble;
+mod zb_h1;
+mod zb_h2;
+mod zb_v;
 
 pub use bound::lower_bound;
-pub use check::{chunk_count, local_chunks, stage_of};
 pub use engine::{PipelineTimeline, TimedOperation, simulate};
 pub use in_flight::{InFlight, in_flight};
 pub use order::{Operation, OperationKind, operations};

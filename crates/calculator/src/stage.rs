@@ -3,17 +3,22 @@
 //! Responsible for: placing layers on virtual stages and adding their costs, the vocabulary's two ends included. Refuses to know
 //! the order in which stages run (that is [`crate::schedule`]).
 
+mod contents;
+
+pub(crate) use contents::{Piece, contents};
+
 use crate::costing::Costing;
 use crate::layer::LayerCost;
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::memory;
+use crate::partition::recomputed_layers;
+pub use crate::partition::{chunks_per_stage, virtual_stages};
 use crate::program;
 use crate::schedule::ChunkCost;
 use crate::sharding;
 use crate::treatment::{Coverage, Treatment};
 use crate::work::Work;
-use railwright_spec::model::{Layer, Model};
-use railwright_spec::plan::{Plan, Recompute, Schedule, light_head};
+use railwright_spec::model::Layer;
 use railwright_spec::quantity::Seconds;
 
 /// One virtual stage.
@@ -27,79 +32,65 @@ pub struct Chunk {
     pub time: ChunkCost,
 }
 
-/// Layers of each virtual stage in pipeline order: the explicit split, or an even one, or where layers do not divide a balanced one.
-pub fn layers_per_virtual_stage(model: &Model, plan: &Plan) -> Vec<u64> {
-    let parts = virtual_stages(plan) as usize;
-    if let Some(explicit) = &plan.layers_per_stage {
-        if explicit.len() == parts {
-            return explicit.clone();
-        }
-        // Given per pipeline stage: divide each among its chunks.
-        let per = parts / explicit.len().max(1);
-        let stages = explicit.len();
-        return (0..parts)
-            .map(|i| {
-                let (chunk, stage) = (i / stages.max(1), i % stages.max(1));
-                let layers = explicit.get(stage).copied().unwrap_or(0);
-                layers / per.max(1) as u64 + u64::from((chunk as u64) < layers % per.max(1) as u64)
+/// Every kind of layer under the treatments that a plan gives it.
+pub(crate) struct LayerPrices {
+    /// Under the plan's recompute and offload.
+    kinds: Vec<LayerCost>,
+    /// Where stages differ: which treatment falls on which layer.
+    coverage: Option<Coverage>,
+    /// Where stages differ: each kind of layer under each treatment.
+    treated: Vec<Vec<LayerCost>>,
+    /// Layers of a chunk that the plan's recompute covers.
+    covered: u64,
+}
+
+impl LayerPrices {
+    /// Of layers that lie so on virtual stages.
+    pub(crate) fn new(costing: &Costing<'_>, split: &[u64]) -> Self {
+        let (model, plan) = (costing.model, costing.plan);
+        let kinds = model
+            .layer_kinds
+            .iter()
+            .map(|layer| {
+                let treatment =
+                    Treatment { recompute: plan.recompute.clone(), offload: plan.offload.activations };
+                finished(costing, LayerCost::new(costing, layer), layer, &treatment)
             })
             .collect();
+        let coverage = Coverage::new(plan, split);
+        let treated = coverage.as_ref().map_or_else(Vec::new, |coverage| {
+            let under = |layer: &Layer| {
+                let kept = LayerCost::kept(costing, layer);
+                let of = |t: &Treatment| finished(costing, kept.recomputing(&t.recompute, layer), layer, t);
+                coverage.treatments.iter().map(of).collect()
+            };
+            model.layer_kinds.iter().map(under).collect()
+        });
+        Self { kinds, coverage, treated, covered: recomputed_layers(plan) }
     }
-    if model.num_layers().is_multiple_of(parts as u64) {
-        return vec![model.num_layers() / parts as u64; parts];
-    }
-    light_head(model, parts as u64)
-}
 
-/// Chunks that the schedule gives each stage for itself: two where the pipeline folds into a V.
-pub fn chunks_per_stage(plan: &Plan) -> u64 {
-    match plan.schedule {
-        Schedule::ZbV => 2,
-        Schedule::DualPipe | Schedule::ZbH1 | Schedule::ZbH2 => 1,
-        Schedule::Gpipe | Schedule::OneForwardOneBackward => plan.virtual_stages.max(1),
-    }
-}
-
-/// Layers of each chunk that the recompute policy covers, the first ones of it: a plan's count is one of a stage, and each of its chunks
-/// takes an equal part, rounded up (Megatron's `--recompute-num-layers` is a count of each virtual stage).
-pub(crate) fn recomputed_layers(plan: &Plan) -> u64 {
-    match &plan.recompute {
-        Recompute::None => 0,
-        Recompute::Full { layers } | Recompute::Selective { layers, .. } => {
-            layers.map_or(u64::MAX, |n| n.div_ceil(chunks_per_stage(plan)))
+    /// The layer at a place of a virtual stage, of this kind.
+    pub(crate) fn of(&self, chunk: usize, place: usize, kind: usize) -> LayerCost {
+        match &self.coverage {
+            Some(coverage) => self.treated[kind][coverage.of(chunk, place)],
+            None if (place as u64) < self.covered => self.kinds[kind],
+            None => LayerCost { recompute: Work::default(), ..self.kinds[kind] },
         }
     }
-}
 
-/// Virtual stages in all.
-pub fn virtual_stages(plan: &Plan) -> u64 {
-    plan.pipeline_parallel * chunks_per_stage(plan)
+    /// Multi-token prediction's layer, of this kind.
+    pub(crate) fn beside(&self, kind: usize) -> LayerCost {
+        self.coverage
+            .as_ref()
+            .map_or_else(|| self.kinds[kind], |coverage| self.treated[kind][coverage.beside])
+    }
 }
 
 /// Prices every virtual stage, in pipeline order.
 pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
     let model = costing.model;
     let split = memory::layers_per_chunk(model, costing.plan, costing.stage_split);
-    let plan = costing.plan;
-    let kinds: Vec<LayerCost> = model
-        .layer_kinds
-        .iter()
-        .map(|layer| {
-            let treatment =
-                Treatment { recompute: plan.recompute.clone(), offload: plan.offload.activations };
-            finished(costing, LayerCost::new(costing, layer), layer, &treatment)
-        })
-        .collect();
-    // Where stages differ: each kind of layer under each treatment.
-    let coverage = Coverage::new(plan, &split);
-    let treated: Vec<Vec<LayerCost>> = coverage.as_ref().map_or_else(Vec::new, |coverage| {
-        let under = |layer: &Layer| {
-            let kept = LayerCost::kept(costing, layer);
-            let of = |t: &Treatment| finished(costing, kept.recomputing(&t.recompute, layer), layer, t);
-            coverage.treatments.iter().map(of).collect()
-        };
-        model.layer_kinds.iter().map(under).collect()
-    });
+    let LayerPrices { kinds, coverage, treated, covered } = LayerPrices::new(costing, &split);
     let last = split.len() - 1;
     let mut next = 0_usize;
     let mut chunks: Vec<Chunk> = Vec::with_capacity(split.len());
@@ -121,7 +112,6 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
         }
         inner = is_inner.then_some(next..end);
         // Layers beyond the recompute policy's count keep everything.
-        let covered = recomputed_layers(costing.plan);
         if let Some(coverage) = &coverage {
             let mut from = next;
             for &(treatment, count) in &coverage.chunks[index] {
@@ -272,7 +262,7 @@ pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
         recompute: if recompute > Seconds::ZERO { pace(recompute, host(&cost.recompute)) } else { recompute },
         fused_saving: Seconds::ZERO,
     };
-    if costing.plan.schedule == Schedule::DualPipe {
+    if costing.plan.schedule.has_two_directions() {
         ChunkCost { fused_saving: fused_saving(costing, cost, &time, forward_host, backward_host), ..time }
     } else {
         time
@@ -313,10 +303,4 @@ pub(crate) fn embedding(costing: &Costing<'_>, cost: &mut LayerCost) {
 pub(crate) fn head(costing: &Costing<'_>, cost: &mut LayerCost) {
     program::head(costing, &mut |operation| cost.add_operation(costing, &operation));
     program::head_exchanges(costing, &mut |exchange| cost.add_exchange(costing, &exchange));
-}
-
-/// Rows of the vocabulary after padding to a multiple of `vocabulary_multiple x tensor_parallel` (Megatron).
-pub fn padded_vocabulary(vocabulary: u64, plan: &Plan) -> f64 {
-    let multiple = (plan.vocabulary_multiple.max(1) * plan.tensor_parallel).max(1);
-    (vocabulary.div_ceil(multiple) * multiple) as f64
 }

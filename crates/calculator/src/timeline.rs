@@ -10,15 +10,22 @@
 //! compute waits for lies on its dimension's stream with a gap in the compute stream; communication that
 //! hides lies on the dimension's second stream. The host's share of a pass lies on the host's stream.
 
+mod detail;
 mod groups;
+mod layers;
+mod maker;
 mod memory;
+mod parts;
 mod passes;
 mod update;
-pub(crate) use groups::rank_stride;
+
+pub use detail::Detail;
 
 use crate::costing::{Costing, Machine};
 use crate::evaluate::{Evaluation, evaluate, pipeline};
+use crate::partition::rank_stride;
 use crate::schedule::simulate;
+use detail::Depth;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
@@ -30,18 +37,6 @@ use railwright_step::Step;
 const MOST_DETAILED: usize = 20_000;
 /// Maximum number of passes.
 const MOST_PASSES: usize = 400_000;
-
-/// How much a timeline shows of a pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Detail {
-    /// Families of operators and collectives, unless there are too many passes.
-    #[default]
-    Automatic,
-    /// One span for each pass.
-    Passes,
-    /// Families of operators and collectives.
-    Operators,
-}
 
 /// The timeline of one replica's pipeline.
 pub fn timeline(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<Step, Problem> {
@@ -85,10 +80,11 @@ pub fn of_evaluation(
             .at_key("plan.global_batch")
             .hint("use fewer micro-batches"));
     }
-    let detailed = match detail {
-        Detail::Automatic => passes <= MOST_DETAILED,
-        Detail::Passes => false,
-        Detail::Operators => true,
+    let depth = match detail {
+        Detail::Automatic if passes <= MOST_DETAILED => Depth::Operators,
+        Detail::Automatic | Detail::Passes => Depth::Passes,
+        Detail::Operators => Depth::Operators,
+        Detail::Layers => Depth::Layers,
     };
     let times: Vec<_> = evaluation.chunks.iter().map(|c| c.time).collect();
     let simulated = simulate(&pipeline(plan, &times, evaluation.transfer))?;
@@ -100,10 +96,10 @@ pub fn of_evaluation(
         costing.cluster.accelerator.name
     ));
     for stage in 0..plan.pipeline_parallel as u32 {
-        let rank = u32::try_from(u64::from(stage) * groups::rank_stride(plan)).unwrap_or(stage);
+        let rank = u32::try_from(u64::from(stage) * rank_stride(plan)).unwrap_or(stage);
         step.add_rank(Rank(rank), Stage(stage));
     }
-    passes::write(&mut step, costing, evaluation, &simulated, detailed, wanted)?;
+    passes::write(&mut step, costing, evaluation, &simulated, depth, wanted)?;
     wanted()?;
     update::write(&mut step, costing, evaluation, &simulated);
     let end = step.end.seconds();

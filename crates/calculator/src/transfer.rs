@@ -73,3 +73,8 @@ impl Transfer {
         self.gather.map_or(Seconds::ZERO, |gather| gather.time)
     }
 }
+
+/// Time of one transfer between neighbouring stages: the hidden states of a micro batch.
+pub fn transfer_time(costing: &Costing<'_>) -> Seconds {
+    Transfer::new(costing).map_or(Seconds::ZERO, |transfer| transfer.time())
+}

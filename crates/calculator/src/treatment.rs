@@ -3,8 +3,7 @@
 //! Responsible for: converting per-stage entries of a plan to treatments (recompute and offload) of the
 //! layers of each virtual stage, for time and memory. Does not price.
 
-use crate::schedule::local_chunks;
-use crate::stage;
+use crate::partition::local_chunks;
 use railwright_spec::plan::{Plan, Recompute, StageRecompute};
 
 /// What happens to the activations of a layer.
@@ -40,11 +39,9 @@ impl Coverage {
             }
             last = stages.last().cloned().unwrap_or_default();
         } else {
-            let per_stage = stage::chunks_per_stage(plan);
             for (index, stage) in stages.iter().enumerate() {
-                let own = local_chunks(plan.schedule, plan.pipeline_parallel, per_stage, index as u64);
-                let own: Vec<usize> =
-                    own.into_iter().map(|c| c as usize).filter(|c| *c < split.len()).collect();
+                let mut own = local_chunks(plan, index);
+                own.retain(|chunk| *chunk < split.len());
                 let layers: Vec<u64> = own.iter().map(|&c| split[c]).collect();
                 coverage.lay(plan, stage, &own, &layers);
                 if own.contains(&(split.len() - 1)) {

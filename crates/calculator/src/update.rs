@@ -5,13 +5,15 @@
 //! table of an estimate, the spans of a timeline and the traffic between ranks show them. Excludes overlap:
 //! see [`crate::sharding`], for all reductions and all gathers of a stage together.
 
+mod priced;
+
+pub use priced::{PricedCollective, of_stage};
+
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
-use crate::disturbance;
-use crate::evaluate::{Evaluation, stage_parameters};
 use crate::exchanges::Among;
 use crate::local::{LocalParameters, local_parameters};
-use crate::schedule::stage_of;
+use crate::partition::stage_of;
 use railwright_spec::plan::{Group, Layout};
 use railwright_spec::quantity::{Bytes, Seconds};
 
@@ -226,7 +228,7 @@ pub fn not_priced(costing: &Costing<'_>, chunks: usize) -> impl Iterator<Item = 
         count: 1.0,
     };
     let last = chunks.saturating_sub(1) as u64;
-    let holder = stage_of(plan.schedule, plan.pipeline_parallel, plan.micro_batches().max(1), last, 0);
+    let holder = stage_of(plan, last, 0);
     let is_held_twice = costing.model.tied_embeddings && plan.pipeline_parallel > 1 && holder > 0;
     let is_reduced = is_held_twice && costing.trains_weights();
     let shards = if plan.sharding.zero_stage >= 3 { plan.shard_group() as f64 } else { 1.0 };
@@ -257,44 +259,4 @@ pub(crate) fn reduces_in_hooks(costing: &Costing<'_>) -> (bool, bool) {
 pub fn reductions_per_step(costing: &Costing<'_>, micro_batches: u64) -> f64 {
     let (_, each_pass) = reduces_in_hooks(costing);
     if costing.plan.sharding.zero_stage == 2 || each_pass { micro_batches as f64 } else { 1.0 }
-}
-
-/// A collective of a stage's update with its values in the evaluated step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PricedCollective {
-    /// Which.
-    pub collective: UpdateCollective,
-    /// What a bucket costs.
-    pub cost: CollectiveCost,
-    /// Time of one.
-    pub time_each: Seconds,
-    /// Time of all in a step, hidden or not.
-    pub time: Seconds,
-    /// What compute waits for or is slowed by.
-    pub exposed: Seconds,
-}
-
-/// The update of a stage, collective by collective, on its own links. Their times and what of them is exposed add up to
-/// [`crate::sharding::StageUpdate`]. Reductions, and gathers, share by their times what is exposed of all of them, in seconds:
-/// `exposed = exposed of all x time / time of all`, because buckets of all kinds are made as layers end.
-pub fn of_stage(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> Vec<PricedCollective> {
-    let local = stage_parameters(costing, &evaluation.chunks);
-    let (Some(update), Some(local)) = (evaluation.updates.get(stage), local.get(stage)) else {
-        return Vec::new();
-    };
-    let slow = disturbance::update_costing(costing, stage);
-    let costing = slow.as_ref().unwrap_or(costing);
-    around_optimizer(costing, *local, costing.plan.micro_batches().max(1))
-        .map(|collective| {
-            let time_each = collective.time(costing);
-            let time = time_each * collective.count;
-            let (all, exposed) = match collective.purpose {
-                Purpose::Parameters => (update.parameter_gather, update.parameter_exposed),
-                _ => (update.gradient_reduce, update.gradient_exposed),
-            };
-            let exposed = if all > Seconds::ZERO { exposed * (time / all) } else { Seconds::ZERO };
-            let cost = collective.bucket_cost(costing);
-            PricedCollective { collective, cost, time_each, time, exposed }
-        })
-        .collect()
 }

@@ -6,7 +6,7 @@
 use crate::defaults;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, expert_count};
+use railwright_spec::plan::{Plan, Schedule, expert_count};
 use railwright_spec::run::RunSpec;
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ const ODD_PARTS: [u64; 5] = [1, 3, 5, 7, 9];
 const WORDS: &[(&str, &[&str])] = &[
     ("plan.sequence_parallel", &["false", "true"]),
     ("plan.uneven_stages", &["false", "true"]),
-    ("plan.schedule", &["1f1b", "gpipe", "zb-h1", "zb-h2", "zb-v", "dualpipe"]),
+    ("plan.schedule", &Schedule::NAMES),
     ("plan.sharding", &["none", "zero1", "zero2", "fsdp", "fsdp-no-reshard", "hsdp:8"]),
     ("plan.precision.preset", &["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "int8", "tf32", "fp32"]),
 ];

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use railwright_calculator::schedule::{
-    ChunkCost, OperationKind, Pipeline, PipelineTimeline, TimedOperation, Workspace, chunk_count, in_flight,
-    local_chunks, operations, simulate, stage_of,
+    ChunkCost, OperationKind, Pipeline, PipelineTimeline, TimedOperation, Workspace, in_flight, operations,
+    simulate,
 };
 use railwright_spec::plan::Schedule;
 use railwright_spec::quantity::Seconds;
@@ -65,7 +65,7 @@ fn case() -> impl Strategy<Value = Case> {
         Schedule::ZbH1 | Schedule::ZbH2 => (schedule, stages, 1, m),
     });
     let costs = shape.prop_flat_map(|(schedule, stages, v, m)| {
-        let count = chunk_count(schedule, stages, v) as usize;
+        let count = schedule.chunk_count(stages, v) as usize;
         let uneven = proptest::collection::vec(cost(), count);
         // As models are: all alike but the first and the last.
         let ends = (cost(), cost(), cost()).prop_map(move |(first, middle, last)| {
@@ -111,7 +111,7 @@ fn check_timeline(case: &Case, timeline: &PipelineTimeline) -> Result<(), TestCa
             prop_assert!(receive_start <= start && start <= end && end <= send_end, "{:?}", pass);
             free = send_end.get();
             let (chunk, micro_batch) = (u64::from(operation.chunk), u64::from(operation.micro_batch));
-            let home = stage_of(case.schedule, case.stages, case.micro_batches, chunk, micro_batch);
+            let home = case.schedule.stage_of(case.stages, case.micro_batches, chunk, micro_batch);
             prop_assert_eq!(home, stage as u64);
             let made = match operation.kind {
                 OperationKind::Forward => &mut forward,
@@ -188,7 +188,7 @@ proptest! {
             let blocked: Seconds = passes.iter().map(|p| p.send_end - p.end + (p.start - p.receive_start)).sum();
             prop_assert!(near(summary.transfer[stage], blocked), "{:?} {:?}", summary.transfer[stage], blocked);
             prop_assert_eq!(&summary.in_flight[stage], &in_flight(&pipeline, stage as u64).expect("valid"));
-            for chunk in local_chunks(case.schedule, case.stages, case.virtual_stages, stage as u64) {
+            for chunk in case.schedule.local_chunks(case.stages, case.virtual_stages, stage as u64) {
                 let ready = passes
                     .iter()
                     .filter(|p| u64::from(p.operation.chunk) == chunk)

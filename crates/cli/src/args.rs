@@ -314,6 +314,8 @@ pub(crate) enum Detail {
     Passes,
     /// Operator families and collectives
     Operators,
+    /// Every layer with its operators and collectives
+    Layers,
 }
 
 /// Arguments of `validate`.

@@ -5,7 +5,18 @@
 //! Opens no files, runs no scripts, and never guesses silently: settings missing in a file are open in the
 //! specification.
 //!
-//! Start at [`Launch`], the result of every [`Reader`], and [`Written`], the result of every [`Writer`].
+//! Start at [`Launch`], which every [`Reader`] makes of a text, and [`Written`], which every [`Writer`] makes of a run.
+//!
+//! ```
+//! use railwright_launch::{Format, detect, read};
+//!
+//! let script = "torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 4 --num-layers 32 \\\n  \
+//!     --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 --micro-batch-size 1 --global-batch-size 128\n";
+//! assert_eq!(detect(script).first().map(|seen| seen.format), Some(Format::MegatronScript));
+//! let launch = read(script, "train.sh").expect("a known format").map_err(|mut all| all.remove(0))?;
+//! assert_eq!(launch.spec.plan.tensor_parallel, Some(4));
+//! # Ok::<(), railwright_spec::problem::Problem>(())
+//! ```
 
 pub mod accelerate;
 mod adapter;

@@ -3,6 +3,19 @@
 //! Responsible for: topologies as values, routing, the traffic that a step puts on links, flow simulation with max-min fair sharing,
 //! bills of materials, failures, and the rail-only paper's model. Refuses to know what a training step computes: traffic comes in as
 //! collectives among ranks. This crate reads no file and no clock, prints nothing and spawns nothing.
+//!
+//! A design is resolved from what is specified of it, and then counted, built, billed or simulated on:
+//!
+//! ```
+//! use railwright_network::topology::{DesignSpec, Kind};
+//!
+//! // 1,024 GPUs in domains of 8, each rail with a folded Clos of switches with 64 ports.
+//! let specified = DesignSpec::of(Kind::RailOnly, 1024, 8, 64);
+//! let design = specified.resolve()?;
+//! assert!(design.devices == 1024 && design.separates_rails());
+//! assert!(specified.summary()?.room >= 1024);
+//! # Ok::<(), railwright_spec::problem::Problem>(())
+//! ```
 
 pub mod bill;
 pub mod failures;

@@ -3,6 +3,22 @@
 //! Responsible for: turning what was recorded into columns ([`trace`], by [`readers`]), joining the ranks of one job ([`job`]), and reading
 //! answers off them. Bytes in, values out: files, threads and progress belong to the program. Refuses to
 //! predict: comparing with the calculator's step is an analysis of `railwright-step`.
+//!
+//! ```
+//! use railwright_profiler::Job;
+//! use railwright_profiler::readers::{self, Keep, Recording};
+//!
+//! let bytes = br#"{"schemaVersion": 1, "distributedInfo": {"rank": 0, "world_size": 1}, "traceEvents": [
+//!     {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 10, "dur": 5, "args": {"stream": 7}}]}"#;
+//! let reader = readers::detect(bytes).expect("a known format");
+//! let ranks = reader.read("rank0.json", bytes, Keep::default())?.into_iter().filter_map(|recording| match recording {
+//!     Recording::Rank(trace) => Some(*trace),
+//!     _ => None,
+//! });
+//! let job = Job::new(ranks.collect());
+//! assert_eq!(job.members.len(), 1);
+//! # Ok::<(), railwright_spec::problem::Problem>(())
+//! ```
 
 pub mod causes;
 pub mod certainty;

@@ -2,6 +2,25 @@
 //!
 //! This crate reads no file and no clock, prints nothing and spawns nothing: text in, values out. It builds for
 //! `wasm32-unknown-unknown`.
+//!
+//! A run file is read with [`run::parse`], and everything that it leaves open is filled in by one function, [`plan::PlanSpec::resolve`],
+//! for every command:
+//!
+//! ```
+//! use railwright_spec::problem::Problem;
+//! use railwright_spec::run;
+//!
+//! let text = "model.name = 'llama-3.1-8b'\ncluster = { preset = 'dgx-h100', devices = 64 }\nplan.tensor_parallel = 4\n";
+//! let no_files = |path: &str| Err(Problem::new("there is no file").in_file(path));
+//! let (run, warnings) = run::parse(text, "run.toml")?.resolve_valid(no_files).map_err(|mut all| all.remove(0))?;
+//! assert_eq!((run.plan.tensor_parallel, run.plan.data_parallel), (4, 16));
+//! assert!(warnings.is_empty());
+//!
+//! // What is wrong is a value, too: what, where, and what to do about it.
+//! let wrong = run::parse("plan.tensor_paralel = 4\n", "run.toml").expect_err("a mistyped key");
+//! assert!(wrong.hint.is_some_and(|hint| hint.contains("tensor_parallel")));
+//! # Ok::<(), Problem>(())
+//! ```
 
 pub mod calibration;
 pub mod cluster;

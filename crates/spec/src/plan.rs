@@ -9,6 +9,7 @@ mod lora;
 mod names;
 mod precision_preset;
 mod resolve;
+mod schedule;
 mod segment;
 mod spec;
 mod stage_recompute;
@@ -22,11 +23,12 @@ pub use layout::{Group, Layout};
 pub use lora::{Adapter, Lora, LoraTarget, LoraTargets};
 pub use names::Master;
 pub use precision_preset::PrecisionPreset;
+pub use schedule::{Chunks, Counts, Need, Placement, Refusal, Schedule, ScheduleFacts};
 pub use segment::Segment;
 pub use spec::PlanSpec;
 pub use stage_recompute::StageRecompute;
-pub use uneven::{StageSplit, by_compute, light_head, uneven_layers};
-pub use validate::{balanced_layers, validate, warnings};
+pub use uneven::{StageSplit, balanced_layers, by_compute, light_head, uneven_layers};
+pub use validate::{validate, warnings};
 
 use crate::precision::DataType;
 use serde::{Deserialize, Serialize};
@@ -240,27 +242,7 @@ pub struct Offload {
     pub parameters: f64,
 }
 
-/// A pipeline schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Schedule {
-    /// All forwards, then all backwards.
-    Gpipe,
-    /// One forward, one backward (PipeDream-flush); interleaved when there are virtual stages.
-    #[serde(rename = "1f1b")]
-    OneForwardOneBackward,
-    /// Zero bubble with the memory of 1F1B.
-    ZbH1,
-    /// Zero bubble with twice the activations.
-    ZbH2,
-    /// Zero bubble over two chunks in a V, memory of 1F1B.
-    ZbV,
-    /// Bidirectional, two copies of the parameters (DeepSeek-V3).
-    DualPipe,
-}
-
-/// Communication that overlaps with compute.
+/// What communication runs beside compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overlap {
@@ -304,6 +286,20 @@ impl Plan {
         self.global_batch / (self.micro_batch * self.data_parallel).max(1)
     }
 
+    /// Whether each stage's passes alternate over several chunks of it.
+    pub fn is_interleaved(&self) -> bool {
+        self.schedule.interleaves() && self.virtual_stages > 1
+    }
+
+    /// The counts that the schedule depends on.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            stages: self.pipeline_parallel,
+            virtual_stages: self.virtual_stages,
+            micro_batches: self.micro_batches(),
+        }
+    }
+
     /// Tokens per step.
     pub fn tokens_per_step(&self) -> u64 {
         self.global_batch * self.sequence_length
@@ -319,14 +315,6 @@ impl Plan {
     pub fn expert_data_parallel(&self) -> u64 {
         let ranks = self.tensor_parallel * self.context_parallel * self.data_parallel;
         (ranks / (self.expert_parallel * self.expert_tensor_parallel).max(1)).max(1)
-    }
-}
-
-impl Schedule {
-    /// Whether the optimizer step is validated afterwards, so that stages run into the next step without waiting for each other
-    /// (zero bubble, section 4).
-    pub const fn validates_afterwards(self) -> bool {
-        matches!(self, Self::ZbH1 | Self::ZbH2 | Self::ZbV)
     }
 }
 

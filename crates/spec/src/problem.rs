@@ -23,6 +23,19 @@ pub struct Problem {
     pub place: Option<Box<Place>>,
     /// What to do about it, or the nearest valid name.
     pub hint: Option<String>,
+    /// Settings each of which makes this problem go away, as far as they are known; the hint has them in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remedies: Vec<Remedy>,
+}
+
+/// A setting that makes a problem go away.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Remedy {
+    /// The dotted key of a run file.
+    pub key: String,
+    /// Its value, as a run file or a flag takes it.
+    pub value: String,
 }
 
 /// A place in an input.
@@ -60,7 +73,7 @@ impl std::fmt::Display for Place {
 impl Problem {
     /// A problem with a message alone.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), place: None, hint: None }
+        Self { message: message.into(), place: None, hint: None, remedies: Vec::new() }
     }
 
     /// The same, with advice.
@@ -68,6 +81,18 @@ impl Problem {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// The same, with a setting that makes it go away.
+    #[must_use]
+    pub fn remedy(mut self, key: impl Into<String>, value: impl ToString) -> Self {
+        self.remedies.push(Remedy { key: key.into(), value: value.to_string() });
+        self
+    }
+
+    /// Whether a setting of a key is known to make it go away.
+    pub fn is_mended_by(&self, key: &str) -> bool {
+        self.remedies.iter().any(|remedy| remedy.key == key)
     }
 
     /// The same, in a file (kept if a place is known already, but for an empty file name).

@@ -37,6 +37,7 @@ pub mod exposure;
 pub mod imbalance;
 mod intervals;
 pub mod memory;
+mod memory_events;
 mod names;
 pub mod span;
 mod step;
@@ -45,7 +46,7 @@ mod time;
 mod validate;
 
 pub use collective::{Collective, CollectiveId, CollectiveKind, GroupId};
-pub use memory::{MemoryEvents, MemoryKind};
+pub use memory_events::{MemoryEvents, MemoryKind};
 pub use names::{NameId, Names};
 pub use span::{Activity, Dimension, OperatorFamily, Phase, Span, Spans};
 pub use step::{Dependency, DependencyKind, Origin, RankTimeline, SpanRef, Step, Stream, StreamKind};

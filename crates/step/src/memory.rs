@@ -1,121 +1,12 @@
 //! Memory over the step: when it is fullest, and with what.
 //!
-//! Responsible for: the events of taking and giving back, and the curve that follows. Refuses to know an allocator:
-//! fragmentation is an event like any other, if someone models it.
+//! Responsible for: the curve that follows from the events of taking and giving back. Refuses to know an allocator: fragmentation is an
+//! event like any other, if someone models it.
 
+pub use crate::memory_events::{MemoryEvents, MemoryKind};
 use crate::{Step, Time};
 use railwright_spec::quantity::Rank;
 use serde::Serialize;
-
-/// What memory is taken for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum MemoryKind {
-    /// Parameters.
-    Parameters,
-    /// Gradients.
-    Gradients,
-    /// Optimizer states and master weights.
-    Optimizer,
-    /// Activations kept for the backward pass.
-    Activations,
-    /// Logits and the loss.
-    Logits,
-    /// Buffers of communication.
-    Communication,
-    /// What operators need while they run.
-    Workspace,
-    /// The driver, the framework and what the allocator cannot use.
-    Overhead,
-    /// Anything else, or unknown.
-    Other,
-}
-
-impl MemoryKind {
-    /// All kinds.
-    pub const ALL: [Self; 9] = [
-        Self::Parameters,
-        Self::Gradients,
-        Self::Optimizer,
-        Self::Activations,
-        Self::Logits,
-        Self::Communication,
-        Self::Workspace,
-        Self::Overhead,
-        Self::Other,
-    ];
-
-    /// The field's name for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Parameters => "parameters",
-            Self::Gradients => "gradients",
-            Self::Optimizer => "optimizer",
-            Self::Activations => "activations",
-            Self::Logits => "logits",
-            Self::Communication => "communication",
-            Self::Workspace => "workspace",
-            Self::Overhead => "overhead",
-            Self::Other => "other",
-        }
-    }
-}
-
-/// Taking (positive) and giving back (negative), in order of time. What is held all along is taken at the step's start.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MemoryEvents {
-    time: Vec<Time>,
-    kind: Vec<MemoryKind>,
-    bytes: Vec<i64>,
-}
-
-impl MemoryEvents {
-    /// Adds an event at the end.
-    pub fn push(&mut self, time: Time, kind: MemoryKind, bytes: i64) {
-        self.time.push(time);
-        self.kind.push(kind);
-        self.bytes.push(bytes);
-    }
-
-    /// Puts events that were pushed out of order in order; at one moment, giving back comes first.
-    pub fn sort(&mut self) {
-        let mut rows: Vec<(Time, i64, MemoryKind)> =
-            self.iter().map(|(time, kind, bytes)| (time, bytes, kind)).collect();
-        rows.sort_unstable();
-        *self = Self::default();
-        for (time, bytes, kind) in rows {
-            self.push(time, kind, bytes);
-        }
-    }
-
-    /// All events.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (Time, MemoryKind, i64)> {
-        (0..self.time.len()).map(|n| (self.time[n], self.kind[n], self.bytes[n]))
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.time.is_empty()
-    }
-
-    pub(crate) fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
-        if self.time.windows(2).any(|pair| pair[0] > pair[1]) {
-            problems.push("events are not in order of time".to_owned());
-        }
-        let mut held = [0i64; MemoryKind::ALL.len()];
-        for (time, kind, bytes) in self.iter() {
-            let held = &mut held[kind as usize];
-            *held = held.saturating_add(bytes);
-            if *held < 0 {
-                problems.push(format!("more {} released than allocated at {} ps", kind.name(), time.0));
-                break;
-            }
-        }
-        problems
-    }
-}
 
 /// A rank's fullest moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -156,7 +47,7 @@ fn peak(rank: Rank, events: &MemoryEvents) -> Option<Peak> {
 /// A rank's curve: total bytes from each moment on at which they change.
 pub fn curve(events: &MemoryEvents) -> Vec<(Time, i64)> {
     let mut total = 0i64;
-    let mut curve: Vec<(Time, i64)> = Vec::with_capacity(events.time.len());
+    let mut curve: Vec<(Time, i64)> = Vec::with_capacity(events.iter().len());
     for (time, _, bytes) in events.iter() {
         total = total.saturating_add(bytes);
         match curve.last_mut() {

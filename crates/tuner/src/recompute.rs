@@ -30,7 +30,7 @@ use railwright_calculator::memory::{
 };
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, Recompute, RecomputeModule, Schedule, StageRecompute};
+use railwright_spec::plan::{Plan, Recompute, RecomputeModule, StageRecompute};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
@@ -296,7 +296,7 @@ fn by_stage(
 
 /// Whether each stage holds virtual stages of both directions, so that every one of them lies on two stages.
 pub(crate) fn is_bidirectional(plan: &Plan) -> bool {
-    plan.schedule == Schedule::DualPipe
+    plan.schedule.has_two_directions()
 }
 
 /// The plan with one entry per virtual stage.

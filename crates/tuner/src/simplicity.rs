@@ -4,7 +4,7 @@
 //! first, in the order of the enumeration, then fewer features ([`complexity`]). Ties are determined in
 //! [`crate::search`].
 
-use railwright_spec::plan::{Layout, Offload, Plan, RankOrder, Recompute, Schedule};
+use railwright_spec::plan::{Layout, Offload, Plan, RankOrder, Recompute};
 use serde::Serialize;
 
 /// What an expert would object to in a layout, the gravest first.
@@ -131,7 +131,7 @@ pub fn complexity(plan: &Plan) -> usize {
         plan.layers_per_stage.is_some(),
         plan.recompute != Recompute::None,
         plan.offload != Offload::default(),
-        !matches!(plan.schedule, Schedule::OneForwardOneBackward | Schedule::Gpipe),
+        plan.schedule.divides_backward(),
         plan.rank_order != RankOrder::TensorContextDataPipeline,
     ];
     in_use.into_iter().filter(|used| *used).count()

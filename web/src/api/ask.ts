@@ -38,6 +38,14 @@ export interface Problem {
   readonly message: string
   readonly place?: Place | string | null
   readonly hint?: string | null
+  /** Settings each of which makes the problem go away. */
+  readonly remedies?: readonly Remedy[]
+}
+
+/** A setting of a run file that makes a problem go away. */
+export interface Remedy {
+  readonly key: string
+  readonly value: string
 }
 
 /** Thrown when the program refuses: everything that is wrong, with hints. */

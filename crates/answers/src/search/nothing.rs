@@ -175,9 +175,11 @@ pub(super) fn contradictions(setting: &Setting, said: &PlanSpec, restrictions: &
 /// Uneven stages are no way out where there are more chunks than layers, embedding and head counted as one each.
 fn without_uneven(problem: Problem, layers: u64, plan: &Plan) -> Problem {
     let chunks = plan.pipeline_parallel.saturating_mul(plan.virtual_stages);
-    let suggests = problem.hint.as_ref().is_some_and(|hint| hint.contains("uneven"));
-    if suggests && chunks > layers.saturating_add(2) {
-        problem.hint(format!("{layers} layers allow at most {layers} chunks, but {chunks} were requested"))
+    if problem.is_mended_by("plan.uneven_stages") && chunks > layers.saturating_add(2) {
+        let mut problem = problem
+            .hint(format!("{layers} layers allow at most {layers} chunks, but {chunks} were requested"));
+        problem.remedies.retain(|remedy| remedy.key != "plan.uneven_stages");
+        problem
     } else {
         problem
     }

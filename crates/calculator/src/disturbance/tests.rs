@@ -1,11 +1,12 @@
 //! A slow member compared with closed forms, and no slow member compared with none specified.
 
 use super::*;
+use crate::costing::Machine;
 use crate::evaluate::{Evaluation, evaluate};
 use crate::timeline::{self, Detail};
-use railwright_spec::cluster;
+use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{Model, by_name};
-use railwright_spec::plan::{PlanSpec, RankOrder};
+use railwright_spec::plan::{Plan, PlanSpec, RankOrder};
 
 struct Case {
     model: Model,

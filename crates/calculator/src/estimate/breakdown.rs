@@ -4,7 +4,6 @@ use crate::costing::Costing;
 use crate::evaluate::{Evaluation, local_chunks};
 use crate::layer::LayerCost;
 use crate::work::{Dimension, Family, Work};
-use railwright_spec::plan::Schedule;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 
@@ -80,7 +79,7 @@ pub(super) const fn dimension_id(dimension: Dimension) -> (&'static str, &'stati
 /// Times each of a stage's chunks runs in a step: half of the micro batches where the stage serves two directions.
 pub(crate) fn runs_per_chunk(costing: &Costing<'_>) -> f64 {
     let micro_batches = costing.plan.micro_batches().max(1) as f64;
-    if costing.plan.schedule == Schedule::DualPipe { micro_batches / 2.0 } else { micro_batches }
+    if costing.plan.schedule.has_two_directions() { micro_batches / 2.0 } else { micro_batches }
 }
 
 /// All chunks of a stage for a whole step.

@@ -6,9 +6,10 @@
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
 use crate::exchanges::Among;
+use crate::layer::LayerCost;
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::program::{self, Exchange};
-use crate::stage::{self, Chunk};
+use crate::stage::{self, Chunk, Piece};
 use crate::update::{self, Purpose};
 use crate::work::Dimension;
 use railwright_spec::model::Layer;
@@ -109,6 +110,18 @@ impl Calls<'_, '_> {
         }
     }
 
+    /// What recompute makes again of the forward pass.
+    fn again(&mut self, cost: &LayerCost) {
+        let forward: Vec<Call> = self.list.iter().copied().filter(|c| c.phase == Phase::Forward).collect();
+        for call in forward {
+            let d = call.dimension as usize;
+            let (whole, again) = (cost.forward.communication[d], cost.recompute.communication[d]);
+            if again > Seconds::ZERO && whole > Seconds::ZERO {
+                self.push(Call { phase: Phase::Recompute, count: call.count * (again / whole), ..call });
+            }
+        }
+    }
+
     fn head(&mut self) {
         program::head_exchanges(self.costing, &mut |exchange| self.exchange(&exchange, 1.0));
     }
@@ -139,14 +152,26 @@ pub(crate) fn of_chunk(costing: &Costing<'_>, chunks: &[Chunk], index: usize) ->
         calls.head();
         calls.shard(stage::head_parameters(costing), 1.0);
     }
-    let cost = &chunks[index].cost;
-    let forward: Vec<Call> = calls.list.iter().copied().filter(|c| c.phase == Phase::Forward).collect();
-    for call in forward {
-        let d = call.dimension as usize;
-        let (whole, again) = (cost.forward.communication[d], cost.recompute.communication[d]);
-        if again > Seconds::ZERO && whole > Seconds::ZERO {
-            calls.push(Call { phase: Phase::Recompute, count: call.count * (again / whole), ..call });
+    calls.again(&chunks[index].cost);
+    calls.list
+}
+
+/// The collectives of a piece of a virtual stage that costs so much, for one micro batch.
+pub(crate) fn of_piece(costing: &Costing<'_>, piece: Piece, cost: &LayerCost) -> Vec<Call> {
+    let model = costing.model;
+    let mut calls = Calls { costing, list: Vec::new() };
+    match piece {
+        Piece::Embedding => {
+            program::embedding_exchanges(costing, &mut |exchange| calls.exchange(&exchange, 1.0));
+            calls.shard(local_parameters(&model.embedding, costing.plan), 1.0);
+        }
+        Piece::Layer { kind, .. } => calls.layer(&model.layer_kinds[kind], 1.0),
+        Piece::PredictionHead => calls.head(),
+        Piece::Head => {
+            calls.head();
+            calls.shard(stage::head_parameters(costing), 1.0);
         }
     }
+    calls.again(cost);
     calls.list
 }

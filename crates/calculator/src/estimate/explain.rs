@@ -4,138 +4,19 @@
 //! redoes the arithmetic.
 
 mod calibrated;
+mod explanation;
 mod memory;
 mod operators;
 mod time;
 
+pub use explanation::{Explanation, Input};
+
 use super::Estimate;
 use crate::costing::Costing;
 use crate::evaluate::Evaluation;
-use crate::local::LocalParameters;
 use crate::model_flop::Convention;
-use railwright_spec::human;
-use railwright_spec::plan::Plan;
+use explanation::{explanation, given, measure};
 use railwright_spec::problem::{Problem, did_you_mean};
-use serde::Serialize;
-
-/// A number that an equation uses.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Input {
-    /// As the equation names it.
-    pub name: String,
-    /// The number.
-    pub value: f64,
-    /// Its unit; empty for counts and shares.
-    pub unit: &'static str,
-    /// Where it comes from.
-    pub source: String,
-}
-
-impl Input {
-    /// The number as people write it.
-    pub fn text(&self) -> String {
-        text(self.value, self.unit)
-    }
-}
-
-/// One number explained.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Explanation {
-    /// The identifier of what is explained, as the breakdown and `railwright explain` spell it.
-    pub id: String,
-    /// For people.
-    pub title: String,
-    /// The number.
-    pub value: f64,
-    /// Its unit; empty for counts and shares.
-    pub unit: &'static str,
-    /// The number as people write it.
-    pub text: String,
-    /// The equation, in the inputs' names.
-    pub formula: String,
-    /// What went into it.
-    pub inputs: Vec<Input>,
-    /// What the equation rests on.
-    pub source: String,
-}
-
-/// An input from the plan, the model or the cluster.
-pub(super) fn given(name: &str, value: f64, source: &str) -> Input {
-    Input { name: name.to_owned(), value, unit: "", source: source.to_owned() }
-}
-
-/// An input with a unit.
-pub(super) fn measure(name: &str, value: f64, unit: &'static str, source: &str) -> Input {
-    Input { name: name.to_owned(), value, unit, source: source.to_owned() }
-}
-
-/// An explanation of a number.
-pub(super) fn explanation(
-    id: &str,
-    title: &str,
-    value: (f64, &'static str),
-    formula: &str,
-    inputs: Vec<Input>,
-    source: &str,
-) -> Explanation {
-    let (value, unit) = value;
-    Explanation {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        value,
-        unit,
-        text: text(value, unit),
-        formula: formula.to_owned(),
-        inputs,
-        source: source.to_owned(),
-    }
-}
-
-/// Parameters on one rank and among how many ranks each kind of them is divided; not divided unless `is_sharded`.
-fn shards(plan: &Plan, local: LocalParameters, place: &str, is_sharded: bool) -> Vec<Input> {
-    let source = |what: &str| format!("{what} on one rank of {place}");
-    let among = |ranks: u64| if is_sharded { ranks as f64 } else { 1.0 };
-    let mut list = vec![
-        given("dense", local.dense, &source("parameters")),
-        given("shards", among(plan.shard_group()), "plan.sharding"),
-    ];
-    if local.routed > 0.0 {
-        list.push(given("routed", local.routed, &source("parameters of routed experts")));
-        list.push(given(
-            "expert_shards",
-            among(plan.expert_data_parallel()),
-            "plan.sharding, plan.expert_parallel",
-        ));
-    }
-    list
-}
-
-/// Parameters on one shard, by the inputs of [`shards`].
-fn per_shard(inputs: &[Input]) -> f64 {
-    inputs.chunks_exact(2).map(|pair| pair[0].value / pair[1].value.max(1.0)).sum()
-}
-
-/// A number as people write it.
-pub(super) fn text(value: f64, unit: &str) -> String {
-    use railwright_spec::quantity::{
-        Bytes, BytesPerSecond, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds, Watts,
-    };
-    match unit {
-        "s" => human::seconds(Seconds::new(value)),
-        "B" => human::bytes(Bytes::new(value)),
-        "FLOP" => human::flop(Flop::new(value)),
-        "FLOP/s" => human::flop_rate(FlopPerSecond::new(value)),
-        "$" => human::dollars(Dollars::new(value)),
-        "kWh" => human::energy(KilowattHours::new(value)),
-        "W" => human::watts(Watts::new(value)),
-        "B/s" => human::bandwidth(BytesPerSecond::new(value)),
-        "%" => human::percent(value / 100.0),
-        "" => human::count(value),
-        other => format!("{} {other}", human::count(value)),
-    }
-}
 
 impl Estimate {
     /// The explanation of one number.

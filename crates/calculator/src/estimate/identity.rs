@@ -3,7 +3,7 @@
 use crate::software::Software;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{Model, ParameterCount};
-use railwright_spec::plan::{Plan, Recompute, Schedule};
+use railwright_spec::plan::{Plan, Recompute};
 use serde::Serialize;
 
 /// The model.
@@ -143,13 +143,5 @@ pub fn plan_summary(plan: &Plan) -> String {
 
 /// The schedule as the field names it.
 pub(super) fn schedule_name(plan: &Plan) -> &'static str {
-    match plan.schedule {
-        Schedule::Gpipe => "GPipe",
-        Schedule::OneForwardOneBackward if plan.virtual_stages > 1 => "interleaved 1F1B",
-        Schedule::OneForwardOneBackward => "1F1B",
-        Schedule::ZbH1 => "ZB-H1",
-        Schedule::ZbH2 => "ZB-H2",
-        Schedule::ZbV => "ZB-V",
-        Schedule::DualPipe => "DualPipe",
-    }
+    plan.schedule.label(plan.virtual_stages)
 }

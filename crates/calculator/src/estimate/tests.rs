@@ -2,6 +2,7 @@
 
 use super::*;
 use railwright_spec::plan::PlanSpec;
+use railwright_spec::run::Training;
 use railwright_spec::{cluster, model};
 
 pub(super) fn estimate_of(

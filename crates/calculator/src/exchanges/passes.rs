@@ -5,11 +5,11 @@ use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::estimate::breakdown::runs_per_chunk;
 use crate::estimate::calls::{self, Call};
-use crate::evaluate::{Evaluation, local_chunks};
-use crate::schedule::stage_of;
+use crate::evaluate::Evaluation;
+use crate::partition::{local_chunks, stage_of};
 use crate::transfer::{Gather, Transfer};
 use crate::work::Dimension as WorkDimension;
-use railwright_spec::plan::{ContextKind, Plan, Schedule};
+use railwright_spec::plan::{ContextKind, Plan};
 use railwright_step::{Dimension, Phase};
 
 /// The collectives of all chunks that a stage holds, over all micro batches.
@@ -101,12 +101,11 @@ pub(crate) fn transfers(
 
 /// Every way that each micro batch (of one direction, if there are two) takes from stage to stage.
 fn ways(plan: &Plan, chunks: u64) -> Vec<(u64, u64, Phase)> {
-    let (stages, micro_batches) = (plan.pipeline_parallel, plan.micro_batches().max(1));
-    let two = plan.schedule == Schedule::DualPipe;
+    let second = plan.schedule.has_two_directions().then(|| plan.micro_batches().max(1));
     let mut ways = Vec::new();
     for chunk in 1..chunks {
-        for micro_batch in if two { vec![0, micro_batches] } else { vec![0] } {
-            let at = |chunk| stage_of(plan.schedule, stages, micro_batches, chunk, micro_batch);
+        for micro_batch in std::iter::once(0).chain(second) {
+            let at = |chunk| stage_of(plan, chunk, micro_batch);
             let (before, here) = (at(chunk - 1), at(chunk));
             if before != here {
                 ways.push((before, here, Phase::Forward));

@@ -1,11 +1,14 @@
 //! The exchanges of the stage that an estimate reports on are the rows of its table.
 
 use super::*;
+use crate::collectives::Collective;
 use crate::costing::Machine;
 use crate::estimate::{EstimateOptions, of_evaluation};
 use crate::evaluate::evaluate;
-use railwright_spec::plan::{ContextKind, Plan, PlanSpec, Schedule, Sharding};
+use railwright_spec::plan::{ContextKind, Layout, Plan, PlanSpec, Schedule, Sharding};
+use railwright_spec::precision::DataType;
 use railwright_spec::{cluster, model};
+use railwright_step::Phase;
 use std::collections::BTreeMap;
 
 /// Bytes times count by dimension, operation and ranks, of the estimate's table and of the exchanges of the same stage.
@@ -177,4 +180,37 @@ fn traffic_of_gpt_3_is_what_was_published() {
     let gathers = all.iter().find(|e| e.purpose == "parameters" && e.stages.contains(&1)).expect("shards");
     assert!((gathers.bytes.get() / 5.5e9 - 1.0).abs() < 0.05, "{:?}", gathers.bytes);
     // 560 MB of tensor-parallel traffic: see the guide.
+}
+
+/// What a rank sends and receives in a step for its `parameters`, in parameters: an all-reduce counts twice, as a reduce-scatter and an
+/// all-gather (Rajbhandari et al. 2020, section 7.1).
+fn volume(zero_stage: u8) -> f64 {
+    let (plan, all, _) = exchanges_of("llama-3-8b", 64, &|p| {
+        degrees(p, 1, 1, 1);
+        p.micro_batch = Some(1);
+        p.global_batch = Some(64);
+        p.precision_gradient_reduce = Some(DataType::Bf16);
+        p.sharding = Some(Sharding { zero_stage, group: None, reshard_after_forward: true });
+    });
+    assert_eq!(plan.micro_batches(), 1);
+    let own = all.iter().filter(|e| matches!(e.purpose, "gradients" | "parameters"));
+    let bytes: f64 = own
+        .map(|e| {
+            let times = if e.operation == Collective::AllReduce { 2.0 } else { 1.0 };
+            assert_eq!(e.among.group(&Layout::new(&plan, 8)).ranks, 64, "{e:?}");
+            e.bytes.get() * e.count * times
+        })
+        .sum();
+    let parameters = model::by_name("llama-3-8b").expect("in the catalogue").parameters().total as f64;
+    bytes / 2.0 / parameters
+}
+
+/// Rajbhandari et al. (2020, section 7): optimizer states and gradients are sharded for nothing, 2 times the parameters as in plain data
+/// parallelism; sharded parameters cost half as much again, 3 times.
+#[test]
+fn sharding_moves_what_the_zero_paper_counts() {
+    for (zero_stage, published) in [(0, 2.0), (1, 2.0), (2, 2.0), (3, 3.0)] {
+        let found = volume(zero_stage);
+        assert!((found / published - 1.0).abs() < 1e-3, "stage {zero_stage}: {found} against {published}");
+    }
 }

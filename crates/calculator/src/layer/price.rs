@@ -12,7 +12,7 @@ use railwright_spec::quantity::{Bytes, Flop, Seconds};
 use railwright_step::Phase;
 
 /// What an operation costs at the measured rate, and the sustained over the measured rate.
-pub(super) fn operation(costing: &Costing<'_>, operation: &Operation) -> (Cost, f64) {
+pub(super) fn operation(costing: &Costing<'_>, operation: &Operation<'_>) -> (Cost, f64) {
     let device = &costing.machine.device;
     let pass = match operation.phase {
         Phase::BackwardInput => Pass::DataGradient,

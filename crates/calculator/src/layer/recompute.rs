@@ -1,20 +1,19 @@
 //! What of a layer's forward pass runs again before its backward pass.
 
-use super::LayerCost;
 use crate::work::{Dimension, Family, Work};
 use railwright_spec::model::{FeedForward, Layer, Mixer};
 use railwright_spec::plan::{Recompute, RecomputeModule};
 use railwright_spec::quantity::Seconds;
 
 /// The recomputed work of a layer under a policy, for a layer that the policy covers.
-pub(super) fn of(policy: &Recompute, layer: &Layer, cost: &LayerCost) -> Work {
+pub(super) fn of(policy: &Recompute, layer: &Layer, forward: &Work) -> Work {
     match policy {
         Recompute::None => Work::default(),
-        Recompute::Full { .. } => cost.forward,
+        Recompute::Full { .. } => *forward,
         Recompute::Selective { modules, .. } => {
             let mut work = Work::default();
             for &module in modules {
-                work += &selected(layer, &cost.forward, module);
+                work += &selected(layer, forward, module);
             }
             work
         }

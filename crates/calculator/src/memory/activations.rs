@@ -140,7 +140,7 @@ pub(crate) fn emit(
     sink(Module::Norm, a * h * cut_tokens * inner_norms, policy.keeps_rest());
     sink(Module::Norm, software.hidden_extra * h * cut_tokens, policy.keeps_rest());
     sink(Module::Norm, software.hidden_replicated * h * sizes.tokens, policy.keeps_rest());
-    let inputs = Inputs::new(layer, plan, sizes);
+    let inputs = Inputs::new(layer, plan, [sizes.input, sizes.a]);
     mixer(layer, plan, software, (sizes, &inputs), policy, sink);
     feed_forward(layer, plan, software, (sizes, &inputs), policy, sink);
 }

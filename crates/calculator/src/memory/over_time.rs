@@ -5,7 +5,7 @@
 
 use super::MemoryInput;
 use super::sum::{Prepared, StageSum, edges, gives_head_back, overheads, prepare, stage_sum};
-use crate::schedule::{OperationKind, TimedOperation, local_chunks};
+use crate::schedule::{OperationKind, TimedOperation};
 use railwright_spec::quantity::Seconds;
 use railwright_step::{MemoryEvents, MemoryKind, Time};
 
@@ -34,7 +34,7 @@ pub fn over_time(
     let buffers = sum.gathered + sum.pipeline_buffers;
     log.take(begin, MemoryKind::Communication, buffers);
     let plan = input.plan;
-    let local = local_chunks(plan.schedule, plan.pipeline_parallel, plan.virtual_stages, stage as u64);
+    let local = plan.schedule.local_chunks(plan.pipeline_parallel, plan.virtual_stages, stage as u64);
     let chunks: Vec<ChunkEvents> =
         (0..local.len()).map(|c| ChunkEvents::new(input, &prepared, stage, c)).collect();
     let layers: usize = chunks.iter().map(|c| c.layers.len()).max().unwrap_or(0);

@@ -4,7 +4,7 @@
 
 use super::software::MemorySoftware;
 use railwright_spec::model::{Cut, Layer, Model, Module, Usage, Weight};
-use railwright_spec::plan::{Optimizer, Plan, Schedule};
+use railwright_spec::plan::{Optimizer, Plan};
 
 /// Parameters of some part of the model that one rank holds before data-parallel sharding.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -184,10 +184,10 @@ pub(crate) fn per_parameter(plan: &Plan, software: &MemorySoftware) -> PerParame
     PerParameter { dense, routed, narrow, narrower }
 }
 
-/// Copies of every parameter along one pipeline. DualPipe feeds the stages from both ends, so each parameter lies on a stage and
-/// on its mirror image (DeepSeek-V3 report, table 2), and what ZeRO shards is cut over both.
+/// Copies of every parameter along one pipeline. Where micro batches enter at both ends, each parameter lies on a stage and on its
+/// mirror image (DeepSeek-V3 report, table 2), and what ZeRO shards is cut over both.
 fn copies_in_pipeline(plan: &Plan) -> f64 {
-    if plan.schedule == Schedule::DualPipe && plan.pipeline_parallel > 1 { 2.0 } else { 1.0 }
+    plan.schedule.copies(plan.pipeline_parallel) as f64
 }
 
 /// Ranks that share one copy of an expert: all its replicas, but no more than hybrid sharding allows.
@@ -279,6 +279,7 @@ pub(crate) fn gathered(plan: &Plan, software: &MemorySoftware, all: Extent, trai
 mod tests {
     use super::*;
     use crate::memory::testing;
+    use railwright_spec::plan::Schedule;
     use railwright_spec::precision::DataType;
 
     fn bytes_at(stage: u8, dp: u64) -> f64 {

@@ -4,12 +4,13 @@
 //! Responsible for: the same [`Peak`] as [`super::peak`], to the last bit, from parts that outlive one plan. Refuses plans whose stages
 //! differ in what they recompute.
 
+use super::held::HeldParts;
+use super::moment::Moment;
 use super::parameters::{PerParameter, Shares, per_parameter};
-use super::report::Moment;
 use super::stages::{StageLayers, layout};
-use super::sum::{Prepared, chunks_sum, finish, prepare};
+use super::sum::{Prepared, StageSum, chunks_sum, finish, prepare};
 use super::{MemoryInput, MemorySoftware, Peak, activations, in_flight};
-use crate::stage;
+use crate::partition;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 
@@ -114,13 +115,13 @@ impl PeakParts {
             kind.recomputed =
                 activations::layer_bytes(input.model, layer, input.plan, input.software, &self.0.sizes, true);
         }
-        parts.0.recomputed_layers = stage::recomputed_layers(input.plan);
+        parts.0.recomputed_layers = partition::recomputed_layers(input.plan);
         parts
     }
 
     /// Takes over how many layers the plan recomputes.
     pub fn set_layers(&mut self, plan: &Plan) {
-        self.0.recomputed_layers = stage::recomputed_layers(plan);
+        self.0.recomputed_layers = partition::recomputed_layers(plan);
     }
 
     /// Takes over a sharding.
@@ -135,6 +136,24 @@ impl PeakParts {
             let next = chunks_sum(input, &self.0, &on.chunks, &on.alive).peak();
             if next.0 > worst.1.0 {
                 worst = (on.stage, next);
+            }
+        }
+        finish(input, worst)
+    }
+}
+
+/// The least of a stage, whatever it computes.
+impl HeldParts {
+    /// What the fullest stage needs while its optimizer steps: a lower bound of [`Peak`] under any recompute and micro batch.
+    pub fn step(&self, input: &MemoryInput<'_>, bytes: ParameterBytes, layout: &StageLayout) -> Peak {
+        let mut worst = (0, (0.0, Moment::OptimizerStep));
+        for (stage, chunks) in layout.stages() {
+            let mut sum = StageSum::empty(input.software);
+            sum.hold(self, input.model, chunks);
+            sum.states(bytes.per());
+            let need = sum.at(Moment::OptimizerStep);
+            if need > worst.1.0 {
+                worst = (stage, (need, Moment::OptimizerStep));
             }
         }
         finish(input, worst)

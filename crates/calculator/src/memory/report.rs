@@ -6,6 +6,7 @@
 use super::MemoryInput;
 use super::activations::emit;
 use super::fit::{Fit, probability_of_fitting};
+use super::moment::Moment;
 use super::parameters::{self, Held};
 use super::stages::StageLayers;
 use super::sum::{Prepared, StageSum, edges, overheads, prepare, stage_sum};
@@ -44,21 +45,6 @@ pub enum Kind {
     Fragmentation,
     /// The driver's context and the communicators, outside the allocator.
     Context,
-}
-
-/// When the peak occurs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Moment {
-    /// At the loss, between forward and backward.
-    Loss,
-    /// In the backward pass, with the most micro batches alive.
-    Backward,
-    /// At the end of the backward pass, when all gradients have come into being and the activations are gone.
-    BackwardEnd,
-    /// While the optimizer steps.
-    OptimizerStep,
 }
 
 /// One line of a report.

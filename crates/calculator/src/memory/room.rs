@@ -3,7 +3,7 @@
 //! Responsible for: taking a stage's sum apart into what its layers keep and everything else, so that a
 //! solver can try many choices without summing the stage again. Independent of the choices.
 
-use super::report::Moment;
+use super::moment::Moment;
 use super::stages::{StageLayers, arrange};
 use super::sum::{Prepared, StageSum, overheads, prepare, stage_sum};
 use super::{MemoryInput, most_that_fits};

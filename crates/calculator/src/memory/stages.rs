@@ -2,11 +2,10 @@
 //!
 //! Responsible for: the split when the plan gives none, and the place of embedding and head. Refuses to judge the split.
 
-use super::in_flight::{chunks, is_folded};
 use super::software::StageSplit;
-use crate::stage;
+use crate::partition;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, Schedule, by_compute};
+use railwright_spec::plan::{Plan, by_compute};
 
 /// The layers of one chunk of one stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +25,9 @@ pub struct StageLayers {
 /// Layers of each chunk in pipeline order (virtual stage 0 first): what the plan gives, else the generation's way.
 pub fn layers_per_chunk(model: &Model, plan: &Plan, split: StageSplit) -> Vec<u64> {
     if split == StageSplit::Compute && plan.layers_per_stage.is_none() {
-        by_compute(model, stage::virtual_stages(plan) as usize)
+        by_compute(model, partition::virtual_stages(plan) as usize)
     } else {
-        stage::layers_per_virtual_stage(model, plan)
+        partition::layers_per_virtual_stage(model, plan)
     }
 }
 
@@ -60,15 +59,9 @@ pub(crate) fn arrange(model: &Model, plan: &Plan, counts: &[u64]) -> Vec<Vec<Sta
         .collect();
     let at = |i: usize| chunk.get(i).copied();
     (0..stages)
-        .map(|stage| match plan.schedule {
-            // Ascending, as the schedule lists them; a single stage has one.
-            Schedule::DualPipe => {
-                let mirror = stages - 1 - stage;
-                let both = [at(stage.min(mirror)), at(stage.max(mirror))];
-                both.into_iter().take(stages.min(2)).flatten().collect()
-            }
-            _ if is_folded(plan) => [at(stage), at(2 * stages - 1 - stage)].into_iter().flatten().collect(),
-            _ => (0..chunks(plan)).filter_map(|c| at(c * stages + stage)).collect(),
+        .map(|stage| {
+            let own = plan.schedule.local_chunks(stages as u64, plan.virtual_stages, stage as u64);
+            own.into_iter().filter_map(|i| at(i as usize)).collect()
         })
         .collect()
 }
@@ -77,6 +70,7 @@ pub(crate) fn arrange(model: &Model, plan: &Plan, counts: &[u64]) -> Vec<Vec<Sta
 mod tests {
     use super::*;
     use crate::memory::testing;
+    use railwright_spec::plan::Schedule;
 
     #[test]
     fn layers_that_do_not_divide_leave_room_for_the_head() {

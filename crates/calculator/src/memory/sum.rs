@@ -6,12 +6,13 @@
 use super::activations::{LayerBytes, Sizes, covered, layer_bytes, sizes, treated_bytes};
 use super::head::{HeadBytes, head_bytes};
 use super::held::HeldParts;
+use super::moment::Moment;
 use super::parameters::{Extent, Held, PerParameter, gathered, per_parameter};
-use super::report::Moment;
 use super::stages::{StageLayers, layers_per_chunk, layout};
 use super::{MemoryInput, MemorySoftware, Published};
-use crate::stage;
+use crate::partition;
 use crate::treatment::Coverage;
+use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, Recompute, Schedule};
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
@@ -192,7 +193,7 @@ pub(crate) fn prepare(input: &MemoryInput<'_>) -> Prepared {
         head: head_bytes(model, plan, software, &sizes),
         held: HeldParts::new(model, plan),
         stages: layout(model, plan, software.stage_split),
-        recomputed_layers: stage::recomputed_layers(plan),
+        recomputed_layers: partition::recomputed_layers(plan),
     }
 }
 
@@ -264,7 +265,7 @@ pub(crate) fn chunks_sum(
 /// Whether the loss and the head are through with both of their gradients before the layers' backward pass begins: not where the
 /// gradients of weights wait for a pass of their own.
 pub(crate) fn gives_head_back(schedule: Schedule) -> bool {
-    matches!(schedule, Schedule::Gpipe | Schedule::OneForwardOneBackward)
+    !schedule.divides_backward()
 }
 
 /// Multi-token prediction's layers keep their activations through the loss of one micro batch; the recompute policy covers them
@@ -331,5 +332,42 @@ pub(super) fn finish(input: &MemoryInput<'_>, (stage, (allocated, moment)): (usi
         allocated: Bytes::new(allocated),
         reserved: Bytes::new(reserved),
         device: Bytes::new(device),
+    }
+}
+
+impl StageSum {
+    /// Takes over the parameters of a stage that holds these chunks.
+    pub(super) fn hold(&mut self, parts: &HeldParts, model: &Model, chunks: &[StageLayers]) {
+        let with_embedding = chunks.iter().any(|chunk| chunk.embedding);
+        let (mut all, mut trained) = (Extent::default(), Extent::default());
+        for chunk in chunks {
+            for &kind in &model.layers[chunk.start..chunk.start + chunk.count] {
+                let held = parts.kinds[kind];
+                self.held.add(held, 1.0);
+                for (extent, parameters) in [(&mut all, held.total()), (&mut trained, held.trained())] {
+                    extent.layers += parameters;
+                    extent.largest = extent.largest.max(parameters);
+                }
+            }
+            let embedding = chunk.embedding.then_some(parts.embedding);
+            let head = chunk.head.then_some(parts.head[usize::from(with_embedding)]);
+            for end in embedding.into_iter().chain(head) {
+                self.held.add(end, 1.0);
+                all.ends += end.total();
+                trained.ends += end.trained();
+            }
+        }
+        (self.all, self.trained) = (all, trained);
+    }
+
+    /// What the states of the parameters held take through the step, and while the optimizer steps.
+    pub(super) fn states(&mut self, per: &PerParameter) {
+        let held = self.held;
+        let cost = |dense, routed| held.dense * dense + held.routed * routed;
+        let frozen = held.frozen_dense * per.dense.frozen + held.frozen_routed * per.routed.frozen;
+        self.resident = cost(per.dense.resident(), per.routed.resident())
+            + frozen
+            + held.matmul * (per.narrow - per.narrower);
+        self.stepping = cost(per.dense.stepping, per.routed.stepping);
     }
 }

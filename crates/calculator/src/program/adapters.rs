@@ -68,7 +68,7 @@ impl Shape {
 /// Both matrices are read once in each pass, and their gradients read and written. A pass takes as long as its traffic, or as its
 /// arithmetic at the peak where a high rank makes that longer. (PEFT's `lora.Linear.forward` and Megatron-Bridge's `LoRALinear.forward`
 /// have these kernels.)
-pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation)) {
+pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     let Some(lora) = costing.plan.adapters() else { return };
     let passes = costing.software.elementwise_passes;
     for adapter in lora.adapters(layer) {
@@ -83,7 +83,7 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
         let mut one = |phase, elements: f64, matrices: f64, launches| {
             let elements = tokens * elements + matrices * shape.parameters();
             let kernel = Kernel::Roofline { bytes: Bytes::new(elements * costing.activation_bytes), flop };
-            visit(Operation::new(family(adapter.a.module), phase, kernel, launches));
+            visit(Operation::new(family(adapter.a.module), phase, kernel, launches).named("adapter"));
         };
         one(Phase::Forward, both + 3.0 * passes * rows, 1.0, 4.0);
         one(Phase::BackwardInput, both + 3.0 * passes * columns, 1.0, 4.0);

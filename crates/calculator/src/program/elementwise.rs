@@ -11,7 +11,7 @@ use railwright_step::Phase;
 ///
 /// Per token of width h and e bytes an element: a norm reads and writes `2he` forward and `3he` backward; a residual addition
 /// moves `3he` each way; a dropout adds a byte of mask; rotary embedding moves `2e` per rotated query or key element.
-pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation)) {
+pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     let plan = costing.plan;
     let e = costing.activation_bytes;
     let h = costing.model.hidden_size as f64;

@@ -5,14 +5,14 @@ use super::{Exchange, Kernel, Operation, Overlap, Turn};
 use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::exchanges::Among;
-use crate::stage::padded_vocabulary;
+use crate::partition::padded_vocabulary;
 use crate::work::{Dimension, Family};
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, Flop};
 use railwright_step::Phase;
 
 /// The word embedding: a lookup writes `h` elements a token and reads as many; backward adds rows of gradient in fp32.
-pub(crate) fn embedding(costing: &Costing<'_>, visit: &mut impl FnMut(Operation)) {
+pub(crate) fn embedding(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<'_>)) {
     let unit = costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes;
     for (phase, units) in [(Phase::Forward, 3.0), (Phase::BackwardWeight, 5.0)] {
         let kernel = Kernel::Stream { bytes: Bytes::new(units * unit), derived: None };
@@ -35,7 +35,7 @@ fn one_way(costing: &Costing<'_>) -> f64 {
 
 /// The head and the loss: a product of tokens x hidden x vocabulary (kept in the activations' format), and softmax with cross
 /// entropy over the logits, bound by memory.
-pub(crate) fn head(costing: &Costing<'_>, visit: &mut impl FnMut(Operation)) {
+pub(crate) fn head(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<'_>)) {
     let plan = costing.plan;
     let h = costing.model.hidden_size as f64;
     let vocabulary = padded_vocabulary(costing.model.vocabulary, plan) / plan.tensor_parallel as f64;

@@ -53,7 +53,7 @@ pub(super) fn visit(
     costing: &Costing<'_>,
     layer: &Layer,
     moe: &MixtureOfExperts,
-    visit: &mut impl FnMut(Operation),
+    visit: &mut impl FnMut(Operation<'_>),
 ) {
     let plan = costing.plan;
     let etp = plan.expert_tensor_parallel as f64;
@@ -67,7 +67,7 @@ pub(super) fn visit(
         let (n, k) = (product.rows, product.columns);
         let kernel =
             Kernel::GroupedProduct { groups, m: held / groups, n, k, format: costing.compute_type() };
-        in_phases(costing, Family::Experts, kernel, visit);
+        in_phases(costing, (Family::Experts, product.label), kernel, visit);
     }
     activation(costing, &moe.expert, held / etp, visit);
 

@@ -12,20 +12,20 @@ use railwright_step::Phase;
 const UNFUSED_LAUNCHES: f64 = 6.0;
 
 /// The layer's mixers.
-pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation)) {
+pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     for mixer in layer.mixer.each() {
         one(costing, mixer, visit);
     }
 }
 
-/// Launches of a forward and a backward kernel.
-fn both([forward, backward]: [(Kernel, f64); 2], visit: &mut impl FnMut(Operation)) {
+/// A forward and a backward kernel, which launch so many.
+fn both([forward, backward]: [(Kernel, f64); 2], visit: &mut impl FnMut(Operation<'_>)) {
     for (phase, (kernel, launches)) in [(Phase::Forward, forward), (Phase::BackwardInput, backward)] {
         visit(Operation::new(Family::AttentionCore, phase, kernel, launches));
     }
 }
 
-fn one(costing: &Costing<'_>, mixer: &Mixer, visit: &mut impl FnMut(Operation)) {
+fn one(costing: &Costing<'_>, mixer: &Mixer, visit: &mut impl FnMut(Operation<'_>)) {
     match mixer {
         Mixer::Attention(a) => {
             let mut shape = shape(costing, a.heads, a.kv_heads, a.head_dim, a.value_dim, a.span);
@@ -99,7 +99,7 @@ fn shape(
     }
 }
 
-fn softmax(costing: &Costing<'_>, shape: AttentionShape, visit: &mut impl FnMut(Operation)) {
+fn softmax(costing: &Costing<'_>, shape: AttentionShape, visit: &mut impl FnMut(Operation<'_>)) {
     let is_unfused = matches!(costing.attention_kernel, AttentionKernel::Unfused { .. });
     let launches = if is_unfused { UNFUSED_LAUNCHES } else { 1.0 };
     let kernel = Kernel::Attention { shape, ranks: costing.plan.context_parallel as f64 };
@@ -119,7 +119,7 @@ const SCAN_BACKWARD: f64 = 2.5;
 /// The chunked form (Mamba 2, gated delta net) does about `4 x state` multiply-adds a token as matrix products of chunk width; it
 /// streams its inputs about four times, and writes and reads an fp32 state per chunk of 256 tokens about six times between its
 /// kernels: `bytes = 4 width tokens e passes + 6 x 4 state tokens / 256`.
-fn scan(costing: &Costing<'_>, (state, width): (f64, f64), visit: &mut impl FnMut(Operation)) {
+fn scan(costing: &Costing<'_>, (state, width): (f64, f64), visit: &mut impl FnMut(Operation<'_>)) {
     let tokens = costing.tokens / costing.plan.tensor_parallel as f64;
     let flop = Flop::new(8.0 * state * tokens);
     let inputs = 4.0 * width * tokens * costing.activation_bytes * costing.software.elementwise_passes;
@@ -134,7 +134,7 @@ const SCAN_FLOP: f64 = 9.0;
 
 /// A selective scan (Gu and Dao 2023, section 3.3): one kernel reads inputs, steps and gates, keeps its state on the chip and writes
 /// the output: `9 D N tokens` operations and `(4 D + 2 N) tokens e` bytes. Backward makes the states again: 2.5 times forward.
-fn selective(costing: &Costing<'_>, scan: &SelectiveScan, visit: &mut impl FnMut(Operation)) {
+fn selective(costing: &Costing<'_>, scan: &SelectiveScan, visit: &mut impl FnMut(Operation<'_>)) {
     let tokens = costing.tokens / costing.plan.tensor_parallel as f64;
     let (inner, state) = (scan.inner as f64, scan.state_size as f64);
     let flop = Flop::new((SCAN_FLOP * state + 2.0 * scan.conv_kernel as f64) * inner * tokens);
@@ -145,7 +145,7 @@ fn selective(costing: &Costing<'_>, scan: &SelectiveScan, visit: &mut impl FnMut
 
 /// A gated short convolution (LFM2): it reads two gates and a value and writes one, with `2 taps` operations an element, so memory
 /// sets its pace: `4 width tokens e`; backward reads those and a gradient and writes three gradients: `8 width tokens e`.
-fn convolution(costing: &Costing<'_>, convolution: &Convolution, visit: &mut impl FnMut(Operation)) {
+fn convolution(costing: &Costing<'_>, convolution: &Convolution, visit: &mut impl FnMut(Operation<'_>)) {
     let tokens = costing.tokens / costing.plan.tensor_parallel as f64;
     let unit = convolution.width as f64 * tokens * costing.activation_bytes;
     let flop = 2.0 * convolution.taps as f64 * convolution.width as f64 * tokens;

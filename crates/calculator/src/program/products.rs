@@ -62,11 +62,11 @@ fn family(module: Module) -> Family {
 /// A product in the three phases that it has: forward, for the input and, where base weights are trained, for the weight.
 pub(super) fn in_phases(
     costing: &Costing<'_>,
-    family: Family,
+    (family, name): (Family, &str),
     kernel: Kernel,
-    visit: &mut impl FnMut(Operation),
+    visit: &mut impl FnMut(Operation<'_>),
 ) {
-    let one = |phase| Operation::new(family, phase, kernel, 1.0);
+    let one = |phase| Operation::new(family, phase, kernel, 1.0).named(name);
     visit(one(Phase::Forward));
     visit(one(Phase::BackwardInput));
     if costing.trains_weights() {
@@ -75,7 +75,7 @@ pub(super) fn in_phases(
 }
 
 /// The dense products, and the activations of the dense or shared MLP.
-pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation)) {
+pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     let tp = costing.plan.tensor_parallel as f64;
     for product in products(layer, tp) {
         // Routers stay in the activations' format.
@@ -83,7 +83,7 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
         let format = if is_wide { costing.plan.precision.activations } else { costing.compute_type() };
         let m = if is_wide { costing.sequence_shard_tokens } else { costing.tokens };
         let kernel = Kernel::Product { m, n: product.rows, k: product.columns, format, is_wide };
-        in_phases(costing, family(product.module), kernel, visit);
+        in_phases(costing, (family(product.module), product.label), kernel, visit);
     }
     match &layer.feed_forward {
         FeedForward::Dense(mlp) => activation(costing, mlp, costing.tokens / tp, visit),
@@ -97,7 +97,12 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
 
 /// The activation of an MLP on `tokens` full-width tokens: gated it reads two widths and writes one, and backward reads three and
 /// writes two; plain it reads one and writes one, and backward reads two and writes one.
-pub(super) fn activation(costing: &Costing<'_>, mlp: &Mlp, tokens: f64, visit: &mut impl FnMut(Operation)) {
+pub(super) fn activation(
+    costing: &Costing<'_>,
+    mlp: &Mlp,
+    tokens: f64,
+    visit: &mut impl FnMut(Operation<'_>),
+) {
     let (forward, backward) = if mlp.gated { (3.0, 5.0) } else { (2.0, 3.0) };
     let unit = tokens
         * mlp.intermediate_size as f64

@@ -1,9 +1,12 @@
 //! Operations and exchanges of a layer against published counts.
 
 use super::*;
+use crate::collectives::Collective;
 use crate::costing::Machine;
+use crate::exchanges::Among;
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::{cluster, model};
+use railwright_step::Phase;
 
 /// Operation, group, phase, count and bytes of one.
 type Made = (Collective, Among, Phase, f64, f64);
@@ -113,4 +116,23 @@ fn products_have_the_published_arithmetic_in_every_phase() {
         let published = 24.0 * 2048.0 * 12_288.0 * 12_288.0 / 8.0;
         assert!((flop / published - 1.0).abs() < 1e-9, "{phase:?}: {flop} against {published}");
     }
+}
+
+/// DeepSeek-V3 (report, section 3.2.2): a token goes to 8 experts on at most 4 nodes, so a fused dispatch carries at most 4 copies of it
+/// between nodes, and combine carries them back.
+#[test]
+fn tokens_travel_to_at_most_four_nodes() {
+    let (_, list) = exchanges_of("deepseek-v3", 512, &|p| {
+        p.tensor_parallel = Some(1);
+        p.pipeline_parallel = Some(8);
+        p.expert_parallel = Some(64);
+        p.software = Some("megatron-core-2026".to_owned());
+        p.layers_per_stage = Some(vec![7, 8, 8, 8, 8, 8, 7, 7]);
+    });
+    let own: Vec<_> = list.iter().filter(|e| e.1 == Among::Expert).collect();
+    assert!(!own.is_empty());
+    assert!(
+        own.iter().all(|e| e.0 == Collective::ExpertDispatch { copies: 8, most_domains: 4 } && e.3 == 2.0),
+        "{own:?}"
+    );
 }

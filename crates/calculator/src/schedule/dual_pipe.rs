@@ -4,12 +4,51 @@
 //! Responsible for: that order alone (DeepSeek-V3 report, section 3.2.1, and its published schedule of eight phases). Refuses
 //! an odd number of stages, which [`super::Pipeline::check`] has done before.
 
-use super::order::{Pass, Slot};
+use super::Pipeline;
+use super::one_forward_one_backward::alternate;
+use super::rules::{Rules, total};
+use super::slot::{Pass, Shape, Slot};
+use super::stage_cost::StageCost;
+use railwright_spec::quantity::Seconds;
 use std::collections::VecDeque;
+
+/// DualPipe.
+pub(super) struct Order;
+
+impl Rules for Order {
+    /// A single stage has nothing to pair.
+    fn order(&self, shape: &Shape, stage: u64) -> Vec<Slot> {
+        if shape.stages == 1 {
+            alternate(shape.micro_batches, stage, 0, None)
+        } else {
+            both_ends(shape.stages, shape.micro_batches, stage)
+        }
+    }
+
+    fn period(&self, _: &Shape) -> u64 {
+        2
+    }
+
+    fn enough(&self, shape: &Shape) -> u64 {
+        8 * shape.stages + 4
+    }
+
+    /// The busiest pair of stages; fused pairs save twice a chunk's saving at most.
+    fn lower_bound(&self, pipeline: &Pipeline) -> f64 {
+        let (p, chunks) = (pipeline.stages as usize, pipeline.chunks);
+        let least = |chunk: usize| (total(&chunks[chunk]) - 2.0 * chunks[chunk].fused_saving.get()).max(0.0);
+        let half = (pipeline.micro_batches / 2) as f64;
+        let of = |stage: usize| {
+            let mirror = p - 1 - stage;
+            half * (least(stage) + if mirror == stage { 0.0 } else { least(mirror) })
+        };
+        (0..p.div_ceil(2)).map(of).fold(0.0, f64::max)
+    }
+}
 
 /// The order on a stage. Fewer than `2p` micro batches cannot fill the phases, and an odd number has no equal halves: then
 /// the order of the next number that does is taken and the missing ones are left out.
-pub(super) fn order(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
+fn both_ends(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     let half_stages = stages / 2;
     let first_half = micro_batches.div_ceil(2);
     let virtual_half = first_half.max(stages);
@@ -17,7 +56,7 @@ pub(super) fn order(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     // "Near" is the direction that enters at the end this stage is closer to.
     let near = usize::from(stage >= half_stages);
     let directions = [(stage, 0, first_half), (mirror, first_half, micro_batches - first_half)];
-    let mut order = Order {
+    let mut order = Building {
         sides: [directions[near], directions[1 - near]],
         forwards: [0; 2],
         backwards: [0; 2],
@@ -73,7 +112,7 @@ pub(super) fn order(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     order.slots
 }
 
-struct Order {
+struct Building {
     /// Chunk, first micro batch and number of micro batches of the near and the far direction.
     sides: [(u64, u64, u64); 2],
     forwards: [u64; 2],
@@ -82,7 +121,7 @@ struct Order {
     slots: Vec<Slot>,
 }
 
-impl Order {
+impl Building {
     /// The slot of a direction's n-th pass, unless that micro batch was left out.
     fn slot(&self, side: usize, pass: Pass, n: u64) -> Option<Slot> {
         let (chunk, first, count) = self.sides[side];
@@ -129,4 +168,11 @@ impl Order {
             (None, None) => {}
         }
     }
+}
+
+/// Idle time of DualPipe in s: `(p/2-1)(F&B + B - 3W)`, where `F&B` is a fused pair and `B` a whole backward pass, both of the
+/// two chunks' one. DeepSeek-V3 report, table 2.
+pub fn bubble(stages: u64, cost: &StageCost, fused_pair: Seconds) -> Seconds {
+    let backward = cost.backward_input + cost.backward_weight;
+    (fused_pair + backward - 3.0 * cost.backward_weight) * (stages / 2).saturating_sub(1) as f64
 }

@@ -9,7 +9,9 @@
 //! for `transfer` before it unless the receiver was sending just then. The two passes of a fused pair start together when both
 //! inputs are there and hand on both outputs at their end.
 
-use super::order::{Operation, OperationKind, Pass, Shape, Slot};
+use super::list::rules;
+use super::order::{Operation, OperationKind};
+use super::slot::{Pass, Shape, Slot};
 use super::{ChunkCost, Pipeline};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
@@ -86,7 +88,8 @@ pub fn simulate(pipeline: &Pipeline) -> Result<PipelineTimeline, Problem> {
     let shape = Shape::of(pipeline);
     let stages = pipeline.stages as usize;
     let passes = (shape.chunks() * pipeline.micro_batches) as usize;
-    let orders: Vec<Vec<Slot>> = (0..pipeline.stages).map(|stage| shape.order(stage)).collect();
+    let orders: Vec<Vec<Slot>> =
+        (0..pipeline.stages).map(|stage| rules(shape.schedule).order(&shape, stage)).collect();
     let mut engine = Engine {
         pipeline,
         shape,

@@ -4,7 +4,8 @@
 //! count follows from the order alone. Refuses to know bytes: the memory model multiplies.
 
 use super::Pipeline;
-use super::order::{Pass, Shape, Slot};
+use super::list::rules;
+use super::slot::{Pass, Shape, Slot};
 use railwright_spec::problem::Problem;
 
 /// The activations alive on one stage at its fullest.
@@ -53,6 +54,6 @@ pub fn in_flight(pipeline: &Pipeline, stage: u64) -> Result<InFlight, Problem> {
         return Err(Problem::new(format!("there is no stage {stage}, the last is {}", pipeline.stages - 1)));
     }
     let shape = Shape::of(pipeline);
-    let local = super::local_chunks(shape.schedule, shape.stages, shape.virtual_stages, stage);
-    Ok(count(&shape.order(stage), &local))
+    let local = shape.local_chunks(stage);
+    Ok(count(&rules(shape.schedule).order(&shape, stage), &local))
 }

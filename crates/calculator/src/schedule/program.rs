@@ -11,9 +11,8 @@
 //! input.
 
 use super::in_flight::{self, InFlight};
-use super::local_chunks;
-use super::order::{Pass, Shape, Slot};
-use railwright_spec::plan::Schedule;
+use super::list::rules;
+use super::slot::{Pass, Shape, Slot};
 use railwright_spec::problem::Problem;
 
 /// One entry of the recurrence.
@@ -117,27 +116,17 @@ pub(super) struct Program {
 
 /// Micro batches after which the steady state repeats.
 pub(super) fn period(shape: &Shape) -> u64 {
-    match shape.schedule {
-        Schedule::OneForwardOneBackward if shape.virtual_stages > 1 => shape.stages,
-        Schedule::DualPipe => 2,
-        _ => 1,
-    }
+    rules(shape.schedule).period(shape)
 }
 
 /// As many micro batches as are surely enough for warmup, two periods of steady state and cooldown.
 fn enough(shape: &Shape) -> u64 {
-    let p = shape.stages;
-    match shape.schedule {
-        Schedule::Gpipe => 4 * p + 4,
-        Schedule::OneForwardOneBackward if shape.virtual_stages > 1 => 6 * p,
-        Schedule::OneForwardOneBackward | Schedule::ZbH1 => 5 * p + 4,
-        Schedule::ZbH2 | Schedule::ZbV | Schedule::DualPipe => 8 * p + 4,
-    }
+    rules(shape.schedule).enough(shape)
 }
 
-/// Whether anything repeats: breadth-first chunks of GPipe wait for a distance that grows with the micro batches.
+/// Whether anything repeats.
 fn repeats(shape: &Shape) -> bool {
-    shape.schedule != Schedule::Gpipe || shape.virtual_stages == 1
+    rules(shape.schedule).repeats(shape)
 }
 
 /// The shape to compile for a shape to evaluate: the same, or one with fewer micro batches that differ by whole periods.
@@ -162,8 +151,8 @@ pub(super) fn compile(shape: Shape) -> Result<Program, Problem> {
     let mut items = Vec::with_capacity(shape.stages as usize);
     let mut ends = Vec::new();
     for stage in 0..shape.stages {
-        let local = local_chunks(shape.schedule, shape.stages, shape.virtual_stages, stage);
-        let order = shape.order(stage);
+        let local = shape.local_chunks(stage);
+        let order = rules(shape.schedule).order(&shape, stage);
         let mut marks = StageMarks { in_flight: in_flight::count(&order, &local), ..StageMarks::default() };
         let folded = fold(&shape, &order, &local, &mut marks);
         marks.local = local;
@@ -316,8 +305,7 @@ impl Program {
     /// Finds the stretches that repeat, the longest runs of entries equal to those one period later, and cuts every repetition
     /// but one out of the program. Relative addresses need no change.
     fn find_bodies(&mut self) {
-        // GPipe's forwards and backwards repeat apart from each other.
-        let apart = self.shape.schedule == Schedule::Gpipe;
+        let apart = rules(self.shape.schedule).repeats_apart();
         let per_period = (period(&self.shape) * self.shape.chunks()) as usize;
         let len = if apart { per_period } else { 2 * per_period };
         let mut runs: Vec<(usize, usize)> = Vec::new();

@@ -5,8 +5,8 @@
 
 use super::Pipeline;
 use super::engine::{duration, fused_duration};
-use super::order::Pass;
 use super::program::{Before, Body, Code, Entry, Program, period};
+use super::slot::Pass;
 
 /// The ends of a program's entries. Buffers are kept from one run to the next.
 #[derive(Clone, Debug, Default)]

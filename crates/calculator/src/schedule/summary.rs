@@ -5,10 +5,10 @@
 
 use super::Pipeline;
 use super::in_flight::InFlight;
-use super::order::{Key, Shape};
+use super::list::rules;
 use super::program::{Moment, Program, compile, period, reduced};
 use super::recurrence::{Recurrence, after, time};
-use railwright_spec::plan::Schedule;
+use super::slot::{Key, Shape};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
@@ -142,8 +142,8 @@ fn in_flight(out: &mut InFlight, compiled: &InFlight, pipeline: &Pipeline) {
     out.peak = compiled.peak;
     out.awaiting_weight = compiled.awaiting_weight;
     out.per_chunk.clone_from(&compiled.per_chunk);
-    if pipeline.schedule == Schedule::Gpipe {
-        // The one schedule whose activations grow with the micro batches.
+    if rules(pipeline.schedule).repeats_apart() {
+        // Activations grow with the micro batches.
         out.per_chunk.fill(pipeline.micro_batches);
         out.peak = out.per_chunk.iter().sum();
     }
@@ -157,11 +157,8 @@ fn work(program: &Program, pipeline: &Pipeline, stage: usize, beyond: u64) -> (S
     let local = &marks.local;
     let mut busy = 0.0;
     for &chunk in local {
-        let passes = if local.len() == 2
-            && local[0] + local[1] == shape.stages - 1
-            && shape.chunks() == shape.stages
-        {
-            // DualPipe: each chunk sees the half of the micro batches that comes from its end.
+        let passes = if shape.schedule.has_two_directions() && local.len() == 2 {
+            // Each chunk sees the half of the micro batches that comes from its end.
             let first = pipeline.micro_batches.div_ceil(2);
             if chunk == stage as u64 { first } else { pipeline.micro_batches - first }
         } else {

@@ -37,7 +37,7 @@ fn every_small_shape_finishes_and_the_fast_path_agrees() {
             }
             for micro_batches in [1, 2, 3, 5, 8, 9, 16, 31, 64, 65, 128] {
                 for (transfer, overlap_transfer) in [(0.0, true), (0.3, true), (0.3, false)] {
-                    let mut chunks = even(chunk_count(schedule, stages, virtual_stages), 1.0, 1.1, 0.9);
+                    let mut chunks = even(schedule.chunk_count(stages, virtual_stages), 1.0, 1.1, 0.9);
                     chunks[0].forward = seconds(1.2);
                     chunks.last_mut().expect("a chunk").backward_weight = seconds(1.7);
                     for chunk in &mut chunks {
@@ -80,7 +80,7 @@ fn pipeline(schedule: Schedule, shape: [u64; 3], chunks: &[ChunkCost]) -> Pipeli
 }
 
 fn idle(schedule: Schedule, shape: [u64; 3], stage_cost: &closed_form::StageCost) -> (f64, PipelineSummary) {
-    let count = chunk_count(schedule, shape[0], shape[1]);
+    let count = schedule.chunk_count(shape[0], shape[1]);
     let per_stage = (count / shape[0]) as f64;
     let chunks = even(
         count,
@@ -147,7 +147,7 @@ fn zb_h1_bubble_is_a_third_of_1f1b() {
 fn a_step_of_every_schedule_is_valid_and_adds_up() {
     for (schedule, virtual_stages) in ALL {
         for (transfer, overlap_transfer) in [(0.0, true), (0.02, true), (0.02, false), (1.3, true)] {
-            let mut chunks = even(chunk_count(schedule, 4, virtual_stages), 1.0, 1.1, 0.9);
+            let mut chunks = even(schedule.chunk_count(4, virtual_stages), 1.0, 1.1, 0.9);
             for chunk in &mut chunks {
                 chunk.recompute = seconds(0.25);
             }
@@ -280,7 +280,7 @@ fn what_cannot_run_is_refused_with_a_reason() {
     assert!(refused(Pipeline { schedule: Schedule::ZbV, ..good }).contains("2 virtual stage(s)"));
     assert!(refused(Pipeline { micro_batches: u64::MAX, ..good }).contains("passes"));
     assert!(refused(Pipeline { transfer: seconds(f64::NAN), ..good }).contains("transfer"));
-    assert!(refused(Pipeline { schedule: Schedule::DualPipe, stages: 3, ..good }).contains("even number"));
+    assert!(refused(Pipeline { schedule: Schedule::DualPipe, stages: 3, ..good }).contains("is odd"));
     let bad = even(4, 1.0, -1.0, 1.0);
     assert!(refused(Pipeline { chunks: &bad, ..good }).contains("virtual stage 0"));
     assert!(operations(&good, 4).is_err() && in_flight(&good, 4).is_err());

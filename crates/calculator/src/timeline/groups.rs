@@ -4,26 +4,16 @@ use crate::collectives::Collective as Operation;
 use crate::costing::Costing;
 use crate::estimate::calls::Call;
 use crate::exchanges::Among;
-use crate::schedule::stage_of;
+use crate::partition::{rank_stride, stage_of};
 use crate::update::UpdateCollective;
-use railwright_spec::plan::{Plan, RankOrder};
+use railwright_spec::plan::Plan;
 use railwright_spec::quantity::{Bytes, Rank};
 use railwright_step::{Collective, CollectiveId, CollectiveKind, Step};
 use std::collections::BTreeMap;
 
-/// Distance between the ranks of neighbouring stages.
-pub(crate) fn rank_stride(plan: &Plan) -> u64 {
-    let inner = plan.tensor_parallel * plan.context_parallel;
-    match plan.rank_order {
-        RankOrder::TensorContextDataPipeline => inner * plan.data_parallel,
-        RankOrder::TensorContextPipelineData => inner,
-    }
-}
-
 /// The rank that is shown for the stage that runs a chunk's first micro batch.
 pub(super) fn first_rank(plan: &Plan, chunk: usize) -> u64 {
-    let stage = stage_of(plan.schedule, plan.pipeline_parallel, plan.micro_batches(), chunk as u64, 0);
-    stage * rank_stride(plan)
+    stage_of(plan, chunk as u64, 0) * rank_stride(plan)
 }
 
 /// The description of one call: its span carries the bytes of all.

@@ -1,19 +1,19 @@
-//! The passes of every stage, their operators and collectives, and the messages between stages.
+//! The passes of every stage and the messages between stages.
+//!
+//! Responsible for: laying passes and messages at their times. Refuses to know what a pass is made of ([`super::parts`] does).
 
+use super::detail::Depth;
 use super::groups;
+use super::parts::Parts;
 use crate::costing::Costing;
-use crate::estimate::calls::{self, Call};
-use crate::estimate::communication::operation;
 use crate::evaluate::Evaluation;
+use crate::partition::rank_stride;
 use crate::schedule::{OperationKind, PipelineTimeline, TimedOperation};
 use crate::transfer::{Gather, Transfer};
-use crate::work::{Dimension as WorkDimension, Family, Work};
 use railwright_spec::problem::{Problem, Wanted};
-use railwright_spec::quantity::{MicroBatch, Seconds};
-use railwright_step::build::{MessageEnd, Part, TimedPass, write_message, write_pass};
-use railwright_step::{
-    Activity, Dimension, NameId, OperatorFamily, Phase, Span, SpanRef, Step, StreamKind, Time,
-};
+use railwright_spec::quantity::MicroBatch;
+use railwright_step::build::{MessageEnd, TimedPass, write_message, write_pass};
+use railwright_step::{Activity, Dimension, OperatorFamily, Phase, Span, SpanRef, Step, StreamKind, Time};
 
 const KINDS: [(OperationKind, Phase, &str); 5] = [
     (OperationKind::Forward, Phase::Forward, "forward"),
@@ -53,15 +53,13 @@ pub(super) fn write(
     costing: &Costing<'_>,
     evaluation: &Evaluation,
     simulated: &PipelineTimeline,
-    detailed: bool,
+    depth: Depth,
     wanted: Wanted<'_>,
 ) -> Result<(), Problem> {
     let chunks = evaluation.chunks.len();
     let micro_batches = costing.plan.micro_batches().max(1) as usize;
     let whole = KINDS.map(|(.., name)| step.names.intern(name));
-    let parts: Vec<[Vec<Part>; 5]> = (0..chunks)
-        .map(|c| if detailed { parts(step, costing, evaluation, c) } else { Default::default() })
-        .collect();
+    let parts = Parts::new(step, costing, evaluation, depth, simulated, wanted)?;
     let empty = || vec![None; chunks * micro_batches];
     let mut ends = Ends { micro_batches, spans: [empty(), empty()] };
     for (rank, operations) in simulated.stages.iter().enumerate() {
@@ -80,7 +78,7 @@ pub(super) fn write(
                 start: Time::from_seconds(timed.start),
                 end: Time::from_seconds(timed.end),
             };
-            let written = write_pass(step, &pass, whole[kind], &parts[chunk][kind]);
+            let written = write_pass(step, &pass, whole[kind], parts.of(chunk, operation.kind));
             let back = operation.kind != OperationKind::Forward;
             if operation.kind != OperationKind::BackwardWeight
                 && let (Some((first, last)), Some(slot)) =
@@ -162,13 +160,7 @@ fn messages(
                     name: gathers[usize::from(back)],
                     ..receiver
                 };
-                write_gather(
-                    step,
-                    costing,
-                    gather,
-                    &end,
-                    u64::from(target) * groups::rank_stride(costing.plan),
-                );
+                write_gather(step, costing, gather, &end, u64::from(target) * rank_stride(costing.plan));
             }
         }
     }
@@ -194,124 +186,4 @@ fn write_gather(step: &mut Step, costing: &Costing<'_>, gather: &Gather, end: &M
         layer: None,
     };
     step.push(end.rank, stream, span);
-}
-
-/// The step's dimension for a dimension of work.
-pub(super) const fn dimension(dimension: WorkDimension) -> Dimension {
-    match dimension {
-        WorkDimension::Tensor => Dimension::Tensor,
-        WorkDimension::Context => Dimension::Context,
-        WorkDimension::Expert => Dimension::Expert,
-        WorkDimension::Shard => Dimension::Data,
-        WorkDimension::Host => Dimension::Other,
-    }
-}
-
-const fn operator(family: Family) -> OperatorFamily {
-    match family {
-        Family::Embedding => OperatorFamily::Embedding,
-        Family::Norm => OperatorFamily::Norm,
-        Family::AttentionCore => OperatorFamily::Attention,
-        Family::AttentionInput | Family::AttentionOutput | Family::Mlp | Family::Experts | Family::Head => {
-            OperatorFamily::MatrixProduct
-        }
-        Family::Activation | Family::Residual => OperatorFamily::Elementwise,
-        Family::Router => OperatorFamily::Routing,
-        Family::Loss => OperatorFamily::Loss,
-    }
-}
-
-/// The parts of each kind of pass of a virtual stage, in the order of [`KINDS`].
-fn parts(step: &mut Step, costing: &Costing<'_>, evaluation: &Evaluation, chunk: usize) -> [Vec<Part>; 5] {
-    let calls = calls::of_chunk(costing, &evaluation.chunks, chunk);
-    let base = groups::first_rank(costing.plan, chunk);
-    let cost = &evaluation.chunks[chunk].cost;
-    let time = &evaluation.chunks[chunk].time;
-    let mut both = cost.backward_input;
-    both += &cost.backward_weight;
-    let mut make = |work: &Work, passes: &[Phase], whole: Seconds, reverse: bool| {
-        work_parts(step, costing, work, &calls, passes, (whole, base), reverse)
-    };
-    let (input, weight) = (time.backward_input, time.backward_weight);
-    [
-        make(&cost.forward, &[Phase::Forward], time.forward, false),
-        make(&cost.recompute, &[Phase::Recompute], time.recompute, false),
-        make(&both, &[Phase::BackwardInput, Phase::BackwardWeight], input + weight, true),
-        make(&cost.backward_input, &[Phase::BackwardInput], input, true),
-        make(&cost.backward_weight, &[Phase::BackwardWeight], weight, true),
-    ]
-}
-
-fn work_parts(
-    step: &mut Step,
-    costing: &Costing<'_>,
-    work: &Work,
-    calls: &[Call],
-    passes: &[Phase],
-    (whole, base): (Seconds, u64),
-    reverse: bool,
-) -> Vec<Part> {
-    let mut list = Vec::new();
-    let mut exposed = Vec::new();
-    for d in WorkDimension::ALL {
-        let all = work.communication[d as usize];
-        if all <= Seconds::ZERO {
-            continue;
-        }
-        let waited = work.exposed[d as usize];
-        let own: Vec<&Call> =
-            calls.iter().filter(|c| c.dimension == d && passes.contains(&c.phase)).collect();
-        let sum: Seconds = own.iter().map(|c| c.time(costing)).sum();
-        for call in own {
-            let share = call.time(costing) / sum;
-            let name = step.names.intern(&name(call));
-            let collective = groups::of_call(step, costing, call, base);
-            if waited > Seconds::ZERO {
-                let part = Part::communication(name, dimension(d), waited * share, false, collective);
-                exposed.push(Part { bytes: (call.bytes.get() * call.count) as u64, ..part });
-            }
-        }
-        if d == WorkDimension::Host && waited > Seconds::ZERO {
-            let name = step.names.intern("host offload");
-            exposed.push(Part::communication(name, dimension(d), waited, false, None));
-        }
-        // What hides runs beside the pass, and is not shown longer than the pass itself.
-        let hidden = (all - waited).min(whole);
-        if hidden > Seconds::ZERO {
-            let name = step.names.intern(&format!("{} communication, hidden", dimension(d).name()));
-            let part = Part::communication(name, dimension(d), hidden, true, None);
-            list.push(Part { stream: StreamKind::Communication(dimension(d), 1), ..part });
-        }
-    }
-    let mut families = Family::ALL;
-    if reverse {
-        families.reverse();
-    }
-    for family in families {
-        let time = work.compute[family as usize];
-        if time > Seconds::ZERO {
-            list.push(Part::compute(step.names.intern(family.label()), operator(family), time));
-        }
-    }
-    list.extend(exposed);
-    let host = whole - work.time();
-    if host.get() > 1e-9 * whole.get() {
-        let name = step.names.intern("waiting for the host");
-        list.push(Part {
-            activity: Activity::Host,
-            stream: StreamKind::Host(0),
-            ..Part::compute(name, OperatorFamily::Other, host)
-        });
-    }
-    list
-}
-
-fn name(call: &Call) -> String {
-    let (operation, _) = operation(call.operation, call.group.ranks);
-    format!("{} x{}", operation.replace('_', " "), call.count)
-}
-
-/// A name for a part that is the same in every step.
-pub(super) fn intern(step: &mut Step, name: &str) -> NameId {
-    step.names.intern(name)
 }

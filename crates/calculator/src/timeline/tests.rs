@@ -242,3 +242,151 @@ fn a_timeline_that_is_no_longer_wanted_ends() {
         assert_eq!(asked.get(), last + 1, "it was asked again after the end");
     }
 }
+
+/// Sums of spans on the compute streams and of exposed communication of a step, by chunk, phase and family.
+fn sums(step: &Step) -> std::collections::BTreeMap<(usize, Option<u32>, String, String), i64> {
+    let mut sums = std::collections::BTreeMap::new();
+    for (rank, timeline) in step.ranks.iter().enumerate() {
+        for stream in &timeline.streams {
+            for span in stream.spans.iter().filter(|span| span.phase.is_pass()) {
+                let name = step.names.get(span.name);
+                let what = format!("{:?} {:?} {}", stream.kind, span.operator, name.ends_with("hidden"));
+                let key = (rank, span.chunk, format!("{:?}", span.phase), what);
+                *sums.entry(key).or_insert(0) += span.duration().0;
+            }
+        }
+    }
+    sums
+}
+
+/// Layer by layer a step takes as long as by families of operators, every pass and every family of it.
+#[test]
+fn layers_add_up_to_the_passes_they_are_of() {
+    type Change = fn(&mut PlanSpec);
+    let cases: [(&str, u64, Change); 5] = [
+        ("llama-3-8b", 64, |p| {
+            (p.tensor_parallel, p.pipeline_parallel) = (Some(2), Some(4));
+            p.micro_batches = Some(8);
+            p.schedule = Some(Schedule::ZbH1);
+        }),
+        ("llama-3-70b", 64, |p| {
+            (p.tensor_parallel, p.pipeline_parallel) = (Some(8), Some(2));
+            p.micro_batches = Some(4);
+            p.recompute = Some(Recompute::core_attention());
+        }),
+        ("llama-3-8b", 64, |p| {
+            p.sharding = Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true });
+            p.recompute = Some(Recompute::Full { layers: Some(3) });
+            p.offload_activations = Some(0.5);
+        }),
+        ("mixtral-8x7b", 64, |p| {
+            (p.tensor_parallel, p.pipeline_parallel, p.expert_parallel) = (Some(2), Some(2), Some(8));
+            p.micro_batches = Some(4);
+        }),
+        ("deepseek-v3", 512, |p| {
+            (p.pipeline_parallel, p.expert_parallel) = (Some(8), Some(64));
+            p.layers_per_stage = Some(vec![7, 8, 8, 8, 8, 8, 7, 7]);
+            p.micro_batches = Some(16);
+        }),
+    ];
+    for (name, devices, change) in cases {
+        let model = model::by_name(name).expect("in the catalogue");
+        let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");
+        let mut spec = PlanSpec::default();
+        change(&mut spec);
+        let plan = spec.resolve(&model, &cluster).expect("resolves");
+        let drawn = |detail| timeline_with(&model, &cluster, &plan, detail).expect("a timeline");
+        let (families, layers) = (drawn(Detail::Operators), drawn(Detail::Layers));
+        assert!(layers.validate().is_empty(), "{name}: {:?}", layers.validate());
+        assert_eq!(families.duration(), layers.duration(), "{name}");
+        let (whole, parts) = (sums(&families), sums(&layers));
+        assert_eq!(whole.keys().collect::<Vec<_>>(), parts.keys().collect::<Vec<_>>(), "{name}");
+        for (key, sum) in &whole {
+            // Each span is rounded to a nanosecond.
+            let slack = (*sum as f64 * 1e-3).max(200_000.0);
+            assert!((parts[key] - sum).abs() as f64 <= slack, "{name} {key:?}: {} and {sum}", parts[key]);
+        }
+        // Every layer is there, in order in each forward pass and backwards in each backward pass.
+        let compute = |rank: &railwright_step::RankTimeline| {
+            let stream = rank.streams.iter().find(|s| s.kind == railwright_step::StreamKind::Compute);
+            stream.map(|s| s.spans.iter().collect::<Vec<_>>()).unwrap_or_default()
+        };
+        let mut seen = std::collections::BTreeSet::new();
+        for rank in &layers.ranks {
+            let spans = compute(rank);
+            seen.extend(spans.iter().filter_map(|span| span.layer).map(|layer| layer.0));
+            for pair in spans.windows(2) {
+                let key = |span: &railwright_step::Span| (span.phase, span.micro_batch, span.chunk);
+                if let ([a, b], true) = (pair, key(&pair[0]) == key(&pair[1]))
+                    && let (Some(before), Some(after)) = (a.layer, b.layer)
+                {
+                    let onwards = matches!(
+                        a.phase,
+                        railwright_step::Phase::Forward | railwright_step::Phase::Recompute
+                    );
+                    assert!(if onwards { before <= after } else { before >= after }, "{name}: {a:?} {b:?}");
+                }
+            }
+        }
+        let last = seen.last().copied().unwrap_or_default() as usize;
+        assert!(seen.len() == last + 1 && seen.len() >= model.layers.len(), "{name}: {seen:?}");
+    }
+}
+
+/// A layer of a forward pass, operator by operator, as it runs.
+#[test]
+fn operators_of_a_layer_run_in_their_order() {
+    let model = model::by_name("llama-3-8b").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 8).expect("a preset");
+    let spec = PlanSpec {
+        tensor_parallel: Some(8),
+        micro_batches: Some(1),
+        overlap_tensor: Some(false),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let step = timeline_with(&model, &cluster, &plan, Detail::Layers).expect("a timeline");
+    let mut spans: Vec<_> = step.ranks[0]
+        .streams
+        .iter()
+        .flat_map(|stream| stream.spans.iter())
+        .filter(|span| span.phase == railwright_step::Phase::Forward && span.layer.is_some_and(|l| l.0 == 5))
+        .collect();
+    spans.sort_by_key(|span| (span.start, span.end));
+    let names: Vec<&str> = spans.iter().map(|span| step.names.get(span.name)).collect();
+    assert_eq!(
+        names,
+        [
+            "norms",
+            "all gather",
+            "qkv",
+            "attention",
+            "attention_output",
+            "reduce scatter",
+            "residual, dropout, rotary, casts",
+            "norms",
+            "all gather",
+            "gate_up",
+            "activations",
+            "down",
+            "reduce scatter",
+            "residual, dropout, rotary, casts",
+        ]
+    );
+}
+
+#[test]
+fn layers_of_a_step_that_is_too_large_are_refused() {
+    let model = model::by_name("llama-3.1-405b").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 16_384).expect("a preset");
+    let spec = PlanSpec {
+        tensor_parallel: Some(8),
+        pipeline_parallel: Some(16),
+        uneven_stages: Some(true),
+        global_batch: Some(128 * 2048),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let refused = timeline_with(&model, &cluster, &plan, Detail::Layers).expect_err("too many spans");
+    assert!(refused.message.contains("spans is too large") && refused.hint.is_some(), "{refused}");
+}

@@ -1,9 +1,9 @@
 //! What follows the pipeline: the reduction of gradients, the optimizer, the gathering of parameters, and the step's fixed parts.
 
-use super::groups::{of_update, rank_stride};
-use super::passes::intern;
+use super::groups::of_update;
 use crate::costing::Costing;
 use crate::evaluate::Evaluation;
+use crate::partition::rank_stride;
 use crate::schedule::{OperationKind, PipelineTimeline};
 use crate::sharding::StageUpdate;
 use crate::update::{self, PricedCollective, Purpose};
@@ -31,7 +31,7 @@ pub(super) fn write(
     let fixed = gathered + time.fixed;
     let end = time.total + beyond;
 
-    let names = ["optimizer", "fixed per step", "jitter allowance"].map(|n| intern(step, n));
+    let names = ["optimizer", "fixed per step", "jitter allowance"].map(|n| step.names.intern(n));
     for (rank, update) in updates.iter().enumerate() {
         let own = Own { costing, rank, update, priced: update::of_stage(costing, evaluation, rank) };
         // The last step's parameters still arrive beside the first forward passes.
@@ -125,7 +125,7 @@ impl Own<'_> {
             let times =
                 if collective.count > 1.0 { format!(" x{}", collective.count) } else { String::new() };
             let span = Span {
-                name: intern(step, &name(&format!("{}{times}", collective.title()))),
+                name: step.names.intern(&name(&format!("{}{times}", collective.title()))),
                 collective: of_update(step, self.costing, collective, base),
                 bytes: (collective.bytes.get() * collective.count * share).round() as u64,
                 activity: Activity::Communication(Dimension::Data),

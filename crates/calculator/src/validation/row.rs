@@ -352,19 +352,7 @@ fn precision(cells: &Cells, notes: &str, spec: &mut PlanSpec) -> Result<(), Stri
 
 fn schedule(framework: &str, notes: &str) -> Schedule {
     let text = format!("{} {notes}", framework.to_lowercase());
-    if text.contains("zb-2p") || text.contains("zb-h2") {
-        Schedule::ZbH2
-    } else if text.contains("zb-1p") || text.contains("zb-h1") {
-        Schedule::ZbH1
-    } else if text.contains("zb-v") || text.contains("zbv") {
-        Schedule::ZbV
-    } else if text.contains("dualpipe") {
-        Schedule::DualPipe
-    } else if text.contains("gpipe") || text.contains("afab") {
-        Schedule::Gpipe
-    } else {
-        Schedule::OneForwardOneBackward
-    }
+    Schedule::named_in(&text)
 }
 
 /// The hybrid shard group behind `fsdp group N`.

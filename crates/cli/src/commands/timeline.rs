@@ -41,6 +41,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
         args::Detail::Automatic => Detail::Automatic,
         args::Detail::Passes => Detail::Passes,
         args::Detail::Operators => Detail::Operators,
+        args::Detail::Layers => Detail::Layers,
     };
     let wanted = || printer.wanted();
     let run = if arguments.pricing.network.is_empty() { run } else { run.as_used() };

@@ -59,14 +59,14 @@ pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
                 "{devices} devices cannot be divided into replicas of {inner} (tensor {tensor} x pipeline {pipeline} \
                  x context {context})"
             ));
-            let hint = if devices < inner {
-                format!("one replica needs {inner} devices: reduce a parallel size, or set cluster.devices")
+            let (hint, works) = if devices < inner {
+                let hint = format!(
+                    "one replica alone needs {inner} devices: lower a degree, or set cluster.devices"
+                );
+                (hint, vec![inner])
             } else {
-                format!(
-                    "use {} or {} devices, or reduce a parallel size",
-                    devices / inner * inner,
-                    devices.div_ceil(inner) * inner
-                )
+                let works = [devices / inner * inner, devices.div_ceil(inner) * inner];
+                (format!("use {} or {} devices, or lower a degree", works[0], works[1]), works.to_vec())
             };
             let key = if tensor >= pipeline && tensor >= context {
                 "plan.tensor_parallel"
@@ -75,7 +75,10 @@ pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
             } else {
                 "plan.context_parallel"
             };
-            return Err(problem.at_key(key).hint(hint));
+            let problem = problem.at_key(key).hint(hint);
+            return Err(works
+                .into_iter()
+                .fold(problem, |problem, count| problem.remedy("cluster.devices", count)));
         }
     };
     Ok(Degrees { tensor, pipeline, context, data, expert })

@@ -1,8 +1,6 @@
 //! How the choices of a plan are written: names, and the shorthand of sharding and recompute.
 
-use super::{
-    AttentionKernel, ContextKind, Optimizer, RankOrder, Recompute, RecomputeModule, Schedule, Sharding,
-};
+use super::{AttentionKernel, ContextKind, Optimizer, RankOrder, Recompute, RecomputeModule, Sharding};
 use crate::precision::DataType;
 use crate::problem::Problem;
 use crate::run::field::{choice, no_choice, wrong};
@@ -25,14 +23,6 @@ choice!(Optimizer {
     "muon" => Self::Muon,
     "adafactor" => Self::Adafactor,
     "lora" => Self::Lora,
-});
-choice!(Schedule {
-    "1f1b" | "interleaved" | "interleaved-1f1b" => Self::OneForwardOneBackward,
-    "gpipe" | "afab" => Self::Gpipe,
-    "zb-h1" | "zb_h1" | "zbh1" => Self::ZbH1,
-    "zb-h2" | "zb_h2" | "zbh2" => Self::ZbH2,
-    "zb-v" | "zb_v" | "zbv" => Self::ZbV,
-    "dualpipe" | "dual_pipe" => Self::DualPipe,
 });
 choice!(AttentionKernel {
     "auto" => Self::Auto,

@@ -8,7 +8,7 @@ use super::degrees::{self, Degrees};
 use super::precision_preset::PrecisionPreset;
 use super::{
     AttentionKernel, ContextKind, Offload, Optimizer, Overlap, Plan, PlanSpec, Precision, RankOrder,
-    Recompute, Schedule, Sharding, default_batch, uneven_layers,
+    Recompute, Sharding, default_batch, uneven_layers,
 };
 use crate::cluster::Cluster;
 use crate::model::Model;
@@ -46,9 +46,8 @@ impl PlanSpec {
         let sharding = self.sharding.or((software.zero_stage == 3).then_some(fully_sharded));
         let Degrees { tensor, pipeline, context, data, expert } =
             degrees::resolve(&Self { sharding, ..self.clone() }, model, cluster)?;
-        let schedule = self.schedule.unwrap_or(Schedule::OneForwardOneBackward);
-        let two_chunks = schedule == Schedule::ZbV;
-        let virtual_stages = self.virtual_stages.unwrap_or(if two_chunks { 2 } else { 1 });
+        let schedule = self.schedule.unwrap_or_default();
+        let virtual_stages = self.virtual_stages.unwrap_or_else(|| schedule.chunks_per_stage(1));
         let sequence_length = self.tokens_per_sequence(model);
         let micro_batch = self.micro_batch.unwrap_or(1);
         let unit = micro_batch.saturating_mul(data).max(1);

@@ -3,7 +3,6 @@
 //! Responsible for: the assignments of frameworks and of manual layouts. Does not search for the best: see
 //! `balance`.
 
-use super::balanced_layers;
 use crate::model::{FeedForward, Layer, Model, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +76,15 @@ fn matmul_weights(layer: &Layer) -> f64 {
     };
     let matmuls = layer.weights.iter().filter(|w| matches!(w.usage, Usage::Matmul { .. }));
     matmuls.map(|w| w.parameters() as f64 * if w.is_routed() { share } else { 1.0 }).sum()
+}
+
+/// Layers per virtual stage when they do not divide: as even as possible, the fewer at the two ends, where embedding and
+/// head weigh as much as a layer or so. Its sum is `layers`.
+pub fn balanced_layers(layers: u64, stages: u64) -> Vec<u64> {
+    let stages = stages.clamp(1, 100_000);
+    let (each, extra) = (layers / stages, layers % stages);
+    let first = (stages - extra) / 2;
+    (0..stages).map(|stage| each + u64::from(stage >= first && stage < first + extra)).collect()
 }
 
 #[cfg(test)]

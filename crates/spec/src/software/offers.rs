@@ -51,7 +51,6 @@ impl Offers {
     /// Everything that the calculator can price.
     pub fn everything() -> Self {
         use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Moe, Norm, Operators};
-        use Schedule::{DualPipe, Gpipe, OneForwardOneBackward, ZbH1, ZbH2, ZbV};
 
         Self {
             source: "no limits".to_owned(),
@@ -60,7 +59,7 @@ impl Offers {
             pipeline: true,
             interleaving: true,
             uneven_stages: true,
-            schedules: vec![OneForwardOneBackward, Gpipe, ZbH1, ZbH2, ZbV, DualPipe],
+            schedules: Schedule::ALL.to_vec(),
             context: vec![ContextKind::Ring, ContextKind::AllGather, ContextKind::Ulysses],
             expert: true,
             zero_stages: vec![0, 1, 2, 3],

@@ -11,7 +11,7 @@
 use super::division::Pricer;
 use railwright_calculator::evaluate::local_chunks;
 use railwright_calculator::stage::{chunks_per_stage, virtual_stages};
-use railwright_spec::plan::{Plan, Schedule, balanced_layers};
+use railwright_spec::plan::{Plan, balanced_layers};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 
@@ -189,17 +189,17 @@ impl Bounds {
     /// The pipeline's duration as far as a stage of its own decides it; `all` is the sum over all stages.
     fn through(&self, stage: usize, (forward, backward): (f64, f64), all: f64) -> f64 {
         let (m, p) = (self.micro_batches(), self.plan.pipeline_parallel as f64);
-        let ahead = (p - stage as f64).min(m);
-        match self.plan.schedule {
-            Schedule::OneForwardOneBackward => all + (m - 1.0) * backward + (m - ahead) * forward,
-            Schedule::Gpipe => all + (m - 1.0) * (forward + backward),
-            Schedule::ZbH1 | Schedule::ZbH2 | Schedule::ZbV | Schedule::DualPipe => m * (forward + backward),
+        if self.plan.schedule.divides_backward() {
+            return m * (forward + backward);
         }
+        // Where passes do not alternate, all forward passes but the first run before any backward pass.
+        let ahead = if self.plan.schedule.interleaves() { (p - stage as f64).min(m) } else { 1.0 };
+        all + (m - 1.0) * backward + (m - ahead) * forward
     }
 
     /// The least step of any division that begins with these.
     fn step(&self, division: &[u64], left: u64) -> f64 {
-        if self.plan.schedule == Schedule::DualPipe {
+        if self.plan.schedule.has_two_directions() {
             // Fused passes save of both: no bound worth its name.
             return 0.0;
         }
@@ -221,7 +221,7 @@ impl Bounds {
         let (m, p) = (self.micro_batches(), self.plan.pipeline_parallel as usize);
         let own: Vec<(f64, f64)> =
             (0..self.chunks).map(|c| self.of(c, division.get(c).copied().unwrap_or(0))).collect();
-        let is_interleaved = self.plan.schedule == Schedule::OneForwardOneBackward;
+        let is_interleaved = self.plan.schedule.interleaves();
         let forward = self.each.iter().map(|e| e.0).fold(f64::INFINITY, f64::min) * self.layers as f64
             + self.ends.iter().map(|e| e.0).sum::<f64>();
         let mut stages = vec![if is_interleaved { forward } else { 0.0 }; p];

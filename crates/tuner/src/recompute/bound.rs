@@ -7,7 +7,7 @@ use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{Evaluation, evaluate, local_chunks};
 use railwright_calculator::memory::StageRoom;
 use railwright_calculator::schedule::ChunkCost;
-use railwright_spec::plan::{Plan, Schedule};
+use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 
@@ -41,7 +41,7 @@ pub(super) fn gap(
 fn pipeline_bound(plan: &Plan, evaluation: &Evaluation, least: &[Seconds]) -> Seconds {
     let m = plan.micro_batches().max(1) as f64;
     let times: Vec<ChunkCost> = evaluation.chunks.iter().map(|c| c.time).collect();
-    let both = plan.schedule == Schedule::DualPipe;
+    let both = plan.schedule.has_two_directions();
     let flows = both || plan.schedule.validates_afterwards();
     least
         .iter()

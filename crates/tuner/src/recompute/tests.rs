@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use railwright_spec::plan::{PlanSpec, Sharding, validate};
+use railwright_spec::plan::{PlanSpec, Schedule, Sharding, validate};
 use railwright_spec::precision::DataType;
 use railwright_spec::{cluster, model};
 

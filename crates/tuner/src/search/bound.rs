@@ -7,7 +7,7 @@ use super::shapes::Shape;
 use railwright_calculator::prepared::{DeviceTime, Setting};
 use railwright_calculator::schedule::{ChunkCost, Pipeline, lower_bound};
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Recompute, Schedule};
+use railwright_spec::plan::Recompute;
 use railwright_spec::quantity::Seconds;
 
 /// What rounding may take from a sum of some thousand terms, many times over.
@@ -119,11 +119,7 @@ impl Prefix {
                 backward_weight: weight,
                 recompute: Seconds::new(again.max(0.0)),
                 // A fused pair hides all communication of both at best.
-                fused_saving: if shape.schedule == Schedule::DualPipe {
-                    exposed * 0.5
-                } else {
-                    Seconds::ZERO
-                },
+                fused_saving: if shape.schedule.has_two_directions() { exposed * 0.5 } else { Seconds::ZERO },
             }
         }));
         let virtual_stages = (scratch.len() as u64 / stages.max(1)).max(1);

@@ -9,7 +9,7 @@ use crate::simplicity::has_unequal_chunks;
 use railwright_calculator::memory::{StageLayout, StageSplit, layers_per_chunk};
 use railwright_calculator::stage;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, Schedule, balanced_layers, light_head};
+use railwright_spec::plan::{Chunks, Counts as ScheduleCounts, Plan, Schedule, balanced_layers, light_head};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -55,12 +55,10 @@ impl Space {
     /// and head counting as layers), otherwise those that divide the layers.
     pub fn virtual_stage_choices(&self, schedule: Schedule, pipeline: u64, layers: u64) -> Vec<u64> {
         let interleaves = self.offers.as_ref().is_none_or(|o| o.interleaving);
-        match schedule {
-            Schedule::ZbV => self.virtual_stages.of([2]),
-            Schedule::ZbH1 | Schedule::ZbH2 | Schedule::DualPipe => self.virtual_stages.of([1]),
-            _ if pipeline == 1 => self.virtual_stages.of([1]),
-            Schedule::Gpipe => self.virtual_stages.of([1]),
-            Schedule::OneForwardOneBackward => {
+        match schedule.facts().chunks {
+            Chunks::Exactly(chunks) => self.virtual_stages.of([chunks]),
+            Chunks::Any if pipeline == 1 || !schedule.interleaves() => self.virtual_stages.of([1]),
+            Chunks::Any => {
                 let most = if interleaves { (layers + 2) / pipeline.max(1) } else { 1 };
                 let divides =
                     |v: &u64| *v == 1 || self.allows_uneven() || layers.is_multiple_of(v * pipeline);
@@ -192,13 +190,14 @@ fn all(
     for &schedule in &space.schedules {
         // One stage needs no schedule: one value is sufficient.
         if pipeline == 1
-            && schedule == Schedule::Gpipe
-            && space.schedules.contains(&Schedule::OneForwardOneBackward)
+            && schedule != Schedule::default()
+            && schedule.facts().chunks == Chunks::Any
+            && space.schedules.contains(&Schedule::default())
         {
             continue;
         }
         for virtual_stages in space.virtual_stage_choices(schedule, pipeline, model.num_layers()) {
-            if !runs(schedule, pipeline, virtual_stages, micro_batches) {
+            if !schedule.runs(ScheduleCounts { stages: pipeline, virtual_stages, micro_batches }) {
                 refused += 1;
                 continue;
             }
@@ -248,24 +247,4 @@ fn all(
         }
     }
     (found, refused)
-}
-
-/// What each schedule needs, as `plan::validate` has it.
-fn runs(schedule: Schedule, pipeline: u64, virtual_stages: u64, micro_batches: u64) -> bool {
-    if virtual_stages == 0 || virtual_stages > 1 && pipeline == 1 {
-        return false;
-    }
-    match schedule {
-        Schedule::Gpipe => true,
-        Schedule::OneForwardOneBackward => virtual_stages == 1 || micro_batches >= pipeline,
-        Schedule::ZbH1 | Schedule::ZbH2 => pipeline > 1 && virtual_stages == 1,
-        Schedule::ZbV => pipeline > 1 && virtual_stages == 2,
-        Schedule::DualPipe => {
-            pipeline > 1
-                && virtual_stages == 1
-                && pipeline.is_multiple_of(2)
-                && micro_batches.is_multiple_of(2)
-                && micro_batches >= 2 * pipeline
-        }
-    }
 }

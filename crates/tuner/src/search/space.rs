@@ -269,7 +269,7 @@ fn base(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan, Vec<
         micro_batch: Some(1),
         virtual_stages: Some(1),
         layers_per_stage: None,
-        schedule: Some(Schedule::OneForwardOneBackward),
+        schedule: Some(Schedule::default()),
         ..said.clone()
     };
     let length = spec.tokens_per_sequence(model);

@@ -253,8 +253,9 @@ impl<'s, 'a> Piece<'s, 'a> {
         let search = self.search;
         let (plan, degrees) = (&mut worker.plan, &self.degrees);
         (plan.pipeline_parallel, plan.data_parallel) = (degrees.pipeline, degrees.data);
-        for (slot, schedule) in [(0, Schedule::OneForwardOneBackward), (1, Schedule::DualPipe)] {
-            plan.schedule = schedule;
+        for (slot, two_directions) in [false, true].into_iter().enumerate() {
+            let alike = Schedule::ALL.into_iter().find(|one| one.has_two_directions() == two_directions);
+            plan.schedule = alike.unwrap_or_default();
             for &sharding in &self.shardings {
                 plan.sharding = sharding;
                 self.bytes[slot].push(ParameterBytes::new(plan, search.memory));
@@ -318,7 +319,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             ..place.strategy
         };
         strategy.write_shaped(space, &shape.layers, &mut worker.plan);
-        let copies = usize::from(shape.schedule == Schedule::DualPipe && self.degrees.pipeline > 1);
+        let copies = usize::from(shape.schedule.copies(self.degrees.pipeline) > 1);
         // The least of every sharding: nothing of the node needs less.
         let least = self.bytes[copies].iter().copied().reduce(ParameterBytes::least);
         let floor = |peak: Peak| search.fits(peak.least());

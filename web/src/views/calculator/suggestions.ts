@@ -1,29 +1,24 @@
-// What to offer beside a refusal: the numbers and flags that the program's own hint names. Refuses to invent advice.
+// What to offer beside a refusal: the program's own remedies. Refuses to invent advice.
 import type { Problem } from '../../api/ask'
 import { normalise } from '../../state/run'
+import { flagOf } from './flags'
 
 export interface Offer {
   readonly title: string
   readonly values: Readonly<Record<string, string | undefined>>
 }
 
-/** Offers read from a hint such as ``use 14 or 18, or pass --uneven-stages`` or ``use 896 or 1008 devices``. */
+/** A problem's remedies, one click each, and the nearest names of an unknown one. */
 export function suggestions(problem: Problem): Offer[] {
-  const hint = problem.hint ?? ''
+  const offers: Offer[] = (problem.remedies ?? []).map(({ key, value }) => {
+    const [section = '', ...name] = key.split('.')
+    const flag = flagOf({ section, name: name.join('.') } as Parameters<typeof flagOf>[0])
+    if (value === 'true') return { title: `allow ${flag.replaceAll('-', ' ')}`, values: { [flag]: value } }
+    return offer(flag, value)
+  })
   const flag = flagAt(problem)
-  const offers: Offer[] = []
-  const use = /\buse (?:at most |at least )?([\d,]+(?: or [\d,]+)*)( or more)?( devices)?/.exec(hint)
-  if (use) {
-    const target = use[3] ? 'gpus' : flag
-    if (target) for (const number of (use[1] ?? '').split(' or ')) offers.push(offer(target, number.replaceAll(',', '')))
-  }
-  const devices = /set cluster\.devices to ([\d,]+)/.exec(hint)
-  if (devices?.[1]) offers.push(offer('gpus', devices[1].replaceAll(',', '')))
-  const word = /\buse (1f1b|zb-v|bf16|fp16|fp8)\b/.exec(hint)
-  if (word?.[1] && flag) offers.push(offer(flag, word[1]))
-  if (/--uneven-stages|uneven_stages = true/.test(hint)) offers.push({ title: 'allow uneven stages', values: { 'uneven-stages': 'true' } })
   // Nearest names: each is one click away.
-  const meant = /did you mean ([^?]+)\?/.exec(hint)?.[1] ?? ''
+  const meant = /did you mean ([^?]+)\?/.exec(problem.hint ?? '')?.[1] ?? ''
   const about = flag ?? namedKind(problem)
   if (about) for (const [, name] of meant.matchAll(/`([^`]+)`/g)) offers.push({ title: name ?? '', values: { [about]: name } })
   return offers

@@ -1,10 +1,11 @@
 //! The worst stage's memory by kind.
 
 use super::super::Estimate;
-use super::{Explanation, explanation, given, measure};
+use super::explanation::{Explanation, explanation, given, measure};
 use crate::costing::Costing;
 use crate::evaluate::stage_parameters;
 use crate::memory::{Kind, SoftwareCatalogue};
+use crate::partition::padded_vocabulary;
 use crate::stage;
 
 /// How a kind is computed.
@@ -74,8 +75,7 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
         (true, true) if costing.model.tied_embeddings => 1,
         (embedding, head) => u64::from(embedding) + u64::from(head),
     });
-    let padding =
-        stage::padded_vocabulary(costing.model.vocabulary, costing.plan) - costing.model.vocabulary as f64;
+    let padding = padded_vocabulary(costing.model.vocabulary, costing.plan) - costing.model.vocabulary as f64;
     let padded = if costing.trains_weights() { &mut local.dense } else { &mut local.frozen_dense };
     *padded += ends as f64 * padding / costing.plan.tensor_parallel as f64 * costing.model.hidden_size as f64;
     let precision = &costing.plan.precision;
@@ -83,8 +83,12 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
         // What is held once per rank below the stage of sharding that divides it.
         let held = |from: u8, more: &[(&str, f64, &str)]| {
             let held = if from == 3 { local.whole() } else { local };
-            let mut inputs =
-                super::shards(costing.plan, held, &place, costing.plan.sharding.zero_stage >= from);
+            let mut inputs = super::explanation::shards(
+                costing.plan,
+                held,
+                &place,
+                costing.plan.sharding.zero_stage >= from,
+            );
             inputs.extend(more.iter().map(|(name, value, source)| given(name, *value, source)));
             inputs
         };
@@ -96,12 +100,12 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
                 held(2, &[("bytes per gradient", precision.gradients.bytes(), "plan.precision.gradients")])
             }
             Kind::MasterWeights => {
-                let each = kind.bytes.get() / super::per_shard(&held(1, &[])).max(1.0);
+                let each = kind.bytes.get() / super::explanation::per_shard(&held(1, &[])).max(1.0);
                 held(1, &[("bytes per master weight", each, "plan.precision.master")])
             }
             Kind::OptimizerMoments => {
                 let each = precision.moments.bytes();
-                let moments = kind.bytes.get() / super::per_shard(&held(1, &[])).max(1.0) / each;
+                let moments = kind.bytes.get() / super::explanation::per_shard(&held(1, &[])).max(1.0) / each;
                 held(
                     1,
                     &[
@@ -118,12 +122,8 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
                 .chain([given("tokens", costing.tokens, "micro-batch x sequence / context parallel")])
                 .collect(),
             Kind::Logits => vec![
-                given("tokens", costing.tokens, "micro-batch x sequence / context parallel"),
-                given(
-                    "vocabulary",
-                    stage::padded_vocabulary(costing.model.vocabulary, costing.plan),
-                    "padded",
-                ),
+                given("tokens", costing.tokens, "micro batch x sequence / context parallel"),
+                given("vocabulary", padded_vocabulary(costing.model.vocabulary, costing.plan), "padded"),
                 given("tensor parallel", costing.plan.tensor_parallel as f64, "plan"),
             ],
             _ => Vec::new(),

@@ -1,6 +1,7 @@
 //! The matrix products and the attention of the commonest layer, shape by shape.
 
-use super::{Explanation, calibrated, explanation, given, measure};
+use super::calibrated;
+use super::explanation::{Explanation, explanation, given, measure};
 use crate::costing::Costing;
 use crate::operators::{Pass, Source};
 use crate::program::products;

@@ -3,7 +3,8 @@
 use super::super::breakdown::{runs_per_chunk, stage_work};
 use super::super::communication::operation;
 use super::super::{Estimate, identity::schedule_name};
-use super::{Explanation, Input, calibrated, explanation, given, measure};
+use super::calibrated;
+use super::explanation::{Explanation, Input, explanation, given, measure};
 use crate::costing::Costing;
 use crate::evaluate::{Evaluation, local_chunks, stage_parameters};
 use crate::update;
@@ -265,9 +266,10 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
         })
         .unwrap_or(stage);
     let held = stage_parameters(costing, &evaluation.chunks).get(slowest).copied().unwrap_or_default();
-    let mut stepped = super::shards(plan, held, &format!("stage {slowest}"), plan.sharding.zero_stage >= 1);
+    let mut stepped =
+        super::explanation::shards(plan, held, &format!("stage {slowest}"), plan.sharding.zero_stage >= 1);
     let each = software.optimizer_bytes_per_parameter;
-    let traffic = super::per_shard(&stepped) * each;
+    let traffic = super::explanation::per_shard(&stepped) * each;
     let behind = calibrated::operators(costing, Operators::Optimizer);
     stepped.push(given("bytes_per_parameter", each, behind.as_deref().unwrap_or(&name)));
     let reached = traffic / of(estimate, "optimizer").max(f64::MIN_POSITIVE);

@@ -5,7 +5,6 @@
 //! The input of a product is kept for its weight's gradient alone. A frozen weight has none, so its input is kept only where an adapter
 //! reads it: `A`'s gradient needs it (Hu 2021, section 4.1; PyTorch's autograd saves an input if the weight requires a gradient).
 
-use super::Sizes;
 use railwright_spec::model::{Layer, Module, Weight};
 use railwright_spec::plan::{Adapter, Lora, Plan};
 
@@ -19,10 +18,11 @@ pub(super) struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    pub(super) fn new(layer: &'a Layer, plan: &Plan, sizes: &Sizes) -> Self {
+    /// `trained` bytes per element where a weight is trained, `adapted` where an adapter reads.
+    pub(super) fn new(layer: &'a Layer, plan: &Plan, [trained, adapted]: [f64; 2]) -> Self {
         let lora = plan.adapters();
         let adapters = lora.as_ref().map(|lora| lora.adapters(layer)).unwrap_or_default();
-        Self { layer, lora, adapters, trained: sizes.input, adapted: sizes.a }
+        Self { layer, lora, adapters, trained, adapted }
     }
 
     /// Bytes per element of the saved input that some weights read: in the products' format where they are trained, in the

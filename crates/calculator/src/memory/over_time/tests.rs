@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::memory::{SoftwareCatalogue, report, testing};
-use crate::schedule::{ChunkCost, Pipeline, chunk_count, in_flight, simulate};
+use crate::schedule::{ChunkCost, Pipeline, in_flight, simulate};
 use railwright_spec::plan::{Plan, Recompute, Schedule, StageRecompute};
 
 fn pipeline<'a>(plan: &Plan, chunks: &'a [ChunkCost]) -> Pipeline<'a> {
@@ -70,7 +70,7 @@ fn the_curves_peak_is_the_reports() {
                         backward_weight: Seconds::from_millis(1.0),
                         ..ChunkCost::default()
                     };
-                    let costs = vec![cost; chunk_count(schedule, pp, virtual_stages) as usize];
+                    let costs = vec![cost; schedule.chunk_count(pp, virtual_stages) as usize];
                     let pipeline = pipeline(&plan, &costs);
                     let alive: Vec<Vec<u64>> =
                         (0..pp).map(|s| in_flight(&pipeline, s).expect("counts").per_chunk).collect();

@@ -329,6 +329,15 @@ fn schemas() -> Value {
             "properties": {
                 "message": { "type": "string" },
                 "hint": text(),
+                "remedies": {
+                    "type": "array",
+                    "description": "Settings each of which makes the problem go away",
+                    "items": {
+                        "type": "object",
+                        "properties": { "key": { "type": "string" }, "value": { "type": "string" } },
+                        "required": ["key", "value"],
+                    },
+                },
                 "place": {
                     "type": ["object", "null"],
                     "properties": { "file": { "type": "string" }, "line": count(), "column": count(), "key": text(), "text": text() },

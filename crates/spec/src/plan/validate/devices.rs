@@ -1,7 +1,7 @@
 //! Ranks: whether the degrees make up the cluster, and whether its accelerator can do what is asked.
 
 use super::super::{Plan, Sharding};
-use super::{nearest_divisors, use_one_of};
+use super::advice::{nearest_divisors, with_values};
 use crate::cluster::Cluster;
 use crate::precision::DataType;
 use crate::problem::Problem;
@@ -21,19 +21,20 @@ fn world(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
         return;
     }
     let inner = plan.tensor_parallel * plan.context_parallel * plan.pipeline_parallel;
-    let hint = if devices % inner == 0 {
-        format!("use data_parallel {}, or omit it; or set cluster.devices to {world}", devices / inner)
+    let problem = Problem::new(format!(
+        "tensor {} x context {} x pipeline {} x data {} = {world} ranks, but the cluster has {devices} devices",
+        plan.tensor_parallel, plan.context_parallel, plan.pipeline_parallel, plan.data_parallel
+    ))
+    .at_key("plan.data_parallel");
+    let problem = if devices % inner == 0 {
+        let data = devices / inner;
+        problem
+            .hint(format!("use data_parallel {data}, or leave it out; or set cluster.devices to {world}"))
+            .remedy("plan.data_parallel", data)
     } else {
-        format!("set cluster.devices to {world}, or change a parallel size")
+        problem.hint(format!("set cluster.devices to {world}, or change a degree"))
     };
-    problems.push(
-        Problem::new(format!(
-            "tensor {} x context {} x pipeline {} x data {} = {world} ranks, but the cluster has {devices} devices",
-            plan.tensor_parallel, plan.context_parallel, plan.pipeline_parallel, plan.data_parallel
-        ))
-        .at_key("plan.data_parallel")
-        .hint(hint),
-    );
+    problems.push(problem.remedy("cluster.devices", world));
 }
 
 /// Megatron's rule: expert_tensor x expert x expert_data = tensor x context x data.
@@ -46,13 +47,12 @@ fn expert_ranks(plan: &Plan, problems: &mut Vec<Problem>) {
     if !ranks.is_multiple_of(wanted) {
         let rest = ranks / plan.expert_tensor_parallel.min(ranks);
         problems.push(
-            Problem::new(format!(
+            with_values(Problem::new(format!(
                 "{} ranks of expert parallelism x {} of expert tensor parallelism do not divide the {ranks} ranks of a \
                  pipeline stage (tensor x context x data)",
                 plan.expert_parallel, plan.expert_tensor_parallel
             ))
-            .at_key("plan.expert_parallel")
-            .hint(use_one_of(&nearest_divisors(rest, plan.expert_parallel))),
+            .at_key("plan.expert_parallel"), &nearest_divisors(rest, plan.expert_parallel)),
         );
     }
 }
@@ -62,13 +62,13 @@ fn shard_group(plan: &Plan, problems: &mut Vec<Problem>) {
     let Sharding { zero_stage, group: Some(group), .. } = plan.sharding else { return };
     let ranks = plan.data_parallel * plan.context_parallel;
     if zero_stage > 0 && !ranks.is_multiple_of(group) {
-        problems.push(
+        problems.push(with_values(
             Problem::new(format!(
                 "groups of {group} do not divide the {ranks} ranks of data x context parallelism"
             ))
-            .at_key("plan.sharding")
-            .hint(use_one_of(&nearest_divisors(ranks, group))),
-        );
+            .at_key("plan.sharding"),
+            &nearest_divisors(ranks, group),
+        ));
     }
 }
 
@@ -79,7 +79,9 @@ fn segment(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
     problems.push(
         Problem::new(format!("a segment of {segment} devices exceeds the scale-up domain of {whole}"))
             .at_key("plan.segment")
-            .hint(format!("use at most {whole}, or `whole`")),
+            .hint(format!("use at most {whole}, or `whole`"))
+            .remedy("plan.segment", whole)
+            .remedy("plan.segment", "whole"),
     );
 }
 

@@ -3,7 +3,7 @@
 //! Responsible for: comparing a plan with what its software generation offers. Refuses to forbid: the plan is still priced, as if the
 //! framework could run it.
 
-use super::super::{Overlap, Plan, Recompute, Schedule};
+use super::super::{Overlap, Plan, Recompute};
 use crate::problem::Warning;
 use crate::software::{self, Offers};
 
@@ -36,7 +36,7 @@ fn missing(plan: &Plan, offers: &Offers) -> Vec<String> {
         (false, true) => " with tensor parallelism",
         (false, false) => "",
     };
-    let is_interleaved = plan.schedule == Schedule::OneForwardOneBackward && plan.virtual_stages > 1;
+    let is_interleaved = plan.is_interleaved();
     let mut list: Vec<String> = [
         (tp > 1 && !offers.tensor, "tensor parallelism"),
         (tp > 1 && plan.sequence_parallel && !offers.sequence_parallel, "sequence parallelism"),

@@ -1,7 +1,8 @@
 //! Dividing layers among stages, and what each schedule needs.
 
-use super::super::{Plan, Recompute, Schedule, StageSplit, uneven_layers};
-use super::{nearest_divisors, stage_recompute, use_one_of};
+use super::super::{Chunks, Need, Plan, Recompute, Refusal, Schedule, StageSplit, uneven_layers};
+use super::advice::{nearest_divisors, use_one_of, with_values};
+use super::stage_recompute;
 use crate::human::counts;
 use crate::model::Model;
 use crate::problem::Problem;
@@ -11,15 +12,6 @@ pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     layers(model, plan, problems);
     schedule(plan, problems);
     recompute(model, plan, problems);
-}
-
-/// Layers per virtual stage when they do not divide: as even as possible, the fewer at the two ends, where embedding and
-/// head weigh as much as a layer or so. Its sum is `layers`.
-pub fn balanced_layers(layers: u64, stages: u64) -> Vec<u64> {
-    let stages = stages.clamp(1, 100_000);
-    let (each, extra) = (layers / stages, layers % stages);
-    let first = (stages - extra) / 2;
-    (0..stages).map(|stage| each + u64::from(stage >= first && stage < first + extra)).collect()
 }
 
 fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
@@ -52,8 +44,10 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
             Problem::new(format!("{chunks} virtual stages, but {} has only {layers} layers", model.name))
                 .at_key(key)
                 .hint(format!(
-                    "use at most {most}, or set uneven_stages = true if embedding and head are a stage"
-                )),
+                    "use at most {most}, or set uneven_stages = true where embedding and head take a stage"
+                ))
+                .remedy(key, most)
+                .remedy("plan.uneven_stages", true),
         );
     } else if !layers.is_multiple_of(chunks) {
         let (key, works) = if layers.is_multiple_of(pp) {
@@ -63,9 +57,12 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         };
         let by = if vp == 1 { format!("{pp} stages") } else { format!("{pp} stages of {vp} chunks") };
         problems.push(
-            Problem::new(format!("{layers} layers do not divide evenly among {by}"))
-                .at_key(key)
-                .hint(format!("{}, or {}", use_one_of(&works), suggestion(model, plan, chunks))),
+            with_values(
+                Problem::new(format!("{layers} layers cannot be divided evenly among {by}")).at_key(key),
+                &works,
+            )
+            .hint(format!("{}, or {}", use_one_of(&works), suggestion(model, plan, chunks)))
+            .remedy("plan.uneven_stages", true),
         );
     }
 }
@@ -77,53 +74,51 @@ fn suggestion(model: &Model, plan: &Plan, chunks: u64) -> String {
 
 fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
     let (pp, vp) = (plan.pipeline_parallel, plan.virtual_stages);
-    let mut complain = |message: String, key: &str, hint: &str| {
-        problems.push(Problem::new(message).at_key(key).hint(hint));
+    // Hints of a value alone are a remedy, too.
+    let mut complain = |message: String, key: &str, hint: &str, value: Option<String>| {
+        let problem = Problem::new(message).at_key(key).hint(hint);
+        problems.push(value.into_iter().fold(problem, |problem, value| problem.remedy(key, value)));
     };
     if vp > 1 && pp == 1 {
-        complain(format!("{vp} virtual stages, but only one pipeline stage"), "plan.virtual_stages", "use 1");
+        complain(
+            format!("{vp} virtual stages, but no pipeline to interleave them on"),
+            "plan.virtual_stages",
+            "use 1",
+            Some("1".to_owned()),
+        );
         return;
     }
-    let (name, chunks) = match plan.schedule {
-        Schedule::Gpipe | Schedule::OneForwardOneBackward => return,
-        Schedule::ZbH1 => ("zb-h1", 1),
-        Schedule::ZbH2 => ("zb-h2", 1),
-        Schedule::ZbV => ("zb-v", 2),
-        Schedule::DualPipe => ("dualpipe", 1),
-    };
-    if pp == 1 {
-        complain(
-            format!("{name} is a pipeline schedule, but there is only one stage"),
-            "plan.schedule",
-            "use 1f1b",
-        );
-    } else if vp != chunks {
-        let hint = format!("use {chunks}");
-        complain(
-            format!("{name} runs {chunks} chunk{} per stage, found {vp}", plural(chunks)),
-            "plan.virtual_stages",
-            &hint,
-        );
+    if let Chunks::Exactly(chunks) = plan.schedule.facts().chunks {
+        let name = plan.schedule.name();
+        if pp == 1 {
+            complain(
+                format!("{name} schedules a pipeline, but there is one stage only"),
+                "plan.schedule",
+                &format!("use {}", Schedule::default().name()),
+                Some(Schedule::default().name().to_owned()),
+            );
+        } else if vp != chunks {
+            complain(
+                format!("{name} runs {chunks} chunk{} per stage, found {vp}", plural(chunks)),
+                "plan.virtual_stages",
+                &format!("use {chunks}"),
+                Some(chunks.to_string()),
+            );
+        }
     }
-    if plan.schedule == Schedule::DualPipe && pp > 1 {
-        let micro_batches = plan.micro_batches();
-        if pp % 2 != 0 {
-            complain(
-                format!("dualpipe pairs stages from both ends, {pp} is odd"),
-                "plan.pipeline_parallel",
-                "use an even number",
-            );
-        }
-        if !micro_batches.is_multiple_of(2) || micro_batches < 2 * pp {
-            complain(
-                format!(
-                    "dualpipe needs an even number of micro-batches, at least {}, found {micro_batches}",
-                    2 * pp
-                ),
-                "plan.global_batch",
-                &format!("use {} or more", 2 * pp * plan.micro_batch * plan.data_parallel),
-            );
-        }
+    // A batch that does not divide has no count of micro batches to judge.
+    let unit = plan.micro_batch.saturating_mul(plan.data_parallel).max(1);
+    let divides = plan.global_batch.is_multiple_of(unit);
+    let judged = |refusal: &Refusal| divides || !matches!(refusal.need, Need::MicroBatches(_));
+    for refusal in plan.schedule.refusals(plan.counts()).filter(judged) {
+        let (hint, value) = match refusal.need {
+            Need::Words(words) => (words.to_owned(), None),
+            Need::MicroBatches(least) => {
+                let batch = least.saturating_mul(unit);
+                (format!("use {batch} or more"), Some(batch.to_string()))
+            }
+        };
+        complain((refusal.message)(plan.counts()), refusal.key, &hint, value);
     }
 }
 

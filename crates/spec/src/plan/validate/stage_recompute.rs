@@ -1,6 +1,6 @@
 //! Checks of recompute per stage: one entry per stage, existing layers, existing modules.
 
-use super::super::{Plan, Recompute, RecomputeModule, Schedule, StageRecompute};
+use super::super::{Plan, Recompute, RecomputeModule, StageRecompute};
 use crate::model::{FeedForward, Mixer, Model};
 use crate::problem::Problem;
 use std::collections::BTreeSet;
@@ -45,10 +45,12 @@ pub(super) fn check(model: &Model, plan: &Plan, list: &[StageRecompute], problem
     let layers = layers_of_chunks(model, plan);
     for (index, stage) in list.iter().enumerate() {
         let what = if entries == pp { "stage" } else { "virtual stage" };
-        let here = layers.as_ref().map(|layers| match (entries == chunks, plan.schedule) {
-            (true, _) => layers[index],
-            (false, Schedule::ZbV) => layers[index] + layers[chunks - 1 - index],
-            (false, _) => layers.iter().skip(index).step_by(pp).sum(),
+        let here = layers.as_ref().map(|layers| {
+            if entries == chunks {
+                return layers[index];
+            }
+            let own = plan.schedule.local_chunks(plan.pipeline_parallel, plan.virtual_stages, index as u64);
+            own.into_iter().filter_map(|chunk| layers.get(chunk as usize)).sum()
         });
         let counted = stage.counted();
         if here.is_some_and(|here| counted > here) || counted > model.num_layers() {

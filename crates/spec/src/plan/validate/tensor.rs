@@ -2,7 +2,7 @@
 
 use super::super::degrees::{expert_count, head_counts};
 use super::super::{ContextKind, Plan};
-use super::{greatest_common_divisor, nearest_divisors, use_one_of};
+use super::advice::{greatest_common_divisor, nearest_divisors, use_one_of, with_values};
 use crate::model::{FeedForward, Mixer, Model, Position};
 use crate::problem::Problem;
 
@@ -19,34 +19,35 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let kinds = head_counts(model);
     let common = kinds.iter().fold(0, |gcd, (heads, _)| greatest_common_divisor(gcd, *heads));
     if let Some((heads, _)) = kinds.iter().find(|(heads, _)| heads % tp != 0) {
-        problems.push(
-            Problem::new(format!("{heads} attention heads do not divide by {tp} ranks"))
-                .at_key("plan.tensor_parallel")
-                .hint(use_one_of(&nearest_divisors(common, tp))),
-        );
+        problems.push(with_values(
+            Problem::new(format!("{tp} ranks cannot divide {heads} attention heads"))
+                .at_key("plan.tensor_parallel"),
+            &nearest_divisors(common, tp),
+        ));
     } else if let Some((_, kv)) =
         kinds.iter().find(|(_, kv)| *kv > 0 && kv % tp != 0 && !tp.is_multiple_of(*kv))
     {
         let works: Vec<u64> =
             nearest_where(common, tp, |n| kinds.iter().all(|(_, kv)| kv % n == 0 || n % kv == 0));
-        problems.push(
-            Problem::new(format!(
-                "{kv} key-value heads neither divide by {tp} ranks nor are replicated \
-                evenly"
-            ))
-            .at_key("plan.tensor_parallel")
-            .hint(use_one_of(&works)),
-        );
+        problems.push(with_values(
+            Problem::new(format!("{tp} ranks can neither divide nor evenly share {kv} key-value heads"))
+                .at_key("plan.tensor_parallel"),
+            &works,
+        ));
     }
     let (cp, both) = (plan.context_parallel, tp * plan.context_parallel);
     if cp > 1 && plan.context_kind == ContextKind::Ulysses && common % both != 0 && common % tp == 0 {
+        let works = nearest_divisors(common / tp, cp);
         problems.push(
-            Problem::new(format!(
-                "ulysses assigns whole heads to each of {tp} x {cp} ranks, but {common} heads do not divide \
-                 by {both}"
-            ))
-            .at_key("plan.context_parallel")
-            .hint(format!("{}, or context_kind = \"ring\"", use_one_of(&nearest_divisors(common / tp, cp)))),
+            with_values(
+                Problem::new(format!(
+                    "ulysses gives each of {tp} x {cp} ranks whole heads, but {both} does not divide {common} heads"
+                ))
+                .at_key("plan.context_parallel"),
+                &works,
+            )
+            .hint(format!("{}, or context_kind = \"ring\"", use_one_of(&works)))
+            .remedy("plan.context_kind", "ring"),
         );
     }
 }
@@ -85,11 +86,10 @@ fn widths(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     bad.sort_unstable();
     bad.dedup();
     for (what, width, ranks, key) in bad {
-        problems.push(
-            Problem::new(format!("{what} of {width} does not divide by {ranks} ranks"))
-                .at_key(key)
-                .hint(use_one_of(&nearest_divisors(width, ranks))),
-        );
+        problems.push(with_values(
+            Problem::new(format!("{ranks} ranks cannot divide {what} of {width}")).at_key(key),
+            &nearest_divisors(width, ranks),
+        ));
     }
 }
 
@@ -99,13 +99,14 @@ fn experts(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         None if ep > 1 => problems.push(
             Problem::new(format!("{ep} ranks of expert parallelism, but {} has no experts", model.name))
                 .at_key("plan.expert_parallel")
-                .hint("use 1"),
+                .hint("use 1")
+                .remedy("plan.expert_parallel", 1),
         ),
-        Some(experts) if experts % ep != 0 => problems.push(
-            Problem::new(format!("{experts} experts do not divide by {ep} ranks"))
-                .at_key("plan.expert_parallel")
-                .hint(use_one_of(&nearest_divisors(experts, ep))),
-        ),
+        Some(experts) if experts % ep != 0 => problems.push(with_values(
+            Problem::new(format!("{ep} ranks cannot divide {experts} experts"))
+                .at_key("plan.expert_parallel"),
+            &nearest_divisors(experts, ep),
+        )),
         _ => {}
     }
 }
@@ -124,17 +125,17 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     };
     if length % pieces != 0 {
         let why = if split { "" } else { " (two per rank, to balance causal attention)" };
-        problems.push(
-            Problem::new(format!("{length} tokens do not divide into {pieces} shards{why}"))
-                .at_key("plan.sequence_length")
-                .hint(multiples(length, pieces)),
-        );
+        problems.push(with_values(
+            Problem::new(format!("{length} tokens cannot be cut into {pieces} pieces{why}"))
+                .at_key("plan.sequence_length"),
+            &multiples(length, pieces),
+        ));
     } else if plan.sequence_parallel && tp > 1 && (length / cp) % tp != 0 {
-        problems.push(
-            Problem::new(format!("sequence parallelism: {} tokens do not divide by {tp} ranks", length / cp))
-                .at_key("plan.sequence_length")
-                .hint(multiples(length, pieces * tp)),
-        );
+        problems.push(with_values(
+            Problem::new(format!("sequence parallelism cannot cut {} tokens among {tp} ranks", length / cp))
+                .at_key("plan.sequence_length"),
+            &multiples(length, pieces * tp),
+        ));
     }
     if model.position == Position::Learned && model.max_positions > 0 && length > model.max_positions {
         problems.push(
@@ -143,14 +144,16 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
                 model.name, model.max_positions
             ))
             .at_key("plan.sequence_length")
-            .hint(format!("use at most {}", model.max_positions)),
+            .hint(format!("use at most {}", model.max_positions))
+            .remedy("plan.sequence_length", model.max_positions),
         );
     }
     if plan.document_length.is_some_and(|document| document > length) {
         problems.push(
             Problem::new("documents are longer than the sequences")
                 .at_key("plan.document_length")
-                .hint(format!("use at most {length}, or omit it")),
+                .hint(format!("use at most {length}, or leave it out"))
+                .remedy("plan.document_length", length),
         );
     }
     let is_attention = |mixer: &Mixer| matches!(mixer, Mixer::Attention(_) | Mixer::Latent(_));
@@ -163,7 +166,7 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
 }
 
 /// The multiples of `unit` around a number.
-fn multiples(n: u64, unit: u64) -> String {
+fn multiples(n: u64, unit: u64) -> Vec<u64> {
     let below = n / unit * unit;
-    use_one_of(&[below, below + unit].into_iter().filter(|m| *m > 0).collect::<Vec<_>>())
+    [below, below + unit].into_iter().filter(|m| *m > 0).collect()
 }

@@ -1,9 +1,11 @@
 //! Impossible plans, each with its message.
 
 use super::*;
+use crate::cluster::Cluster;
 use crate::cluster::by_name;
 use crate::model;
-use crate::plan::{PlanSpec, Recompute, Schedule};
+use crate::model::Model;
+use crate::plan::{ContextKind, PlanSpec, Recompute, Schedule, balanced_layers};
 use crate::problem::Warning;
 
 /// The first problem of a plan as `key: message; hint`, from settings on an otherwise sound plan.
@@ -291,4 +293,64 @@ fn defaults_are_possible_for_every_model_of_the_catalogue() {
             assert!(problems.is_empty(), "{} on {devices} {}: {problems:?}", entry.name, cluster.name);
         }
     }
+}
+
+/// A plan with a few settings changed at random, and the specification that says all of it.
+fn changed(model: &Model, cluster: &Cluster, choices: &[u8; 12]) -> Option<Plan> {
+    let mut plan =
+        PlanSpec { uneven_stages: Some(true), ..PlanSpec::default() }.resolve(model, cluster).ok()?;
+    let pick = |at: usize, values: &[u64], now: u64| {
+        if choices[at].is_multiple_of(2) { now } else { values[usize::from(choices[at] / 2) % values.len()] }
+    };
+    plan.layers_per_stage = None;
+    plan.tensor_parallel = pick(0, &[1, 2, 3, 6, 8, 16], plan.tensor_parallel);
+    plan.pipeline_parallel = pick(1, &[1, 2, 3, 5, 8, 64], plan.pipeline_parallel);
+    plan.virtual_stages = pick(2, &[1, 2, 3, 5], plan.virtual_stages);
+    plan.context_parallel = pick(3, &[1, 2, 3, 4], plan.context_parallel);
+    plan.expert_parallel = pick(4, &[1, 2, 3, 16], plan.expert_parallel);
+    plan.data_parallel = pick(5, &[1, 3, 8], plan.data_parallel);
+    plan.micro_batch = pick(6, &[1, 2, 3], plan.micro_batch);
+    plan.global_batch = pick(7, &[1, 6, 100, 64], plan.global_batch);
+    plan.sequence_length = pick(8, &[1000, 4096, 4099], plan.sequence_length);
+    plan.schedule = Schedule::ALL[usize::from(choices[9]) % Schedule::ALL.len()];
+    plan.context_kind = if choices[10].is_multiple_of(2) { ContextKind::Ring } else { ContextKind::Ulysses };
+    plan.segment = choices[11].is_multiple_of(5).then_some(16);
+    Some(plan)
+}
+
+/// What a problem offers as a remedy makes that problem go away, whatever else is wrong.
+#[test]
+fn remedies_mend_what_they_are_of() {
+    let mut state = 1_u64;
+    let mut byte = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    let (mut tried, mut keys) = (0, std::collections::BTreeSet::new());
+    for round in 0..600 {
+        let name = [LLAMA, MIXTRAL, "gpt3-175b"][round % 3];
+        let model = model::by_name(name).expect("model");
+        let cluster = by_name("dgx-h100", 64).expect("cluster");
+        let choices: [u8; 12] = std::array::from_fn(|_| byte());
+        let Some(plan) = changed(&model, &cluster, &choices) else { continue };
+        for problem in validate(&model, &cluster, &plan) {
+            for remedy in &problem.remedies {
+                let mut spec = crate::run::RunSpec::default();
+                spec.plan = PlanSpec::from_plan(&plan);
+                spec.set(&format!("{}={}", remedy.key, remedy.value))
+                    .unwrap_or_else(|e| panic!("{remedy:?}: {e}"));
+                let devices = spec.cluster.devices.unwrap_or(cluster.devices);
+                let cluster = by_name("dgx-h100", devices).expect("cluster");
+                let left = match spec.plan.resolve(&model, &cluster) {
+                    Ok(mended) => validate(&model, &cluster, &mended),
+                    Err(problem) => vec![problem],
+                };
+                let is_left = left.iter().any(|other| other.message == problem.message);
+                assert!(!is_left, "{remedy:?} leaves {problem:?}\n{plan:?}");
+                tried += 1;
+                keys.insert(remedy.key.clone());
+            }
+        }
+    }
+    assert!(tried > 1000 && keys.len() >= 9, "{tried} remedies of {keys:?}");
 }

@@ -1,6 +1,6 @@
 //! What is possible and doubtful all the same.
 
-use super::super::{AttentionKernel, Plan, Recompute, RecomputeModule, Schedule};
+use super::super::{AttentionKernel, Plan, Recompute, RecomputeModule};
 use crate::cluster::Cluster;
 use crate::model::{Mixer, Model};
 use crate::problem::Warning;
@@ -50,7 +50,7 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
             format!("{count} micro-batches do not fill {pp} pipeline stages; most of the step is bubble"),
         );
     }
-    let interleaved = plan.schedule == Schedule::OneForwardOneBackward && plan.virtual_stages > 1;
+    let interleaved = plan.is_interleaved();
     if interleaved && !count.is_multiple_of(pp) {
         warn(
             "micro-batches-not-in-rounds",

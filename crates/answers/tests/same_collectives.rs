@@ -1,6 +1,9 @@
 //! One step has one set of collectives: the table of an estimate, the spans of a timeline and the traffic between ranks show the same
 //! kinds, process groups, bytes and counts for every stage.
 
+#[path = "support/plans.rs"]
+mod plans;
+
 use railwright_calculator::collectives::Collective;
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::estimate::{EstimateOptions, of_evaluation};
@@ -10,13 +13,11 @@ use railwright_calculator::timeline::{self, Detail};
 use railwright_calculator::update::{self, PricedCollective, Purpose};
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{self, Model};
-use railwright_spec::plan::{ContextKind, Optimizer, Plan, PlanSpec, RankOrder, Schedule, Sharding};
+use railwright_spec::plan::{Plan, PlanSpec, Sharding};
 use railwright_spec::precision::DataType;
-use railwright_spec::problem::Problem;
-use railwright_spec::run;
 use railwright_step::{Activity, CollectiveKind, Dimension, Phase, Step};
 use railwright_tuner::exchanges::traffic;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Parallel dimension, kind, ranks of a process group, bytes of one.
 type Key = (&'static str, &'static str, u64, u64);
@@ -156,37 +157,44 @@ fn sums(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) {
     }
 }
 
-/// Collectives inside passes: what hides wholly has no spans of its own; what is shown is what the chunk exchanges.
+/// Collectives inside passes, exposed and hidden together, are what the chunk exchanges.
 fn passes(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize, shown: &BTreeMap<Part, Counts>) {
     let plan = costing.plan;
-    let two_ways = if plan.schedule == Schedule::DualPipe { 0.5 } else { 1.0 };
+    let two_ways = if plan.schedule.has_two_directions() { 0.5 } else { 1.0 };
     let runs = plan.micro_batches().max(1) as f64 * two_ways;
-    let is_shown: BTreeSet<Part> = shown.keys().copied().collect();
     let mut expected: BTreeMap<Part, Counts> = BTreeMap::new();
     for chunk in local_chunks(plan, stage) {
         for exchange in of_chunk(costing, evaluation, stage, chunk) {
             let part = (Some(chunk as u32), undivided(exchange.phase), exchange.dimension);
-            if is_shown.contains(&part) {
-                let ranks = exchange.among.group(&costing.layout).ranks;
-                let bytes = rounded(exchange.bytes.get());
-                let name = match exchange.operation {
-                    Collective::AllReduce => "all_reduce",
-                    Collective::AllGather => "all_gather",
-                    Collective::ReduceScatter => "reduce_scatter",
-                    Collective::Broadcast => "broadcast",
-                    Collective::SendReceive => "send",
-                    _ => "all_to_all",
-                };
-                let key = (exchange.dimension.name(), name, ranks, bytes);
-                *expected.entry(part).or_default().entry(key).or_default() += exchange.count * runs;
-            }
+            let ranks = exchange.among.group(&costing.layout).ranks;
+            let bytes = rounded(exchange.bytes.get());
+            let name = match exchange.operation {
+                Collective::AllReduce => "all_reduce",
+                Collective::AllGather => "all_gather",
+                Collective::ReduceScatter => "reduce_scatter",
+                Collective::Broadcast => "broadcast",
+                Collective::SendReceive => "send",
+                _ => "all_to_all",
+            };
+            let key = (exchange.dimension.name(), name, ranks, bytes);
+            *expected.entry(part).or_default().entry(key).or_default() += exchange.count * runs;
         }
     }
-    for (part, counts) in shown.iter().filter(|((chunk, ..), _)| chunk.is_some()) {
-        let wanted = expected.get(part).cloned().unwrap_or_default();
+    let own: BTreeMap<Part, Counts> = shown
+        .iter()
+        .filter(|((chunk, ..), _)| chunk.is_some())
+        .map(|(part, counts)| (*part, counts.clone()))
+        .collect();
+    assert_eq!(
+        own.keys().collect::<Vec<_>>(),
+        expected.keys().collect::<Vec<_>>(),
+        "stage {stage}: parts of a timeline and of traffic\n{plan:?}"
+    );
+    for (part, counts) in &own {
         assert!(
-            is_like(counts, &wanted),
-            "stage {stage} {part:?}: timeline {counts:#?} and traffic {wanted:#?}\n{plan:?}"
+            is_like(counts, &expected[part]),
+            "stage {stage} {part:?}: timeline {counts:#?} and traffic {:#?}\n{plan:?}",
+            expected[part]
         );
     }
 }
@@ -265,75 +273,9 @@ fn hybrid_sharding_reduces_inside_and_then_across() {
 
 #[test]
 fn bundled_runs_show_the_same_collectives_everywhere() {
-    let none = |path: &str| Err(Problem::new("no file is read here").in_file(path));
-    for (name, text) in [
-        ("deepseek-v3", include_str!("../../../examples/runs/deepseek-v3.toml")),
-        ("gpt3-175b", include_str!("../../../examples/runs/gpt3-175b.toml")),
-        ("llama-3-8b-fsdp", include_str!("../../../examples/runs/llama-3-8b-fsdp.toml")),
-        ("llama-3.1-405b", include_str!("../../../examples/runs/llama-3.1-405b.toml")),
-    ] {
-        let (run, _) = run::parse(text, name).expect("reads").resolve_valid(none).expect("resolves");
+    for (_, run) in plans::bundled() {
         check(&run.model, &run.cluster, &run.plan);
     }
-}
-
-/// A plan for 64 devices from a few random choices; `None` where they contradict each other.
-fn random(choices: &[u8; 20]) -> Option<(Model, Cluster, Plan)> {
-    let pick = |i: usize, list: &[u64]| list[usize::from(choices[i]) % list.len()];
-    let flag = |i: usize| choices[i].is_multiple_of(2);
-    let name =
-        ["mixtral-8x7b", "llama-3-8b", "llama-3.2-1b", "deepseek-v2-lite"][usize::from(choices[0]) % 4];
-    let model = model::by_name(name).or_else(|_| model::by_name("llama-3-8b")).ok()?;
-    let cluster = cluster::by_name("dgx-h100", 64).ok()?;
-    let schedules = [
-        Schedule::OneForwardOneBackward,
-        Schedule::Gpipe,
-        Schedule::OneForwardOneBackward,
-        Schedule::ZbH1,
-        Schedule::ZbV,
-        Schedule::DualPipe,
-    ];
-    let schedule = schedules[usize::from(choices[1]) % schedules.len()];
-    let tensor_parallel = pick(2, &[1, 2, 4, 8]);
-    let is_sparse = model.is_mixture_of_experts();
-    let spec = PlanSpec {
-        tensor_parallel: Some(tensor_parallel),
-        sequence_parallel: Some(tensor_parallel > 1 && !choices[3].is_multiple_of(4)),
-        pipeline_parallel: Some(pick(4, &[1, 2, 4, 8])),
-        context_parallel: Some(pick(5, &[1, 1, 2])),
-        context_kind: Some(
-            [ContextKind::Ring, ContextKind::AllGather, ContextKind::Ulysses][pick(6, &[0, 1, 2]) as usize],
-        ),
-        expert_parallel: is_sparse.then(|| pick(7, &[1, 2, 4, 8])),
-        expert_tensor_parallel: is_sparse.then(|| pick(8, &[1, 1, 2])),
-        virtual_stages: Some(match schedule {
-            Schedule::OneForwardOneBackward => pick(9, &[1, 1, 2, 4]),
-            Schedule::ZbV => 2,
-            _ => 1,
-        }),
-        schedule: Some(schedule),
-        uneven_stages: Some(true),
-        micro_batches: Some(pick(10, &[8, 16])),
-        sequence_length: Some(pick(11, &[1024, 4096])),
-        sharding: Some(Sharding {
-            zero_stage: pick(12, &[0, 1, 2, 3]) as u8,
-            group: [None, None, Some(2), Some(4), Some(8)][usize::from(choices[13]) % 5],
-            reshard_after_forward: flag(14),
-        }),
-        rank_order: Some(if flag(15) {
-            RankOrder::TensorContextDataPipeline
-        } else {
-            RankOrder::TensorContextPipelineData
-        }),
-        overlap_gradient_reduce: Some(flag(16)),
-        overlap_parameter_gather: Some(flag(17)),
-        overlap_pipeline: Some(flag(18)),
-        optimizer: choices[19].is_multiple_of(9).then_some(Optimizer::Lora),
-        software: (choices[19] % 9 == 1).then(|| "nanotron-2024".to_owned()),
-        ..PlanSpec::default()
-    };
-    let plan = spec.resolve(&model, &cluster).ok()?;
-    railwright_spec::plan::validate(&model, &cluster, &plan).is_empty().then_some((model, cluster, plan))
 }
 
 proptest::proptest! {
@@ -345,7 +287,7 @@ proptest::proptest! {
     })]
     #[test]
     fn random_plans_show_the_same_collectives_everywhere(choices: [u8; 20]) {
-        let run = random(&choices);
+        let run = plans::random(&choices);
         proptest::prop_assume!(run.is_some());
         if let Some((model, cluster, plan)) = run {
             check(&model, &cluster, &plan);

@@ -3,12 +3,35 @@
 //! Responsible for: that order alone (Qi et al. 2023, section 6). Refuses to weigh costs: the order is the paper's for equal
 //! forward, input-gradient and weight-gradient times, whatever the costs are.
 
-use super::order::{Pass, Slot};
+use super::Pipeline;
+use super::rules::{Rules, total};
+use super::slot::{Pass, Shape, Slot};
+
+/// ZB-V.
+pub(super) struct Order;
+
+impl Rules for Order {
+    fn order(&self, shape: &Shape, stage: u64) -> Vec<Slot> {
+        v_shape(shape.stages, shape.micro_batches, stage)
+    }
+
+    fn enough(&self, shape: &Shape) -> u64 {
+        8 * shape.stages + 4
+    }
+
+    /// Two chunks share a stage: the busiest stage.
+    fn lower_bound(&self, pipeline: &Pipeline) -> f64 {
+        let (p, chunks) = (pipeline.stages as usize, pipeline.chunks);
+        let m = pipeline.micro_batches as f64;
+        let of = |stage: usize| m * (total(&chunks[stage]) + total(&chunks[2 * p - 1 - stage]));
+        (0..p.min(chunks.len() / 2)).map(of).fold(0.0, f64::max)
+    }
+}
 
 /// Builds the order in the paper's phases. Fewer than `2p-1` micro batches cannot fill them: then the order of `2p-1` is
 /// taken and the missing ones are left out.
-pub(super) fn v_shape(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
-    let mut order = Order {
+fn v_shape(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
+    let mut order = Building {
         count: micro_batches,
         chunks: [stage, 2 * stages - 1 - stage],
         next: [[0; 3]; 2],
@@ -42,7 +65,7 @@ const FORWARD: usize = 0;
 const INPUT: usize = 1;
 const WEIGHT: usize = 2;
 
-struct Order {
+struct Building {
     count: u64,
     chunks: [u64; 2],
     /// The next micro batch of each chunk and pass.
@@ -50,7 +73,7 @@ struct Order {
     slots: Vec<Slot>,
 }
 
-impl Order {
+impl Building {
     fn push(&mut self, chunk: usize, pass: usize) {
         let micro_batch = self.next[chunk][pass];
         self.next[chunk][pass] += 1;

@@ -1,0 +1,198 @@
+//! One run has one answer: every entry point that shows a step time, a memory peak or a batch shows the same one.
+//!
+//! Responsible for: library, estimate, fast path, timeline, simulation, rehearsal, sensitivity, search, memory report and written run
+//! files, over the bundled runs and 200 random valid plans. `same_collectives` holds collectives together, and
+//! `railwright-calculator`'s `one_resolution` the validated runs.
+
+#[path = "support/plans.rs"]
+mod plans;
+
+use railwright_answers::{ClosedForm, NoTexts, Prepared, Resolved, estimate, memory, resolve, whatif};
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::estimate::{Estimate, estimate_run};
+use railwright_calculator::evaluate::{evaluate, pipeline};
+use railwright_calculator::schedule::simulate as simulate_pipeline;
+use railwright_calculator::timeline::{Detail, of_evaluation};
+use railwright_network::topology::{DesignSpec, Kind, Routing};
+use railwright_spec::cluster::{self, Cluster, ClusterSpec};
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::problem::Problem;
+use railwright_spec::run::{self, ModelSpec, Run, RunSpec};
+use railwright_tuner::flows::wiring;
+use railwright_tuner::search::{Options, Search, Space};
+use railwright_tuner::sensitivity::sensitivity;
+use railwright_tuner::simulate::{Setting, simulate};
+
+/// Sums in another order differ by so much.
+const ROUNDING: f64 = 1e-9;
+
+fn near(a: f64, b: f64, tolerance: f64) -> bool {
+    (a - b).abs() <= tolerance * a.abs().max(b.abs())
+}
+
+/// The specification that says everything of a run on a model of the catalogue.
+fn spec_of(model: &Model, cluster: &Cluster, plan: &Plan) -> RunSpec {
+    let mut spec = RunSpec::default();
+    spec.model = ModelSpec { name: Some(model.name.clone()), ..ModelSpec::default() };
+    spec.cluster = ClusterSpec::from_cluster(cluster);
+    spec.plan = PlanSpec::from_plan(plan);
+    spec
+}
+
+fn without_files(path: &str) -> Result<String, Problem> {
+    Err(Problem::new("no file is read here").in_file(path))
+}
+
+/// The run as it is written to a file and read back, and as the program resolves it.
+fn resolved(spec: &RunSpec, run: &Run) -> Resolved {
+    let text = spec.to_toml();
+    let (read, _) = run::parse(&text, "run.toml")
+        .expect("reads")
+        .resolve_valid(without_files)
+        .unwrap_or_else(|problems| {
+            panic!("{problems:?}\n{text}");
+        });
+    let resolved = resolve(spec.clone(), &NoTexts).unwrap_or_else(|refused| panic!("{refused}\n{text}"));
+    assert_eq!(read.plan, run.plan, "{text}");
+    assert_eq!(resolved.run.plan, run.plan, "{text}");
+    assert_eq!(read.cluster, resolved.run.cluster, "{text}");
+    assert_eq!(read.cluster, run.cluster, "{text}");
+    resolved
+}
+
+/// What everybody shows of a run; what takes long of it, only where it is wanted.
+fn check(spec: &RunSpec, run: &Run, whole: bool) -> Estimate {
+    let plan = format!("{} {:?}", run.model.name, run.plan);
+    let resolved = resolved(spec, run);
+    let answer = estimate(resolved.clone(), &ClosedForm).expect("an estimate").estimate;
+    let step = answer.step_time;
+    assert_eq!(estimate_run(&resolved.run).expect("priced").step_time, step, "library: {plan}");
+
+    let prepared = Prepared::new(resolved.clone());
+    let fast = prepared.evaluate(&run.plan).expect("a time");
+    assert_eq!(fast.step_time, step, "fast path: {plan}");
+    assert!(near(fast.memory.get(), answer.memory.peak.get(), ROUNDING), "memory's fast path: {plan}");
+    assert_eq!(fast.fit, answer.memory.fit, "{plan}");
+
+    let report = memory(&resolved, None).expect("a report");
+    let worst = report.report.stages[report.report.worst].device;
+    assert!(near(worst.get(), answer.memory.peak.get(), ROUNDING), "memory report: {plan}");
+    for (row, stage) in answer.memory.stages.iter().zip(&report.report.stages) {
+        assert!(
+            near(row.device.get(), stage.device.get(), ROUNDING),
+            "memory of stage {}: {plan}",
+            row.stage
+        );
+    }
+
+    timeline(run, step.get(), &plan);
+    if !whole {
+        return answer;
+    }
+    let sensitive = sensitivity(&resolved.run).expect("differences");
+    assert_eq!(sensitive.step_time, step, "sensitivity: {plan}");
+    let rehearsed = whatif(resolved, &[], &NoTexts, None).expect("a baseline").answer;
+    assert_eq!(rehearsed.before.step_time, step, "what-if: {plan}");
+    answer
+}
+
+/// A timeline is as long as the step; zero-bubble steps, which run into each other, by as much longer as the whole pipeline is.
+fn timeline(run: &Run, step: f64, plan: &str) {
+    let machine = Machine::new(&run.cluster);
+    let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine).expect("known software");
+    let evaluation = evaluate(&costing).expect("possible");
+    let times: Vec<_> = evaluation.chunks.iter().map(|chunk| chunk.time).collect();
+    let simulated = simulate_pipeline(&pipeline(&run.plan, &times, evaluation.transfer)).expect("runs");
+    let beyond = (simulated.duration - evaluation.pipeline).get();
+    let drawn = of_evaluation(&costing, &evaluation, Detail::Passes, &|| Ok(())).expect("drawn");
+    let length = drawn.duration().seconds().get();
+    assert!(near(length, step + beyond, 1e-6), "timeline: {length} and {step} + {beyond}, {plan}");
+}
+
+/// The step before it meets the links of a network.
+fn simulated(run: &Run) -> f64 {
+    let design = DesignSpec {
+        kind: Some(Kind::RailOptimized),
+        routing: Some(Routing::Spray),
+        ..DesignSpec::default()
+    };
+    let wiring = wiring(&run.cluster, &design, &[]).expect("it is built");
+    let setting = Setting { wiring: &wiring, background: None };
+    simulate(&run.model, &run.cluster, &run.plan, &setting).expect("simulated").closed_form.get()
+}
+
+/// The time and the memory of a search whose space holds nothing but the run's plan; `None` where the search tries no such plan.
+fn searched(run: &Run) -> Option<(f64, f64)> {
+    let said = PlanSpec::from_plan(&run.plan);
+    let space = Space::unlimited(&said, &run.model, &run.cluster).ok()?;
+    let options = Options { keep: 1, fit_probability: 0.0, ..Options::default() };
+    let search = Search::new(&run.model, &run.cluster, space, options).ok()?;
+    let found = search.outcome(&search.run()).candidates.into_iter().next()?;
+    (found.plan == run.plan).then(|| (found.step_time.get(), found.memory.device.get()))
+}
+
+#[test]
+fn bundled_runs_have_one_answer() {
+    for (spec, run) in plans::bundled() {
+        let answer = check(&spec, &run, true);
+        if let Some((time, memory)) = searched(&run) {
+            assert_eq!(time, answer.step_time.get(), "{}", run.model.name);
+            assert!(near(memory, answer.memory.peak.get(), ROUNDING), "{}", run.model.name);
+        }
+    }
+}
+
+/// Numbers that look random and are the same everywhere (Steele et al. 2014, SplitMix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn byte(&mut self) -> u8 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) as u8
+    }
+}
+
+#[test]
+fn random_plans_have_one_answer() {
+    let mut numbers = Numbers(15);
+    let (mut checked, mut in_space) = (0, 0);
+    while checked < 200 {
+        let choices: [u8; 20] = std::array::from_fn(|_| numbers.byte());
+        let Some((model, cluster, plan)) = plans::random(&choices) else { continue };
+        let spec = spec_of(&model, &cluster, &plan);
+        let run = resolve(spec.clone(), &NoTexts).unwrap_or_else(|refused| panic!("{refused}: {plan:?}")).run;
+        assert_eq!(run.plan, plan);
+        checked += 1;
+        let whole = checked % 10 == 0;
+        let answer = check(&spec, &run, whole);
+        if whole {
+            assert_eq!(simulated(&run), answer.step_time.get(), "simulation: {plan:?}");
+        }
+        if let Some((time, memory)) = searched(&run) {
+            assert_eq!(time, answer.step_time.get(), "search: {plan:?}");
+            assert!(near(memory, answer.memory.peak.get(), ROUNDING), "search's memory: {plan:?}");
+            in_space += 1;
+        }
+    }
+    assert!(in_space > 50, "{in_space} of {checked} plans lie in the space of a search");
+}
+
+/// A batch that nobody specified is the same for an estimate and for a search, on any number of devices.
+#[test]
+fn a_silent_batch_is_one_batch() {
+    for (name, devices) in [("llama-3-8b", 64), ("llama-3-8b", 4096), ("llama-3.1-70b", 4096)] {
+        let mut spec = RunSpec::default();
+        spec.model = ModelSpec { name: Some(name.to_owned()), ..ModelSpec::default() };
+        let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");
+        spec.cluster = ClusterSpec::from_cluster(&cluster);
+        let run = resolve(spec, &NoTexts).unwrap_or_else(|refused| panic!("{refused}")).run;
+        let space = Space::new(&PlanSpec::default(), &run.model, &run.cluster).expect("a space");
+        assert_eq!(run.plan.global_batch, space.base.global_batch, "{name} on {devices}");
+        assert_eq!(run.plan.sequence_length, space.base.sequence_length, "{name} on {devices}");
+        assert_eq!(run.plan.software, space.base.software, "{name} on {devices}");
+    }
+}

@@ -1,0 +1,66 @@
+//! The answer's type: every figure of an estimate, and what it depends on beside the run.
+
+use super::breakdown::Part;
+use super::communication::CommunicationRow;
+use super::efficiency::Efficiency;
+use super::explain::Explanation;
+use super::identity::{ClusterIdentity, ModelIdentity, SoftwareIdentity};
+use super::memory::MemoryEstimate;
+use super::provenance::Foundation;
+use super::stages::StageRow;
+use super::step_time::{Interval, Throughput};
+use crate::money::Bill;
+use railwright_spec::plan::Plan;
+use railwright_spec::problem::Warning;
+use railwright_spec::quantity::Seconds;
+use railwright_spec::run::{Cost, Training};
+use serde::Serialize;
+
+/// What an estimate depends on beside model, cluster and plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EstimateOptions {
+    /// Token budget and availability.
+    pub training: Training,
+    /// Prices.
+    pub cost: Cost,
+}
+
+/// Everything that is said about one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Estimate {
+    /// What is trained.
+    pub model: ModelIdentity,
+    /// On what.
+    pub cluster: ClusterIdentity,
+    /// How, in one line.
+    pub plan_summary: String,
+    /// How, in full.
+    pub plan: Plan,
+    /// With which software generation.
+    pub software: SoftwareIdentity,
+    /// How long one step takes.
+    pub step_time: Seconds,
+    /// Between what bounds a measurement of it is expected.
+    pub step_time_interval: Interval,
+    /// What a step gets done.
+    pub throughput: Throughput,
+    /// How well the arithmetic units are used, in every convention.
+    pub efficiency: Efficiency,
+    /// Where the step's time goes, on the stage that the others wait for. The children of every part sum to it.
+    pub time: Part,
+    /// Every pipeline stage.
+    pub stages: Vec<StageRow>,
+    /// Every kind of collective of the stage that the others wait for.
+    pub communication: Vec<CommunicationRow>,
+    /// Memory per stage and kind against the device's.
+    pub memory: MemoryEstimate,
+    /// What the token budget takes and costs; absent without a budget.
+    pub money: Option<Bill>,
+    /// What the step time rests on; the shares sum to 1.
+    pub provenance: Vec<Foundation>,
+    /// What is doubtful.
+    pub warnings: Vec<Warning>,
+    /// Why the main numbers are what they are.
+    pub why: Vec<Explanation>,
+}

@@ -1,0 +1,34 @@
+//! One kind of exchange of a step, with the stages that make it.
+
+use super::Among;
+use crate::collectives::Collective;
+use railwright_spec::quantity::Bytes;
+use railwright_step::{Dimension, Phase};
+
+/// Exchanges of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageExchange {
+    /// The stages whose ranks make it.
+    pub stages: Vec<u32>,
+    /// For which parallel dimension.
+    pub dimension: Dimension,
+    /// What is exchanged: `activations`, `gradients`, ...
+    pub purpose: &'static str,
+    /// In which part of the step.
+    pub phase: Phase,
+    /// What kind.
+    pub operation: Collective,
+    /// Which group of the stage.
+    pub among: Among,
+    /// Of one call, by nccl-tests' convention.
+    pub bytes: Bytes,
+    /// Calls of each group in a step; halves are half of an exchange.
+    pub count: f64,
+}
+
+impl StageExchange {
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let key = |e: &Self| (e.dimension, e.purpose, e.phase, e.operation, e.among);
+        key(self) == key(other) && self.bytes == other.bytes
+    }
+}

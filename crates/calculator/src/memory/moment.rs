@@ -1,0 +1,18 @@
+//! The moments of a step at which a stage's memory can peak.
+
+use serde::Serialize;
+
+/// When the peak occurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Moment {
+    /// At the loss, between forward and backward.
+    Loss,
+    /// In the backward pass, with the most micro batches alive.
+    Backward,
+    /// At the end of the backward pass, when all gradients have come into being and the activations are gone.
+    BackwardEnd,
+    /// While the optimizer steps.
+    OptimizerStep,
+}

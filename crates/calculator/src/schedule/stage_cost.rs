@@ -1,0 +1,21 @@
+//! The times of one micro batch on one stage, of which the published closed forms are made.
+
+use railwright_spec::quantity::Seconds;
+
+/// The times of one micro batch on one *stage* (all its chunks together).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StageCost {
+    /// Forward.
+    pub forward: Seconds,
+    /// Gradient of the input, recompute included.
+    pub backward_input: Seconds,
+    /// Gradient of the weights.
+    pub backward_weight: Seconds,
+}
+
+impl StageCost {
+    /// All of them.
+    pub(super) fn sum(&self) -> Seconds {
+        self.forward + self.backward_input + self.backward_weight
+    }
+}

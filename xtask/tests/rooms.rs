@@ -1,0 +1,193 @@
+//! The plan of the rooms: modules without circles, schedules in their own files, no prose as an interface, rooms of bearable size.
+
+#[path = "support/modules.rs"]
+mod modules;
+
+use modules::Modules;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Every Rust file below a folder, sorted.
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for entry in entries {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Crates, and files in circles of each: numbers that may only fall.
+const IN_CIRCLES: &[(&str, usize)] = &[
+    ("spec", 7),
+    ("step", 0),
+    ("launch", 56),
+    ("calculator", 23),
+    ("tuner", 33),
+    ("network", 26),
+    ("profiler", 115),
+    ("answers", 8),
+    ("server", 3),
+    ("tables", 9),
+    ("cli", 78),
+];
+
+#[test]
+fn circles_of_modules_become_fewer() {
+    let mut seen = 0;
+    for &(krate, most) in IN_CIRCLES {
+        let modules = Modules::read(&root().join("crates").join(krate).join("src"));
+        seen += modules.len();
+        let circles = modules.circles();
+        let count: usize = circles.iter().map(Vec::len).sum();
+        assert!(
+            count <= most,
+            "{krate}: {count} files use each other in circles, {most} are known; move what both need into a file of its own: {circles:#?}"
+        );
+    }
+    assert!(seen > 700, "only {seen} modules were seen");
+}
+
+/// What the test above sees: a re-export is no use by the parent, but leads to where a name is defined.
+#[test]
+fn circles_are_seen_through_re_exports() {
+    let folder = std::env::temp_dir().join(format!("railwright-rooms-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("a")).expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("written");
+    write("lib.rs", "mod a;\nmod b;\nmod c;\n");
+    write("a.rs", "mod one;\nmod two;\npub use one::One;\npub use two::Two;\n");
+    write("a/one.rs", "pub struct One;\n");
+    write("a/two.rs", "use super::One;\npub struct Two(One);\n");
+    write("b.rs", "use crate::c::three;\nuse crate::a::{One, Two};\npub fn four() { three(); }\n");
+    write("c.rs", "pub fn three() { crate::b::four(); }\n");
+    let circles = Modules::read(&folder).circles();
+    std::fs::remove_dir_all(&folder).expect("removed");
+    assert_eq!(circles, [vec!["b".to_owned(), "c".to_owned()]]);
+}
+
+/// The variants of the list of schedules.
+const SCHEDULES: [&str; 6] = ["Gpipe", "OneForwardOneBackward", "ZbH1", "ZbH2", "ZbV", "DualPipe"];
+
+/// A schedule stands in the two lists and in its own two files. Readers of launch files know what frameworks call schedules.
+#[test]
+fn a_schedule_is_named_in_at_most_five_files() {
+    let mut named: BTreeMap<&str, BTreeSet<PathBuf>> = BTreeMap::new();
+    for krate in ["spec", "step", "calculator", "network", "tuner", "answers", "server", "cli", "profiler"] {
+        for path in rust_files(&root().join("crates").join(krate).join("src")) {
+            let code = production(&path);
+            for schedule in SCHEDULES {
+                let is_named =
+                    ["Schedule::", "Self::"].iter().any(|of| code.contains(&format!("{of}{schedule}")));
+                let file =
+                    path.file_stem().map(|stem| stem.to_string_lossy().replace('_', "")).unwrap_or_default();
+                if is_named || file == schedule.to_lowercase() {
+                    named.entry(schedule).or_default().insert(path.clone());
+                }
+            }
+        }
+    }
+    assert_eq!(named.len(), SCHEDULES.len());
+    for (schedule, files) in named {
+        assert!(files.len() >= 4, "{schedule}: {files:#?}");
+        assert!(
+            files.len() <= 5,
+            "{schedule} is named in {} files: ask its facts instead: {files:#?}",
+            files.len()
+        );
+    }
+}
+
+/// Production code of a file; nothing of a file that is a test.
+fn production(path: &Path) -> String {
+    const TESTS: [&str; 6] = ["tests", "tests.rs", "testing.rs", "testing", "measured.rs", "properties.rs"];
+    if path.iter().any(|part| part.to_str().is_some_and(|part| TESTS.contains(&part))) {
+        return String::new();
+    }
+    let text = read(path);
+    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// Files that still look for words in the program's own messages, which may only become fewer.
+const READ_PROSE: &[&str] = &[
+    "crates/cli/src/run/launch.rs",
+    "crates/launch/src/draft.rs",
+    "crates/launch/src/nemo.rs",
+    "crates/profiler/src/timeline/marks.rs",
+    // SQLite's message, not the program's.
+    "crates/tables/src/query/ask.rs",
+];
+
+/// Messages are for people: code asks for a code, a key or a remedy.
+#[test]
+fn no_code_reads_its_own_messages() {
+    let mut found = BTreeSet::new();
+    for path in rust_files(&root().join("crates")) {
+        let code = production(&path);
+        let reads = ["message", "hint", "advice"].iter().any(|word| {
+            [".contains(\"", ".contains(text", ".starts_with(\""]
+                .iter()
+                .any(|how| code.contains(&format!("{word}{how}")))
+        });
+        if reads {
+            let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+            found.insert(name.trim_start_matches("../").to_owned());
+        }
+    }
+    for name in &found {
+        assert!(READ_PROSE.contains(&name.as_str()), "{name} looks for words in a message");
+    }
+}
+
+/// Most lines of a crate's sources, tests included: a crate that grows beyond is to be divided, or another to take something over.
+const ROOMS: &[(&str, usize)] =
+    &[("answers", 6_000), ("server", 3_000), ("cli", 32_000), ("step", 5_000), ("spec", 20_000)];
+
+#[test]
+fn rooms_stay_of_bearable_size() {
+    for &(krate, most) in ROOMS {
+        let files = rust_files(&root().join("crates").join(krate).join("src"));
+        let lines: usize = files.iter().map(|path| read(path).lines().count()).sum();
+        assert!(lines > most / 4, "{krate}: {lines} lines: is the test looking in the right place?");
+        assert!(lines <= most, "{krate} has {lines} lines, more than {most}");
+    }
+}
+
+/// Crates, and modules that each shows to the world: a new one is to be private, its names re-exported. The numbers may only fall.
+const PUBLIC_MODULES: &[(&str, usize)] = &[
+    ("spec", 11),
+    ("step", 13),
+    ("launch", 12),
+    ("calculator", 27),
+    ("tuner", 17),
+    ("network", 9),
+    ("profiler", 43),
+    ("answers", 0),
+    ("server", 0),
+    ("tables", 4),
+];
+
+#[test]
+fn crates_show_no_more_modules_than_they_do() {
+    for &(krate, most) in PUBLIC_MODULES {
+        let text = read(&root().join("crates").join(krate).join("src/lib.rs"));
+        let count = text.lines().filter(|line| line.starts_with("pub mod ")).count();
+        assert!(count <= most, "{krate} has {count} public modules, {most} are known");
+    }
+}
