@@ -4,6 +4,7 @@
 //! fields, and programs that do not train a causal language model. Rejects these: an encoder is never read as
 //! a GPT.
 
+mod mindspeed;
 mod slime;
 
 use super::arguments::{Argument, Arguments, is_program};
@@ -162,7 +163,7 @@ pub(crate) fn apply(
     let line = |word: &Word| (word.line > 0).then_some(word.line);
     let mut says = Says::default();
     match dialect {
-        Dialect::Megatron => {}
+        Dialect::Megatron => mindspeed::translate(arguments, &mut says, draft),
         Dialect::Swift => {
             for (name, value) in [
                 ("bf16", "True"),
@@ -280,6 +281,13 @@ fn deepspeed(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
         for name in ["account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split"] {
             let argument = Argument { values: vec!["True".to_owned()], said: said.clone(), line };
             *arguments = arguments.with(name, Some(argument));
+        }
+    }
+    // Its defaults for experts are not Megatron-Core's (Megatron-DeepSpeed, megatron/arguments.py).
+    if arguments.mentions("num_experts") && !arguments.mentions("moe_router_topk") {
+        for (name, value) in [("topk", "1"), ("expert_interval", "2"), ("moe_train_capacity_factor", "1.0")] {
+            let said = format!("no --{}; Megatron-DeepSpeed takes {value}", name.replace('_', "-"));
+            arguments.presume(name, value, &said);
         }
     }
     let is_zero = arguments.word("zero_stage").is_none_or(|stage| stage == "0");

@@ -19,8 +19,9 @@ const GENERATIONS: &[(&str, &str)] = &[
 
 /// Chooses the generation.
 pub(crate) fn read(f: &mut Filler<'_>) {
-    let seen =
-        f.arguments.iter().filter_map(|(name, _)| flags::by_name(name)).filter(|flag| !flag.since.is_empty());
+    // Relatives' flags have their framework for a year.
+    let is_dated = |flag: &flags::Flag| flag.since.starts_with(|c: char| c.is_ascii_digit());
+    let seen = f.arguments.iter().filter_map(|(name, _)| flags::by_name(name)).filter(is_dated);
     let newest = seen.max_by_key(|flag| (flag.since, std::cmp::Reverse(flag.name)));
     if f.arguments.is_on("deepspeed") {
         f.set("plan.software", &"megatron-deepspeed-2022".to_owned(), "deepspeed");

@@ -37,11 +37,7 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     f.copy("num_attention_heads", "model.heads");
     f.copy("max_position_embeddings", "model.max_positions");
     attention(f);
-    let norm = match f.arguments.word("normalization") {
-        Some("RMSNorm") => NormKind::RmsNorm,
-        _ => NormKind::LayerNorm,
-    };
-    f.set("model.norm", &norm, "normalization");
+    normalization(f);
     let biases = f.arguments.switch("add_bias_linear").unwrap_or(true);
     f.set("model.biases", &biases, "add_bias_linear");
     if !biases && f.arguments.is_on("add_qkv_bias") {
@@ -57,6 +53,20 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
         experts(f, layers);
     }
     layers
+}
+
+fn normalization(f: &mut Filler<'_>) {
+    // Forks write the names in lower case.
+    let word = f.arguments.word("normalization").map(str::to_ascii_lowercase);
+    let norm = match word.as_deref() {
+        Some("rmsnorm") => NormKind::RmsNorm,
+        None | Some("layernorm" | "layernorm1p") => NormKind::LayerNorm,
+        Some(_) => {
+            f.remark(RemarkKind::NotModelled, "normalization", "is unknown; estimated as RMSNorm");
+            NormKind::RmsNorm
+        }
+    };
+    f.set("model.norm", &norm, "normalization");
 }
 
 fn attention(f: &mut Filler<'_>) {
@@ -206,6 +216,18 @@ fn vocabulary(f: &mut Filler<'_>) {
 }
 
 fn experts(f: &mut Filler<'_>, layers: u64) {
+    // Megatron-DeepSpeed takes a number for each layer with experts.
+    let differs = f.arguments.get("num_experts").is_some_and(|argument| {
+        let mut values = argument.values.iter();
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    });
+    if differs {
+        let (said, line) = f.arguments.origin("num_experts");
+        let why = "layers have different numbers of experts, which is not modelled";
+        f.draft.leave_open("model.experts", &said, line, why);
+        return;
+    }
     let experts = f.count("num_experts").filter(|n| *n > 1);
     let Some(experts) = experts else { return };
     f.set("model.experts", &experts, "num_experts");

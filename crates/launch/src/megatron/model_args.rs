@@ -1,5 +1,5 @@
-//! YAML files of flags: `MODEL_ARGS` and `ENV_VARS`, as in Megatron-LM's functional tests and the MoE model
-//! zoo.
+//! YAML files of flags: `MODEL_ARGS` with `ENV_VARS` beside it, as Megatron-LM's functional tests and the MoE model zoo keep them, and
+//! FlagScale's training files, whose sections `system`, `model` and `data` hold flags at any depth.
 //!
 //! Responsible for: converting such a file, line by line, to the script of its runner, so that variables are
 //! expanded and every value keeps its line. Rejects files that do not start training.
@@ -20,7 +20,13 @@ const INFERENCE: &[&str] = &[
     "--incoming-requests-per-sec",
 ];
 
-/// Keys of NeMo's command line equivalent to a flag of another name.
+/// FlagScale's sections of flags.
+const FLAGSCALE: &[&str] = &["system", "model", "data"];
+
+/// Megatron's fields that a FlagScale file has at least.
+const FLAGSCALE_FIELDS: usize = 6;
+
+/// Keys of NeMo's command line that say the same as a flag of another name.
 const RENAMED: &[(&str, &str)] = &[("num_moe_experts", "num_experts"), ("max_steps", "train_iters")];
 
 /// Reads YAML files of flags.
@@ -36,8 +42,18 @@ impl Reader for ModelArgsReader {
         let has = |key: &str| {
             text.lines().any(|line| line.trim_end() == key || line.starts_with(&format!("{key} ")))
         };
-        if text.len() > LONGEST || !has("MODEL_ARGS:") {
+        if text.len() > LONGEST {
             return None;
+        }
+        if !has("MODEL_ARGS:") {
+            let known = |entry: &&Entry| {
+                FLAGSCALE.contains(&entry.section.as_str()) && flags::by_name(&entry.key).is_some()
+            };
+            let count =
+                if has("system:") && has("model:") { entries(text).iter().filter(known).count() } else { 0 };
+            let why =
+                || format!("the keys `system` and `model` (FlagScale) with {count} of Megatron's fields");
+            return (count >= FLAGSCALE_FIELDS).then(|| Evidence::new(Strength::Certain, why()));
         }
         let count = entries(text).iter().filter(|entry| entry.section == "MODEL_ARGS").count();
         (count > 0)
@@ -63,6 +79,16 @@ impl Reader for ModelArgsReader {
             let message = format!("`{}` is an inference flag: this file does not start training", entry.key);
             return refuse(&message, Some(entry.line));
         }
+        let mixed = entries.iter().find(|entry| {
+            entry.key == "enable_hetero"
+                && entry.values.iter().any(|value| value.eq_ignore_ascii_case("true"))
+        });
+        if let Some(entry) = mixed {
+            return refuse(
+                "`enable_hetero` mixes kinds of devices in one job, which is not modelled",
+                Some(entry.line),
+            );
+        }
         script::read(Format::MegatronArgsYaml, &as_script(text, &entries), file, context)
     }
 }
@@ -77,16 +103,23 @@ struct Entry {
     line: usize,
 }
 
-/// The entries of the sections that matter. The files are flat: a section, then a key a line, seldom a list below one.
+/// The entries of the sections that matter: a section, then a key a line, seldom a list below one. Sections within sections only group.
 fn entries(text: &str) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut section = String::new();
+    let (mut before, mut opens) = (0, false);
     for (index, line) in text.lines().enumerate() {
         let bare = without_comment(line);
         let trimmed = bare.trim();
         if trimmed.is_empty() {
             continue;
         }
+        let indent = bare.len() - bare.trim_start().len();
+        // A key without a value and with deeper lines behind it is no flag.
+        if std::mem::take(&mut opens) && indent > before && !trimmed.starts_with("- ") {
+            entries.pop();
+        }
+        before = indent;
         let is_top = !bare.starts_with([' ', '\t']);
         if is_top {
             trimmed.split(':').next().unwrap_or_default().clone_into(&mut section);
@@ -103,7 +136,9 @@ fn entries(text: &str) -> Vec<Entry> {
             continue;
         };
         let values = Some(value.trim()).filter(|value| !value.is_empty()).map(unquoted).into_iter().collect();
-        entries.push(Entry { section: section.clone(), key: unquoted(key.trim()), values, line: index + 1 });
+        let entry = Entry { section: section.clone(), key: unquoted(key.trim()), values, line: index + 1 };
+        opens = entry.values.is_empty();
+        entries.push(entry);
     }
     entries
 }
@@ -134,6 +169,7 @@ fn unquoted(text: &str) -> String {
 
 /// The script that a runner of these files starts, each entry in its own line.
 fn as_script(text: &str, entries: &[Entry]) -> String {
+    let is_flagscale = !entries.iter().any(|entry| entry.section == "MODEL_ARGS");
     let mut lines: Vec<String> = vec![String::new(); text.lines().count().max(1)];
     let mut launcher = Vec::new();
     for entry in entries {
@@ -146,6 +182,7 @@ fn as_script(text: &str, entries: &[Entry]) -> String {
                 }
             }
             "MODEL_ARGS" => *line = argument(entry, &mut launcher),
+            section if is_flagscale && FLAGSCALE.contains(&section) => *line = argument(entry, &mut launcher),
             _ => {}
         }
     }
@@ -240,6 +277,32 @@ mod tests {
         let problems = ModelArgsReader.read(&text, "m.yaml").expect_err("refused");
         assert!(problems[0].to_string().contains("--num-tokens-to-generate"), "{}", problems[0]);
         assert!(ModelArgsReader.recognise("model:\n  a: 1\n").is_none());
+    }
+
+    #[test]
+    fn sections_of_flagscale_hold_flags_at_any_depth() {
+        let text = "system:\n  tensor_model_parallel_size: 8\n  pipeline_model_parallel_size: 4\n  precision:\n    bf16: True\n  \
+                    checkpoint:\n    save_interval: ${experiment.save_steps}\nmodel:\n  num_layers: 80\n  hidden_size: 8192\n  \
+                    num_attention_heads: 64\n  group_query_attention: True\n  num_query_groups: 8\n  seq_length: 8192\n  \
+                    micro_batch_size: 1\n  global_batch_size: 1024\n  add_qkv_bias: false\n  optimizer:\n    lr_scheduler:\n      \
+                    lr: 1.5e-4\ndata:\n  data_path: ${data_path:??}\n  tokenizer:\n    vocab_size: 128256\n";
+        let evidence = ModelArgsReader.recognise(text).expect("recognised");
+        assert!(evidence.why.contains("FlagScale"), "{}", evidence.why);
+        let launch = ModelArgsReader.read(text, "70b.yaml").expect("sound");
+        let (plan, model) = (&launch.spec.plan, &launch.spec.model);
+        assert_eq!(
+            (plan.tensor_parallel, plan.pipeline_parallel, plan.global_batch),
+            (Some(8), Some(4), Some(1024))
+        );
+        assert_eq!((model.layers, model.kv_heads, model.vocab), (Some(80), Some(8), Some(128_256)));
+        assert!(plan.precision.is_some() && launch.partial.is_none(), "{:?}", launch.partial);
+        let unknown = launch
+            .remarks
+            .iter()
+            .find(|remark| remark.said.contains("--precision") || remark.said.starts_with("--optimizer"));
+        assert!(unknown.is_none(), "groups are no flags: {unknown:?}");
+        let mixed = text.replace("  precision:\n", "  hetero:\n    enable_hetero: True\n  precision:\n");
+        assert!(ModelArgsReader.read(&mixed, "h.yaml").is_err());
     }
 
     #[test]

@@ -134,9 +134,15 @@ impl Walker<'_> {
                 self.variables.arguments = Some(fields);
             }
             "printf" if operand(1) == "-v" => self.print_into(&words[2..], line),
-            "true" | ":" | "set" | "printf" | "echo" | "cd" | "pushd" | "popd" | "mkdir" | "module"
-            | "sleep" | "trap" | "wait" | "ulimit" | "umask" | "rm" | "cp" | "mv" | "ln" | "touch"
-            | "chmod" | "pkill" | "kill" | "shopt" | "conda" | "alias" | "tee" => {}
+            // What it does with its words is nothing; that they are expanded sets variables: `: "${NAME:=value}"`.
+            ":" => {
+                for parts in &words[1..] {
+                    self.variables.words(parts);
+                }
+            }
+            "true" | "set" | "printf" | "echo" | "cd" | "pushd" | "popd" | "mkdir" | "module" | "sleep"
+            | "trap" | "wait" | "ulimit" | "umask" | "rm" | "cp" | "mv" | "ln" | "touch" | "chmod"
+            | "pkill" | "kill" | "shopt" | "conda" | "alias" | "tee" => {}
             "false" => return Some(Some(false)),
             "command" | "which" | "type" | "hash" | "grep" | "nvidia-smi" => return Some(None),
             "unset" => {

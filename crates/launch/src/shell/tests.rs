@@ -222,3 +222,11 @@ fn files_beside_a_script_are_read_through_the_door() {
     let missing = read("source other.sh\nrun 1");
     assert_eq!(missing.open[0].1, "source other.sh");
 }
+
+#[test]
+fn a_colon_sets_what_is_unset() {
+    let read = |text: &str| super::read(text, "run.sh", &Context::default(), |_| Vec::new());
+    let script =
+        read(": \"${LENGTH:=8192}\"\n: \"${BATCH:=1}\" ${LENGTH:=1}\nrun --length $LENGTH --batch $BATCH\n");
+    assert_eq!(last(&script), ["run", "--length", "8192", "--batch", "1"]);
+}
