@@ -5,6 +5,9 @@
 //! collectives among ranks. This crate reads no file and no clock, prints nothing and spawns nothing.
 
 pub mod bill;
+pub mod cabling;
+pub mod chakra;
+pub mod exported;
 pub mod failures;
 pub mod flow;
 pub mod imported;
