@@ -5,7 +5,7 @@
 
 use super::escaped;
 use crate::simulate::{Wiring, between};
-use crate::topology::LinkId;
+use crate::topology::{Detail, LinkId};
 use railwright_spec::problem::Problem;
 use std::fmt::Write as _;
 
@@ -20,6 +20,10 @@ pub fn platform(wiring: &Wiring) -> Result<String, Problem> {
             "{devices} devices are more than {MOST_DEVICES}: the platform lists every pair"
         ))
         .at_key("design.gpus"));
+    }
+    // Packets over all spines are simulated on one node for all of them.
+    if wiring.topology.detail != Detail::Links {
+        return Err(single_paths("packets are sprayed over several paths"));
     }
     let graph = &wiring.topology.graph;
     let mut text = String::from(
@@ -49,10 +53,7 @@ pub fn platform(wiring: &Wiring) -> Result<String, Problem> {
                 return Err(Problem::new(format!("nothing joins the devices {from} and {to}")));
             };
             if way.links.iter().any(|(_, share)| (share - 1.0).abs() > 1e-9) {
-                return Err(Problem::new(format!(
-                    "messages from device {from} to {to} take several paths, but routes of SimGrid are single paths"
-                ))
-                .hint("use `--routing static`, or `--routing ecmp --network channels=1` with one plane"));
+                return Err(single_paths(&format!("messages from device {from} to {to} take several paths")));
             }
             let _ = write!(text, "    <route src=\"d{from}\" dst=\"d{to}\" symmetrical=\"NO\">");
             for (link, _) in &way.links {
@@ -63,4 +64,9 @@ pub fn platform(wiring: &Wiring) -> Result<String, Problem> {
     }
     text.push_str("  </zone>\n</platform>\n");
     Ok(text)
+}
+
+fn single_paths(what: &str) -> Problem {
+    Problem::new(format!("{what}, but routes of SimGrid are single paths"))
+        .hint("use `--routing static`, or `--routing ecmp --network channels=1` with one plane")
 }

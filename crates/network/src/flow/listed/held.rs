@@ -101,7 +101,8 @@ pub fn held(
         }
     }
     crowds.values_mut().for_each(Crowd::finish);
-    let mut paused = pauses(&ways, intervals, &crowds, &capacities);
+    let mut own = vec![0.0_f64; flows.len()];
+    let mut paused = pauses(&ways, intervals, &crowds, &capacities, &mut own);
     if paused.is_empty() {
         return vec![None; flows.len()];
     }
@@ -117,7 +118,7 @@ pub fn held(
             back.flatten().unwrap_or_default()
         })
         .collect();
-    latest(flows, (&ways, &back), intervals, &paused)
+    latest(flows, (&ways, &back), intervals, (&paused, &own))
 }
 
 /// Links before those at which more is offered than twice the capacity, with the time of the congestion.
@@ -126,6 +127,7 @@ fn pauses(
     intervals: &[Interval],
     crowds: &BTreeMap<u32, Crowd>,
     capacities: &[f64],
+    own: &mut [f64],
 ) -> BTreeMap<u32, Pause> {
     let mut paused: BTreeMap<u32, Pause> = BTreeMap::new();
     for (&link, crowd) in crowds {
@@ -163,6 +165,10 @@ fn pauses(
             continue;
         }
         for &flow in &crowd.flows {
+            // The congested link is never idle: whoever is served last, all have ended then.
+            if let Some(end) = own.get_mut(flow as usize) {
+                *end = end.max(until);
+            }
             for (own, _) in ways.get(flow as usize).map_or(&[][..], |way| &way.links) {
                 if *own == link {
                     break;
@@ -225,7 +231,7 @@ fn latest(
     flows: &[Listed],
     (ways, back): (&[Way], &[Way]),
     intervals: &[Interval],
-    paused: &BTreeMap<u32, Pause>,
+    (paused, own): (&BTreeMap<u32, Pause>, &[f64]),
 ) -> Vec<Option<Seconds>> {
     let mut order: Vec<u32> = (0..flows.len() as u32).collect();
     let begin = |n: &u32| intervals.get(*n as usize).map_or(0.0, |interval| interval.begin.get());
@@ -249,9 +255,14 @@ fn latest(
             .filter(|pause| meets(interval, **pause))
             .map(|pause| pause.1)
             .fold(0.0, f64::max);
-        // Flows that end with the congestion have waited for each other already.
         let waits = pause > 0.0 && interval.end.get() < pause * (1.0 - 1e-9);
-        let held = if waits { (pause - interval.begin.get()).max(0.0) } else { 0.0 };
+        let congested = own.get(number as usize).copied().unwrap_or(0.0);
+        let held = match (waits, pause <= congested) {
+            (false, _) => 0.0,
+            // Flows that converge end with the congestion at the latest.
+            (true, true) => (congested - interval.end.get()).max(0.0),
+            (true, false) => (pause - interval.begin.get()).max(0.0),
+        };
         if let Some(late) = late.get_mut(number as usize) {
             *late = shift.max(0.0) + held;
         }

@@ -165,35 +165,39 @@ impl Answered {
     }
 
     fn slowest(&self) -> Table {
+        let is_held = self.held().0 > 0;
         let mut flows: Vec<&Shown> = self.flows.iter().collect();
         flows.sort_by(|a, b| b.time().get().total_cmp(&a.time().get()));
         let rows = flows.into_iter().take(LISTED).map(|flow| {
             let time = flow.time();
             let rate =
                 BytesPerSecond::new(if time.get() > 0.0 { flow.bytes.get() / time.get() } else { 0.0 });
-            vec![
+            let mut row = vec![
                 flow.name.as_str().into(),
                 Cell::whole(u64::from(flow.source)),
                 Cell::whole(u64::from(flow.destination)),
                 Cell::number(human::bytes(flow.bytes), flow.bytes.get()),
                 Cell::seconds(flow.begin),
                 Cell::seconds(flow.end),
-                flow.latest_end.map_or_else(Cell::default, Cell::seconds),
                 Cell::number(format!("{:.2} GB/s", rate.gb()), rate.gb()),
-            ]
+            ];
+            if is_held {
+                row.push(flow.latest_end.map_or_else(Cell::default, Cell::seconds));
+            }
+            row
         });
-        Table {
-            columns: vec![
-                Column::words("flow"),
-                Column::numbers("source"),
-                Column::numbers("destination"),
-                Column::numbers("size").expendable(1),
-                Column::numbers("begin"),
-                Column::numbers("end"),
-                Column::numbers("latest end"),
-                Column::numbers("mean rate"),
-            ],
-            rows: rows.collect(),
+        let mut columns = vec![
+            Column::words("flow"),
+            Column::numbers("source"),
+            Column::numbers("destination"),
+            Column::numbers("size").expendable(1),
+            Column::numbers("begin"),
+            Column::numbers("end"),
+            Column::numbers("mean rate"),
+        ];
+        if is_held {
+            columns.push(Column::numbers("latest end"));
         }
+        Table { columns, rows: rows.collect() }
     }
 }
