@@ -13,11 +13,12 @@ mod tests;
 use super::classes::Dim;
 use super::passes::{Pass, joined, split, works};
 use crate::exchanges::{convert, numbering};
+use railwright_calculator::collectives::Collective;
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{Evaluation, evaluate, pipeline};
-use railwright_calculator::exchanges::{StageExchange, of_chunk, of_step};
+use railwright_calculator::exchanges::{Among, StageExchange, of_chunk, of_step};
 use railwright_calculator::schedule::{ChunkCost, OperationKind, simulate};
-use railwright_calculator::transfer::Transfer;
+use railwright_calculator::transfer::{Gather, Transfer};
 use railwright_network::chakra::{Node, Trace, Work};
 use railwright_network::traffic::{Exchange, Numbering};
 use railwright_spec::human;
@@ -281,7 +282,7 @@ impl<'a> Stage<'a> {
             let tag = self.tag(back, from, micro_batch);
             let receive = Piece::Receive { stage, bytes: message, tag };
             let received = self.add(format!("receive for {name}"), receive, Vec::new());
-            let gathers = self.gathers(step, back, micro_batch);
+            let gathers = self.gathers(step, back);
             before.extend(self.chain(&gathers, 1.0, "receive", vec![received]));
         }
         if number == self.reduces_at {
@@ -344,12 +345,12 @@ impl<'a> Stage<'a> {
     }
 
     /// What tensor ranks gather of a message that came in parts.
-    fn gathers(&self, step: &[StageExchange], back: bool, _: u32) -> Vec<StageExchange> {
+    fn gathers(&self, step: &[StageExchange], back: bool) -> Vec<StageExchange> {
         let phase = if back { Phase::BackwardInput } else { Phase::Forward };
         let is_own = |one: &&StageExchange| {
             one.dimension == Dimension::Pipeline
                 && one.phase == phase
-                && one.operation == railwright_calculator::transfer::Gather::OPERATION
+                && one.operation == Gather::OPERATION
                 && one.stages.contains(&self.stage)
         };
         let first = step.iter().find(is_own).cloned();
@@ -360,7 +361,9 @@ impl<'a> Stage<'a> {
         let is_own = |one: &&StageExchange| {
             (one.dimension, one.phase) == (Dimension::Data, Phase::Optimizer)
                 && one.stages.contains(&self.stage)
-                && (one.operation == railwright_calculator::collectives::Collective::AllGather) == gathers
+                // Not priced: a tied embedding of two stages, and the norm of gradients.
+                && !matches!(one.among, Among::Stages(_) | Among::All)
+                && (one.operation == Collective::AllGather) == gathers
         };
         step.iter().filter(is_own).cloned().collect()
     }

@@ -41,9 +41,8 @@ fn write_cables(arguments: &Show, design: &Design, printer: &Printer) -> Result<
         return Err(problem.in_file("--floor").hint("add `--cables FILE`").into());
     }
     let list = cabling::cables(design, &floor).map_err(in_flags)?;
-    for (path, text) in
-        [(&arguments.cables, cabling::csv as fn(&[Cable]) -> String), (&arguments.netbox, cabling::netbox)]
-    {
+    let texts: [fn(&[Cable]) -> String; 2] = [cabling::csv, cabling::netbox];
+    for (path, text) in [&arguments.cables, &arguments.netbox].into_iter().zip(texts) {
         if let Some(path) = path {
             printer.data(&text(&list), Some(path))?;
             printer.note(&format!("wrote {} cables to `{path}`", human::whole(list.len() as u64)));

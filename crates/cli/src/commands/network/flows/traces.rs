@@ -17,7 +17,7 @@ const GROUPS_LIMIT: u64 = 64 << 20;
 
 /// Whether a path is a folder of traces.
 pub(super) fn is_folder(path: &str) -> bool {
-    input::is_folder(Path::new(path))
+    input::access::is_folder(Path::new(path))
 }
 
 /// The program of the traces in a folder on scale-up domains of `domain` devices, with remarks.
@@ -33,7 +33,7 @@ pub(super) fn program(folder: &str, domain: u64) -> Result<(Program, Vec<String>
         traces.push(read(&input::read_bytes(path, LIMIT)?, path)?);
     }
     let beside = format!("{}/{GROUPS}", folder.trim_end_matches('/'));
-    let groups = if input::is_file(Path::new(&beside)) {
+    let groups = if input::access::is_file(Path::new(&beside)) {
         read_comm_groups(&input::read(&beside, GROUPS_LIMIT)?, &beside)?
     } else {
         BTreeMap::new()
