@@ -15,7 +15,6 @@ use railwright_network::flow::listed::parse;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_tuner::simulate::trace::Traced;
-use std::io::Write as _;
 
 /// Names of the files beside the traces; the traces are `step.0.et`, `step.1.et` and so on.
 pub(super) const GROUPS: &str = "comm_groups.json";
