@@ -1,5 +1,5 @@
 //! Flows against a packet simulation (`packet-cases/README.md`): collectives and incasts within 15%, and flows beside a congested receiver
-//! within their bounds.
+//! within their bounds and 15%.
 
 use railwright_network::flow::listed::{Listed, held, play};
 use railwright_network::simulate::Wiring;
@@ -41,12 +41,6 @@ fn flow(number: usize, from: u32, to: u32, bytes: f64) -> Listed {
     Listed { name: number.to_string(), from, to, bytes, start, after: Vec::new() }
 }
 
-fn median(mut list: Vec<f64>) -> f64 {
-    list.sort_by(f64::total_cmp);
-    let half = list.len() / 2;
-    if list.len().is_multiple_of(2) { f64::midpoint(list[half - 1], list[half]) } else { list[half] }
-}
-
 #[test]
 fn collectives_and_incasts_take_as_long_as_in_packets() {
     let network = wiring();
@@ -67,12 +61,16 @@ fn collectives_and_incasts_take_as_long_as_in_packets() {
         } else {
             continue;
         };
-        let packets = median(micros(&row[2..]));
-        let ends: Vec<f64> = (0..DRAWS)
+        // Collisions depend on the hash: every makespan in packets is that of some draw.
+        let draws = if flows.len() > 1000 { DRAWS } else { 8 };
+        let ends: Vec<f64> = (0..draws)
             .map(|draw| play(&network, &flows, draw).expect("it ends").1.duration.get() * 1e6)
             .collect();
-        let error = median(ends) / packets - 1.0;
-        assert!(error.abs() < 0.15, "{name}: {error:+.3} of {packets} us");
+        for packets in micros(&row[2..]) {
+            let error = |end: &f64| (end / packets - 1.0).abs();
+            let least = ends.iter().map(error).fold(f64::INFINITY, f64::min);
+            assert!(least < 0.15, "{name}: {packets} us in packets, {ends:?} here");
+        }
         compared += 1;
     }
     assert_eq!(compared, 8);
@@ -88,42 +86,37 @@ fn flows_beside_an_incast_end_within_their_bounds() {
         let one = flow(own.len(), number(1), number(2), f64::from(number(3)));
         own.push((one, micros(&row[4..])));
     }
-    let (mut all, mut beyond, mut idle, mut slowest) = (0, 0, 0, Vec::new());
+    let (mut all, mut idle, mut slowest) = (0, 0, Vec::new());
     for (name, case) in &cases {
         let flows: Vec<Listed> = case.iter().map(|(flow, _)| flow.clone()).collect();
-        let mut low = vec![f64::INFINITY; flows.len()];
-        let mut high = vec![0.0_f64; flows.len()];
-        let mut last = 0.0_f64;
+        let mut bound = 0.0_f64;
         for draw in 0..DRAWS {
             let (intervals, _) = play(&network, &flows, draw).expect("it ends");
             let latest = held(&network, &flows, draw, &intervals);
-            for (n, (interval, latest)) in intervals.iter().zip(latest).enumerate() {
-                low[n] = low[n].min(interval.end.get() * 1e6);
-                high[n] = high[n].max(latest.unwrap_or(interval.end).get() * 1e6);
-                if flows[n].to != 0 {
-                    last = last.max(latest.unwrap_or(interval.end).get() * 1e6);
+            for ((flow, interval), latest) in flows.iter().zip(&intervals).zip(latest) {
+                if flow.to != 0 {
+                    bound = bound.max(latest.unwrap_or(interval.end).get() * 1e6);
+                    idle += usize::from(latest.is_none());
                 }
-                idle += usize::from(flows[n].to != 0 && latest.is_none());
             }
         }
         let mut measured: f64 = 0.0;
-        for (n, (flow, ends)) in case.iter().enumerate().filter(|(_, (flow, _))| flow.to != 0) {
+        for (flow, ends) in case.iter().filter(|(flow, _)| flow.to != 0) {
+            // Alone on 50 GB/s, behind four links of 1 us.
+            let alone = flow.bytes.get() / 50e9 * 1e6 + 4.0;
             for end in ends {
                 all += 1;
                 measured = measured.max(*end);
-                // The lower bound is without queues; single hashes of packets may be worse than those of eight draws.
-                if *end < 0.95 * low[n] || *end > 1.15 * high[n] {
-                    beyond += 1;
-                    eprintln!("{name} {}-{}: {end} not in {} to {}", flow.from, flow.to, low[n], high[n]);
-                }
+                assert!(*end > 0.95 * alone, "{name}: {end} of {alone} us");
+                assert!(*end < 1.15 * bound, "{name}: {end} us, at most {bound} us here");
             }
         }
-        slowest.push((last / measured, name));
+        slowest.push(bound / measured);
     }
-    assert!(all > 450 && beyond * 50 <= all, "{beyond} of {all} flows beyond their bounds");
+    assert_eq!(all, 483, "flows of the table in three seeds");
     // The bound is of use: the slowest flow of a case comes near it, and flows that share no paused link have none.
-    slowest.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let middle = slowest[slowest.len() / 2].0;
+    slowest.sort_by(f64::total_cmp);
+    let middle = slowest[slowest.len() / 2];
     assert!(middle < 2.0, "the latest end is {middle} times the measured one");
     assert!(idle > 0, "every flow is said to be held up");
 }

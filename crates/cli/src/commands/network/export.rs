@@ -67,9 +67,7 @@ fn network(arguments: &Export, printer: &Printer) -> Result<Wired, Failure> {
 }
 
 fn write(arguments: &Export, printer: &Printer, text: &str) -> Result<(), Failure> {
-    printer.data(text, Some(&arguments.output))?;
-    printer.note(&format!("wrote `{}`", arguments.output));
-    Ok(())
+    printer.data(text, Some(&arguments.output))
 }
 
 fn astra(arguments: &Export, printer: &Printer) -> Result<(), Failure> {

@@ -45,7 +45,6 @@ fn write_cables(arguments: &Show, design: &Design, printer: &Printer) -> Result<
     for (path, text) in [&arguments.cables, &arguments.netbox].into_iter().zip(texts) {
         if let Some(path) = path {
             printer.data(&text(&list), Some(path))?;
-            printer.note(&format!("wrote {} cables to `{path}`", human::whole(list.len() as u64)));
         }
     }
     for (layer, bandwidth, medium, length, count) in cabling::orders(&list) {

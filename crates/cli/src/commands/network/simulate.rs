@@ -83,7 +83,6 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         let over_time = &simulation.over_time;
         let text = if is_picture { report::loads(&title, over_time) } else { over_time.csv() };
         printer.data(&text, Some(path))?;
-        printer.note(&format!("wrote `{path}`"));
     }
     printer.answer(&Simulated { title, chosen, simulation }, &arguments.output)?;
     Ok(Outcome::Yes)

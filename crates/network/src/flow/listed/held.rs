@@ -130,6 +130,7 @@ fn pauses(
     own: &mut [f64],
 ) -> BTreeMap<u32, Pause> {
     let mut paused: BTreeMap<u32, Pause> = BTreeMap::new();
+    let mut members: Vec<(u32, u32, f64)> = Vec::new();
     for (&link, crowd) in crowds {
         let capacity = capacities.get(link as usize).copied().unwrap_or(f64::INFINITY);
         let (time, most) = crowd.peak;
@@ -165,16 +166,21 @@ fn pauses(
             continue;
         }
         for &flow in &crowd.flows {
-            // The congested link is never idle: whoever is served last, all have ended then.
-            if let Some(end) = own.get_mut(flow as usize) {
-                *end = end.max(until);
-            }
+            members.push((flow, link, until));
             for (own, _) in ways.get(flow as usize).map_or(&[][..], |way| &way.links) {
                 if *own == link {
                     break;
                 }
                 widen(&mut paused, *own, (since, until));
             }
+        }
+    }
+    // A congested link that is not paused itself is never idle: whoever is served last, all have ended then.
+    for (flow, link, until) in members {
+        if !paused.contains_key(&link)
+            && let Some(end) = own.get_mut(flow as usize)
+        {
+            *end = end.max(until);
         }
     }
     paused
