@@ -5,6 +5,7 @@ pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod collective;
 pub(crate) mod design;
+pub(crate) mod export_network;
 pub(crate) mod flows;
 pub(crate) mod frameworks;
 pub(crate) mod goodput;

@@ -136,6 +136,16 @@ fn read_once(path: &str, limit: u64) -> Result<String, Problem> {
     })
 }
 
+/// Paths in a folder, in order.
+pub(crate) fn files_in(path: &str) -> Result<Vec<String>, Problem> {
+    let entries = disk::read_dir(access::to_read(Path::new(path))?).map_err(|error| cannot(&error, path))?;
+    let names = entries.filter_map(Result::ok).map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let folder = path.trim_end_matches('/');
+    let mut paths: Vec<String> = names.map(|name| format!("{folder}/{name}")).collect();
+    paths.sort_unstable();
+    Ok(paths)
+}
+
 /// Makes a folder, if it is not there.
 pub(crate) fn make_folder(path: &str) -> Result<(), Problem> {
     access::to_write(path)?;

@@ -81,6 +81,25 @@ fn every_flow_has_its_begin_and_end() {
     assert!((of("reply", "begin") - (of("in8", "end") + 5e-6)).abs() < 1e-15);
     let table = std::fs::read_to_string(&ends).expect("a table");
     assert_eq!(table.lines().count(), 11);
-    assert!(table.starts_with("name,source,destination,bytes,begin,end\nin1,1,0,1048576,0,"));
+    assert!(table.starts_with("name,source,destination,bytes,begin,end,latest_end\nin1,1,0,1048576,0,"));
     std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+/// A step that is written for other simulators is read again, and takes the time of its compute and its bytes.
+#[test]
+fn traces_are_written_and_simulated() {
+    let folder = support::Folder::new("traces");
+    let path = folder.at("step");
+    let run = ["llama-3-8b", "--cluster", "dgx-h100", "--gpus", "16", "--tp", "4", "--global-batch", "16"];
+    let export = [&["network", "export"][..], &run, &["--to", "astra-sim", "-o", &path, "--quiet"]].concat();
+    let said = support::run(&export);
+    assert_eq!((said.code, said.stderr.as_str()), (0, ""));
+    for file in ["step.0.et", "step.15.et", "comm_groups.json", "network.yml", "system.json"] {
+        assert!(folder.path().join("step").join(file).is_file(), "{file}");
+    }
+    let played = json(&["network", "flows", &path, "--network", "gpus=16", "--json"], 0);
+    let estimate = json(&[&["estimate"][..], &run, &["--json"]].concat(), 0);
+    let played = played["makespan"].as_f64().expect("a time");
+    let step = estimate["step_time"].as_f64().expect("a time");
+    assert!(played < 1.02 * step && played > 0.75 * step, "{played} {step}");
 }

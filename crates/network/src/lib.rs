@@ -18,6 +18,9 @@
 //! ```
 
 pub mod bill;
+pub mod cabling;
+pub mod chakra;
+pub mod exported;
 pub mod failures;
 pub mod flow;
 pub mod imported;

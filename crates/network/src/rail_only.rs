@@ -11,7 +11,9 @@
 pub mod cost;
 pub mod figures;
 pub mod forwarding;
+pub mod page;
 pub mod report;
+mod schemes;
 pub mod targets;
 
 pub mod time;

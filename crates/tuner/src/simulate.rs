@@ -15,6 +15,7 @@ mod passes;
 mod seeds;
 #[cfg(test)]
 mod tests;
+pub mod trace;
 mod update;
 
 pub use background::Background;
@@ -26,7 +27,9 @@ use classes::{Classes, Dim};
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{Evaluation, evaluate};
 use railwright_network::failures::Recovery;
-use railwright_network::simulate::{Bundle, Class, FEW, LayerLoad, Played, Script, Wiring, Work, layers};
+use railwright_network::simulate::{
+    Bundle, Class, FEW, LayerLoad, OverTime, Played, Script, Wiring, Work, layers, over_time,
+};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
@@ -76,6 +79,9 @@ pub struct Simulation {
     /// Exchanges that go through third groups of a dragonfly, where its routing chooses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub detours: Vec<String>,
+    /// The same links over the time of the step.
+    #[serde(skip)]
+    pub over_time: OverTime,
     /// Passes and exchanges that were played.
     pub tasks: usize,
     /// Flows that stand for all of them.
@@ -236,6 +242,7 @@ pub fn simulate_watched(
     );
     let dimensions = rows(&staged, &bundle, &played);
     let busy = layers(wiring, &bundle, &played.moved, step_time);
+    let over_time = over_time(wiring, &bundle, &staged.script, &played, step_time);
     Ok(Simulation {
         topology: wiring.topology.design.name.clone(),
         routing: wiring.topology.design.routing.name(),
@@ -250,7 +257,8 @@ pub fn simulate_watched(
         changes,
         dimensions,
         layers: busy,
-        // Other jobs need not be equivalent: they have no dependents.
+        over_time,
+        // Other jobs need not be alike: nobody waits for them.
         is_exact: bundle.alike.iter().take(own_classes).all(|alike| *alike),
         detours: detours(&bundle, classes.get(..own_classes).unwrap_or_default()),
         tasks: staged.script.len(),

@@ -18,7 +18,8 @@ pub(crate) enum Network {
     #[command(after_long_help = "Examples:\n  \
         railwright network show rail-only --gpus 32768 --domain 256\n  \
         railwright network show examples/networks/hpn-pod.toml\n  \
-        railwright network show dragonfly --gpus 4096 --radix 32 --svg -o dragonfly.svg\n\n\
+        railwright network show dragonfly --gpus 4096 --radix 32 --svg -o dragonfly.svg\n  \
+        railwright network show rail-optimized --gpus 1024 --cables cables.csv --floor hosts=2,row=12\n\n\
         Flags are design-file keys and override the file.")]
     Show(Box<Show>),
     /// Compare the bills of materials of several designs: cost, power and break-even points
@@ -55,12 +56,16 @@ pub(crate) enum Network {
     /// Simulate a table of flows on a topology or on a fabric from a file
     #[command(after_long_help = super::flows::EXAMPLES)]
     Flows(Box<super::flows::FlowsOn>),
+    /// Write a step, a network or flows as files of ASTRA-sim, SimGrid or htsim
+    #[command(after_long_help = super::export_network::EXAMPLES)]
+    Export(Box<super::export_network::Export>),
     /// Reproduce the claims and figures of the rail-only paper
     #[command(
         name = "rail-only",
         after_long_help = "Examples:\n  \
         railwright network rail-only\n  \
         railwright network rail-only --figures figures/\n  \
+        railwright network rail-only --format html -o rail-only.html\n  \
         railwright network rail-only --json | jq '.domain_sweep'"
     )]
     RailOnly(RailOnly),
@@ -100,6 +105,15 @@ pub(crate) struct Show {
     /// Output an SVG diagram
     #[arg(long, help_heading = "Output")]
     pub(crate) svg: bool,
+    /// Write every cable from port to port as CSV, with lengths on the floor plan of --floor
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Cables")]
+    pub(crate) cables: Option<String>,
+    /// Write the same in the columns of NetBox's cable import
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Cables")]
+    pub(crate) netbox: Option<String>,
+    /// Floor plan: hosts and switches of a rack, racks of a row, metres [default: hosts=4,switches=16,row=16,width=0.6,pitch=2.4,rise=1.5]
+    #[arg(long, value_name = "KEY=N,...", value_delimiter = ',', help_heading = "Cables")]
+    pub(crate) floor: Vec<String>,
     #[command(flatten)]
     pub(crate) output: Output,
 }

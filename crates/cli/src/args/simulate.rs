@@ -37,6 +37,9 @@ pub(crate) struct Simulate {
     /// Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`)
     #[arg(long, value_name = "LOAD", allow_negative_numbers = true, help_heading = "Network")]
     pub(crate) background: Option<String>,
+    /// Write the load of links over the step: CSV, or a picture if the name ends in `.svg`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) loads: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
 }

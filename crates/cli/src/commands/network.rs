@@ -3,6 +3,7 @@
 pub(crate) mod collective;
 pub(crate) mod cost;
 pub(crate) mod design;
+pub(crate) mod export;
 pub(crate) mod failures;
 pub(crate) mod flows;
 mod layers;
@@ -37,6 +38,7 @@ pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failu
         Network::Traffic(arguments) => traffic::run(arguments, printer),
         Network::Collective(arguments) => collective::run(arguments, printer),
         Network::Flows(arguments) => flows::run(arguments, printer),
+        Network::Export(arguments) => export::run(arguments, printer),
         Network::Simulate(arguments) => simulate::run(arguments, printer),
         Network::RailOnly(arguments) => rail_only::run(arguments, printer),
     }

@@ -5,10 +5,12 @@
 //! A flow begins `start` after the last of the flows that it follows has ended, or after the beginning of the program. Its bytes flow after the
 //! latency of its route.
 
+mod held;
 mod table;
 #[cfg(test)]
 mod tests;
 
+pub use held::{MOST_FLOWS as MOST_HELD, held};
 pub use table::parse;
 
 use super::engine::{Flow, Outcome, Start, Traffic, Wires, simulate};
@@ -82,6 +84,11 @@ pub fn play_watched(
     Ok((program.intervals, outcome))
 }
 
+/// The hash label of a flow in a draw.
+fn label(draw: u32, tag: u64) -> u64 {
+    u64::from(draw) << 32 | tag
+}
+
 struct Delayed<'a, R> {
     routes: &'a R,
     flows: &'a [Listed],
@@ -100,7 +107,7 @@ impl<R: Routes> Wires for Delayed<'_, R> {
         if flow.from == flow.to {
             return delay;
         }
-        let Some(way) = self.routes.way(flow.from, flow.to, u64::from(self.draw) << 32 | flow.tag) else {
+        let Some(way) = self.routes.way(flow.from, flow.to, label(self.draw, flow.tag)) else {
             route.push((self.capacities.len() as u32, 1.0));
             return delay;
         };

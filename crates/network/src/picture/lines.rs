@@ -6,6 +6,9 @@ use super::axis::{Frame, label, ticks};
 use super::{SERIES, escape, legend, open};
 use std::fmt::Write as _;
 
+/// Points of a curve up to which each has a mark.
+const MARKED: usize = 60;
+
 /// A curve; a hole is a point that does not exist.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
@@ -65,7 +68,8 @@ pub fn lines(chart: &Lines) -> String {
             "<polyline points=\"{}\" fill=\"none\" stroke=\"var(--s{colour})\" stroke-width=\"2\"{dash}/>",
             path.join(" ")
         );
-        for (x, y, value) in points {
+        // Marks of many points would be a band.
+        for (x, y, value) in points.into_iter().filter(|_| chart.places.len() <= MARKED) {
             let _ = writeln!(
                 out,
                 "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"var(--s{colour})\"><title>{}: {}</title></circle>",

@@ -5,7 +5,7 @@
 
 use super::report::{RailOnlyReport, WORKLOADS};
 use super::traffic::traffic;
-use super::{Parameters, cost};
+use super::{Parameters, cost, schemes};
 use crate::picture::{Bars, Curve, Heat, Lines, Part, bars, heat, lines};
 use railwright_spec::quantity::Seconds;
 
@@ -20,7 +20,16 @@ pub struct Figure {
 
 /// All figures.
 pub fn figures(report: &RailOnlyReport) -> Vec<Figure> {
-    let mut all = vec![pairs(report), terms(report), batch(report), savings(report)];
+    let mut all = vec![
+        pairs(report),
+        shares(report),
+        terms(report),
+        batch(report),
+        times(report),
+        savings(report),
+        parts(report),
+    ];
+    all.extend([schemes::path(), schemes::classes(2), schemes::classes(4)]);
     all.extend([16384, 32768, 65536].map(|devices| domains(report, devices)));
     all.extend(heat_maps());
     all.sort_by(|a, b| a.file.cmp(&b.file));
@@ -49,21 +58,42 @@ fn pairs(report: &RailOnlyReport) -> Figure {
     named("figure-3-pairs", bars(&chart))
 }
 
+fn shares(report: &RailOnlyReport) -> Figure {
+    let rows = report.workloads.iter().map(|row| {
+        let t = &row.traffic;
+        let totals = [t.model_parallel, t.data_in_domain, t.data_on_rails].map(|class| class.total().get());
+        let all: f64 = totals.iter().sum();
+        Part { name: row.workload.to_owned(), values: totals.map(|bytes| bytes / all * 100.0).to_vec() }
+    });
+    let chart = Bars {
+        title: "Figure 3b: bytes by kind of traffic".to_owned(),
+        across: "% of all bytes, N = 32768, K = 256".to_owned(),
+        series: ["model parallel", "data in domain", "data on rails"].map(str::to_owned).to_vec(),
+        bars: rows.collect(),
+    };
+    named("figure-3b-bytes", bars(&chart))
+}
+
 fn terms(report: &RailOnlyReport) -> Figure {
     let rows = report.workloads.iter().flat_map(|row| {
         let it = &row.rail_only;
         let part = |name: String, values: [f64; 4]| Part { name, values: values.to_vec() };
-        let real = part(
-            row.workload.to_owned(),
-            [it.compute, it.model_parallel_time, it.data_in_domain, it.data_on_rails].map(Seconds::get),
-        );
+        // Model traffic stays on its rail, so that layers beyond carry nothing.
+        let real = |network: &str| {
+            part(
+                format!("{}, {network}", row.workload),
+                [it.compute, it.model_parallel_time, it.data_in_domain, it.data_on_rails].map(Seconds::get),
+            )
+        };
         let inside = row.ideal - it.compute - it.model_parallel_time;
-        let best =
-            part("ideal".to_owned(), [it.compute.get(), it.model_parallel_time.get(), inside.get(), 0.0]);
-        [real, best]
+        let best = part(
+            format!("{}, ideal", row.workload),
+            [it.compute.get(), it.model_parallel_time.get(), inside.get(), 0.0],
+        );
+        [real("full Clos"), real("trimmed Clos"), real("rail-only"), best]
     });
     let chart = Bars {
-        title: "Figure 5: iteration time by term, rail-only and ideal".to_owned(),
+        title: "Figure 5: iteration time by term on four networks".to_owned(),
         across: "seconds, N = 32768, K = 256".to_owned(),
         series: ["compute", "model parallel", "data in domain", "data on rails"].map(str::to_owned).to_vec(),
         bars: rows.collect(),
@@ -106,6 +136,41 @@ fn batch(report: &RailOnlyReport) -> Figure {
             .collect(),
     };
     named("figure-8-batch", lines(&chart))
+}
+
+/// Figure 8a: time over the batch.
+fn times(report: &RailOnlyReport) -> Figure {
+    let chart = Lines {
+        title: "Figure 8a: PaLM 540B, iteration time, N = 32768".to_owned(),
+        across: "accelerators of a scale-up domain".to_owned(),
+        places: super::report::DOMAINS.map(|d| d.to_string()).to_vec(),
+        up: "seconds".to_owned(),
+        curves: report
+            .batch_sweep
+            .iter()
+            .map(|row| Curve {
+                name: format!("{} sequences", row.sequences),
+                values: row.times.iter().map(|time| Some(time.get())).collect(),
+            })
+            .collect(),
+    };
+    named("figure-8a-time", lines(&chart))
+}
+
+/// Table 2 as bars: switches, in proportion to which they fail (section 5).
+fn parts(report: &RailOnlyReport) -> Figure {
+    let rows = report.costs.iter().flat_map(|row| {
+        let name = |network: &str| format!("{} devices, radix {}, {network}", row.devices, row.radix);
+        [("Clos", &row.clos), ("rail-only", &row.rail_only)]
+            .map(|(network, counts)| Part { name: name(network), values: vec![counts.switches as f64] })
+    });
+    let chart = Bars {
+        title: "Table 2: switches, and with them failures of switches".to_owned(),
+        across: "switches, K = 256".to_owned(),
+        series: vec!["switches".to_owned()],
+        bars: rows.collect(),
+    };
+    named("table-2-switches", bars(&chart))
 }
 
 fn savings(report: &RailOnlyReport) -> Figure {

@@ -71,6 +71,8 @@ pub struct BatchRow {
     pub sequences: u64,
     /// For each domain of the sweep.
     pub relative: Vec<f64>,
+    /// Iteration times of the same.
+    pub times: Vec<Seconds>,
 }
 
 /// Table 2: switches, transceivers and the saving.
@@ -177,13 +179,13 @@ fn domain_sweep() -> Vec<SweepRow> {
 }
 
 fn batch_sweep() -> Vec<BatchRow> {
-    let of = |sequences: u64| BatchRow {
-        sequences,
-        relative: DOMAINS
-            .map(|domain| {
-                relative_performance(&Parameters::paper(PALM, sequences as f64 * 2048.0, 32768.0, domain))
-            })
-            .to_vec(),
+    let of = |sequences: u64| {
+        let at = |domain| Parameters::paper(PALM, sequences as f64 * 2048.0, 32768.0, domain);
+        BatchRow {
+            sequences,
+            relative: DOMAINS.map(|domain| relative_performance(&at(domain))).to_vec(),
+            times: DOMAINS.map(|domain| iteration(&at(domain)).total()).to_vec(),
+        }
     };
     [512, 1024, 2048].map(of).to_vec()
 }

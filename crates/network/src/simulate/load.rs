@@ -58,7 +58,6 @@ fn of_links(wiring: &Wiring, carried: &[f64], time: Seconds) -> Vec<LayerLoad> {
     if time <= Seconds::ZERO {
         return Vec::new();
     }
-    let is_pooled = |link| together(&wiring.topology, graph.class(link)) > 1;
     let mut found: BTreeMap<Layer, (LayerLoad, LinkId)> = BTreeMap::new();
     // What is broken carries nothing; a NIC without ports only stands for what its device may send.
     for link in (0..graph.link_count() as u32).map(LinkId).filter(|link| wiring.is_alive(*link)) {
@@ -90,10 +89,19 @@ fn of_links(wiring: &Wiring, carried: &[f64], time: Seconds) -> Vec<LayerLoad> {
         .into_values()
         .map(|(layer, at)| LayerLoad {
             mean: layer.mean / layer.links as f64,
-            link: if is_pooled(at) { between_pooled(&wiring.topology, at) } else { between(graph, at) },
+            link: named(&wiring.topology, at),
             ..layer
         })
         .collect()
+}
+
+/// Where a link is; a link of several cables by all of them.
+pub(super) fn named(topology: &Topology, link: LinkId) -> String {
+    if together(topology, topology.graph.class(link)) > 1 {
+        between_pooled(topology, link)
+    } else {
+        between(&topology.graph, link)
+    }
 }
 
 /// Cables that a link stands for: several where links of equal fate are pooled.

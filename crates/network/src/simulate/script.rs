@@ -71,6 +71,11 @@ impl Script {
         self.links.push((before, task));
     }
 
+    /// The work of every task.
+    pub fn works(&self) -> &[Work] {
+        &self.work
+    }
+
     /// Tasks.
     pub fn len(&self) -> usize {
         self.work.len()

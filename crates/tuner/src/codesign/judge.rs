@@ -26,6 +26,9 @@ const MOST: usize = 48;
 /// By how much flows miss packets, as a share of the time that the network takes: a fluid bound was 14% low against packets (`docs/concepts/flow-model.md`).
 const MISSED: f64 = 0.14;
 
+/// Hash seeds of networks whose routes are drawn by hashes: the interval covers all of them, and the step is their median.
+const DRAWS: u32 = 3;
+
 /// A simulated step on a network, and what a token costs there.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -34,7 +37,7 @@ pub struct Simulated {
     pub routing: &'static str,
     /// The step.
     pub step_time: Seconds,
-    /// Bounds of the step: the network's part of it shorter or longer by what flows miss packets by.
+    /// Bounds of the step: the network's part of it shorter or longer by what flows miss packets by, over all hash seeds.
     pub step_low: Seconds,
     /// The upper bound.
     pub step_high: Seconds,
@@ -280,9 +283,10 @@ fn one(
     // What the network takes of the simulated step is uncertain by what flows miss packets by; the rest is the same on all networks.
     let fresh = found.fresh_step_time;
     let rest = fresh.get() * (1.0 - found.network_share).clamp(0.0, 1.0);
-    let network = (step.get() - rest).max(0.0);
+    let missed = |step: Seconds| MISSED * (step.get() - rest).max(0.0);
     let retries = found.step_time / found.fresh_step_time;
-    let times = [step.get(), step.get() - MISSED * network, step.get() + MISSED * network];
+    let [low, step, high] = step;
+    let times = [step.get(), low.get() - missed(low), high.get() + missed(high)];
     let [step_time, step_low, step_high] = times.map(|time| Seconds::new(time * retries));
     let [dollars, dollars_low, dollars_high] = times.map(|time| Dollars::new(cost * time / fresh.get()));
     let routing = design.routing.name();
@@ -297,13 +301,22 @@ fn one(
     })))
 }
 
+/// The step: the shortest, the median and the longest over hash seeds.
 fn step(
     design: &Design,
     asked: &Judging<'_>,
     found: &Found,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
-) -> Result<Seconds, Problem> {
+) -> Result<[Seconds; 3], Problem> {
     let cluster = cluster_on(design, asked.machine)?;
     let wiring = Wiring::new(design, &[])?;
-    step_time_watched((asked.model, &cluster, &found.plan), &wiring, watch)
+    let run = (asked.model, &cluster, &found.plan);
+    let mut times = vec![step_time_watched(run, &wiring, watch)?];
+    let draws = if design.routing.is_hashed() { DRAWS } else { 1 };
+    for draw in 1..draws {
+        times.push(step_time_watched(run, &wiring.redrawn(draw)?, watch)?);
+    }
+    times.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    let at = |place: usize| times.get(place).copied().unwrap_or(Seconds::ZERO);
+    Ok([at(0), at(times.len() / 2), at(times.len() - 1)])
 }

@@ -5,7 +5,7 @@ use super::*;
 use crate::search::Space;
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::Cluster as Site;
-use railwright_network::topology::{DesignSpec, Kind};
+use railwright_network::topology::{DesignSpec, Kind, Routing};
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{Model, by_name};
 use railwright_spec::plan::{ContextKind, Plan, PlanSpec};
@@ -284,7 +284,16 @@ fn simulation_decides_between_networks() {
         })
         .collect();
     let mut answered = answer(grid, &found, vec![String::new(); found.len()], &site(), BTreeMap::new(), 8);
+    let mut hashed = answered.clone();
     let judging = Judging { model: &model, machine: &machine, found: &found, routing: None };
+    let drawn = Judging { routing: Some(Routing::Ecmp), ..judging };
+    assert!(judge(&mut hashed, &drawn, &InTurn, &|_, _| std::ops::ControlFlow::Continue(())).is_continue());
+    // Hashes differ: the interval of an oversubscribed tree is wider than that of its median alone.
+    let is_wider = hashed.rows.iter().filter_map(|row| row.simulated.as_ref()).any(|one| {
+        let (below, above) = (one.step_time - one.step_low, one.step_high - one.step_time);
+        (below / above - 1.0).abs() > 1e-3
+    });
+    assert!(is_wider, "{:?}", hashed.rows.iter().map(|row| &row.simulated).collect::<Vec<_>>());
     assert!(
         judge(&mut answered, &judging, &InTurn, &|_, _| std::ops::ControlFlow::Continue(())).is_continue()
     );

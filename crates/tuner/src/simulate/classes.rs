@@ -43,7 +43,7 @@ impl Dim {
         }
     }
 
-    fn of(dimension: Dimension, phase: Phase) -> Option<Self> {
+    pub(super) fn of(dimension: Dimension, phase: Phase) -> Option<Self> {
         Some(match (dimension, phase) {
             (Dimension::Tensor, _) => Self::Tensor,
             (Dimension::Context, _) => Self::Context,

@@ -51,17 +51,26 @@ pub(super) struct Backward {
 }
 
 /// One pass on a stage, recompute with the backward pass behind it.
-struct Pass {
-    kind: OperationKind,
-    chunk: u32,
-    micro_batch: u32,
+pub(super) struct Pass {
+    pub(super) kind: OperationKind,
+    pub(super) chunk: u32,
+    pub(super) micro_batch: u32,
     /// In closed form.
     start: Seconds,
-    duration: Seconds,
-    receives: bool,
-    target: Option<u32>,
+    pub(super) duration: Seconds,
+    /// The stage that the input comes from, if another.
+    pub(super) source: Option<u32>,
+    pub(super) target: Option<u32>,
     /// The end of the part that hands the output on is the end of the next pass: fused pairs.
-    hands_on_later: bool,
+    pub(super) hands_on_later: bool,
+}
+
+/// The exchanges of a dimension in a pass: their time behind the compute and beside it.
+pub(super) struct Split {
+    pub(super) dimension: Dim,
+    kind: Dimension,
+    pub(super) open: Seconds,
+    pub(super) hidden: Seconds,
 }
 
 /// A message's key: whether a gradient, and whose output it is.
@@ -98,8 +107,12 @@ pub(super) fn write(
         let mut has_sent = false;
         let mut to_send: Vec<(Key, u32)> = Vec::new();
         for (number, pass) in passes.iter().enumerate() {
-            if !plan.overlap.pipeline && pass.receives && !has_sent && transfer.whole() > Seconds::ZERO {
-                // A receive that was not posted with a send blocks for at least the time of a transfer.
+            if !plan.overlap.pipeline
+                && pass.source.is_some()
+                && !has_sent
+                && transfer.whole() > Seconds::ZERO
+            {
+                // A receive that was not posted beside a send blocks for as long as a transfer takes at least.
                 let block = staged.script.add(Work::Pause(transfer.whole()), before.drain(..));
                 before.push(block);
             }
@@ -111,7 +124,7 @@ pub(super) fn write(
             if pass.kind == OperationKind::Forward && gathered.insert(pass.chunk) {
                 behind = Some(pass.duration);
             }
-            if pass.receives {
+            if pass.source.is_some() {
                 let back = pass.kind != OperationKind::Forward;
                 let from = if back { pass.chunk + 1 } else { pass.chunk.wrapping_sub(1) };
                 waiting.push(((back, from, pass.micro_batch), begin));
@@ -157,7 +170,7 @@ pub(super) fn write(
 }
 
 /// Recompute joined with the backward pass that follows it.
-fn joined(operations: &[TimedOperation]) -> Vec<Pass> {
+pub(super) fn joined(operations: &[TimedOperation]) -> Vec<Pass> {
     let mut passes: Vec<Pass> = Vec::with_capacity(operations.len());
     let mut recompute: Option<&TimedOperation> = None;
     for timed in operations {
@@ -172,7 +185,7 @@ fn joined(operations: &[TimedOperation]) -> Vec<Pass> {
             micro_batch: timed.operation.micro_batch,
             start: first.start,
             duration: timed.end - first.start,
-            receives: first.source.is_some(),
+            source: first.source,
             target: timed.target,
             hands_on_later: timed.output_end > timed.end,
         });
@@ -181,7 +194,7 @@ fn joined(operations: &[TimedOperation]) -> Vec<Pass> {
 }
 
 /// The works that a pass does, each with the part of the step that it is.
-fn works<'a>(evaluation: &'a Evaluation, pass: &Pass) -> Vec<(Phase, &'a work::Work)> {
+pub(super) fn works<'a>(evaluation: &'a Evaluation, pass: &Pass) -> Vec<(Phase, &'a work::Work)> {
     let Some(chunk) = evaluation.chunks.get(pass.chunk as usize) else { return Vec::new() };
     let cost = &chunk.cost;
     let recompute = (Phase::Recompute, &cost.recompute);
@@ -196,19 +209,10 @@ fn works<'a>(evaluation: &'a Evaluation, pass: &Pass) -> Vec<(Phase, &'a work::W
     }
 }
 
-/// Compute with overlapped communication, then exposed communication in sequence. Returns the last task of
-/// the pass.
-fn work(
-    staged: &mut Staged,
-    evaluation: &Evaluation,
-    classes: &Classes,
-    stage: u32,
-    pass: &Pass,
-    begin: u32,
-) -> u32 {
-    let works = works(evaluation, pass);
+/// The exchanges of a pass by dimension, without those that take no time. A pass that runs fused is shorter than its parts: it hides exposed
+/// exchanges first.
+pub(super) fn split(pass: &Pass, works: &[(Phase, &work::Work)]) -> Vec<Split> {
     let nominal: Seconds = works.iter().map(|(_, work)| work.time()).sum();
-    // A pass that runs fused is shorter than its parts: it hides exposed exchanges first.
     let saved = (nominal - pass.duration).max(Seconds::ZERO);
     let exposed: Seconds = works
         .iter()
@@ -218,23 +222,42 @@ fn work(
         .sum();
     let keep = if exposed > Seconds::ZERO { ((exposed - saved) / exposed).clamp(0.0, 1.0) } else { 0.0 };
     let mut behind = Seconds::ZERO;
-    let mut exchanges: Vec<(Dim, Vec<Part>, Seconds, Seconds)> = Vec::new();
-    for (dimension, dim) in DIMENSIONS {
+    let mut splits = Vec::new();
+    for (kind, dimension) in DIMENSIONS {
         let of = |times: fn(&work::Work) -> &[Seconds]| -> Seconds {
-            works.iter().map(|(_, work)| times(work)[dimension as usize]).sum()
+            works.iter().map(|(_, work)| times(work)[kind as usize]).sum()
         };
         let (all, open) = (of(|work| &work.communication), of(|work| &work.exposed) * keep);
-        if all <= Seconds::ZERO {
-            continue;
-        }
-        let times = works
-            .iter()
-            .map(|&(phase, work)| (When::Pass(pass.chunk, phase), work.communication[dimension as usize]));
-        let parts = classes.of_works(dim, stage, times);
-        if !parts.is_empty() {
+        if all > Seconds::ZERO {
             let open = open.min(all).min(pass.duration - behind);
             behind += open;
-            exchanges.push((dim, parts, open, all - open));
+            splits.push(Split { dimension, kind, open, hidden: all - open });
+        }
+    }
+    splits
+}
+
+/// Compute with hidden exchanges beside it, then exposed ones one after the other. Gives the task at whose end the pass ends.
+fn work(
+    staged: &mut Staged,
+    evaluation: &Evaluation,
+    classes: &Classes,
+    stage: u32,
+    pass: &Pass,
+    begin: u32,
+) -> u32 {
+    let works = works(evaluation, pass);
+    let splits = split(pass, &works);
+    let mut behind = Seconds::ZERO;
+    let mut exchanges: Vec<(Dim, Vec<Part>, Seconds, Seconds)> = Vec::new();
+    for Split { dimension, kind, open, hidden } in splits {
+        let times = works
+            .iter()
+            .map(|&(phase, work)| (When::Pass(pass.chunk, phase), work.communication[kind as usize]));
+        let parts = classes.of_works(dimension, stage, times);
+        if !parts.is_empty() {
+            behind += open;
+            exchanges.push((dimension, parts, open, hidden));
         }
     }
     let mut ends = Vec::new();

@@ -1,8 +1,9 @@
-//! `network flows`: a table of flows on a topology or on a fabric from a file.
+//! `network flows`: a table of flows, or a folder of execution traces, on a topology or on a fabric from a file.
 //!
-//! Responsible for: reading the table against the devices of the network. Refuses to solve ([`railwright_network::flow::listed`]).
+//! Responsible for: reading the flows against the devices of the network. Refuses to solve ([`railwright_network::flow::listed`]).
 
 pub(crate) mod report;
+mod traces;
 
 use super::{on_fabric, on_network};
 use crate::args::flows::FlowsOn;
@@ -11,11 +12,11 @@ use crate::input::{self, TABLE_LIMIT};
 use crate::printer::{Printer, Watching, csv_lines};
 use crate::run;
 use railwright_network::flow;
-use railwright_network::flow::listed::{Interval, Listed, Routes, parse, play_watched};
+use railwright_network::flow::listed::{Interval, Listed, MOST_HELD, Routes, held, parse, play_watched};
 use railwright_network::simulate::{LayerLoad, Wiring};
 use railwright_network::topology::Kind;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::Seconds;
+use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::collective::Network;
 use railwright_tuner::simulate::MOST_SEEDS;
 use report::{Answered, Shown};
@@ -57,7 +58,7 @@ fn simulated(arguments: &FlowsOn, watching: &Watching) -> Result<Answered, Failu
         let devices = fabric.devices.len() as u32;
         let device = |word: &str| names.get(word).copied().or_else(|| numbered(word, devices));
         let network = Network::Imported(&fabric);
-        let table = table(arguments, &device)?;
+        let table = table(arguments, (devices, fabric.domain), &device, &mut chosen)?;
         let draws = draws(arguments.seeds, network, &mut chosen);
         let (flows, makespans, outcome) = played(&fabric, &table, draws, watching)?;
         let layers = fabric.layers(&outcome.carried, outcome.duration);
@@ -66,7 +67,8 @@ fn simulated(arguments: &FlowsOn, watching: &Watching) -> Result<Answered, Failu
     let wiring = wired(arguments, word, &mut chosen)?;
     let devices = wiring.devices();
     let network = Network::Design(&wiring);
-    let table = table(arguments, &|word| numbered(word, devices))?;
+    let domain = wiring.topology.design.domain.size;
+    let table = table(arguments, (devices, domain), &|word| numbered(word, devices), &mut chosen)?;
     let draws = draws(arguments.seeds, network, &mut chosen);
     let (flows, makespans, outcome) = played(&wiring, &table, draws, watching)?;
     let layers = wiring.loads(&outcome.carried, outcome.duration);
@@ -75,18 +77,37 @@ fn simulated(arguments: &FlowsOn, watching: &Watching) -> Result<Answered, Failu
 
 fn answered(
     network: Network<'_>,
-    chosen: Vec<String>,
+    mut chosen: Vec<String>,
     makespans: Vec<Seconds>,
     layers: Vec<LayerLoad>,
     flows: Vec<Shown>,
 ) -> Answered {
     let (name, routing, devices) = (network.name(), network.routing().name(), network.devices());
+    if flows.len() > MOST_HELD {
+        chosen.push(format!("no bounds for flows behind congested receivers (more than {MOST_HELD} flows)"));
+    }
     Answered { network: name, routing, devices, chosen, makespans, layers, flows }
 }
 
-fn table(arguments: &FlowsOn, device: &dyn Fn(&str) -> Option<u32>) -> Result<Vec<Listed>, Problem> {
+fn table(
+    arguments: &FlowsOn,
+    (devices, domain): (u32, u64),
+    device: &dyn Fn(&str) -> Option<u32>,
+    chosen: &mut Vec<String>,
+) -> Result<Vec<Listed>, Problem> {
     let file = &arguments.flows;
-    parse(&input::read(file, TABLE_LIMIT)?, file, device)
+    if !traces::is_folder(file) {
+        return parse(&input::read(file, TABLE_LIMIT)?, file, device);
+    }
+    let (program, remarks) = traces::program(file, domain)?;
+    chosen.extend(remarks);
+    let ranks = program.flows.iter().map(|flow| flow.from.max(flow.to) + 1).max().unwrap_or(0);
+    if ranks > devices {
+        return Err(Problem::new(format!("{ranks} ranks, but the network has {devices} devices"))
+            .in_file(file)
+            .hint(format!("use `--network gpus={}`", u64::from(ranks).next_multiple_of(domain))));
+    }
+    Ok(program.flows)
 }
 
 /// Hash seeds to simulate: one where no hash selects routes, which is then listed as chosen.
@@ -138,11 +159,15 @@ fn played(
     for draw in 1..draws {
         makespans.push(play(draw)?.1.duration);
     }
-    let flows = listed.iter().zip(&intervals).map(|(flow, interval)| shown(flow, interval)).collect();
+    let latest = held(routes, listed, 0, &intervals);
+    let all = listed.iter().zip(&intervals).zip(&latest);
+    // Moments and compute of traces move nothing.
+    let moves = all.filter(|((flow, _), _)| flow.from != flow.to || flow.bytes > Bytes::ZERO);
+    let flows = moves.map(|((flow, interval), latest)| shown(flow, interval, *latest)).collect();
     Ok((flows, makespans, outcome))
 }
 
-fn shown(flow: &Listed, interval: &Interval) -> Shown {
+fn shown(flow: &Listed, interval: &Interval, latest: Option<Seconds>) -> Shown {
     Shown {
         name: flow.name.clone(),
         source: flow.from,
@@ -150,12 +175,13 @@ fn shown(flow: &Listed, interval: &Interval) -> Shown {
         bytes: flow.bytes,
         begin: interval.begin,
         end: interval.end,
+        latest_end: latest,
     }
 }
 
 /// Every flow as CSV, seconds and bytes.
 fn ends(flows: &[Shown]) -> String {
-    let header = ["name", "source", "destination", "bytes", "begin", "end"].map(str::to_owned);
+    let header = ["name", "source", "destination", "bytes", "begin", "end", "latest_end"].map(str::to_owned);
     let rows = flows.iter().map(|flow| {
         vec![
             flow.name.clone(),
@@ -164,6 +190,7 @@ fn ends(flows: &[Shown]) -> String {
             flow.bytes.get().to_string(),
             flow.begin.get().to_string(),
             flow.end.get().to_string(),
+            flow.latest_end.map_or_else(String::new, |end| end.get().to_string()),
         ]
     });
     csv_lines(&header, rows.collect())

@@ -6,6 +6,7 @@ use crate::input;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_network::rail_only::figures::figures;
+use railwright_network::rail_only::page::{digits, page};
 use railwright_network::rail_only::report::{RailOnlyReport, report};
 use railwright_network::rail_only::targets::{Kind, Status, Target};
 use railwright_spec::human;
@@ -26,13 +27,6 @@ pub(crate) fn run(arguments: &args::RailOnly, printer: &Printer) -> Result<Outco
 }
 
 pub(crate) struct Paper(RailOnlyReport);
-
-/// Four digits for any size.
-fn digits(value: f64) -> String {
-    let decimals = if value == 0.0 { 0 } else { (3 - value.abs().log10().floor() as i32).clamp(0, 6) };
-    let text = format!("{value:.*}", usize::try_from(decimals).unwrap_or(0));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
 
 fn with_unit(value: f64, unit: &str) -> Cell {
     let text = match unit {
@@ -120,6 +114,10 @@ impl Answer for Paper {
 
     fn json(&self) -> &RailOnlyReport {
         &self.0
+    }
+
+    fn page(&self) -> Option<String> {
+        Some(page(&self.0))
     }
 
     fn document(&self, _: Terminal) -> Document {

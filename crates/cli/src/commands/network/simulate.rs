@@ -19,6 +19,7 @@ use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::run::{Field as _, Sheet, Value};
 use railwright_tuner::flows::{self, OnTopology};
 use railwright_tuner::simulate::{Background, Setting, Simulation, over_seeds, simulate_watched};
+use std::path::Path;
 
 /// An answer with what was chosen for its author.
 pub(crate) struct Simulated {
@@ -77,6 +78,12 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         run.cluster.accelerator.name,
         railwright_calculator::estimate::plan_summary(&run.plan)
     );
+    if let Some(path) = &arguments.loads {
+        let is_picture = Path::new(path).extension().is_some_and(|suffix| suffix == "svg");
+        let over_time = &simulation.over_time;
+        let text = if is_picture { report::loads(&title, over_time) } else { over_time.csv() };
+        printer.data(&text, Some(path))?;
+    }
     printer.answer(&Simulated { title, chosen, simulation }, &arguments.output)?;
     Ok(Outcome::Yes)
 }

@@ -31,6 +31,9 @@ pub(crate) struct Shown {
     pub(super) bytes: Bytes,
     pub(super) begin: Seconds,
     pub(super) end: Seconds,
+    /// Upper bound of the end on a lossless network (PFC, credits), of flows that pauses behind a congested receiver may hold up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) latest_end: Option<Seconds>,
 }
 
 /// Flows that a report lists; `--ends` and JSON have all.
@@ -62,6 +65,10 @@ pub(crate) struct FlowsFields<'a> {
     /// Load of the links, by layer.
     layers: &'a [LayerLoad],
     flows: &'a [Shown],
+    /// Flows that pauses behind a congested receiver may hold up.
+    held_up: usize,
+    /// Upper bound of the makespan with such pauses.
+    latest_makespan: Option<Seconds>,
 }
 
 /// Makespans over hash seeds.
@@ -93,6 +100,8 @@ impl Answer for Answered {
             },
             layers: &self.layers,
             flows: &self.flows,
+            held_up: self.held().0,
+            latest_makespan: self.held().1,
         }
     }
 
@@ -122,6 +131,17 @@ impl Answer for Answered {
             ("median flow", Cell::seconds(quantile(&times, 0.5))),
             ("99th percentile", Cell::seconds(quantile(&times, 0.99))),
         ]);
+        if let (held, Some(latest)) = self.held() {
+            document.blocks.push(Block::Bullets(vec![
+                format!(
+                    "{} of {flows} flows share links with traffic to congested receivers: on a lossless network (PFC, credits) they end \
+                     between `end` and `latest end`, which buffers and congestion control decide",
+                    human::whole(held as u64)
+                )
+                .into(),
+                format!("makespan with such pauses: at most {}", human::seconds(latest)).into(),
+            ]));
+        }
         let shown = self.flows.len().min(LISTED);
         document.heading_with("slowest flows", format!("{shown} of {flows}, longest first"));
         document.table(self.slowest());
@@ -136,14 +156,23 @@ impl Answer for Answered {
 }
 
 impl Answered {
+    /// Flows that may be held up, and the latest end of all flows if there are any.
+    fn held(&self) -> (usize, Option<Seconds>) {
+        let held = self.flows.iter().filter(|flow| flow.latest_end.is_some()).count();
+        let end = |flow: &Shown| flow.latest_end.unwrap_or(flow.end);
+        let latest = self.flows.iter().map(end).chain(self.makespans.first().copied());
+        (held, (held > 0).then(|| latest.fold(Seconds::ZERO, Seconds::max)))
+    }
+
     fn slowest(&self) -> Table {
+        let is_held = self.held().0 > 0;
         let mut flows: Vec<&Shown> = self.flows.iter().collect();
         flows.sort_by(|a, b| b.time().get().total_cmp(&a.time().get()));
         let rows = flows.into_iter().take(LISTED).map(|flow| {
             let time = flow.time();
             let rate =
                 BytesPerSecond::new(if time.get() > 0.0 { flow.bytes.get() / time.get() } else { 0.0 });
-            vec![
+            let mut row = vec![
                 flow.name.as_str().into(),
                 Cell::whole(u64::from(flow.source)),
                 Cell::whole(u64::from(flow.destination)),
@@ -151,19 +180,24 @@ impl Answered {
                 Cell::seconds(flow.begin),
                 Cell::seconds(flow.end),
                 Cell::number(format!("{:.2} GB/s", rate.gb()), rate.gb()),
-            ]
+            ];
+            if is_held {
+                row.push(flow.latest_end.map_or_else(Cell::default, Cell::seconds));
+            }
+            row
         });
-        Table {
-            columns: vec![
-                Column::words("flow"),
-                Column::numbers("source"),
-                Column::numbers("destination"),
-                Column::numbers("size").expendable(1),
-                Column::numbers("begin"),
-                Column::numbers("end"),
-                Column::numbers("mean rate"),
-            ],
-            rows: rows.collect(),
+        let mut columns = vec![
+            Column::words("flow"),
+            Column::numbers("source"),
+            Column::numbers("destination"),
+            Column::numbers("size").expendable(1),
+            Column::numbers("begin"),
+            Column::numbers("end"),
+            Column::numbers("mean rate"),
+        ];
+        if is_held {
+            columns.push(Column::numbers("latest end"));
         }
+        Table { columns, rows: rows.collect() }
     }
 }

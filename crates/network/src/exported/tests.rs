@@ -1,0 +1,152 @@
+use super::*;
+use crate::flow::listed::{Listed, Routes, parse};
+use crate::simulate::Wiring;
+use crate::topology::{DesignSpec, Kind, Routing};
+use railwright_spec::quantity::BytesPerSecond;
+use std::collections::BTreeMap;
+
+fn wiring(routing: Routing) -> Wiring {
+    let spec = DesignSpec {
+        kind: Some(Kind::RailOptimized),
+        devices: Some(32),
+        domain: Some(4),
+        radix: Some(8),
+        speed: Some(BytesPerSecond::from_gbit(400.0)),
+        routing: Some(routing),
+        ..DesignSpec::default()
+    };
+    Wiring::new(&spec.resolve().expect("a design"), &[]).expect("a network")
+}
+
+/// The platform, read by an XML parser: every pair has the links, the capacities and the latency of the simulation.
+#[test]
+fn platforms_have_the_routes_of_the_simulation() {
+    let wiring = wiring(Routing::Static);
+    let text = platform(&wiring).expect("single paths");
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..roxmltree::ParsingOptions::default() };
+    let document = roxmltree::Document::parse_with_options(&text, options).expect("XML");
+    let named = |name: &'static str| document.descendants().filter(move |node| node.has_tag_name(name));
+    let links: BTreeMap<&str, (f64, f64)> = named("link")
+        .map(|link| {
+            let number = |name: &str, unit: &str| {
+                let text = link.attribute(name).and_then(|text| text.strip_suffix(unit)).expect("a unit");
+                text.parse::<f64>().expect("a number")
+            };
+            (link.attribute("id").expect("a name"), (number("bandwidth", "Bps"), number("latency", "s")))
+        })
+        .collect();
+    assert_eq!(named("host").count(), 32);
+    let capacities = Routes::capacities(&wiring);
+    let mut compared = 0;
+    for route in named("route") {
+        let end = |name: &str| {
+            route
+                .attribute(name)
+                .and_then(|name| name.strip_prefix('d'))
+                .and_then(|n| n.parse().ok())
+                .expect("a host")
+        };
+        let way = wiring.way(end("src"), end("dst"), 0).expect("joined");
+        let own: Vec<&str> = route.children().filter_map(|link| link.attribute("id")).collect();
+        let names: Vec<String> = way.links.iter().map(|(link, _)| format!("l{link}")).collect();
+        assert_eq!(own, names);
+        let latency: f64 = own.iter().map(|name| links[name].1).sum();
+        assert!((latency - way.latency).abs() < 1e-15);
+        for ((link, _), name) in way.links.iter().zip(&own) {
+            assert_eq!(links[name].0, capacities[*link as usize]);
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, 32 * 31);
+    let problem = platform(&self::wiring(Routing::Spray)).expect_err("several paths");
+    assert!(problem.message.contains("single paths"), "{problem:?}");
+}
+
+/// Reads a matrix by the rules of htsim: connections with a start or a trigger, triggers with what starts them.
+fn read_matrix(text: &str) -> (usize, Vec<(u32, u32, f64, Option<f64>, Vec<u32>)>) {
+    let mut words = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    let mut head = |name: &str| -> usize {
+        let line = words.next().expect("a line");
+        assert_eq!(line[0], name);
+        line[1].parse().expect("a count")
+    };
+    let (nodes, connections, triggers) = (head("Nodes"), head("Connections"), head("Triggers"));
+    let (mut flows, mut waits, mut counts) = (Vec::new(), Vec::new(), BTreeMap::new());
+    let mut starts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for line in words {
+        if line[0] == "trigger" {
+            let count = if line[3] == "barrier" { line[5].parse().expect("a count") } else { 1 };
+            counts.insert(line[2].parse::<u32>().expect("a number"), count);
+            continue;
+        }
+        let (from, to) = line[0].split_once("->").expect("two hosts");
+        let of = |word: &str| {
+            line.iter().position(|w| *w == word).map(|at| line[at + 1].parse::<f64>().expect("a number"))
+        };
+        let id = of("id").expect("a number") as u32;
+        assert_eq!(id as usize, flows.len() + 1);
+        for word in ["send_done_trigger", "recv_done_trigger"] {
+            if let Some(trigger) = of(word) {
+                starts.entry(trigger as u32).or_default().push(id - 1);
+            }
+        }
+        waits.push(of("trigger").map(|trigger| trigger as u32));
+        flows.push((
+            from.parse().expect("a host"),
+            to.parse().expect("a host"),
+            of("size").expect("bytes"),
+            of("start"),
+            Vec::new(),
+        ));
+    }
+    assert_eq!((flows.len(), counts.len()), (connections, triggers));
+    for (flow, wait) in flows.iter_mut().zip(waits) {
+        assert!(flow.3.is_some() != wait.is_some());
+        if let Some(trigger) = wait {
+            flow.4.clone_from(&starts[&trigger]);
+            assert_eq!(flow.4.len(), counts[&trigger]);
+        }
+    }
+    (nodes, flows)
+}
+
+#[test]
+fn matrices_start_flows_when_the_table_does() {
+    // Two steps of a ring: each message waits for the one before of its sender and of its sender's neighbour.
+    let table = "source,destination,bytes,start,after,name\n\
+        0,1,1 MB,,,a0\n1,2,1 MB,,,a1\n2,0,1 MB,2 us,,a2\n\
+        0,1,1 MB,,a0 a2,b0\n1,2,1 MB,,a1 a0,b1\n2,0,1 MB,,a2 a1,b2\n";
+    let device = |word: &str| word.parse::<u32>().ok();
+    let flows = parse(table, "t.csv", &device).expect("a table");
+    let (nodes, read) = read_matrix(&connection_matrix(&flows, 4).expect("two triggers"));
+    assert_eq!((nodes, read.len()), (4, 6));
+    for (flow, (from, to, bytes, start, after)) in flows.iter().zip(&read) {
+        let mut before = flow.after.clone();
+        before.sort_unstable();
+        assert_eq!((flow.from, flow.to, flow.bytes.get(), &before), (*from, *to, *bytes, after));
+        if before.is_empty() {
+            assert_eq!(*start, Some(flow.start.get() * 1e12));
+        }
+    }
+    let fails = |flow: Listed| connection_matrix(&[flow], 4).expect_err("refused").message;
+    let to_itself = Listed { to: flows[0].from, ..flows[0].clone() };
+    assert!(fails(to_itself).contains("to itself"));
+    let large = Listed { bytes: railwright_spec::quantity::Bytes::new(3e9), ..flows[0].clone() };
+    assert!(fails(large).contains("more than"));
+}
+
+#[test]
+fn networks_of_astra_sim_have_the_domain_and_the_network() {
+    let (text, lost) = network(&wiring(Routing::Spray).topology.design);
+    assert!(text.contains("npus_count: [ 4, 8 ]"), "{text}");
+    assert!(text.contains("topology: [ Switch, Switch ]") && text.contains("bandwidth: [ "), "{text}");
+    assert!(text.contains(", 50.0 ]  # GB/s"), "{text}");
+    assert_eq!(lost.len(), 1, "{lost:?}");
+    let system: serde_json::Value =
+        serde_json::from_str(&system(&wiring(Routing::Spray).topology.design)).expect("JSON");
+    assert_eq!(system["all-reduce-implementation"].as_array().map(Vec::len), Some(2));
+    let groups = BTreeMap::from([(1, &[0_u32, 1][..]), (2, &[2, 3])]);
+    let read = read_comm_groups(&comm_groups(&groups), "g.json").expect("groups");
+    assert_eq!(read["2"], [2, 3]);
+    assert!(read_comm_groups("[1]", "g.json").is_err());
+}

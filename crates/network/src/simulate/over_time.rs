@@ -1,0 +1,164 @@
+//! How busy links were at every moment of a step.
+//!
+//! Responsible for: the busiest links of each layer and the mean of the layer, over equal intervals. Within an exchange bytes are taken to
+//! flow evenly, so that an interval in which it speeds up or slows down has its mean. Refuses to draw.
+
+use super::bundle::Bundle;
+use super::load::named;
+use super::part::layer_name;
+use super::script::{Played, Script, Work};
+use super::wiring::Wiring;
+use crate::topology::{Layer, LinkId};
+use railwright_spec::quantity::Seconds;
+use std::collections::BTreeMap;
+
+/// Intervals of a step.
+pub const INTERVALS: usize = 200;
+
+/// Links of each layer that are listed one by one.
+const LISTED: usize = 8;
+
+/// A link, or the mean of a layer, over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkOverTime {
+    /// The layer.
+    pub layer: &'static str,
+    /// The link; none for the mean of all links of the layer.
+    pub link: Option<String>,
+    /// Share of the capacity in each interval.
+    pub busy: Vec<f64>,
+}
+
+/// Links over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OverTime {
+    /// Length of an interval.
+    pub interval: Seconds,
+    /// The mean of each layer, then its busiest links, from the devices outwards.
+    pub rows: Vec<LinkOverTime>,
+}
+
+/// Loads of a script that was played, over a step of so long.
+pub fn over_time(
+    wiring: &Wiring,
+    bundle: &Bundle,
+    script: &Script,
+    played: &Played,
+    time: Seconds,
+) -> OverTime {
+    let time = time.max(played.duration);
+    let interval = time / INTERVALS as f64;
+    if time <= Seconds::ZERO {
+        return OverTime::default();
+    }
+    // Seconds at ideal speed of each unit, by interval.
+    let mut moved = vec![vec![0.0; INTERVALS]; bundle.units.len()];
+    for (task, work) in script.works().iter().enumerate() {
+        let (Work::Move { class, amount }, Some(&start), Some(&end)) =
+            (work, played.starts.get(task), played.ends.get(task))
+        else {
+            continue;
+        };
+        let mut own = [0.0; INTERVALS];
+        spread(start / interval, end / interval, amount.get(), &mut own);
+        for &unit in bundle.classes.get(*class as usize).into_iter().flatten() {
+            if let Some(row) = moved.get_mut(unit as usize) {
+                row.iter_mut().zip(own).for_each(|(sum, part)| *sum += part);
+            }
+        }
+    }
+    let graph = &wiring.topology.graph;
+    let mut totals: BTreeMap<u32, f64> = BTreeMap::new();
+    let mut layers: BTreeMap<Layer, (f64, Vec<f64>)> = BTreeMap::new();
+    for link in (0..graph.link_count() as u32).map(LinkId).filter(|link| wiring.is_alive(*link)) {
+        let class = graph.class(link);
+        layers.entry(class.layer).or_insert((0.0, vec![0.0; INTERVALS])).0 += class.capacity.get();
+    }
+    for (unit, row) in bundle.units.iter().zip(&moved) {
+        let amount: f64 = row.iter().sum();
+        for &(link, load) in &unit.loads {
+            *totals.entry(link).or_insert(0.0) += load * amount / graph.capacity(LinkId(link)).get();
+            if let Some((_, sums)) = layers.get_mut(&graph.class(LinkId(link)).layer) {
+                sums.iter_mut().zip(row).for_each(|(sum, part)| *sum += load * part);
+            }
+        }
+    }
+    let mut busiest: BTreeMap<Layer, Vec<(u32, f64)>> = BTreeMap::new();
+    for (&link, &busy) in &totals {
+        busiest.entry(graph.class(LinkId(link)).layer).or_default().push((link, busy));
+    }
+    let mut rows = Vec::new();
+    for (layer, (capacity, sums)) in layers {
+        let share = |bytes: f64, capacity: f64| bytes / (capacity * interval.get());
+        let busy = sums.into_iter().map(|bytes| share(bytes, capacity)).collect();
+        rows.push(LinkOverTime { layer: layer_name(layer), link: None, busy });
+        let mut links = busiest.remove(&layer).unwrap_or_default();
+        // Alike but for rounding: the first ones.
+        links
+            .sort_by(|a, b| if (a.1 / b.1 - 1.0).abs() < 1e-9 { a.0.cmp(&b.0) } else { b.1.total_cmp(&a.1) });
+        for (link, _) in links.into_iter().take(LISTED) {
+            let capacity = graph.capacity(LinkId(link)).get();
+            let mut busy = vec![0.0; INTERVALS];
+            for (unit, row) in bundle.units.iter().zip(&moved) {
+                for &(_, load) in unit.loads.iter().filter(|own| own.0 == link) {
+                    busy.iter_mut().zip(row).for_each(|(sum, part)| *sum += share(load * part, capacity));
+                }
+            }
+            let name = named(&wiring.topology, LinkId(link));
+            rows.push(LinkOverTime { layer: layer_name(layer), link: Some(name), busy });
+        }
+    }
+    OverTime { interval, rows }
+}
+
+/// Adds an amount evenly over the places from `start` to `end`, in units of an interval.
+fn spread(start: f64, end: f64, amount: f64, row: &mut [f64]) {
+    let last = row.len().saturating_sub(1);
+    let first = (start.max(0.0) as usize).min(last);
+    if end <= start {
+        if let Some(cell) = row.get_mut(first) {
+            *cell += amount;
+        }
+        return;
+    }
+    for (at, cell) in row.iter_mut().enumerate().skip(first) {
+        let (from, to) = (start.max(at as f64), end.min(at as f64 + 1.0));
+        if from >= end {
+            break;
+        }
+        *cell += amount * (to - from).max(0.0) / (end - start);
+    }
+}
+
+impl OverTime {
+    /// As CSV: layer, link (empty for the mean of the layer), begin and end of the interval in seconds, share of the capacity.
+    pub fn csv(&self) -> String {
+        use std::fmt::Write as _;
+        let mut text = String::from("layer,link,from_s,to_s,busy\n");
+        for row in &self.rows {
+            let link = row.link.as_deref().unwrap_or_default();
+            for (at, busy) in row.busy.iter().enumerate() {
+                let from = self.interval.get() * at as f64;
+                // Writing to a string does not fail.
+                let _ = writeln!(text, "{},{link},{from},{},{busy}", row.layer, from + self.interval.get());
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread;
+
+    #[test]
+    fn bytes_are_spread_over_their_time() {
+        let mut row = [0.0; 4];
+        spread(0.5, 2.5, 4.0, &mut row);
+        assert_eq!(row, [1.0, 2.0, 1.0, 0.0]);
+        let mut row = [0.0; 2];
+        spread(1.0, 1.0, 3.0, &mut row);
+        spread(1.5, 2.0, 1.0, &mut row);
+        assert_eq!(row, [0.0, 4.0]);
+    }
+}
