@@ -4,7 +4,7 @@
 //! columns come and go, so whatever is missing is missing in the trace. Times become nanoseconds since 1970 when the session's start is in the file.
 //! Refuses to write, to run views, and to guess ranks: they are what `MPI_RANKS` says, else the job numbers them.
 
-mod database;
+pub(crate) mod database;
 mod gpu;
 mod host;
 mod projection;
@@ -13,6 +13,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+use crate::rocpd;
 use database::Export;
 use railwright_profiler::readers::{Keep, Reader, Recording};
 use railwright_profiler::trace::ReadReport;
@@ -27,7 +28,7 @@ pub struct NsightExport;
 
 impl Reader for NsightExport {
     fn name(&self) -> &'static str {
-        "Nsight Systems (SQLite)"
+        "SQLite export (Nsight Systems, rocprofv3)"
     }
 
     fn matches(&self, head: &[u8]) -> bool {
@@ -66,12 +67,15 @@ impl Read {
 
 fn read(label: &str, connection: &Connection, bytes: u64) -> Result<Vec<Recording>, Problem> {
     let export = Export::new(connection).map_err(|error| database::told(label, &error))?;
+    if rocpd::is(&export) {
+        return rocpd::read(label, &export, bytes);
+    }
     if !export.has_any(&[gpu::KERNELS, gpu::COPIES, gpu::GRAPHS, host::RUNTIME, host::NVTX, "StringIds"]) {
         return Err(Problem::new(
-            "an SQLite database, but not an export of Nsight Systems: it has none of its tables",
+            "an SQLite database without the tables of Nsight Systems or rocprofv3",
         )
         .in_file(label)
-        .hint("`nsys export --type sqlite report.nsys-rep` makes one"));
+        .hint("export with `nsys export --type sqlite report.nsys-rep`, or record with `rocprofv3 --output-format rocpd`"));
     }
     let gather = || -> rusqlite::Result<_> {
         let session = session::read(&export)?;

@@ -101,6 +101,7 @@ pub(super) fn joined(
     tables: &Tables,
 ) -> Result<Read, Failure> {
     let files = loaded.files;
+    let telemetry = loaded.telemetry();
     let ranks = loaded.into_ranks();
     if ranks.is_empty() {
         let problem =
@@ -110,6 +111,7 @@ pub(super) fn joined(
             .into());
     }
     let mut job = Job::new(ranks);
+    job.telemetry = telemetry;
     job.leave_out_blind();
     // A run of another size is another run.
     let world = u64::from(job.world_size);

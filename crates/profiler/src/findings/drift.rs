@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the order of steps by length. Refuses fewer than five steps.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::profile::Finding;
 
 pub(super) struct Drift;
@@ -22,6 +22,10 @@ impl Rule for Drift {
     fn text(&self) -> &'static str {
         "The median of slopes between all pairs of steps (Theil-Sen), over the recording (of more than 2,000 steps, of every n-th). Reported from five steps on when it is 3 % and nearly all pairs (nine of ten) agree; the cost is half of the growth, the mean. \
          Reasons: falling clocks, memory that fragments, a cache that fills, a data loader that falls behind."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Silent
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the arithmetic of updates. Refuses its communication, which is data parallel.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::profile::Finding;
 use crate::view::Role;
 use crate::waterfall::Label;
@@ -22,6 +22,10 @@ impl Rule for Optimizer {
     fn text(&self) -> &'static str {
         "Arithmetic of clipping and updating. Reported from 8 % of the step on; the cost is what lies above 4 %, which fused and sharded optimizers need at usual batch sizes.\n\n\
          What helps: fused or multi-tensor updates, an optimizer that is sharded over replicas (`--use-distributed-optimizer`, ZeRO), more micro batches for each update."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Silent
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

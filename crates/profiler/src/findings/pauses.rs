@@ -2,7 +2,7 @@
 //!
 //! Responsible for: steps in which one rank's host holds its device up far beyond its usual. Refuses hosts that are always slow.
 
-use super::{Context, Rule, idle, percent, time};
+use super::{Context, Inference, Rule, idle, percent, time};
 use crate::causes::Cause;
 use crate::profile::Finding;
 use crate::waterfall::Label;
@@ -24,6 +24,12 @@ impl Rule for HostPauses {
          the longest pause, on average for a step. The cause is told where the host's frames show it for half of the pauses' time. Garbage collection leaves no frame: it pauses 0.1 to 0.5 s and hits \
          ranks at different steps.\n\n\
          What helps: what helps against the cause; where none was recorded, `with_stack=True`, and `gc.disable()` with `gc.collect()` at the same step on all ranks (`--manual-gc`)."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Advice(
+            "look at what these hosts do in the gaps: scheduling, sampling, tokenization, garbage collection; record with `with_stack=True` where no frame shows it",
+        )
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

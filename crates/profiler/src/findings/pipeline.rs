@@ -2,7 +2,7 @@
 //!
 //! Responsible for: idle time that the pipeline makes. Refuses to divide it; `railwright pipeline` does, with costs by replay.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::profile::Finding;
 use crate::waterfall::{Bubble, Label};
 
@@ -21,6 +21,10 @@ impl Rule for PipelineBubble {
         "Time in which a stage has no pass to run. An ideal schedule of m micro batches on p stages with v virtual ones wastes (p-1)/(v m + p-1). Reported from 10 % of the step on; the cost is that time.\n\n\
          What helps: more micro batches, virtual stages, zero-bubble schedules, fewer stages; an even division of layers with embedding and head counted (`railwright balance`). \
          `railwright pipeline` divides it into schedule, imbalance, messages and stalls."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Advice("use fewer pipeline stages, or more concurrent batches to fill them")
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: arithmetic within recomputation. Refuses to judge whether memory needs it; `railwright recompute` does.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::profile::Finding;
 use crate::waterfall::Label;
 
@@ -21,6 +21,10 @@ impl Rule for Recompute {
         "Arithmetic that the backward pass repeats because activations were not kept. Reported from 5 % of the step on; the cost is that time.\n\n\
          What helps: recompute only what is cheap and large (attention's core, activation functions, norms), fewer layers, or on fewer stages; `railwright recompute` solves it for a run, \
          `railwright memory` says what is left."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Silent
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

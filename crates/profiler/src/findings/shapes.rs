@@ -2,7 +2,7 @@
 //!
 //! Responsible for: products whose dimensions are no multiples of 8, by the operator that launched them. Refuses products without recorded shapes.
 
-use super::{Context, Rule, percent};
+use super::{Context, Inference, Rule, percent};
 use crate::profile::Finding;
 use crate::roofline::{contracts, tidy};
 use crate::trace::{HostKind, NONE};
@@ -51,6 +51,10 @@ impl Rule for Shapes {
         "Products with a dimension that is no multiple of 8 (16 bytes of a two-byte format) cannot be loaded whole by tensor cores. Reported when such GEMMs take 2 % of the step; the cost is a fifth of \
          their time, the lower end of what vendors report for unaligned operands. Needs `record_shapes=True`.\n\n\
          What helps: pad the vocabulary (`--make-vocab-size-divisible-by`), heads and hidden sizes to multiples of 64 times the tensor parallel degree."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Silent
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

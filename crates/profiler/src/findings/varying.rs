@@ -2,7 +2,7 @@
 //!
 //! Responsible for: steps beyond the typical one, and what they cost on average. Refuses to call a first step slow; it warms up.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::profile::Finding;
 
 pub(super) struct VaryingSteps;
@@ -19,6 +19,10 @@ impl Rule for VaryingSteps {
     fn text(&self) -> &'static str {
         "The mean step against the median one. Reported from three steps on when the mean is 2 % longer; the cost is the difference. `railwright log` sees thousands of steps where a trace has a handful.\n\n\
          Reasons: checkpoints, evaluation, garbage collection, sequences of different lengths, a network that is shared."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Silent
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

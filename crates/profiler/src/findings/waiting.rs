@@ -3,7 +3,7 @@
 //! Responsible for: exposed waits where the straggler report names nobody, or cannot tell. Refuses to repeat the cost of what is named, and a single rank, which does not show
 //! who is late.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::culprits::{Culprit, Verdict};
 use crate::profile::Finding;
 use crate::waterfall::{Label, Share};
@@ -24,6 +24,12 @@ impl Rule for Waiting {
         "Waiting inside collectives without arithmetic next to it, where no rank, link or stage is named. Reported from 5 % of the step on; the cost is that time. Where the replay is off or a rank cannot \
          be matched, the ranks with most waits are listed and the cause is left open. Otherwise ranks are late in turn. Usual reasons: hosts that pause at different times (garbage \
          collection), sequences of different lengths, experts of different load."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Advice(
+            "record all ranks in the same steps; check that the scheduler gives ranks equal batches, and what their hosts do between steps",
+        )
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
