@@ -9,11 +9,9 @@ use crate::trace::{HostActivity, HostKind, NONE};
 use crate::view::{Role, View};
 use crate::waterfall::{Exchange, Exchanges, sweep};
 use crate::windows::Windows;
-use indexmap::IndexMap;
 use railwright_step::Phase;
-use rustc_hash::FxBuildHasher;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// As many rows are kept.
 const MOST: usize = 200;
@@ -77,7 +75,7 @@ pub struct Origins {
 }
 
 /// Where something comes from: a place, or the phase of what has none.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     At(String),
     Nowhere(Phase),
@@ -119,7 +117,7 @@ pub(crate) fn origins(
 ) -> Origins {
     let names: Vec<&Names> = views.iter().map(|(_, view, _)| &view.trace.names).collect();
     let annotations = by == By::Module && !has_modules(&names);
-    let mut sums: IndexMap<Place, Sum, FxBuildHasher> = IndexMap::default();
+    let mut sums: BTreeMap<Place, Sum> = BTreeMap::new();
     for (member, view, exchanges) in views {
         Walk { view, windows, member: *member, exchanges, by, annotations }.add(&mut sums);
     }
@@ -186,12 +184,12 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn add(&self, sums: &mut IndexMap<Place, Sum, FxBuildHasher>) {
+    fn add(&self, sums: &mut BTreeMap<Place, Sum>) {
         let mut idle = Idle::new(self.view);
         // The place of the frame that was asked for last.
         let mut last: Option<(u32, Phase, Place, String)> = None;
         let mut seen = NONE;
-        let mut take = |sums: &mut IndexMap<Place, Sum, FxBuildHasher>,
+        let mut take = |sums: &mut BTreeMap<Place, Sum>,
                         idle: &Idle<'_>,
                         frame: u32,
                         phase: Phase,

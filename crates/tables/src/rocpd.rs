@@ -239,8 +239,7 @@ impl Process {
         numbers: &BTreeMap<i64, u32>,
         of_agent: &BTreeMap<u32, BTreeSet<i64>>,
     ) -> RankTrace {
-        let mut trace = RankTrace::default();
-        trace.identity = Identity {
+        let identity = Identity {
             label: format!("{label} (process {}, agent {agent})", self.number.unwrap_or(0)),
             source: Source::Rocpd,
             host: self.host.clone(),
@@ -248,6 +247,7 @@ impl Process {
             device: u32::try_from(agent).ok(),
             ..Identity::default()
         };
+        let mut trace = RankTrace { identity, ..RankTrace::default() };
         for row in self.rows.iter().filter(|row| row.agent == agent) {
             let name = trace.names.intern(&row.name);
             let correlation = row.stack.and_then(|stack| numbers.get(&stack)).copied();

@@ -94,7 +94,7 @@ fn fill(nodes: &[Node], trace: &mut RankTrace) {
         let call = node
             .dependencies
             .iter()
-            .find(|id| by_id.get(id).is_some_and(|node| node.is_cpu && is_call(&node.name)));
+            .find(|id| by_id.get(*id).is_some_and(|node| node.is_cpu && is_call(&node.name)));
         if let Some(call) = call {
             let next = u32::try_from(launched.len()).unwrap_or(u32::MAX - 1) + 1;
             launched.entry(*call).or_insert(next);

@@ -231,7 +231,10 @@ mod tests {
         let found = of("vllm::rocm_aiter_fused_moe", shapes).expect("known");
         assert_eq!((found.0, found.1), (Kind::Experts, 8_657_043_456.0));
         assert_eq!(found.2, (32.0 * 4096.0 * 33_024.0 + 2.0 * 16.0 * 4096.0) * 2.0);
-        assert_eq!(of("vllm::rocm_aiter_fused_moe", "[[16, 4096], [64, 22016, 512], [64, 4096, 11008], [16, 2]]"), None);
+        assert_eq!(
+            of("vllm::rocm_aiter_fused_moe", "[[16, 4096], [64, 22016, 512], [64, 4096, 11008], [16, 2]]"),
+            None
+        );
     }
 
     #[test]

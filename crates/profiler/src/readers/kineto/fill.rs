@@ -477,7 +477,17 @@ fn judge(name: &str) -> Trait {
     }
     let base = name.rsplit("::").next().unwrap_or_default().to_ascii_lowercase();
     let words = [
-        "matmul", "gemm", "linear", "conv", "attention", "attn", "flash", "sdpa", "einsum", "fused_moe", "fused_experts",
+        "matmul",
+        "gemm",
+        "linear",
+        "conv",
+        "attention",
+        "attn",
+        "flash",
+        "sdpa",
+        "einsum",
+        "fused_moe",
+        "fused_experts",
     ];
     if base.ends_with("mm") || base.ends_with("mm_out") || words.iter().any(|w| base.contains(w)) {
         return Trait::Shaped;
