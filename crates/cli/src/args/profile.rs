@@ -63,7 +63,7 @@ pub(crate) enum Compat {
 
 /// What time is summed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
+pub(crate) enum Origin {
     /// Modules (`nn.Module`), by the path of their classes
     Module,
     /// Functions of Python outside of the framework, with file and line
@@ -90,7 +90,7 @@ pub(crate) struct Profile {
     pub(crate) top: usize,
     /// Also sum time, exposed waits and idle time by `module` or Python `source` line
     #[arg(long, value_name = "WHAT", help_heading = "Selection")]
-    pub(crate) by: Option<By>,
+    pub(crate) by: Option<Origin>,
     /// Reproduce the tables of another tool, with its definitions and units
     #[arg(long, value_name = "TOOL", help_heading = "Selection", conflicts_with_all = ["step", "rank", "html"])]
     pub(crate) compat: Option<Compat>,

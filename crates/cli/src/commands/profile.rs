@@ -65,8 +65,8 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     options.step = arguments.step;
     options.rank = arguments.rank;
     options.by = arguments.by.map(|by| match by {
-        args::By::Module => By::Module,
-        args::By::Source => By::Source,
+        args::Origin::Module => By::Module,
+        args::Origin::Source => By::Source,
     });
     let layout = profiled::layout(&arguments.reading)?;
     let loaded = traces::load(&arguments.paths, WANTED, Keep { python: true }, printer)?;
