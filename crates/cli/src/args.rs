@@ -32,7 +32,7 @@ pub(crate) use beside::Beside;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use network::{Network, RailOnly};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
-pub(crate) use profile::{Compare, Compat, Needed, Profile, Reading};
+pub(crate) use profile::{Compare, Compat, Needed, Origin, Profile, Reading};
 pub(crate) use railwright_answers::{aliases_of, flag_of};
 pub(crate) use run_flags::RunFlags;
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};

@@ -11,8 +11,8 @@ mod table;
 
 pub(crate) use frames::THREADS;
 pub(crate) use gaps::{Idle, Stretch};
-pub(crate) use rows::Sums;
 pub use rows::{CauseRow, CauseUse, Where, rows};
+pub(crate) use rows::{Sums, is_own_source};
 pub use table::CauseTable;
 
 use crate::waterfall::Label;

@@ -44,6 +44,7 @@ use crate::culprits::StragglerReport;
 use crate::joined::Joined;
 use crate::profile::{Finding, Joint};
 use crate::roofline::Roofline;
+use crate::telemetry::Health;
 use crate::view::{Role, View};
 use crate::waterfall::{KernelUse, Label, RankWaterfall, Use, Waterfall};
 use crate::windows::Windows;
@@ -72,6 +73,8 @@ pub struct Context<'a> {
     pub roofline: Option<&'a Roofline>,
     /// Who is waited for, where more than one rank was recorded.
     pub stragglers: Option<&'a StragglerReport>,
+    /// What counters of devices record of the ranks.
+    pub health: Option<&'a Health>,
 }
 
 /// A rule.
@@ -84,6 +87,21 @@ pub trait Rule: Sync {
     fn text(&self) -> &'static str;
     /// What it finds.
     fn find(&self, context: &Context<'_>) -> Vec<Finding>;
+    /// What it advises for a trace of an inference server.
+    fn inference(&self) -> Inference {
+        Inference::Same
+    }
+}
+
+/// What a rule advises for a trace of an inference server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inference {
+    /// The same as for training.
+    Same,
+    /// This.
+    Advice(&'static str),
+    /// Nothing: it is about gradients, optimizers, steps that should be equal.
+    Silent,
 }
 
 /// All rules, in alphabetical order of their files.
@@ -145,7 +163,7 @@ const EXPLAINED: f64 = 0.5;
 /// half of its cost is left out.
 pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     let step = context.step();
-    let mut found: Vec<Finding> = rules().iter().flat_map(|rule| rule.find(context)).collect();
+    let mut found: Vec<Finding> = rules().iter().flat_map(|rule| of_rule(*rule, context)).collect();
     found.retain(|finding| match (finding.explained, finding.cost) {
         (Some(explained), Some(cost)) => explained >= EXPLAINED * cost,
         _ => true,
@@ -162,6 +180,20 @@ pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     });
     let joint = joint::joint(context, &mut found);
     (found, joint)
+}
+
+/// What one rule finds, with the advice for what was traced.
+fn of_rule(rule: &dyn Rule, context: &Context<'_>) -> Vec<Finding> {
+    let mut found = match (context.windows.is_inference(), rule.inference()) {
+        (true, Inference::Silent) => return Vec::new(),
+        _ => rule.find(context),
+    };
+    if let (true, Inference::Advice(advice)) = (context.windows.is_inference(), rule.inference()) {
+        for finding in &mut found {
+            advice.clone_into(&mut finding.advice);
+        }
+    }
+    found
 }
 
 /// What findings mean.
@@ -206,6 +238,11 @@ impl<'a> Context<'a> {
     /// The time of all labels that fit, of a rank and step, in nanoseconds.
     pub fn sum(&self, fits: impl Fn(Label) -> bool) -> f64 {
         self.waterfall.total.sum(fits) as f64 / self.samples()
+    }
+
+    /// What counters of devices record of ranks that is out of the ordinary.
+    fn health_of(&self, ranks: impl IntoIterator<Item = u32>) -> Vec<String> {
+        ranks.into_iter().filter_map(|rank| Some(self.health?.remarks(rank))).flatten().collect()
     }
 
     /// A time as a share of the step.

@@ -11,6 +11,7 @@ pub(crate) use naming::rank_in_name;
 pub use naming::skeleton;
 
 use crate::RankTrace;
+use crate::telemetry::Sample;
 use crate::trace::{DamageKind, GpuKind, HostKind, Identity, Source};
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
@@ -36,6 +37,8 @@ pub struct Job {
     pub world_size_known: bool,
     /// What is doubtful about who is who.
     pub warnings: Vec<Warning>,
+    /// Counters of devices and network cards that were recorded beside the traces.
+    pub telemetry: Vec<Sample>,
 }
 
 impl Job {

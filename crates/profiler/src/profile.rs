@@ -18,7 +18,10 @@ use crate::causes;
 use crate::culprits::stragglers_of;
 use crate::findings;
 use crate::joined::Joined;
+use crate::origins::{By, origins};
 use crate::roofline::roofline;
+use crate::serving::serving;
+use crate::telemetry::Health;
 use crate::view::{Tables, View};
 use crate::waterfall::{Exchanges, Ideal, RankWaterfall, Waterfall};
 use crate::windows::{Windows, windows};
@@ -58,6 +61,8 @@ pub struct Options {
     pub sharers: Option<u32>,
     /// The accelerator, if different from the traces or not recorded.
     pub accelerator: Option<String>,
+    /// Also sum time by module or by line of Python.
+    pub by: Option<By>,
     /// The format in which the peak is taken; otherwise that of the kernels of matrix products.
     pub data_type: Option<DataType>,
 }
@@ -71,6 +76,7 @@ impl Default for Options {
             flop_per_step: None,
             sharers: None,
             accelerator: None,
+            by: None,
             data_type: None,
         }
     }
@@ -149,7 +155,17 @@ pub fn profile(
     report.causes = causes::rows(&waterfall.ranks, &shown, samples, waterfall.time() as f64 / samples);
     report.warm_up = warm_up(&views, &windows, joined, job, (&shown_ranks(&waterfall), &shown), workers);
     report.roofline = peak::accelerator(job, options)?.and_then(|a| roofline(&seen, &windows, &a, samples));
+    report.serving = serving(&views, &windows, &waterfall);
     report.rank_steps = Some(heat::rank_steps(job, &windows, &waterfall, stragglers.as_ref()));
+    let health = Health::of_job(job);
+    report.warnings.extend(health.iter().flat_map(Health::warnings));
+    if let Some(by) = options.by {
+        let only = options.rank.and_then(|rank| job.position(rank));
+        let shown = views.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| *at == only));
+        let walked: Vec<_> = shown.map(|(at, view)| (at, view, Exchanges::of(joined, at, view))).collect();
+        let step = waterfall.time() as f64 / samples;
+        report.origins = Some(origins(&walked, &windows, by, samples, step));
+    }
     let found = findings::find(&findings::Context {
         job,
         joined,
@@ -160,7 +176,9 @@ pub fn profile(
         causes: &report.causes,
         roofline: report.roofline.as_ref(),
         stragglers: stragglers.as_ref(),
+        health: health.as_ref(),
     });
+    report.health = health;
     (report.findings, report.joint) = found;
     Ok(Profile { windows, waterfall, report })
 }

@@ -4,6 +4,7 @@
 //! the list of readers; each format is a module. Ignores paths and file names. A damaged event loses that
 //! event, a damaged file the part after the damage, and [`crate::trace::ReadReport`] lists both.
 
+mod chakra;
 mod inflate;
 mod kineto;
 mod megascan;
@@ -11,6 +12,8 @@ mod objects;
 mod primus;
 mod records;
 pub(crate) mod scan;
+mod wire;
+mod xplane;
 mod zstd;
 
 pub use inflate::{inflate, open};
@@ -19,6 +22,7 @@ use crate::flight::FlightRecord;
 use crate::job::{Clue, Family, Standing};
 use crate::log::TrainingLog;
 use crate::monitors::{inspector, xpu_timer};
+use crate::telemetry::Sample;
 use crate::{RankTrace, passes::Passes};
 use railwright_spec::problem::Problem;
 use std::io::Read;
@@ -40,6 +44,13 @@ pub enum Recording {
         /// The collectives.
         records: Vec<inspector::Record>,
         /// Lines that could not be read.
+        damaged: u64,
+    },
+    /// Counters of devices and network cards, recorded beside a trace.
+    Telemetry {
+        /// The readings.
+        samples: Vec<Sample>,
+        /// Rows that could not be read.
         damaged: u64,
     },
     /// XPUTimer's metrics.
@@ -98,9 +109,13 @@ pub trait Reader: Sync {
 pub fn all() -> &'static [&'static dyn Reader] {
     // The most particular first: the tables of pipeline tracers are events of the Chrome format too.
     &[
+        &xplane::XPlane,
+        &chakra::Chakra,
+        &chakra::PyTorchGraph,
         &records::FlightRecords,
         &records::Inspector,
         &records::XpuTimer,
+        &records::DeviceCounters,
         &primus::PrimusRank,
         &primus::PrimusConfig,
         &megascan::MegaScan,

@@ -21,6 +21,8 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CutBy {
+    /// The annotated steps of an inference server.
+    InferenceSteps,
     /// The first work of the device that was launched within a `ProfilerStep` of the host.
     Launches,
     /// The device's copy of `ProfilerStep`.
@@ -114,6 +116,11 @@ impl Windows {
         (start.min(self.common.0), end.max(self.common.1))
     }
 
+    /// Whether these are steps of an inference server: of prefill, of decode, of both.
+    pub fn is_inference(&self) -> bool {
+        self.cut_by == CutBy::InferenceSteps
+    }
+
     /// How a step is called.
     pub fn name(&self, at: usize) -> String {
         self.steps
@@ -143,7 +150,10 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
         let cut = |(member, view): (usize, &View<'_>)| {
             Some(meet::Cut { member, extent: view.extent()?, boundaries: cutter(view) })
         };
-        let cuts: Vec<meet::Cut> = views.iter().enumerate().filter_map(cut).collect();
+        let mut cuts: Vec<meet::Cut> = views.iter().enumerate().filter_map(cut).collect();
+        if let (CutBy::InferenceSteps, Some(reference)) = (cut_by, crate::serving::reference(views)) {
+            meet::number_alike(&mut cuts, reference);
+        }
         if let Some(meet::Met { mut steps, spread, left_out }) = meet::meet(&cuts) {
             warnings.extend(meet::doubts(views, &cuts, &steps, &left_out));
             let at_collective = collectives::settle(&mut steps, spread, &joined.matching);
@@ -182,7 +192,8 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
 /// 1.
 pub(crate) fn recorded(job: &Job, matching: &Matching) -> u32 {
     let traces = || job.members.iter().map(|member| &member.trace);
-    let annotated = traces().map(|trace| cut::host_steps(trace).len()).max().unwrap_or(0);
+    let marked = |trace| cut::host_steps(trace).len().max(crate::serving::host_steps(trace).len());
+    let annotated = traces().map(marked).max().unwrap_or(0);
     let count = match annotated {
         // There is one collective more than stretches between them.
         0 => traces()

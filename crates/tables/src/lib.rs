@@ -10,6 +10,7 @@ mod parquet;
 mod parquet_table;
 mod projection;
 pub mod query;
+mod rocpd;
 pub mod store;
 
 pub use parquet_table::{ParquetTable, parquet_kind};

@@ -5,7 +5,7 @@
 //! the trace. Times become nanoseconds since 1970 when the session's start is in the file. Does not write,
 //! run views or guess ranks: they are those of `MPI_RANKS`, else the job numbers them.
 
-mod database;
+pub(crate) mod database;
 mod gpu;
 mod host;
 mod projection;
@@ -14,6 +14,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+use crate::rocpd;
 use database::Export;
 use railwright_profiler::readers::{Keep, Reader, Recording};
 use railwright_profiler::trace::ReadReport;
@@ -28,7 +29,7 @@ pub struct NsightExport;
 
 impl Reader for NsightExport {
     fn name(&self) -> &'static str {
-        "Nsight Systems (SQLite)"
+        "SQLite export (Nsight Systems, rocprofv3)"
     }
 
     fn matches(&self, head: &[u8]) -> bool {
@@ -67,12 +68,15 @@ impl Read {
 
 fn read(label: &str, connection: &Connection, bytes: u64) -> Result<Vec<Recording>, Problem> {
     let export = Export::new(connection).map_err(|error| database::told(label, &error))?;
+    if rocpd::is(&export) {
+        return rocpd::read(label, &export, bytes);
+    }
     if !export.has_any(&[gpu::KERNELS, gpu::COPIES, gpu::GRAPHS, host::RUNTIME, host::NVTX, "StringIds"]) {
         return Err(Problem::new(
-            "an SQLite database, but not an Nsight Systems export: its tables are missing",
+            "an SQLite database without the tables of Nsight Systems or rocprofv3",
         )
         .in_file(label)
-        .hint("create one with `nsys export --type sqlite report.nsys-rep`"));
+        .hint("export with `nsys export --type sqlite report.nsys-rep`, or record with `rocprofv3 --output-format rocpd`"));
     }
     let gather = || -> rusqlite::Result<_> {
         let session = session::read(&export)?;

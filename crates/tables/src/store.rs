@@ -211,6 +211,7 @@ impl Store {
             world_size: self.manifest.world_size,
             world_size_known: self.manifest.world_size_known,
             warnings: warnings.map(|told| Warning::new(told.id.clone(), told.message.clone())).collect(),
+            telemetry: Vec::new(),
         }
     }
 

@@ -9,6 +9,7 @@ pub(crate) const PROFILE_EXAMPLES: &str = "Examples:\n  \
     railwright profile job.tar --layout tp=8,dp=4,pp=2 --run run.toml\n  \
     railwright profile traces/ --model-flops 1.2e18 -o report.html\n  \
     railwright profile traces/ --aggregate --between 10ms..20ms --rows threads\n  \
+    railwright profile traces/ --by module\n  \
     railwright profile traces/ --compat hta --json\n\n\
     Every nanosecond of every rank is attributed once: compute first, then exposed communication, exposed copies and idle time.\n\
     With --run or --model-flops the breakdown is also given in MFU points.";
@@ -60,6 +61,15 @@ pub(crate) enum Compat {
     Hta,
 }
 
+/// What time is summed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Origin {
+    /// Modules (`nn.Module`), by the path of their classes
+    Module,
+    /// Functions of Python outside of the framework, with file and line
+    Source,
+}
+
 /// Arguments of `profile`.
 #[derive(Args, Debug)]
 pub(crate) struct Profile {
@@ -78,6 +88,9 @@ pub(crate) struct Profile {
     /// Number of kernels to list
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Selection")]
     pub(crate) top: usize,
+    /// Also sum time, exposed waits and idle time by `module` or Python `source` line
+    #[arg(long, value_name = "WHAT", help_heading = "Selection")]
+    pub(crate) by: Option<Origin>,
     /// Reproduce the tables of another tool, with its definitions and units
     #[arg(long, value_name = "TOOL", help_heading = "Selection", conflicts_with_all = ["step", "rank", "html"])]
     pub(crate) compat: Option<Compat>,

@@ -55,7 +55,9 @@ pub(crate) fn input(joining: &Joining, command: &'static str, printer: &Printer)
     let loaded = traces::load(&joining.paths, Wanted::one(command, KINDS), Keep::default(), printer)?;
     profiled::tell(&loaded, printer);
     let monitored = Monitored::of(&loaded.recordings);
+    let telemetry = loaded.telemetry();
     let mut job = Job::new(loaded.into_ranks());
+    job.telemetry = telemetry;
     job.leave_out_blind();
     match (job.members.is_empty(), monitored) {
         (false, monitored) => {

@@ -1,8 +1,11 @@
 //! `profile`: where the time of a job goes, from its traces.
 
 mod causes;
+mod health;
+mod origins;
 pub(super) mod range;
 mod roofline;
+mod serving;
 mod tables;
 
 pub(super) use tables::cut;
@@ -18,6 +21,7 @@ use crate::input::traces::{self, Loaded};
 use crate::printer::document::{Cell, Document, Tone};
 use crate::printer::{Answer, Printer, SCHEMA_VERSION, Terminal};
 use railwright_profiler::job::Family;
+use railwright_profiler::origins::By;
 use railwright_profiler::page::page;
 use railwright_profiler::profile::Options;
 use railwright_profiler::profile::Report;
@@ -60,6 +64,10 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     }
     options.step = arguments.step;
     options.rank = arguments.rank;
+    options.by = arguments.by.map(|by| match by {
+        args::Origin::Module => By::Module,
+        args::Origin::Source => By::Source,
+    });
     let layout = profiled::layout(&arguments.reading)?;
     let loaded = traces::load(&arguments.paths, WANTED, Keep { python: true }, printer)?;
     profiled::tell(&loaded, printer);
@@ -191,6 +199,7 @@ impl Answer for Shown {
     fn document(&self, terminal: Terminal) -> Document {
         let mut document = Document::default();
         self.head(&mut document);
+        self.serving(&mut document);
         self.lines(&mut document);
         self.causes(&mut document, terminal);
         self.findings(&mut document);
@@ -198,7 +207,9 @@ impl Answer for Shown {
         self.ranks(&mut document);
         self.tree(&mut document, terminal);
         self.kernels(&mut document, terminal);
+        self.origins(&mut document, terminal);
         self.roofline(&mut document, terminal);
+        self.health(&mut document);
         self.recorded(&mut document);
         self.doubts(&mut document);
         document

@@ -102,6 +102,7 @@ pub(super) fn joined(
     tables: &Tables,
 ) -> Result<Read, Failure> {
     let files = loaded.files;
+    let telemetry = loaded.telemetry();
     let ranks = loaded.into_ranks();
     if ranks.is_empty() {
         let problem = Problem::new(format!("no trace of a rank in {files} file(s)")).in_file(paths.join(" "));
@@ -113,6 +114,7 @@ pub(super) fn joined(
             .into());
     }
     let mut job = Job::new(ranks);
+    job.telemetry = telemetry;
     job.leave_out_blind();
     // A run of another size is another run.
     let world = u64::from(job.world_size);

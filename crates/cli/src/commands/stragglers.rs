@@ -4,7 +4,7 @@ use super::joining::{self, Input, from_ranks, time};
 use super::monitored::Question;
 use crate::args;
 use crate::exit::{Failure, Outcome};
-use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_profiler::culprits::{
     Culprit, Evidence, Kind, Named, StragglerReport, Verdict, straggler_report,
@@ -97,6 +97,12 @@ impl Answer for Stragglers {
         costs(&mut document, report, self.shown);
         for culprit in report.stragglers().take(self.shown) {
             of_culprit(&mut document, culprit);
+            let remarks =
+                report.health.as_ref().map(|health| health.remarks(culprit.rank)).unwrap_or_default();
+            if !remarks.is_empty() {
+                document.heading_with("device counters", "readings during the recording");
+                document.blocks.push(Block::Bullets(remarks.into_iter().map(Cell::from).collect()));
+            }
         }
         slow_groups(&mut document, report);
         document

@@ -15,6 +15,7 @@ use railwright_profiler::RankTrace;
 use railwright_profiler::digest;
 use railwright_profiler::job::skeleton;
 use railwright_profiler::readers::{self, Keep, Recording};
+use railwright_profiler::telemetry::Sample;
 #[cfg(not(target_family = "wasm"))]
 use railwright_profiler::trace::Source;
 use railwright_spec::problem::Problem;
@@ -48,6 +49,15 @@ impl Loaded {
                 .hint("pass the trace; any engine that reads Parquet can query a digest")),
             None => Ok(self),
         }
+    }
+
+    /// Readings of counters that lie beside traces.
+    pub(crate) fn telemetry(&self) -> Vec<Sample> {
+        let of = |recording: &Recording| match recording {
+            Recording::Telemetry { samples, .. } => samples.clone(),
+            _ => Vec::new(),
+        };
+        self.recordings.iter().flat_map(of).collect()
     }
 
     /// The traces of ranks alone.

@@ -55,6 +55,11 @@ fn is_framework(name: &str) -> bool {
         || name.contains("site-packages/torch/")
 }
 
+/// Whether a name is a function of Python outside of the framework, with its file.
+pub(crate) fn is_own_source(name: &str) -> bool {
+    !is_framework(name) && name.contains(".py")
+}
+
 /// Where a frame stands.
 fn place(frames: &Frames<'_>, frame: u32) -> Where {
     let mut place = NOWHERE;

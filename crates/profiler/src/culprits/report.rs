@@ -19,6 +19,7 @@ use crate::clocks::Clocks;
 use crate::communication::{NameTable, Operation};
 use crate::joined::{JoinOptions, Joined, join};
 use crate::occupancy::Occupancy;
+use crate::telemetry::Health;
 use crate::trace::HostKind;
 use crate::view::{Tables, View};
 use crate::windows::{Windows, windows};
@@ -100,7 +101,10 @@ pub struct Moment {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StragglerReport {
-    /// The verdict: stragglers, none, or inconclusive.
+    /// What counters of devices and network cards record of each rank, where they lie beside the traces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub health: Option<Health>,
+    /// What holds the job up, nothing, or that it cannot be told.
     pub verdict: Verdict,
     /// Reasons for an inconclusive verdict.
     pub reasons: Vec<String>,
@@ -279,6 +283,13 @@ fn judge(
             ranks.sort_unstable();
             ranks
         };
+        let mut by_step = vec![0; windows.steps.len()];
+        for delay in delays {
+            if let Delay::Member(member) = delay {
+                add_delays(&mut by_step, &stretches.lists[*member], windows);
+            }
+        }
+        let count = steps::count_of(windows, &by_step);
         let mut cost_s = *cost as f64 / count / 1e9;
         if bounds_only.is_some() {
             // Upper bounds are valid for any behaviour of untraced ranks.
@@ -363,7 +374,10 @@ fn judge(
     let has_devices = job.members.iter().any(|member| !member.trace.gpu.is_empty());
     let mut warnings = job.warnings.clone();
     warnings.extend(joined.warnings.iter().cloned());
+    let health = Health::of_job(job);
+    warnings.extend(health.iter().flat_map(Health::warnings));
     StragglerReport {
+        health,
         verdict,
         reasons,
         culprits: named,
@@ -390,6 +404,17 @@ fn judge(
             .collect(),
         clocks: joined.clocks.clone(),
         warnings,
+    }
+}
+
+/// Adds what a member takes beyond its peers to the steps in which its stretches end.
+fn add_delays(by_step: &mut [i64], stretches: &[Stretch], windows: &Windows) {
+    for stretch in stretches.iter().filter(|stretch| stretch.own > stretch.usual) {
+        // A delay before a step's first arithmetic ends with the step before, or shortly after its end.
+        let at = windows.steps.partition_point(|step| step.end <= stretch.from);
+        if let Some(sum) = by_step.get_mut(at) {
+            *sum += stretch.own - stretch.usual;
+        }
     }
 }
 

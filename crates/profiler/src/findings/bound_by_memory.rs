@@ -2,7 +2,7 @@
 //!
 //! Responsible for: a large share of kernels that move more than they compute. Refuses to call a usual share a fault.
 
-use super::{Context, Rule, percent};
+use super::{Context, Inference, Rule, percent};
 use crate::profile::Finding;
 use crate::waterfall::Label;
 
@@ -28,13 +28,22 @@ impl Rule for BoundByMemory {
          Engine, Liger), fewer casts."
     }
 
+    fn inference(&self) -> Inference {
+        Inference::Advice(
+            "fuse norms, activations, rotary embeddings and quantization with their neighbours (the server's compiled or custom kernels)",
+        )
+    }
+
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        let all = context.mean(Label::MemoryBound);
+        let fits = |label: Label| label == Label::MemoryBound;
+        // Parameters are drawn once, before the first step; fusion does not concern them.
+        let drawn = context.times_under(fits).filter(|(name, _)| is_initialisation(name));
+        let drawn = drawn.map(|(_, time)| time).sum::<i64>() as f64 / context.samples();
+        let all = context.mean(Label::MemoryBound) - drawn;
         if context.share(all) < 0.25 {
             return Vec::new();
         }
         // Names of kernels that a compiler wrote.
-        let fits = |label: Label| label == Label::MemoryBound;
         let compiled: i64 = context
             .times_under(fits)
             .filter(|(name, _)| name.starts_with("triton_"))
@@ -45,7 +54,7 @@ impl Rule for BoundByMemory {
             id: self.id().to_owned(),
             message: format!("element-wise kernels and norms take {} of the step", percent(context.share(all))),
             cost: Some(all - USUAL * context.step()),
-            evidence: context.dearest(context.times_under(fits), 4),
+            evidence: context.dearest(context.times_under(fits).filter(|(name, _)| !is_initialisation(name)), 4),
             advice: if is_compiled {
                 "these kernels are already compiled: remove graph breaks and casts between them, and use hand-fused norms, activations and cross-entropy for the largest"
             } else {
@@ -55,4 +64,10 @@ impl Rule for BoundByMemory {
             ..Finding::default()
         }]
     }
+}
+
+/// Whether an operator of the host draws parameters at random.
+fn is_initialisation(name: &str) -> bool {
+    ["aten::uniform_", "aten::normal_", "aten::random_", "aten::trunc_normal_", "aten::log_normal_"]
+        .contains(&name)
 }

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the order of steps by length. Refuses fewer than five steps.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::profile::Finding;
 
 pub(super) struct Drift;
@@ -24,6 +24,10 @@ impl Rule for Drift {
          steps). Reported from five steps if the growth is 3 % and nine of ten pairs agree. Cost: half of the \
          growth, which is its mean. Common causes: falling clocks, memory fragmentation, a cache that fills, \
          a slow data loader."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Silent
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

@@ -3,7 +3,7 @@
 //! Responsible for: transfers (not waits) without overlapped compute; one rule per dimension, because
 //! remedies differ. Excludes waiting: moving less data does not shorten it.
 
-use super::{Context, Rule, percent};
+use super::{Context, Inference, Rule, percent, time};
 use crate::certainty::Certainty;
 use crate::profile::Finding;
 use crate::waterfall::{Label, Share};
@@ -99,6 +99,22 @@ impl Rule for Exposed {
         self.text
     }
 
+    fn inference(&self) -> Inference {
+        Inference::Advice(match self.dimension {
+            Dimension::Tensor => {
+                "use the server's custom or fused all-reduce, fewer tensor parallel ranks, or groups within one NVLink domain"
+            }
+            Dimension::Expert => {
+                "keep expert groups within one NVLink domain, dispatch in fp8, overlap two batches"
+            }
+            Dimension::Pipeline => "use fewer stages, or overlap sends with the next batch",
+            Dimension::Other => {
+                "pass `--layout tp=…` to attribute these collectives, then overlap them with compute"
+            }
+            _ => "reduce these collectives, or overlap them with the compute of another batch",
+        })
+    }
+
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let fits = |label: Label| matches!(label, Label::Exposed(d, Share::Transfer | Share::Undivided) if d == self.dimension);
         let lost = context.sum(fits);
@@ -112,6 +128,7 @@ impl Rule for Exposed {
         } else {
             "transfers"
         };
+        let late = delayed(context, lost);
         let whose = match self.dimension {
             Dimension::Other => format!("{what} of unknown groups"),
             known => format!("{} parallel {what}", known.name()),
@@ -124,10 +141,19 @@ impl Rule for Exposed {
                 percent(context.share(lost))
             ),
             cost: Some(lost),
-            certainty: bounded.then_some(Certainty::AtMost),
-            evidence: context.dearest(context.times_under(fits), 3),
+            certainty: (bounded || late.is_some()).then_some(Certainty::AtMost),
+            evidence: context.dearest(context.times_under(fits), 3).into_iter().chain(late).collect(),
             advice: self.advice.to_owned(),
             ..Finding::default()
         }]
     }
+}
+
+/// Who comes late delays collectives behind the arithmetic that would hide them: the named delays, where they cost as much as these transfers.
+fn delayed(context: &Context<'_>, lost: f64) -> Option<String> {
+    let named = &context.stragglers?.culprits;
+    let late: f64 = named.iter().map(|one| one.cost_s * 1e9).sum();
+    (late >= 0.5 * lost && !named.is_empty()).then(|| {
+        format!("upper bound: stragglers and slow links cost {} per step and delay these collectives; remove them first", time(late))
+    })
 }

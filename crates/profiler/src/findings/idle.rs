@@ -3,7 +3,7 @@
 //! Responsible for: a rule for each cause of idle time that the host's frames show, with its advice. Without
 //! a recorded frame, the advice is to record one.
 
-use super::{Context, Rule, percent, short, time};
+use super::{Context, Inference, Rule, percent, short, time};
 use crate::causes::{Cause, CauseRow};
 use crate::profile::Finding;
 use crate::view::Role;
@@ -230,6 +230,28 @@ impl Rule for IdleCause {
 
     fn text(&self) -> &'static str {
         self.text
+    }
+
+    fn inference(&self) -> Inference {
+        match self.cause {
+            Cause::Allocation => Inference::Advice(
+                "allocate workspaces and caches at start; keep shapes within the captured sizes, and lower the share of memory that the KV cache takes",
+            ),
+            Cause::Synchronisation => Inference::Advice(
+                "schedule and sample asynchronously (overlap scheduling), so that the next step is launched before tokens are read back",
+            ),
+            Cause::LaunchBound => Inference::Advice(
+                "capture these steps in CUDA graphs, overlap scheduling with the device; keep host cores free",
+            ),
+            Cause::HostWork | Cause::Unknown => Inference::Advice(
+                "find the scheduler's, sampler's or tokenizer's part of this time with `with_stack=True`; overlap it with the device",
+            ),
+            Cause::GarbageCollection => {
+                Inference::Advice("freeze objects after start (`gc.freeze()`), and collect between requests")
+            }
+            Cause::DataLoading | Cause::Checkpoint | Cause::Evaluation => Inference::Silent,
+            _ => Inference::Same,
+        }
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

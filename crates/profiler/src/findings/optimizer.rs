@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the arithmetic of updates. Refuses its communication, which is data parallel.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::profile::Finding;
 use crate::view::Role;
 use crate::waterfall::Label;
@@ -24,6 +24,10 @@ impl Rule for Optimizer {
          above 4 %, which is usual for fused and sharded optimizers.\n\n\
          Remedies: fused or multi-tensor updates, an optimizer sharded over replicas \
          (`--use-distributed-optimizer`, ZeRO), more micro-batches per update."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Silent
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

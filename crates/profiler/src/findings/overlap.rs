@@ -3,7 +3,7 @@
 //! Responsible for: data parallel communication of which little is hidden though there is arithmetic to hide it. Refuses tensor parallel communication: its results are
 //! needed at once.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::certainty::Certainty;
 use crate::profile::Finding;
 use crate::waterfall::{Label, Share};
@@ -29,6 +29,10 @@ impl Rule for Overlap {
          `backward_prefetch`), a stream of its own for communication."
     }
 
+    fn inference(&self) -> Inference {
+        Inference::Silent
+    }
+
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let exposed =
             context.sum(|l| matches!(l, Label::Exposed(Dimension::Data, Share::Transfer | Share::Undivided)));
@@ -38,6 +42,12 @@ impl Rule for Overlap {
         let arithmetic =
             context.waterfall.ranks.iter().map(|r| r.totals.compute).sum::<i64>() as f64 / context.samples();
         if context.share(exposed) < 0.02 || exposed < 0.5 * whole || arithmetic < exposed {
+            return Vec::new();
+        }
+        // Who comes late delays collectives behind the arithmetic that would hide them: then overlap is not what is missing.
+        let late =
+            context.stragglers.map_or(0.0, |report| report.culprits.iter().map(|one| one.cost_s * 1e9).sum());
+        if late >= 0.5 * exposed {
             return Vec::new();
         }
         let bounded = context.mean(Label::Exposed(Dimension::Data, Share::Undivided)) > 0.0;

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: steps in which one rank's host holds its device up far beyond its usual. Refuses hosts that are always slow.
 
-use super::{Context, Rule, idle, percent, time};
+use super::{Context, Inference, Rule, idle, percent, time};
 use crate::causes::Cause;
 use crate::profile::Finding;
 use crate::waterfall::Label;
@@ -26,6 +26,12 @@ impl Rule for HostPauses {
          Garbage collection leaves no frame: it takes 0.1 to 0.5 s, in different steps on each rank.\n\n\
          Remedies: those of the cause; if none was recorded, `with_stack=True`, and `gc.disable()` with \
          `gc.collect()` at the same step on all ranks (`--manual-gc`)."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Advice(
+            "look at what these hosts do in the gaps: scheduling, sampling, tokenization, garbage collection; record with `with_stack=True` where no frame shows it",
+        )
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

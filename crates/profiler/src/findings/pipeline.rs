@@ -2,7 +2,7 @@
 //!
 //! Responsible for: idle time that the pipeline makes. Refuses to divide it; `railwright pipeline` does, with costs by replay.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::profile::Finding;
 use crate::waterfall::{Bubble, Label};
 
@@ -24,6 +24,10 @@ impl Rule for PipelineBubble {
          Remedies: more micro-batches, virtual stages, zero-bubble schedules, fewer stages; balanced stages \
          that count embedding and head (`railwright balance`). `railwright pipeline` divides it into \
          schedule, imbalance, messages and stalls."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Advice("use fewer pipeline stages, or more concurrent batches to fill them")
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

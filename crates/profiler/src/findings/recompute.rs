@@ -2,7 +2,7 @@
 //!
 //! Responsible for: arithmetic within recomputation. Refuses to judge whether memory needs it; `railwright recompute` does.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::profile::Finding;
 use crate::waterfall::Label;
 
@@ -23,6 +23,10 @@ impl Rule for Recompute {
          Remedies: recompute only cheap modules with large outputs (core attention, activation functions, \
          norms), fewer layers, or fewer stages; `railwright recompute` finds the best choice, `railwright \
          memory` shows the free memory."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Silent
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

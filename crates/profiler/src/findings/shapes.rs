@@ -2,7 +2,7 @@
 //!
 //! Responsible for: products whose dimensions are no multiples of 8, by the operator that launched them. Refuses products without recorded shapes.
 
-use super::{Context, Rule, percent};
+use super::{Context, Inference, Rule, percent};
 use crate::profile::Finding;
 use crate::roofline::{contracts, tidy};
 use crate::trace::{HostKind, NONE};
@@ -53,6 +53,10 @@ impl Rule for Shapes {
          unaligned operands. Requires `record_shapes=True`.\n\n\
          Remedies: pad vocabulary (`--make-vocab-size-divisible-by`), heads and hidden sizes to multiples of \
          64 x TP."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Silent
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

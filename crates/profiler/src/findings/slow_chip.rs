@@ -62,6 +62,7 @@ impl Rule for SlowChip {
                 .take(4)
                 .map(|(rank, factor)| format!("rank {rank}: the same {} take {factor:.3} times as long", context.work()))
                 .chain([format!("at most {} of the step ({}) on one rank", percent(context.share(worst)), time(worst))])
+                .chain(context.health_of(ranks.iter().copied().take(4)))
                 .collect(),
             advice: if context.from_host() {
                 "compare CPU models, clocks, threads and other load of these hosts with the others"

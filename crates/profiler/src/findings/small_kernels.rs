@@ -3,7 +3,7 @@
 //! Responsible for: regions in which short kernels follow each other with gaps as long as themselves. Refuses short kernels that run back to back; those cost
 //! only themselves.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::profile::Finding;
 use crate::view::Role;
 
@@ -30,7 +30,17 @@ impl Rule for SmallKernels {
          micro-batches."
     }
 
+    fn inference(&self) -> Inference {
+        Inference::Advice(
+            "capture these steps in CUDA graphs (capture sizes up to the batch that runs), or fuse kernels with a compiler",
+        )
+    }
+
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        // Operators of a host are not launched: graphs of a device do not help them.
+        if context.from_host() {
+            return Vec::new();
+        }
         let (from, to) = context.windows.span();
         let (mut lost, mut count, mut names) = (0i64, 0u64, Vec::new());
         for view in context.views {

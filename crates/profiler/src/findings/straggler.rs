@@ -60,6 +60,7 @@ impl Rule for Straggler {
                             .filter(|_| cause == CauseClass::SlowHost)
                             .filter_map(|&rank| doing(context, rank)),
                     )
+                    .chain(context.health_of(named.ranks.iter().copied().take(4)))
                     .chain(report.bounds_only.as_ref().map(|reason| format!("an upper bound: {reason}")))
                     .collect(),
                 advice: advice(cause, context.from_host()).to_owned(),

@@ -1,25 +1,51 @@
 //! Kernels that slow down over time.
 //!
-//! Responsible for: the same kernels in the first and in the last third of a recording. Excludes short
-//! recordings.
+//! Responsible for: the same calls of kernels in the first and in the last steps. Refuses recordings of too few steps, and work that routing or sequences change.
 
-use super::{Context, Rule, percent};
+use super::unbalanced::is_grouped;
+use super::{Context, Inference, Rule, percent};
 use crate::profile::Finding;
 use crate::view::Role;
+use crate::windows::StepWindow;
 use railwright_spec::human;
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
 
 pub(super) struct Throttling;
 
-/// Kernels of one name and phase that each third must have.
+/// Calls of kernels of one name that each end of the recording must have.
 const ENOUGH: usize = 12;
-/// Minimum reported growth.
+/// From which growth on it is reported.
 const GROWTH: f64 = 0.03;
+/// A lower clock slows all products: kernels with this share of their time must grow, each by half of [`GROWTH`] or more.
+const AGREE: f64 = 0.75;
+/// Below so many steps halves are compared, from there on thirds.
+const THIRDS: usize = 6;
 
-fn median(values: &mut [i64]) -> f64 {
-    values.sort_unstable();
-    values.get(values.len() / 2).map_or(0.0, |v| *v as f64)
+/// Steps at one end, by name the durations of its calls in their order.
+type Calls = BTreeMap<u32, Vec<Vec<i64>>>;
+
+/// How much longer calls at the same place of the step take at the end than at the beginning, by kernels' names: (time at the beginning, time at the end), both of one step.
+/// Names without as many calls in every step are left out: their calls cannot be told apart.
+fn growth(first: &Calls, last: &Calls) -> Vec<(f64, f64)> {
+    let mean = |steps: &[Vec<i64>]| {
+        steps.iter().flatten().map(|duration| *duration as f64).sum::<f64>() / steps.len().max(1) as f64
+    };
+    let pairs = first.iter().filter_map(|(name, early)| {
+        let late = last.get(name)?;
+        let calls = early.first()?.len();
+        let alike = early.iter().chain(late).all(|step| step.len() == calls);
+        let enough = calls * early.len().min(late.len()) >= ENOUGH;
+        // Every late step must be longer than every early one: what grows once and falls again is no trend.
+        let grows = |a: &Vec<i64>, b: &Vec<i64>| {
+            let sum = |step: &[i64]| step.iter().sum::<i64>() as f64;
+            sum(b) >= sum(a) * (1.0 + GROWTH / 2.0)
+        };
+        let steady = early.iter().all(|a| late.iter().all(|b| grows(a, b)));
+        let (before, after) = (mean(early), mean(late));
+        (alike && enough).then_some((before, if steady { after } else { before }))
+    });
+    pairs.collect()
 }
 
 impl Rule for Throttling {
@@ -32,46 +58,52 @@ impl Rule for Throttling {
     }
 
     fn text(&self) -> &'static str {
-        "Median GEMM and attention times in the last third of the recording relative to the first third, by \
-         kernel name, weighted by time, per rank. Reported from 3 %. Cost: that share of their time. Clocks \
-         fall at high temperature or power. The first steps of a recording are often cooler, so record in the \
-         middle of a run."
+        "Matrix products of the same name and the same place in the step, in the last third of the steps against the first third (halves of less than six steps), on each rank. Reported from four steps and 3 % \
+         on, if products with three quarters of the time grow and every late step is longer than every early one; grouped products are left out, because routing changes their work. The cost is \
+         that share of their time. Clocks fall when a device grows hot or draws too much power; the first steps of a recording are often cooler, so a recording in the middle of a run is the better witness."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Silent
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        let (from, to) = context.windows.span();
-        let third = (to - from) / 3;
+        let steps = &context.windows.steps;
+        if steps.len() < 4 {
+            return Vec::new();
+        }
+        let end = if steps.len() < THIRDS { steps.len() / 2 } else { steps.len() / 3 };
         let mut slower: Vec<(u32, f64)> = Vec::new();
         let mut lost = 0.0;
         for (view, rank) in context.views.iter().zip(&context.waterfall.ranks) {
-            let mut thirds: BTreeMap<u32, (Vec<i64>, Vec<i64>)> = BTreeMap::new();
-            for (at, row) in view.gpu.iter().enumerate() {
-                let heavy =
-                    matches!(view.family[at], OperatorFamily::MatrixProduct | OperatorFamily::Attention);
-                if !heavy || view.role[at] != Role::Compute || row.start < from || row.start >= to {
-                    continue;
+            let calls = |steps: &[StepWindow]| {
+                let mut calls = Calls::new();
+                for (at, step) in steps.iter().enumerate() {
+                    let from = view.gpu.starts().partition_point(|start| *start < step.start);
+                    let to = view.gpu.starts().partition_point(|start| *start < step.end);
+                    for row in (from..to).filter_map(|row| Some((row, view.gpu.get(row)?))) {
+                        let (row, activity) = row;
+                        let product = view.family[row] == OperatorFamily::MatrixProduct
+                            && view.role[row] == Role::Compute
+                            && !is_grouped(view.trace.names.get(activity.name));
+                        if product {
+                            let of_name = calls.entry(activity.name.0).or_default();
+                            of_name.resize(at + 1, Vec::new());
+                            of_name[at].push(activity.duration());
+                        }
+                    }
                 }
-                let (first, last) = thirds.entry(row.name.0).or_default();
-                if row.start < from + third {
-                    first.push(row.duration());
-                } else if row.start >= to - third {
-                    last.push(row.duration());
-                }
-            }
-            let (mut before, mut after) = (0.0, 0.0);
-            for (first, last) in thirds.values_mut() {
-                // One name may stand for several shapes: the same mix of them must be in both thirds.
-                let alike = first.len().abs_diff(last.len()) * 10 <= first.len();
-                if first.len() < ENOUGH || last.len() < ENOUGH || !alike {
-                    continue;
-                }
-                let count = last.len() as f64;
-                before += median(first) * count;
-                after += median(last) * count;
-            }
-            if before > 0.0 && after / before > 1.0 + GROWTH {
+                calls.values_mut().for_each(|of_name| of_name.resize(steps.len(), Vec::new()));
+                calls
+            };
+            let found = growth(&calls(&steps[..end]), &calls(&steps[steps.len() - end..]));
+            let before: f64 = found.iter().map(|(before, _)| before).sum();
+            let after: f64 = found.iter().map(|(_, after)| after).sum();
+            let growing = found.iter().filter(|(before, after)| after > before).map(|(before, _)| before);
+            if before > 0.0 && after / before > 1.0 + GROWTH && growing.sum::<f64>() >= AGREE * before {
                 slower.push((rank.rank, after / before - 1.0));
-                lost += (after - before) / context.samples();
+                // Growth over the recording costs the mean step half of it.
+                lost += 0.5 * (after - before) / context.waterfall.ranks.len().max(1) as f64;
             }
         }
         if slower.is_empty() {
@@ -88,7 +120,7 @@ impl Rule for Throttling {
                 .iter()
                 .take(4)
                 .map(|(rank, by)| {
-                    format!("rank {rank}: {} slower in the last third than in the first", percent(*by))
+                    format!("rank {rank}: {} slower in the last steps than in the first ones", percent(*by))
                 })
                 .collect(),
             advice:

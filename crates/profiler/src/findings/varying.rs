@@ -2,7 +2,7 @@
 //!
 //! Responsible for: steps beyond the typical one, and what they cost on average. Refuses to call a first step slow; it warms up.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::profile::Finding;
 
 pub(super) struct VaryingSteps;
@@ -21,6 +21,10 @@ impl Rule for VaryingSteps {
          the difference. `railwright log` covers thousands of steps, a trace only a few.\n\n\
          Common causes: checkpoints, evaluation, garbage collection, sequences of different lengths, a shared \
          network."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Silent
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

@@ -3,7 +3,7 @@
 //! Responsible for: exposed waits if the straggler report has no straggler or is inconclusive. Excludes costs
 //! of reported stragglers, and single ranks, which do not show the late rank.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Inference, Rule, percent, time};
 use crate::culprits::{Culprit, Verdict};
 use crate::profile::Finding;
 use crate::waterfall::{Label, Share};
@@ -26,6 +26,12 @@ impl Rule for Waiting {
          cannot be matched, the ranks with the most waits are listed and the cause is unknown. Otherwise \
          ranks are late in turn. Common causes: hosts that pause at different times (garbage collection), \
          sequences of different lengths, experts of different load."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Advice(
+            "record all ranks in the same steps; check that the scheduler gives ranks equal batches, and what their hosts do between steps",
+        )
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

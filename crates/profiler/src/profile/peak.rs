@@ -111,7 +111,7 @@ mod tests {
             members: vec![Member { rank: 0, trace }],
             world_size: 1,
             world_size_known: true,
-            warnings: Vec::new(),
+            ..Job::default()
         };
         peak(&job, &Options::default(), &ranks, &[&names], &mut Vec::new())
             .expect("an answer")

@@ -8,8 +8,11 @@ use super::{Options, RankSteps};
 use crate::causes::CauseRow;
 use crate::job::{Member, extent};
 use crate::joined::Joined;
+use crate::origins::Origins;
 use crate::phases::FoundBy;
 use crate::roofline::Roofline;
+use crate::serving::Serving;
+use crate::telemetry::Health;
 use crate::trace::Identity;
 use crate::tree::Node;
 use crate::view::{Role, View};
@@ -72,6 +75,9 @@ pub struct Report {
     /// Leading steps that were left out because they come before the steady state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUp>,
+    /// Steps by what they compute, where the trace is of an inference server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub serving: Option<Serving>,
     /// Where it goes: parts that add up to it.
     pub lines: Vec<Line>,
     /// Why devices were idle, by cause and frame of the host, the longest time first.
@@ -102,6 +108,12 @@ pub struct Report {
     pub tree: Vec<Node>,
     /// All kernels, the longest time first.
     pub kernels: Vec<KernelRow>,
+    /// Time by module or line of Python, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origins: Option<Origins>,
+    /// What counters of devices and network cards record of each rank, where they lie beside the traces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub health: Option<Health>,
     /// How phases were found, over all ranks.
     pub phases_found: FoundBy,
     /// What was done to clocks and why.
@@ -202,6 +214,7 @@ pub(super) fn report(
         step_time: waterfall.time() as f64 / samples,
         median_step_ns: median_step(windows),
         warm_up: None,
+        serving: None,
         lines: lines(waterfall, job.world_size, part),
         causes: Vec::new(),
         roofline: None,
@@ -216,6 +229,8 @@ pub(super) fn report(
         recorded: recorded(&waterfall.ranks),
         tree,
         kernels: kernels(&waterfall.ranks, names, samples),
+        origins: None,
+        health: None,
         phases_found: found_by(views),
         clocks: joined.clocks.reason.clone(),
         repairs: repairs(&job.members),
@@ -263,7 +278,7 @@ fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Wa
             );
             warnings.push(Warning::new("flop-exceed-compute", told));
         }
-    } else if options.flop_per_step.is_none() {
+    } else if options.flop_per_step.is_none() && !windows.is_inference() {
         let told = "model FLOPs are unknown, so compute is not split into ideal and loss; pass `--run` or `--model-flops`";
         warnings.push(Warning::new("trace-unknown-mfu", told));
     }

@@ -5,7 +5,7 @@
 use super::{Keep, Reader, Recording};
 use crate::job::{Family, Standing};
 use crate::trace::DamageKind;
-use crate::{flight, log::TrainingLog, monitors};
+use crate::{flight, log::TrainingLog, monitors, telemetry};
 use railwright_spec::problem::Problem;
 use std::io::Read;
 
@@ -64,6 +64,28 @@ impl Reader for Inspector {
     fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
         let (records, damaged) = monitors::inspector::read(label, bytes)?;
         Ok(vec![Recording::Inspector { records, damaged }])
+    }
+}
+
+/// Counters of devices and network cards, which lie beside traces.
+pub(super) struct DeviceCounters;
+
+impl Reader for DeviceCounters {
+    fn name(&self) -> &'static str {
+        "device counters (nvidia-smi, DCGM, node exporter)"
+    }
+
+    fn standing(&self, _: &[u8]) -> Standing {
+        Standing::Beside
+    }
+
+    fn matches(&self, head: &[u8]) -> bool {
+        telemetry::matches(head)
+    }
+
+    fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
+        let (samples, damaged) = telemetry::read(label, &String::from_utf8_lossy(bytes))?;
+        Ok(vec![Recording::Telemetry { samples, damaged }])
     }
 }
 

@@ -16,6 +16,8 @@ pub enum Kind {
     Product,
     /// Fused attention.
     Attention,
+    /// Products of tokens with the experts that they are routed to.
+    Experts,
     /// Convolutions.
     Convolution,
     /// Norms and softmax.
@@ -36,6 +38,7 @@ impl Kind {
         match self {
             Self::Product => "GEMM",
             Self::Attention => "attention",
+            Self::Experts => "experts",
             Self::Convolution => "convolution",
             Self::Normalisation => "normalisation",
             Self::Elementwise => "element-wise",
@@ -86,6 +89,23 @@ fn convolved(output: &[u64], weight: &[u64]) -> f64 {
     2.0 * elements(output) * elements(weight.get(1..).unwrap_or_default())
 }
 
+/// Fused products of experts: tokens `[T, h]`, up and gate weights `[E, u, h]`, down weights `[E, h, d]`, and the chosen experts `[T, k]` (vLLM's and AITER's `fused_moe`).
+/// `2 T k h (u + d)` operations; the weights of at most `T k` experts are read, tokens are read and written.
+fn experts(shapes: &[Vec<u64>], width: f64) -> Option<Work> {
+    let [tokens, up, down, chosen, ..] = shapes else { return None };
+    let ([t, h], [e, u, up_in], [down_e, down_out, d], [routed, k]) =
+        (tokens.as_slice(), up.as_slice(), down.as_slice(), chosen.as_slice())
+    else {
+        return None;
+    };
+    if (up_in, down_out, down_e, routed) != (h, h, e, t) || k > e {
+        return None;
+    }
+    let [t, h, e, u, d, k] = [*t, *h, *e, *u, *d, *k].map(|side| side as f64);
+    let read = e.min(t * k) * h * (u + d);
+    Some(Work { flop: 2.0 * t * k * h * (u + d), bytes: (read + 2.0 * t * h) * width })
+}
+
 /// The work of an operator's call with elements of `width` bytes; nothing where it is not known.
 pub fn work(operator: &str, shapes: &[Vec<u64>], width: f64, outputs: &Outputs) -> Option<(Kind, Work)> {
     if let Some([batch, m, n, k]) = product(operator, shapes) {
@@ -93,6 +113,9 @@ pub fn work(operator: &str, shapes: &[Vec<u64>], width: f64, outputs: &Outputs) 
         let [batch, m, n, k] = [batch, m, n, k].map(|side| side as f64);
         let bytes = batch * (m * k + k * n + m * n) * width;
         return Some((Kind::Product, Work { flop: 2.0 * batch * m * n * k, bytes }));
+    }
+    if operator.contains("fused_moe") || operator.contains("fused_experts") {
+        return experts(shapes, width).map(|work| (Kind::Experts, work));
     }
     let base = operator.strip_prefix("aten::")?;
     if base.contains("attention") {
@@ -199,6 +222,19 @@ mod tests {
         let forward = of("aten::_scaled_dot_product_flash_attention", shapes).expect("known");
         assert_eq!(forward.1, 4.0 * 2048.0 * 2048.0 * 128.0 * 16.0);
         assert_eq!(forward.2, 4.0 * 2048.0 * 16.0 * 128.0 * 2.0);
+    }
+
+    #[test]
+    fn experts_that_are_chosen_are_read_once() {
+        // 16 tokens, two of 64 experts each: 2 * 16 * 2 * 4096 * (22016 + 11008) operations, the weights of 32 experts.
+        let shapes = "[[16, 4096], [64, 22016, 4096], [64, 4096, 11008], [16, 2]]";
+        let found = of("vllm::rocm_aiter_fused_moe", shapes).expect("known");
+        assert_eq!((found.0, found.1), (Kind::Experts, 8_657_043_456.0));
+        assert_eq!(found.2, (32.0 * 4096.0 * 33_024.0 + 2.0 * 16.0 * 4096.0) * 2.0);
+        assert_eq!(
+            of("vllm::rocm_aiter_fused_moe", "[[16, 4096], [64, 22016, 512], [64, 4096, 11008], [16, 2]]"),
+            None
+        );
     }
 
     #[test]

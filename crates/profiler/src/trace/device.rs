@@ -16,6 +16,13 @@ pub enum Source {
     NsightSystems,
     /// Another writer of Chrome's trace format.
     ChromeTrace,
+    /// The profiler of XLA (JAX, TensorFlow, PyTorch/XLA), its XPlane files.
+    #[serde(rename = "xplane")]
+    XPlane,
+    /// AMD's rocprofv3, its SQLite database.
+    Rocpd,
+    /// An execution trace in the schema of MLCommons Chakra.
+    Chakra,
 }
 
 /// Whose trace it is.

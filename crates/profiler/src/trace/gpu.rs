@@ -203,6 +203,13 @@ impl GpuActivities {
         });
     }
 
+    /// Sets what ties the row at a place to its launch.
+    pub fn set_correlation(&mut self, at: usize, correlation: u32) {
+        if let Some(cell) = self.correlation.get_mut(at) {
+            *cell = correlation;
+        }
+    }
+
     /// Drops rows, in order of start, whose times cannot be; how many. Sizes that no sum holds count as unknown. Readers call it once at the end.
     pub fn drop_impossible(&mut self) -> u64 {
         let mut sum: u64 = 0;

@@ -3,6 +3,7 @@
 //! Responsible for: the moments on one rank's device. The last moment is the end of the last step. Refuses to choose among the ways.
 
 use super::CutBy;
+use crate::serving;
 use crate::trace::{GpuKind, HostKind, NONE};
 use crate::view::{Role, View};
 use crate::{NameId, RankTrace};
@@ -21,7 +22,8 @@ pub(super) struct Boundary {
 type Way = fn(&View<'_>) -> Vec<Boundary>;
 
 /// The ways, best first.
-pub(super) const METHODS: [(CutBy, Way); 5] = [
+pub(super) const METHODS: [(CutBy, Way); 6] = [
+    (CutBy::InferenceSteps, inference),
     (CutBy::Launches, launches),
     (CutBy::DeviceAnnotations, device_annotations),
     (CutBy::HostAnnotations, host_annotations),
@@ -56,9 +58,31 @@ pub(super) fn host_steps(trace: &RankTrace) -> Vec<(u64, i64, i64)> {
     steps
 }
 
+/// Steps of an inference server, numbered in their order: by what was launched within its annotations, by the device's copies of them, or by themselves.
+fn inference(view: &View<'_>) -> Vec<Boundary> {
+    let numbered = |steps: &[serving::Marked]| -> Vec<(u64, i64, i64)> {
+        (0..).zip(steps).map(|(number, step)| (number, step.start, step.end)).collect()
+    };
+    let host = numbered(&serving::host_steps(view.trace));
+    let launched = launched_within(view, &host);
+    if !launched.is_empty() {
+        return launched;
+    }
+    let device = numbered(&serving::device_steps(view.trace));
+    let steps = if device.is_empty() { host } else { device };
+    let mut boundaries: Vec<Boundary> =
+        steps.iter().map(|step| Boundary { number: Some(step.0), time: step.1 }).collect();
+    close(&mut boundaries, steps.last().map(|step| step.2));
+    boundaries
+}
+
 /// The first kernel of the main stream that was launched in each step of the host, and the end of the last step's last activity.
 fn launches(view: &View<'_>) -> Vec<Boundary> {
-    let steps = host_steps(view.trace);
+    launched_within(view, &host_steps(view.trace))
+}
+
+/// The same for given steps of the host: number, from when, until when, in order.
+fn launched_within(view: &View<'_>, steps: &[(u64, i64, i64)]) -> Vec<Boundary> {
     if steps.is_empty() || view.from_host {
         return Vec::new();
     }

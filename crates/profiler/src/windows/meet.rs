@@ -35,6 +35,22 @@ pub(super) struct Met {
     pub left_out: Vec<u64>,
 }
 
+/// Numbers steps that every rank counted from its own first one as `reference` (a place in the job) does: recordings of ranks begin at different steps. The first step of a rank is
+/// the one that began nearest to it there.
+pub(super) fn number_alike(cuts: &mut [Cut], reference: usize) {
+    let Some(reference) = cuts.iter().find(|cut| cut.member == reference) else { return };
+    let reference = reference.boundaries.clone();
+    for cut in cuts {
+        let Some(first) = cut.boundaries.first().copied() else { continue };
+        let numbered = reference.iter().filter(|one| one.number.is_some());
+        let nearest = numbered.min_by_key(|one| one.time.abs_diff(first.time));
+        let (Some(own), Some(there)) = (first.number, nearest.and_then(|one| one.number)) else { continue };
+        for boundary in &mut cut.boundaries {
+            boundary.number = boundary.number.map(|number| (number + there).saturating_sub(own));
+        }
+    }
+}
+
 /// The steps that most ranks hold: each begins and ends at the median of the ranks' moments. None if no step is held by most.
 pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
     // Ranks meet by number; without numbers by place.

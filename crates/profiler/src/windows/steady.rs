@@ -43,6 +43,10 @@ const REPEATS: f64 = 20.0;
 impl Windows {
     /// Whether steps are alike enough for a mean over them to say something.
     pub fn repeat(&self) -> bool {
+        // Steps of prefill and of decode differ; they are compared by mode.
+        if self.is_inference() {
+            return true;
+        }
         let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
         durations.iter().all(|duration| *duration <= REPEATS * median(&durations).max(1.0))
     }
@@ -55,6 +59,9 @@ impl Windows {
 
     /// Takes steps before the steady state out, and notes them.
     pub(crate) fn settle(&mut self) {
+        if self.is_inference() {
+            return;
+        }
         let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
         let count = leading(&durations);
         if count == 0 {

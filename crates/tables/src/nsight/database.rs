@@ -13,8 +13,8 @@ use std::io::Read as _;
 use std::path::Path;
 
 /// How an SQLite database begins.
-pub(super) const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Offset of the write version in the header; 2 is a journal file, which does not exist for bytes in memory.
+pub(crate) const MAGIC: &[u8] = b"SQLite format 3\0";
+/// Where the header says how the file was written last; 2 is a journal beside it, which bytes in memory cannot have.
 const JOURNAL: std::ops::Range<usize> = 18..20;
 /// The longest text of an export.
 const LONGEST: i32 = 64 << 20;
@@ -58,18 +58,18 @@ pub(super) fn told(label: &str, error: &rusqlite::Error) -> Problem {
 }
 
 /// An export, with the tables and columns that it has.
-pub(super) struct Export<'c> {
+pub(crate) struct Export<'c> {
     connection: &'c Connection,
     tables: BTreeMap<String, Vec<String>>,
     strings: BTreeMap<i64, String>,
 }
 
-/// Cells of a row in the requested order; those of missing columns are `NULL`.
-pub(super) struct Cells<'r>(&'r rusqlite::Row<'r>);
+/// Cells of a row in the order in which they were asked for; those of missing columns are `NULL`.
+pub(crate) struct Cells<'r>(&'r rusqlite::Row<'r>);
 
 impl<'r> Cells<'r> {
     /// A whole number, if there is one.
-    pub(super) fn whole(&self, at: usize) -> Option<i64> {
+    pub(crate) fn whole(&self, at: usize) -> Option<i64> {
         match self.0.get_ref(at) {
             Ok(ValueRef::Integer(number)) => Some(number),
             Ok(ValueRef::Real(number)) if number.is_finite() => Some(number as i64),
@@ -79,12 +79,12 @@ impl<'r> Cells<'r> {
     }
 
     /// The same when it is not negative and small enough.
-    pub(super) fn small(&self, at: usize) -> Option<u32> {
+    pub(crate) fn small(&self, at: usize) -> Option<u32> {
         self.whole(at).and_then(|number| u32::try_from(number).ok())
     }
 
     /// A text, if there is one and it is not empty.
-    pub(super) fn text(&self, at: usize) -> Option<&'r str> {
+    pub(crate) fn text(&self, at: usize) -> Option<&'r str> {
         match self.0.get_ref(at) {
             Ok(ValueRef::Text(text)) => std::str::from_utf8(text).ok().filter(|text| !text.is_empty()),
             _ => None,
@@ -94,7 +94,7 @@ impl<'r> Cells<'r> {
 
 impl<'c> Export<'c> {
     /// Looks at the tables and keeps the strings.
-    pub(super) fn new(connection: &'c Connection) -> Result<Self> {
+    pub(crate) fn new(connection: &'c Connection) -> Result<Self> {
         let mut export = Self { connection, tables: BTreeMap::new(), strings: BTreeMap::new() };
         let mut names = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'")?;
         let names: Vec<String> = names.query_map([], |row| row.get(0))?.collect::<Result<_>>()?;
@@ -113,23 +113,28 @@ impl<'c> Export<'c> {
         Ok(export)
     }
 
+    /// The names of all tables, in order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.tables.keys().map(String::as_str)
+    }
+
     /// Whether one of these tables is there.
-    pub(super) fn has_any(&self, tables: &[&str]) -> bool {
+    pub(crate) fn has_any(&self, tables: &[&str]) -> bool {
         tables.iter().any(|table| self.tables.contains_key(*table))
     }
 
     /// Whether a column is there.
-    pub(super) fn has(&self, table: &str, column: &str) -> bool {
+    pub(crate) fn has(&self, table: &str, column: &str) -> bool {
         self.tables.get(table).is_some_and(|columns| columns.iter().any(|known| known == column))
     }
 
     /// A string by its number.
-    pub(super) fn string(&self, id: Option<i64>) -> Option<&str> {
+    pub(crate) fn string(&self, id: Option<i64>) -> Option<&str> {
         id.and_then(|id| self.strings.get(&id)).map(String::as_str)
     }
 
     /// Every row of a table, if it is there, with the cells of the wanted columns.
-    pub(super) fn each(&self, table: &str, wanted: &[&str], mut row: impl FnMut(&Cells<'_>)) -> Result<()> {
+    pub(crate) fn each(&self, table: &str, wanted: &[&str], mut row: impl FnMut(&Cells<'_>)) -> Result<()> {
         let Some(columns) = self.tables.get(table) else { return Ok(()) };
         let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
         let cells: Vec<String> = wanted

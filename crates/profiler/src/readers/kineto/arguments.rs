@@ -8,6 +8,8 @@ use super::scan;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Arguments<'a> {
     pub(super) correlation: &'a [u8],
+    /// Ties a call and what it launched where no correlation was written.
+    pub(super) external: &'a [u8],
     pub(super) stream: &'a [u8],
     pub(super) device: &'a [u8],
     pub(super) bytes: &'a [u8],
@@ -64,6 +66,7 @@ fn put<'a>(all: &mut Arguments<'a>, key: &[u8], value: &'a [u8]) {
     let words = &mut all.collective;
     let (name, place) = match key {
         b"correlation" => ("correlation", &mut all.correlation),
+        b"External id" | b"external id" => ("External id", &mut all.external),
         b"stream" => ("stream", &mut all.stream),
         b"device" => ("device", &mut all.device),
         b"bytes" => ("bytes", &mut all.bytes),

@@ -89,7 +89,12 @@ pub(super) struct Fill {
     pub(super) devices: Vec<(u32, u64)>,
     /// Whether a category of PyTorch's was seen.
     pub(super) kineto: bool,
+    /// Rows with an external id and no correlation, as (row, id): of the device, and calls of the host.
+    pub(super) external: (Vec<(usize, u32)>, Vec<(usize, u32)>),
+    /// Whether a correlation was seen: then external ids tie operators, not launches.
+    pub(super) correlated: bool,
     correlation: Finder<'static>,
+    externals: Finder<'static>,
     stream: Finder<'static>,
     inputs: Finder<'static>,
 }
@@ -112,7 +117,10 @@ impl Fill {
             suspects: Vec::new(),
             devices: Vec::new(),
             kineto: false,
+            external: (Vec::new(), Vec::new()),
+            correlated: false,
             correlation: Finder::new(CORRELATION),
+            externals: Finder::new(EXTERNAL),
             stream: Finder::new(STREAM),
             inputs: Finder::new(INPUTS),
         }
@@ -274,13 +282,21 @@ impl Fill {
             self.collectives.push(collective::call(words, &mut self.groups));
             self.collectives.len() as u32 - 1
         });
+        let correlation = numbers::small(all.correlation);
+        match correlation {
+            Some(_) => self.correlated = true,
+            None if !self.correlated => {
+                self.external.0.extend(numbers::small(all.external).map(|id| (self.gpu.len(), id)));
+            }
+            None => {}
+        }
         self.gpu.push(GpuActivity {
             start,
             end,
             name,
             kind,
             stream: stream.unwrap_or(NONE),
-            correlation: numbers::small(all.correlation),
+            correlation,
             collective,
             bytes: numbers::whole(all.bytes).unwrap_or(0),
         });
@@ -299,7 +315,16 @@ impl Fill {
         let thread = self.threads.place(event.process, event.thread);
         let mut row = HostActivity { start, end, name, kind, thread, ..HostActivity::default() };
         match kind {
-            HostKind::Runtime => row.correlation = member(&self.correlation, event.arguments),
+            HostKind::Runtime => {
+                row.correlation = member(&self.correlation, event.arguments);
+                if row.correlation.is_some() {
+                    self.correlated = true;
+                } else if !self.correlated
+                    && let Some(id) = member(&self.externals, event.arguments)
+                {
+                    self.external.1.push((self.host.len(), id));
+                }
+            }
             HostKind::Operator | HostKind::Annotation => match self.trait_of(name) {
                 Trait::Unknown | Trait::Plain => {}
                 Trait::Step => row.kind = HostKind::Annotation,
@@ -374,6 +399,7 @@ impl Fill {
 }
 
 const CORRELATION: &[u8] = b"\"correlation\"";
+const EXTERNAL: &[u8] = b"\"External id\"";
 const STREAM: &[u8] = b"\"stream\"";
 const INPUTS: &[u8] = b"\"Input ";
 
@@ -450,7 +476,19 @@ fn judge(name: &str) -> Trait {
         return Trait::Step;
     }
     let base = name.rsplit("::").next().unwrap_or_default().to_ascii_lowercase();
-    let words = ["matmul", "gemm", "linear", "conv", "attention", "attn", "flash", "sdpa", "einsum"];
+    let words = [
+        "matmul",
+        "gemm",
+        "linear",
+        "conv",
+        "attention",
+        "attn",
+        "flash",
+        "sdpa",
+        "einsum",
+        "fused_moe",
+        "fused_experts",
+    ];
     if base.ends_with("mm") || base.ends_with("mm_out") || words.iter().any(|w| base.contains(w)) {
         return Trait::Shaped;
     }

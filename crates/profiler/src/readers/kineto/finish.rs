@@ -16,6 +16,7 @@ pub(super) fn finish(mut fill: Fill, head: &Head, mut identity: Identity) -> Ran
     for open in fill.begun.left() {
         fill.report.note(DamageKind::UnmatchedBegin, open.offset, || "a begin without its end".to_owned());
     }
+    tie_by_external_id(&mut fill);
     drop_outliers(&mut fill);
     fill.gpu.sort();
     fill.host.sort();
@@ -41,6 +42,16 @@ pub(super) fn finish(mut fill: Fill, head: &Head, mut identity: Identity) -> Ran
         groups: fill.groups.into_list(),
         report: fill.report,
     }
+}
+
+/// Ties calls and what they launched by their external ids, where no event has a correlation. Calls with the id of no activity stay as they are.
+fn tie_by_external_id(fill: &mut Fill) {
+    let (gpu, host) = std::mem::take(&mut fill.external);
+    if fill.correlated {
+        return;
+    }
+    gpu.into_iter().for_each(|(row, id)| fill.gpu.set_correlation(row, id));
+    host.into_iter().for_each(|(row, id)| fill.host.set_correlation(row, id));
 }
 
 fn place_pending(fill: &mut Fill) {

@@ -1,0 +1,13 @@
+//! Traces of inference servers: steps of prefill, of decode and of both.
+//!
+//! Responsible for: what the annotations of vLLM, SGLang, ATOM and TensorRT-LLM record of a step ([`marks::mark`]), the steps of one rank, and the report by kind
+//! of step. Refuses steps without an annotation: kernels alone do not show whether a batch held prompts.
+
+mod marks;
+mod report;
+mod steps;
+
+pub use marks::{Mode, Server, StepMark, mark};
+pub use report::{ModeRow, Serving};
+pub(crate) use report::{reference, serving};
+pub(crate) use steps::{Marked, device_steps, host_steps};

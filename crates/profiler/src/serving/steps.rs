@@ -1,0 +1,59 @@
+//! The annotated steps of one rank of an inference server.
+//!
+//! Responsible for: one entry for each step, in order, where servers nest two annotations of it. Refuses to match ranks.
+
+use super::{StepMark, mark};
+use crate::trace::{GpuKind, HostKind};
+use crate::{NameId, RankTrace};
+
+/// An annotated step: what it is, from when, until when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Marked {
+    pub(crate) mark: StepMark,
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+}
+
+/// Steps as the host annotates them.
+pub(crate) fn host_steps(trace: &RankTrace) -> Vec<Marked> {
+    let kinds = trace.host.kinds().iter().enumerate();
+    let annotated = kinds.filter(|(_, kind)| **kind == HostKind::Annotation).filter_map(|(at, _)| {
+        let row = trace.host.get(at)?;
+        Some((row.name, row.start, row.end))
+    });
+    apart(trace, annotated)
+}
+
+/// Steps as the device's copies of these annotations have them, from the first to the last kernel of each.
+pub(crate) fn device_steps(trace: &RankTrace) -> Vec<Marked> {
+    let annotated = trace.gpu.iter().filter(|row| row.kind == GpuKind::Annotation);
+    apart(trace, annotated.map(|row| (row.name, row.start, row.end)))
+}
+
+/// Annotations of steps, of which those within another or beside it on a second stream are the same step.
+fn apart(trace: &RankTrace, rows: impl Iterator<Item = (NameId, i64, i64)>) -> Vec<Marked> {
+    let mut known: Vec<Option<Option<StepMark>>> = vec![None; trace.names.len()];
+    let mut steps: Vec<Marked> = Vec::new();
+    for (name, start, end) in rows {
+        let Some(cell) = known.get_mut(name.0 as usize) else { continue };
+        let Some(mark) = *cell.get_or_insert_with(|| mark(trace.names.get(name))) else { continue };
+        match steps.last_mut().filter(|last| start < last.end) {
+            Some(last) => last.mark = merged(last.mark, mark),
+            None => steps.push(Marked { mark, start, end }),
+        }
+    }
+    steps
+}
+
+/// Two annotations of one step: the outer one with what the inner one adds.
+fn merged(outer: StepMark, inner: StepMark) -> StepMark {
+    StepMark {
+        // The server's own annotation names it; the other form is written for tools.
+        server: inner.server,
+        mode: outer.mode,
+        context_requests: outer.context_requests.or(inner.context_requests),
+        context_tokens: outer.context_tokens.or(inner.context_tokens),
+        generation_requests: outer.generation_requests.or(inner.generation_requests),
+        generation_tokens: outer.generation_tokens.or(inner.generation_tokens),
+    }
+}

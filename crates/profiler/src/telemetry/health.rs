@@ -1,0 +1,255 @@
+//! What counters record of each rank while it was traced.
+//!
+//! Responsible for: samples to ranks by host and device, medians within the recording, growth of totals, and how a rank's clock compares with the others'. Refuses to match where two
+//! ranks of a host name one device.
+
+use super::{Metric, Sample, throttle_reasons};
+use crate::Job;
+use crate::matching::line::median;
+use railwright_spec::human;
+use railwright_spec::problem::Warning;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Around a recording, in nanoseconds, in which samples count: counters are read every second or less often.
+const AROUND: i64 = 2_000_000_000;
+
+/// A clock below this share of the other ranks' median is lower.
+const LOWER: f64 = 0.97;
+
+/// A counter of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Counter {
+    /// The rank's median.
+    pub own: f64,
+    /// The median of the other ranks', where there are others.
+    pub others: Option<f64>,
+}
+
+/// What counters record of one rank.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RankHealth {
+    /// The rank.
+    pub rank: u32,
+    /// Readings that were used.
+    pub samples: usize,
+    /// Clock of the multiprocessors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sm_clock_mhz: Option<Counter>,
+    /// Temperature of the GPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature_celsius: Option<Counter>,
+    /// Power.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_w: Option<Counter>,
+    /// Reasons for a lower clock that were set in any reading.
+    pub throttle_reasons: Vec<&'static str>,
+    /// XID errors.
+    pub xid_errors: Vec<u32>,
+    /// Totals that grew, or that are not 0 where one reading was made: name and by how much. Network cards are those of its host.
+    pub errors: Vec<(String, f64)>,
+}
+
+/// What counters record of a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Health {
+    /// Each rank with readings, in order.
+    pub ranks: Vec<RankHealth>,
+    /// Readings of hosts or devices that no rank names.
+    pub unmatched: usize,
+    /// Whether readings have times that do not overlap the recording: then all of them are used.
+    pub other_time: bool,
+}
+
+impl RankHealth {
+    /// What is out of the ordinary, in words: nothing where all is well.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if let Some(Counter { own, others: Some(others) }) = self.sm_clock_mhz
+            && own < LOWER * others
+        {
+            remarks.push(format!(
+                "SM clock {} MHz, median of the other ranks {} MHz",
+                human::count(own),
+                human::count(others)
+            ));
+        }
+        let told: Vec<&str> = self
+            .throttle_reasons
+            .iter()
+            .copied()
+            .filter(|reason| !matches!(*reason, "idle" | "application clocks"))
+            .collect();
+        if !told.is_empty() {
+            remarks.push(format!("clock limited by {}", told.join(", ")));
+        }
+        if !self.xid_errors.is_empty() {
+            let numbers: Vec<String> = self.xid_errors.iter().map(u32::to_string).collect();
+            remarks.push(format!("XID {}", numbers.join(", ")));
+        }
+        remarks.extend(self.errors.iter().map(|(name, by)| format!("{name}: {}", human::count(*by))));
+        remarks
+    }
+}
+
+impl Health {
+    /// What the counters beside a job's traces record; none without such counters.
+    pub fn of_job(job: &Job) -> Option<Self> {
+        (!job.telemetry.is_empty()).then(|| health(job, &job.telemetry))
+    }
+
+    /// What is out of the ordinary with a rank, in words, with its number before it.
+    pub fn remarks(&self, rank: u32) -> Vec<String> {
+        let of = |remark: String| format!("rank {rank}: {remark}");
+        self.of(rank).map(|health| health.remarks().into_iter().map(of).collect()).unwrap_or_default()
+    }
+
+    /// What is doubtful.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        if self.other_time {
+            let told = "device counters have no reading during the recording: all their readings are used";
+            warnings.push(Warning::new("telemetry-other-time", told));
+        }
+        if self.unmatched > 0 {
+            let told = format!(
+                "{} readings of device counters are of hosts or devices that no traced rank names: left out",
+                self.unmatched
+            );
+            warnings.push(Warning::new("telemetry-unmatched", told));
+        }
+        warnings
+    }
+
+    /// What counters record of a rank.
+    pub fn of(&self, rank: u32) -> Option<&RankHealth> {
+        self.ranks.iter().find(|health| health.rank == rank)
+    }
+}
+
+/// What samples record of a job whose clocks are aligned.
+pub fn health(job: &Job, samples: &[Sample]) -> Health {
+    let span = job.members.iter().filter_map(|member| {
+        let (starts, ends) = (member.trace.gpu.starts(), member.trace.gpu.ends());
+        Some((*starts.first()?, *ends.iter().max()?))
+    });
+    let span = span.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
+    let within = |sample: &Sample| match (sample.time, span) {
+        (Some(time), Some((from, to))) => {
+            time >= from.saturating_sub(AROUND) && time <= to.saturating_add(AROUND)
+        }
+        _ => true,
+    };
+    let mut health = Health::default();
+    let mut used: Vec<&Sample> = samples.iter().filter(|sample| within(sample)).collect();
+    if used.is_empty() && !samples.is_empty() {
+        health.other_time = true;
+        used = samples.iter().collect();
+    }
+    let hosts: BTreeSet<&str> =
+        job.members.iter().filter_map(|member| member.trace.identity.host.as_deref()).collect();
+    let mut devices: BTreeMap<(Option<&str>, u32), Vec<u32>> = BTreeMap::new();
+    for member in &job.members {
+        let identity = &member.trace.identity;
+        if let Some(device) = identity.device {
+            devices.entry((identity.host.as_deref(), device)).or_default().push(member.rank);
+        }
+    }
+    let mut taken = BTreeSet::new();
+    for member in &job.members {
+        let identity = &member.trace.identity;
+        let own_host = identity.host.as_deref();
+        // A file without a host is of the only host there is.
+        let on_host = |sample: &Sample| match (sample.host.as_deref(), own_host) {
+            (Some(theirs), Some(own)) => same_host(theirs, own),
+            _ => hosts.len() < 2,
+        };
+        let alone = identity
+            .device
+            .filter(|device| devices.get(&(own_host, *device)).is_some_and(|ranks| ranks.len() == 1));
+        let of_rank = |sample: &Sample| {
+            let is_card = sample.device.parse::<u32>().is_err();
+            on_host(sample) && (is_card || alone.is_some_and(|device| sample.device.parse() == Ok(device)))
+        };
+        let own: Vec<&Sample> = used
+            .iter()
+            .enumerate()
+            .filter(|(_, sample)| of_rank(sample))
+            .map(|(at, sample)| {
+                taken.insert(at);
+                *sample
+            })
+            .collect();
+        if !own.is_empty() {
+            health.ranks.push(of_samples(member.rank, &own));
+        }
+    }
+    health.unmatched = used.len() - taken.len();
+    let ranks = health.ranks.clone();
+    for own in &mut health.ranks {
+        let others = |of: fn(&RankHealth) -> Option<Counter>| {
+            let mut values: Vec<f64> = ranks
+                .iter()
+                .filter(|other| other.rank != own.rank)
+                .filter_map(|other| Some(of(other)?.own))
+                .collect();
+            (!values.is_empty()).then(|| median(&mut values))
+        };
+        let found = [others(|h| h.sm_clock_mhz), others(|h| h.temperature_celsius), others(|h| h.power_w)];
+        for (counter, others) in
+            [&mut own.sm_clock_mhz, &mut own.temperature_celsius, &mut own.power_w].into_iter().zip(found)
+        {
+            if let Some(counter) = counter {
+                counter.others = others;
+            }
+        }
+    }
+    health
+}
+
+/// Whether two names are of one host: one may carry its domain.
+fn same_host(a: &str, b: &str) -> bool {
+    let short = |name: &str| name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+    short(a) == short(b)
+}
+
+fn of_samples(rank: u32, samples: &[&Sample]) -> RankHealth {
+    let values = |metric: Metric| {
+        samples.iter().filter(move |sample| sample.metric == metric).map(|sample| sample.value)
+    };
+    let counter = |metric: Metric| {
+        let mut all: Vec<f64> = values(metric).collect();
+        (!all.is_empty()).then(|| Counter { own: median(&mut all), others: None })
+    };
+    let mask = values(Metric::Throttle).fold(0_u64, |all, mask| all | mask as u64);
+    let xid: BTreeSet<u32> = values(Metric::Xid).filter(|xid| *xid > 0.0).map(|xid| xid as u32).collect();
+    let mut totals: BTreeMap<(&str, Metric), (f64, f64, usize)> = BTreeMap::new();
+    for sample in samples.iter().filter(|sample| sample.metric.is_total()) {
+        let seen =
+            totals.entry((sample.device.as_str(), sample.metric)).or_insert((sample.value, sample.value, 0));
+        *seen = (seen.0.min(sample.value), seen.1.max(sample.value), seen.2 + 1);
+    }
+    let errors = totals.into_iter().filter_map(|((device, metric), (least, most, count))| {
+        let by = if count > 1 { most - least } else { most };
+        let what = if device.parse::<u32>().is_ok() {
+            metric.name().to_owned()
+        } else {
+            format!("{device} {}", metric.name())
+        };
+        let since = if count > 1 { "" } else { " (total)" };
+        (by > 0.0).then(|| (format!("{what}{since}"), by))
+    });
+    RankHealth {
+        rank,
+        samples: samples.len(),
+        sm_clock_mhz: counter(Metric::SmClock),
+        temperature_celsius: counter(Metric::Temperature),
+        power_w: counter(Metric::Power),
+        throttle_reasons: throttle_reasons(mask),
+        xid_errors: xid.into_iter().collect(),
+        errors: errors.collect(),
+    }
+}
