@@ -32,6 +32,9 @@ fn translated(words: &[OsString]) -> Result<Vec<OsString>, clap::Error> {
     else {
         return Ok(words.to_vec());
     };
+    // The arguments of a command are described when it is built.
+    let mut inner = inner.clone();
+    inner.build();
     let mut known: Vec<String> = vec!["help".to_owned(), "version".to_owned()];
     for argument in inner.get_arguments().chain(command.get_arguments()) {
         known.extend(argument.get_long().map(str::to_owned));

@@ -3,12 +3,12 @@
 //! Responsible for: gathering what files hold into one job, joining its ranks, and saving it, ranks side by side. Refuses recordings that are no
 //! profile (logs, flight records); how many were left out is told.
 
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
 mod saved;
 
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
 pub(crate) use saved::save;
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
 pub(super) use saved::unpack;
 
 use super::jobs::Wanted;
