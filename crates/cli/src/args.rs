@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
-/// Every command with all its arguments, which a start of the program describes for one command alone.
+/// Every command, complete.
 pub(crate) fn whole() -> clap::Command {
     let mut whole = <Arguments as clap::CommandFactory>::command();
     whole.build();

@@ -37,7 +37,7 @@ mod query;
 mod recompute;
 mod search;
 mod sensitivity;
-mod serve;
+pub(crate) mod serve;
 mod size;
 mod stage_memory;
 mod steps;

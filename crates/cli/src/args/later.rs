@@ -1,10 +1,30 @@
-//! Arguments of a command that are described when the command is parsed.
+//! Arguments of a command that are described when that command is typed.
 //!
 //! Responsible for: a start of the program that does not pay for the flags of commands that nobody asked for: a run has some hundred flags, and
 //! twenty commands take them. Refuses to change what a command takes.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use std::cell::RefCell;
 use std::ops::Deref;
+
+thread_local! {
+    /// Words of the command line that is parsed on this thread; none where every command is wanted.
+    static TYPED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// Does something while only commands whose names are among `words` are described in full.
+pub(super) fn for_words<T>(words: Vec<String>, act: impl FnOnce() -> T) -> T {
+    TYPED.set(Some(words));
+    let done = act();
+    TYPED.set(None);
+    done
+}
+
+fn is_wanted(command: &Command) -> bool {
+    TYPED.with_borrow(|typed| {
+        typed.as_ref().is_none_or(|words| words.iter().any(|word| word == command.get_name()))
+    })
+}
 
 /// The arguments `T` of one command, on the heap.
 #[derive(Clone, Debug, Default)]
@@ -18,27 +38,9 @@ impl<T> Deref for Later<T> {
     }
 }
 
-/// Adds the arguments; what the command is about was described where it is listed.
-fn described<T: Args>(mut command: Command) -> Command {
-    let about = command.get_about().cloned();
-    let long_about = command.get_long_about().cloned();
-    let after = command.get_after_long_help().cloned();
-    command = T::augment_args(command);
-    if let Some(about) = about {
-        command = command.about(about);
-    }
-    if let Some(long_about) = long_about {
-        command = command.long_about(long_about);
-    }
-    match after {
-        Some(after) => command.after_long_help(after),
-        None => command,
-    }
-}
-
 impl<T: Args> Args for Later<T> {
     fn augment_args(command: Command) -> Command {
-        command.defer(described::<T>)
+        if is_wanted(&command) { T::augment_args(command) } else { command }
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -65,5 +67,25 @@ impl<T: FromArgMatches> FromArgMatches for Later<T> {
 
     fn update_from_arg_matches_mut(&mut self, matches: &mut ArgMatches) -> Result<(), clap::Error> {
         self.0.update_from_arg_matches_mut(matches)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::args::Arguments;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn only_what_is_typed_is_described_and_then_as_ever() {
+        let typed = ["railwright", "network", "cost"].map(str::to_owned).to_vec();
+        let some = super::for_words(typed, Arguments::command);
+        let all = Arguments::command();
+        let count = |command: &clap::Command, path: &[&str]| {
+            let found = path.iter().try_fold(command, |command, name| command.find_subcommand(name));
+            found.map_or(0, |command| command.get_arguments().count())
+        };
+        assert_eq!(count(&some, &["network", "cost"]), count(&all, &["network", "cost"]));
+        assert!(count(&all, &["network", "cost"]) > 5 && count(&all, &["estimate"]) > 50);
+        assert_eq!((count(&some, &["estimate"]), count(&some, &["network", "show"])), (0, 0));
     }
 }
