@@ -122,45 +122,45 @@ class Record:
 class Answer(Record):
     """The answer of a command: its fields, and the report that the program prints."""
 
-    __slots__ = ("_said",)
-    _said: dict[str, Any]
+    __slots__ = ("_beside",)
+    _beside: dict[str, Any]
 
-    def __init__(self, fields: dict[str, Any], said: dict[str, Any] | None = None) -> None:
+    def __init__(self, fields: dict[str, Any], beside: dict[str, Any] | None = None) -> None:
         super().__init__(fields)
-        object.__setattr__(self, "_said", said or {})
+        object.__setattr__(self, "_beside", beside or {})
 
     @property
     def outcome(self) -> str:
         """How the command ended: ``yes``, ``no``, ``at-risk``, ``cannot-tell`` or ``interrupted``."""
-        return str(self._said.get("outcome", ""))
+        return str(self._beside.get("outcome", ""))
 
     @property
     def notes(self) -> list[str]:
-        """What was said beside the answer, such as files that could not be read."""
-        return list(self._said.get("notes", ()))
+        """Notes beside the answer, such as files that could not be read."""
+        return list(self._beside.get("notes", ()))
 
     @property
     def command_line(self) -> str:
         """The command line that asks the same."""
-        return str(self._said.get("command", ""))
+        return str(self._beside.get("command", ""))
 
     @property
     def picture(self) -> Picture | None:
         """The picture that was asked for with ``svg="-"``; none without."""
-        data = self._said.get("data", "")
+        data = self._beside.get("data", "")
         return Picture(data) if data.startswith("<svg") else None
 
     def __str__(self) -> str:
-        return str(self._said.get("text") or super().__repr__())
+        return str(self._beside.get("text") or super().__repr__())
 
     def __repr__(self) -> str:
         return str(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        return str(self._said.get("html") or super()._repr_html_())
+        return str(self._beside.get("html") or super()._repr_html_())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._fields, self._said)
+        return type(self), (self._fields, self._beside)
 
 
 class Picture(str):
@@ -195,11 +195,11 @@ def ask(command: Sequence[str], arguments: Mapping[str, Any], form: str | None =
     plain = {
         name.rstrip("_").replace("_", "-"): _plain(value) for name, value in arguments.items() if value is not None
     }
-    said = _railwright.ask(list(command), plain, form)
-    fields = said.pop("fields")
-    if said["kind"] is None:
-        text = said["text"]
+    beside = _railwright.ask(list(command), plain, form)
+    fields = beside.pop("fields")
+    if beside["kind"] is None:
+        text = beside["text"]
         return Picture(text) if text.startswith("<svg") else text
     from . import answers
 
-    return getattr(answers, answers.class_of(said["kind"]))(fields, said)
+    return getattr(answers, answers.class_of(beside["kind"]))(fields, beside)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ._answer import Picture
     from ._railwright import Settings
 
-__all__ = ["timeline", "check", "goodput", "sensitivity", "validate", "calibrate", "detect", "comm", "stragglers", "log", "hang", "memory_snapshot", "query", "pipeline", "export", "explain", "examples", "profile", "compare", "keys", "schema", "values"]
+__all__ = ["timeline", "tune", "check", "goodput", "sensitivity", "validate", "calibrate", "detect", "comm", "stragglers", "log", "hang", "memory_snapshot", "query", "save", "digest", "export_perfetto", "pipeline", "export", "explain", "init", "examples", "profile", "compare", "keys", "schema", "values"]
 
 
 def timeline(
@@ -34,6 +34,7 @@ def timeline(
     hsdp: int | str | PathLike[str] | None = None,
     network: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     topology: str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     svg: bool | None = None,
     rank: int | str | PathLike[str] | None = None,
     between: str | PathLike[str] | None = None,
@@ -54,6 +55,7 @@ def timeline(
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     network: Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key (repeatable).
     topology: Topology for `--network flow`: a name from `network topologies` or a design file [default: non-blocking fabric].
+    output: Write a Chrome trace (opens in ui.perfetto.dev), or an SVG if the name ends in `.svg`.
     svg: Output an SVG instead of a trace.
     rank: Show one rank only, in columns.
     between: Part of the step to write, such as `1.2s..1.25s` (nanoseconds if no unit is given).
@@ -62,7 +64,61 @@ def timeline(
     form: Form of the picture or file.
     settings: Settings of the run, named as flags with underscores.
     """
-    found: Picture | str = ask(('timeline',), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "network": network, "topology": topology, "svg": svg, "rank": rank, "between": between, "detail": detail, "memory-limit": memory_limit, **settings}, form)
+    found: Picture | str = ask(('timeline',), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "network": network, "topology": topology, "output": output, "svg": svg, "rank": rank, "between": between, "detail": detail, "memory-limit": memory_limit, **settings}, form)
+    return found
+
+
+def tune(
+    model: str | PathLike[str] | None = None,
+    cluster: str | PathLike[str] | None = None,
+    *,
+    launch: str | PathLike[str] | None = None,
+    launch_args: str | PathLike[str] | None = None,
+    run: str | PathLike[str] | None = None,
+    set: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    fsdp: bool | None = None,
+    hsdp: int | str | PathLike[str] | None = None,
+    keep: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    free: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    measured: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    space: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    fit_probability: float | str | PathLike[str] | None = None,
+    unlimited: bool | None = None,
+    threads: int | str | PathLike[str] | None = None,
+    top: int | str | PathLike[str] | None = None,
+    pick: int | str | PathLike[str] | None = None,
+    diff: bool | None = None,
+    in_place: bool | None = None,
+    output: str | PathLike[str] | None = None,
+    memory_limit: int | str | PathLike[str] | None = None,
+    **settings: Unpack[Settings],
+) -> answers.Tune:
+    """Tune a launch file: rank better layouts and write the change as a diff.
+
+    model: Model: a name from `models list`, a config.json or its folder, a launch file, a log, or `-` for stdin.
+    cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
+    launch: Framework config, launch script or log (detected by content).
+    launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
+    run: Read settings from a run file; other options override it.
+    set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
+    fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
+    hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
+    keep: Keep these settings of the file, such as `tp,recompute` (repeatable).
+    free: Also tune these settings, such as `overlap.tensor` (repeatable).
+    measured: Rank by measured logs of the file or its variants, as `LOG` or `FILE=LOG`.
+    space: Restrict a dimension, such as `tp=2..8`, `micro_batch=1,2` or `recompute=none,full` (repeatable).
+    fit_probability: Minimum probability that a layout fits in memory, 0 to 1.
+    unlimited: Include features the selected framework version does not support.
+    threads: Number of threads; does not affect results [default: number of cores].
+    top: Number of layouts to show, and of variants to write with `-o FOLDER` (default: 5).
+    pick: Number of the layout that `--diff`, `--in-place` and `-o` write (default: 1).
+    diff: Print only the change, as a unified diff.
+    in_place: Edit the file in place.
+    output: Write the changed file, or one variant per layout into a folder (`variants/`).
+    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    settings: Settings of the run, named as flags with underscores.
+    """
+    found: answers.Tune = ask(('tune',), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "keep": keep, "free": free, "measured": measured, "space": space, "fit-probability": fit_probability, "unlimited": unlimited, "threads": threads, "top": top, "pick": pick, "diff": diff, "in-place": in_place, "output": output, "memory-limit": memory_limit, **settings})
     return found
 
 
@@ -73,6 +129,7 @@ def check(
     launch_args: str | PathLike[str] | None = None,
     cluster: str | PathLike[str] | None = None,
     set: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> answers.Check:
@@ -83,10 +140,11 @@ def check(
     launch_args: Variables and arguments of the launch scripts, such as `"TP=2 PP=8 7B 1"`.
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
-    found: answers.Check = ask(('check',), {"files": files, "against": against, "launch-args": launch_args, "cluster": cluster, "set": set, "memory-limit": memory_limit, **settings})
+    found: answers.Check = ask(('check',), {"files": files, "against": against, "launch-args": launch_args, "cluster": cluster, "set": set, "output": output, "memory-limit": memory_limit, **settings})
     return found
 
 
@@ -109,6 +167,7 @@ def goodput(
     repair_time: str | PathLike[str] | None = None,
     slow_share: float | str | PathLike[str] | None = None,
     slow_factor: float | str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Goodput:
     """Estimate goodput over time, with failures, checkpoints and restarts.
@@ -130,9 +189,10 @@ def goodput(
     repair_time: Time to repair a host.
     slow_share: Share of hosts that are slow at any time, 0 to 1.
     slow_factor: Factor by which a slow host lengthens a step.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Goodput = ask(('goodput',), {"gpus": gpus, "cluster": cluster, "nics": nics, "price-per-device-hour": price_per_device_hour, "checkpoint-time": checkpoint_time, "checkpoint-bytes": checkpoint_bytes, "storage-bandwidth": storage_bandwidth, "checkpoint-stall": checkpoint_stall, "interval": interval, "mtbf": mtbf, "component-mtbf": component_mtbf, "detection-time": detection_time, "restart-time": restart_time, "spares": spares, "repair-time": repair_time, "slow-share": slow_share, "slow-factor": slow_factor, "memory-limit": memory_limit})
+    found: answers.Goodput = ask(('goodput',), {"gpus": gpus, "cluster": cluster, "nics": nics, "price-per-device-hour": price_per_device_hour, "checkpoint-time": checkpoint_time, "checkpoint-bytes": checkpoint_bytes, "storage-bandwidth": storage_bandwidth, "checkpoint-stall": checkpoint_stall, "interval": interval, "mtbf": mtbf, "component-mtbf": component_mtbf, "detection-time": detection_time, "restart-time": restart_time, "spares": spares, "repair-time": repair_time, "slow-share": slow_share, "slow-factor": slow_factor, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -148,6 +208,7 @@ def sensitivity(
     hsdp: int | str | PathLike[str] | None = None,
     network: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     topology: str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> answers.Sensitivity:
@@ -163,10 +224,11 @@ def sensitivity(
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     network: Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key (repeatable).
     topology: Topology for `--network flow`: a name from `network topologies` or a design file [default: non-blocking fabric].
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
-    found: answers.Sensitivity = ask(('sensitivity',), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "network": network, "topology": topology, "memory-limit": memory_limit, **settings})
+    found: answers.Sensitivity = ask(('sensitivity',), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "network": network, "topology": topology, "output": output, "memory-limit": memory_limit, **settings})
     return found
 
 
@@ -175,6 +237,7 @@ def validate(
     *,
     regret: bool | None = None,
     calibration: str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Validation | answers.Regret:
     """Predict a table of measured runs and summarize the prediction error.
@@ -182,9 +245,10 @@ def validate(
     table: CSV table with the header of `catalog/evidence/measured_runs.csv`, or `-` for stdin.
     regret: Report the slowdown from choosing the layout predicted to be fastest (regret).
     calibration: Apply a calibration to the rows measured on its accelerator.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Validation | answers.Regret = ask(('validate',), {"table": table, "regret": regret, "calibration": calibration, "memory-limit": memory_limit})
+    found: answers.Validation | answers.Regret = ask(('validate',), {"table": table, "regret": regret, "calibration": calibration, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -205,6 +269,7 @@ def calibrate(
     hold_out: bool | None = None,
     judge: str | PathLike[str] | None = None,
     show: str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Calibration | answers.CalibrationFile:
     """Fit the cost model to your own measurements.
@@ -224,9 +289,10 @@ def calibrate(
     hold_out: Fit to the first half of the traces and validate on the second.
     judge: Validate an existing calibration on the measurements, without fitting.
     show: Show the contents of a calibration.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Calibration | answers.CalibrationFile = ask(('calibrate',), {"paths": paths, "nccl-tests": nccl_tests, "operators": operators, "product-format": product_format, "run": run, "cluster": cluster, "software": software, "set": set, "not-causal": not_causal, "layout": layout, "families": families, "kernels": kernels, "hold-out": hold_out, "judge": judge, "show": show, "memory-limit": memory_limit})
+    found: answers.Calibration | answers.CalibrationFile = ask(('calibrate',), {"paths": paths, "nccl-tests": nccl_tests, "operators": operators, "product-format": product_format, "run": run, "cluster": cluster, "software": software, "set": set, "not-causal": not_causal, "layout": layout, "families": families, "kernels": kernels, "hold-out": hold_out, "judge": judge, "show": show, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -235,6 +301,7 @@ def detect(
     variables: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     arguments: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     *,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Detect:
     """Show the settings found in a launch file or log, line by line.
@@ -242,9 +309,10 @@ def detect(
     file: File to read, or `-` for stdin.
     variables: Environment variables of the script.
     arguments: Arguments of the script.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Detect = ask(('detect',), {"file": file, "variables": variables, "arguments": arguments, "memory-limit": memory_limit})
+    found: answers.Detect = ask(('detect',), {"file": file, "variables": variables, "arguments": arguments, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -257,6 +325,7 @@ def comm(
     collectives: int | str | PathLike[str] | None = None,
     all: bool | None = None,
     group: str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Communication:
     """Break communication down into wait and transfer time, with bus bandwidth.
@@ -268,9 +337,10 @@ def comm(
     collectives: Number of collectives to list, longest waits first (default: 0).
     all: List every collective of a large job in JSON, not only those with the longest waits.
     group: Filter by dimension (tensor, context, expert, pipeline, data) or part of a label.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Communication = ask(('comm',), {"paths": paths, "clocks": clocks, "layout": layout, "kernels": kernels, "collectives": collectives, "all": all, "group": group, "memory-limit": memory_limit})
+    found: answers.Communication = ask(('comm',), {"paths": paths, "clocks": clocks, "layout": layout, "kernels": kernels, "collectives": collectives, "all": all, "group": group, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -281,6 +351,7 @@ def stragglers(
     layout: str | PathLike[str] | None = None,
     kernels: str | PathLike[str] | None = None,
     ranks: int | str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Stragglers:
     """Find straggler ranks, their cause and their cost per step.
@@ -290,9 +361,10 @@ def stragglers(
     layout: Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`.
     kernels: Additional communication-kernel patterns, checked first.
     ranks: Maximum number of ranks to show (default: 8).
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Stragglers = ask(('stragglers',), {"paths": paths, "clocks": clocks, "layout": layout, "kernels": kernels, "ranks": ranks, "memory-limit": memory_limit})
+    found: answers.Stragglers = ask(('stragglers',), {"paths": paths, "clocks": clocks, "layout": layout, "kernels": kernels, "ranks": ranks, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -301,6 +373,7 @@ def log(
     *,
     accelerator: str | PathLike[str] | None = None,
     batch_size: int | str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Log:
     """Analyze a training log: step time, MFU, slow steps and restarts.
@@ -308,23 +381,26 @@ def log(
     file: Training log, or `-` for stdin.
     accelerator: Accelerator of the run, from `gpus list`.
     batch_size: Global batch in sequences, if a DeepSpeed log lacks `train_batch_size`.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Log = ask(('log',), {"file": file, "accelerator": accelerator, "batch-size": batch_size, "memory-limit": memory_limit})
+    found: answers.Log = ask(('log',), {"file": file, "accelerator": accelerator, "batch-size": batch_size, "output": output, "memory-limit": memory_limit})
     return found
 
 
 def hang(
     paths: Sequence[str | PathLike[str]] | str | PathLike[str],
     *,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Hang:
     """Diagnose a hung job from flight-recorder dumps.
 
     paths: Dumps: files, folders or patterns.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Hang = ask(('hang',), {"paths": paths, "memory-limit": memory_limit})
+    found: answers.Hang = ask(('hang',), {"paths": paths, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -338,6 +414,7 @@ def memory_snapshot(
     accelerator: str | PathLike[str] | None = None,
     stage: int | str | PathLike[str] | None = None,
     top: int | str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.MemorySnapshot:
     """Break down a PyTorch memory snapshot: peak by stack, fragmentation and growth.
@@ -350,9 +427,10 @@ def memory_snapshot(
     accelerator: Accelerator [default: from the run].
     stage: Pipeline stage of the recorded rank [default: the one that needs the most memory].
     top: Number of places to list (default: 12).
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.MemorySnapshot = ask(('memory-snapshot',), {"file": file, "run": run, "cluster": cluster, "gpus": gpus, "set": set, "accelerator": accelerator, "stage": stage, "top": top, "memory-limit": memory_limit})
+    found: answers.MemorySnapshot = ask(('memory-snapshot',), {"file": file, "run": run, "cluster": cluster, "gpus": gpus, "set": set, "accelerator": accelerator, "stage": stage, "top": top, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -365,6 +443,7 @@ def query(
     clocks: Literal["auto", "align", "recorded"] | None = None,
     layout: str | PathLike[str] | None = None,
     python: bool | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Query | answers.QuerySchema:
     """Query traces with SQL.
@@ -376,9 +455,70 @@ def query(
     clocks: Clock alignment across ranks (default: auto).
     layout: Parallel sizes, innermost first, such as `tp=8,dp=4,pp=2`, if traces do not record groups.
     python: Keep Python function events.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Query | answers.QuerySchema = ask(('query',), {"sql": sql, "paths": paths, "schema": schema, "limit": limit, "clocks": clocks, "layout": layout, "python": python, "memory-limit": memory_limit})
+    found: answers.Query | answers.QuerySchema = ask(('query',), {"sql": sql, "paths": paths, "schema": schema, "limit": limit, "clocks": clocks, "layout": layout, "python": python, "output": output, "memory-limit": memory_limit})
+    return found
+
+
+def save(
+    paths: Sequence[str | PathLike[str]] | str | PathLike[str],
+    *,
+    output: str | PathLike[str],
+    python: bool | None = None,
+    memory_limit: int | str | PathLike[str] | None = None,
+) -> str:
+    """Save traces as a compact profile for fast reloading.
+
+    paths: Traces: files, folders, patterns, archives or saved profiles.
+    output: Output file, `NAME.railwright`.
+    python: Keep Python function events.
+    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    """
+    found: str = ask(('save',), {"paths": paths, "output": output, "python": python, "memory-limit": memory_limit})
+    return found
+
+
+def digest(
+    paths: Sequence[str | PathLike[str]] | str | PathLike[str],
+    *,
+    output: str | PathLike[str],
+    part: str | PathLike[str] | None = None,
+    memory_limit: int | str | PathLike[str] | None = None,
+) -> str:
+    """Reduce traces to small Parquet files, one per rank, for joint analysis.
+
+    paths: Traces: files, folders, patterns or archives.
+    output: Output folder; files keep their place below PATH.
+    part: Process every N-th file, starting with file I (from 0), such as `3/16`.
+    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    """
+    found: str = ask(('digest',), {"paths": paths, "output": output, "part": part, "memory-limit": memory_limit})
+    return found
+
+
+def export_perfetto(
+    paths: Sequence[str | PathLike[str]] | str | PathLike[str],
+    *,
+    output: str | PathLike[str],
+    flows: bool | None = None,
+    device_only: bool | None = None,
+    clocks: Literal["auto", "align", "recorded"] | None = None,
+    layout: str | PathLike[str] | None = None,
+    memory_limit: int | str | PathLike[str] | None = None,
+) -> str:
+    """Merge the traces of all ranks into one Perfetto trace.
+
+    paths: Traces: files, folders, patterns, archives or saved profiles.
+    output: Output file: `NAME.json`, `NAME.json.gz` or `NAME.tar`.
+    flows: Add flow arrows from launches to kernels.
+    device_only: Omit host threads.
+    clocks: Clock alignment across ranks (default: auto).
+    layout: Parallel sizes, innermost first, such as `tp=8,dp=4,pp=2`, if traces do not record groups.
+    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    """
+    found: str = ask(('export-perfetto',), {"paths": paths, "output": output, "flows": flows, "device-only": device_only, "clocks": clocks, "layout": layout, "memory-limit": memory_limit})
     return found
 
 
@@ -394,6 +534,8 @@ def pipeline(
     cluster: str | PathLike[str] | None = None,
     gpus: str | PathLike[str] | None = None,
     set: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    svg: str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Pipeline:
     """Analyze pipeline bubbles and stalls across all stages.
@@ -408,9 +550,11 @@ def pipeline(
     cluster: Cluster of the run if its file names none: a name from `clusters list` or `gpus list`, or a file.
     gpus: Number of GPUs of the run if its file gives none.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
+    svg: Write an SVG of the step (`-` for standard output).
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Pipeline = ask(('pipeline',), {"paths": paths, "layout": layout, "step": step, "replica": replica, "what-if": what_if, "limit": limit, "predict": predict, "cluster": cluster, "gpus": gpus, "set": set, "memory-limit": memory_limit})
+    found: answers.Pipeline = ask(('pipeline',), {"paths": paths, "layout": layout, "step": step, "replica": replica, "what-if": what_if, "limit": limit, "predict": predict, "cluster": cluster, "gpus": gpus, "set": set, "svg": svg, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -420,6 +564,8 @@ def export(
     *,
     to: str | PathLike[str] | None = None,
     target_version: str | PathLike[str] | None = None,
+    perfetto: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     launch: str | PathLike[str] | None = None,
     launch_args: str | PathLike[str] | None = None,
     run: str | PathLike[str] | None = None,
@@ -436,6 +582,8 @@ def export(
     to: Target framework: megatron, torchtitan, deepspeed, nanotron, megatron-bridge, accelerate, maxtext, llama-factory or axolotl.
     target_version: Version of the target framework, such as 0.18 for megatron or 2026-02 for torchtitan [default: the newest
         known].
+    perfetto: Export traces instead of a run, as `export-perfetto` does (requires -o).
+    output: Write to a file, or all files to a folder [default: stdout].
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
     run: Read settings from a run file; other options override it.
@@ -445,35 +593,71 @@ def export(
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
-    found: answers.Export = ask(('export',), {"model": model, "cluster": cluster, "to": to, "target-version": target_version, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "memory-limit": memory_limit, **settings})
+    found: answers.Export = ask(('export',), {"model": model, "cluster": cluster, "to": to, "target-version": target_version, "perfetto": perfetto, "output": output, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "memory-limit": memory_limit, **settings})
     return found
 
 
 def explain(
     id: str | PathLike[str] | None = None,
     *,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Explanation | answers.Topics | answers.Software:
     """Explain a metric, a warning or a convention.
 
     id: Part of a report, warning or convention [default: list all topics].
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Explanation | answers.Topics | answers.Software = ask(('explain',), {"id": id, "memory-limit": memory_limit})
+    found: answers.Explanation | answers.Topics | answers.Software = ask(('explain',), {"id": id, "output": output, "memory-limit": memory_limit})
+    return found
+
+
+def init(
+    model: str | PathLike[str] | None = None,
+    cluster: str | PathLike[str] | None = None,
+    *,
+    launch: str | PathLike[str] | None = None,
+    launch_args: str | PathLike[str] | None = None,
+    run: str | PathLike[str] | None = None,
+    set: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    fsdp: bool | None = None,
+    hsdp: int | str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
+    memory_limit: int | str | PathLike[str] | None = None,
+    **settings: Unpack[Settings],
+) -> str:
+    """Write a commented run file from command-line options.
+
+    model: Model: a name from `models list`, a config.json or its folder, a launch file, a log, or `-` for stdin.
+    cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
+    launch: Framework config, launch script or log (detected by content).
+    launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
+    run: Read settings from a run file; other options override it.
+    set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
+    fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
+    hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
+    output: Write to a file.
+    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    settings: Settings of the run, named as flags with underscores.
+    """
+    found: str = ask(('init',), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "output": output, "memory-limit": memory_limit, **settings})
     return found
 
 
 def examples(
     name: str | PathLike[str] | None = None,
     *,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> str:
     """Print an example run file.
 
     name: Example to print [default: list all names].
+    output: Write to a file.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: str = ask(('examples',), {"name": name, "memory-limit": memory_limit})
+    found: str = ask(('examples',), {"name": name, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -499,6 +683,7 @@ def profile(
     layout: str | PathLike[str] | None = None,
     families: str | PathLike[str] | None = None,
     kernels: str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Profile | answers.ProfileHta | answers.ProfileRange:
     """Profile a job: break down step time from the traces of its ranks.
@@ -523,9 +708,10 @@ def profile(
     layout: Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`.
     families: Additional kernel-family patterns, checked first.
     kernels: Additional communication-kernel patterns, checked first.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Profile | answers.ProfileHta | answers.ProfileRange = ask(('profile',), {"paths": paths, "step": step, "rank": rank, "depth": depth, "top": top, "compat": compat, "aggregate": aggregate, "rows": rows, "host": host, "between": between, "run": run, "cluster": cluster, "gpus": gpus, "set": set, "model-flops": model_flops, "accelerator": accelerator, "precision": precision, "layout": layout, "families": families, "kernels": kernels, "memory-limit": memory_limit})
+    found: answers.Profile | answers.ProfileHta | answers.ProfileRange = ask(('profile',), {"paths": paths, "step": step, "rank": rank, "depth": depth, "top": top, "compat": compat, "aggregate": aggregate, "rows": rows, "host": host, "between": between, "run": run, "cluster": cluster, "gpus": gpus, "set": set, "model-flops": model_flops, "accelerator": accelerator, "precision": precision, "layout": layout, "families": families, "kernels": kernels, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -544,6 +730,7 @@ def compare(
     layout: str | PathLike[str] | None = None,
     families: str | PathLike[str] | None = None,
     kernels: str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Compare:
     """Compare two traces, or a trace with its prediction.
@@ -562,35 +749,40 @@ def compare(
     layout: Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`.
     families: Additional kernel-family patterns, checked first.
     kernels: Additional communication-kernel patterns, checked first.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Compare = ask(('compare',), {"first": first, "second": second, "launch": launch, "fail-if": fail_if, "step": step, "top": top, "calibration": calibration, "cluster": cluster, "gpus": gpus, "set": set, "layout": layout, "families": families, "kernels": kernels, "memory-limit": memory_limit})
+    found: answers.Compare = ask(('compare',), {"first": first, "second": second, "launch": launch, "fail-if": fail_if, "step": step, "top": top, "calibration": calibration, "cluster": cluster, "gpus": gpus, "set": set, "layout": layout, "families": families, "kernels": kernels, "output": output, "memory-limit": memory_limit})
     return found
 
 
 def keys(
     patterns: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     *,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Keys:
     """List all run-file keys (each is also a flag of `estimate`).
 
     patterns: Filter by substring, or by a glob with `*` and `?`.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Keys = ask(('keys',), {"patterns": patterns, "memory-limit": memory_limit})
+    found: answers.Keys = ask(('keys',), {"patterns": patterns, "output": output, "memory-limit": memory_limit})
     return found
 
 
 def schema(
     *,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> str:
     """Print the JSON schema of a run file.
 
+    output: Write to a file.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: str = ask(('schema',), {"memory-limit": memory_limit})
+    found: str = ask(('schema',), {"output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -604,6 +796,7 @@ def values(
     set: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     fsdp: bool | None = None,
     hsdp: int | str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> answers.Values:
@@ -617,8 +810,9 @@ def values(
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
-    found: answers.Values = ask(('values',), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "memory-limit": memory_limit, **settings})
+    found: answers.Values = ask(('values',), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "output": output, "memory-limit": memory_limit, **settings})
     return found

@@ -21,26 +21,30 @@ __all__ = ["list", "show"]
 def list(
     patterns: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     *,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Accelerators:
     """List entries, optionally filtered by name.
 
     patterns: Filter by substring, or by a glob with `*` and `?`.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Accelerators = ask(('gpus', 'list'), {"patterns": patterns, "memory-limit": memory_limit})
+    found: answers.Accelerators = ask(('gpus', 'list'), {"patterns": patterns, "output": output, "memory-limit": memory_limit})
     return found
 
 
 def show(
     name: str | PathLike[str],
     *,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Accelerator:
     """Show one entry in full.
 
     name: Name; for a model also the path of a config.json, or `-` for stdin.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Accelerator = ask(('gpus', 'show'), {"name": name, "memory-limit": memory_limit})
+    found: answers.Accelerator = ask(('gpus', 'show'), {"name": name, "output": output, "memory-limit": memory_limit})
     return found

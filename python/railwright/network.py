@@ -25,15 +25,17 @@ def topologies(
     kind: str | PathLike[str] | None = None,
     *,
     published: bool | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Topologies | answers.TopologyKeys | answers.PublishedTopologies:
     """List topologies, their keys, and published systems.
 
     kind: Show all keys of this topology.
     published: Compare part counts of published systems with generated ones.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Topologies | answers.TopologyKeys | answers.PublishedTopologies = ask(('network', 'topologies'), {"kind": kind, "published": published, "memory-limit": memory_limit})
+    found: answers.Topologies | answers.TopologyKeys | answers.PublishedTopologies = ask(('network', 'topologies'), {"kind": kind, "published": published, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -80,6 +82,7 @@ def show(
     spine_length: float | str | PathLike[str] | None = None,
     core_length: float | str | PathLike[str] | None = None,
     svg: bool | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Network:
     """Show the components, path lengths and diagram of one design.
@@ -144,9 +147,10 @@ def show(
     spine_length: Mean cable length between leaf and spine, in metres. Expects a number. [default: 30].
     core_length: Mean cable length between spine and core, in metres. Expects a number. [default: 100].
     svg: Output an SVG diagram.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "svg": svg, "memory-limit": memory_limit})
+    found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "svg": svg, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -200,6 +204,7 @@ def cost(
     years: float | str | PathLike[str] | None = None,
     electricity_price: float | str | PathLike[str] | None = None,
     lines: bool | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.NetworkCost:
     """Compare the bills of materials of several designs: cost, power and break-even points.
@@ -272,9 +277,10 @@ def cost(
     years: Depreciation period of the network, in years (default: 4).
     electricity_price: Electricity price in dollars per kWh [default: from the catalogue].
     lines: Show all lines of all bills.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "lines": lines, "memory-limit": memory_limit})
+    found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "lines": lines, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -329,6 +335,7 @@ def failures(
     fail: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     samples: int | str | PathLike[str] | None = None,
     sample_seed: int | str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.NetworkFailures:
     """Estimate the impact of link, NIC and switch failures.
@@ -401,9 +408,10 @@ def failures(
     fail: Failed parts: `leaf#3` is the fourth leaf, `leaf=2` any two (repeatable).
     samples: Number of failure states to sample [default: 10,000 with --fail of any parts].
     sample_seed: Random seed for sampling (default: 0).
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.NetworkFailures = ask(('network', 'failures'), {"designs": designs, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "exposed-share": exposed_share, "run": run, "set": set, "interruption-hours": interruption_hours, "recovery": recovery, "rates": rates, "fail": fail, "samples": samples, "sample-seed": sample_seed, "memory-limit": memory_limit})
+    found: answers.NetworkFailures = ask(('network', 'failures'), {"designs": designs, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "exposed-share": exposed_share, "run": run, "set": set, "interruption-hours": interruption_hours, "recovery": recovery, "rates": rates, "fail": fail, "samples": samples, "sample-seed": sample_seed, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -429,6 +437,7 @@ def design(
     years: float | str | PathLike[str] | None = None,
     all: bool | None = None,
     svg: bool | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> answers.NetworkDesign:
@@ -454,10 +463,11 @@ def design(
     years: Depreciation period of network and devices, in years (default: 4).
     all: Show all designs, not only the Pareto fronts.
     svg: Output an SVG chart of step time over cost.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
-    found: answers.NetworkDesign = ask(('network', 'design'), {"model": model, "cluster": cluster, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "space": space, "fit-probability": fit_probability, "unlimited": unlimited, "threads": threads, "domains": domains, "topologies": topologies, "oversubscriptions": oversubscriptions, "speeds": speeds, "network": network, "prices": prices, "scale-up-price": scale_up_price, "years": years, "all": all, "svg": svg, "memory-limit": memory_limit, **settings})
+    found: answers.NetworkDesign = ask(('network', 'design'), {"model": model, "cluster": cluster, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "space": space, "fit-probability": fit_probability, "unlimited": unlimited, "threads": threads, "domains": domains, "topologies": topologies, "oversubscriptions": oversubscriptions, "speeds": speeds, "network": network, "prices": prices, "scale-up-price": scale_up_price, "years": years, "all": all, "svg": svg, "output": output, "memory-limit": memory_limit, **settings})
     return found
 
 
@@ -476,7 +486,10 @@ def traffic(
     by: Literal["kind", "pair", "domain", "rail", "link", "matrix"] | None = None,
     algorithm: Literal["ring", "direct", "hierarchical"] | None = None,
     all_to_all: Literal["direct", "hierarchical"] | None = None,
+    matrix: str | PathLike[str] | None = None,
+    heat: str | PathLike[str] | None = None,
     cells: int | str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> answers.NetworkTraffic:
@@ -495,11 +508,14 @@ def traffic(
     by: Group bytes by (default: kind).
     algorithm: Algorithm of gathers and reductions (default: ring).
     all_to_all: Algorithm of all-to-all (default: direct).
+    matrix: Write the traffic matrix as CSV, one line per communicating pair.
+    heat: Write the traffic matrix as a heat map (`.svg` or `.png`).
     cells: Average matrix and heat map over N x N blocks of ranks [default: 256; full matrix in CSV].
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
-    found: answers.NetworkTraffic = ask(('network', 'traffic'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "by": by, "algorithm": algorithm, "all-to-all": all_to_all, "cells": cells, "memory-limit": memory_limit, **settings})
+    found: answers.NetworkTraffic = ask(('network', 'traffic'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "by": by, "algorithm": algorithm, "all-to-all": all_to_all, "matrix": matrix, "heat": heat, "cells": cells, "output": output, "memory-limit": memory_limit, **settings})
     return found
 
 
@@ -520,6 +536,7 @@ def simulate(
     fail: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     recovery: str | PathLike[str] | None = None,
     background: str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> answers.NetworkSimulate:
@@ -541,10 +558,11 @@ def simulate(
     fail: Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable).
     recovery: Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain (default: spread).
     background: Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`).
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
-    found: answers.NetworkSimulate = ask(('network', 'simulate'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "routing": routing, "seeds": seeds, "fail": fail, "recovery": recovery, "background": background, "memory-limit": memory_limit, **settings})
+    found: answers.NetworkSimulate = ask(('network', 'simulate'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "routing": routing, "seeds": seeds, "fail": fail, "recovery": recovery, "background": background, "output": output, "memory-limit": memory_limit, **settings})
     return found
 
 
@@ -566,6 +584,7 @@ def collective(
     fail: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     recovery: str | PathLike[str] | None = None,
     svg: bool | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.NetworkCollective:
     """Compute time and bus bandwidth of a collective over message size.
@@ -587,9 +606,10 @@ def collective(
     fail: Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable).
     recovery: Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain (default: spread).
     svg: Output the bus bandwidth over message size as an SVG chart.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.NetworkCollective = ask(('network', 'collective'), {"operation": operation, "bytes": bytes, "factor": factor, "gpus": gpus, "cluster": cluster, "ranks": ranks, "nodelist": nodelist, "first-node": first_node, "topology": topology, "network": network, "fabric": fabric, "routing": routing, "seeds": seeds, "fail": fail, "recovery": recovery, "svg": svg, "memory-limit": memory_limit})
+    found: answers.NetworkCollective = ask(('network', 'collective'), {"operation": operation, "bytes": bytes, "factor": factor, "gpus": gpus, "cluster": cluster, "ranks": ranks, "nodelist": nodelist, "first-node": first_node, "topology": topology, "network": network, "fabric": fabric, "routing": routing, "seeds": seeds, "fail": fail, "recovery": recovery, "svg": svg, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -603,6 +623,8 @@ def flows(
     routing: str | PathLike[str] | None = None,
     seeds: int | str | PathLike[str] | None = None,
     fail: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    ends: str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.NetworkFlows:
     """Simulate a table of flows on a topology or on a fabric from a file.
@@ -617,19 +639,25 @@ def flows(
         dragonflies].
     seeds: Hash seeds: the makespan has its median and 90th percentile (default: 1).
     fail: Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable).
+    ends: Write begin and end of every flow as CSV.
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.NetworkFlows = ask(('network', 'flows'), {"flows": flows, "cluster": cluster, "topology": topology, "network": network, "fabric": fabric, "routing": routing, "seeds": seeds, "fail": fail, "memory-limit": memory_limit})
+    found: answers.NetworkFlows = ask(('network', 'flows'), {"flows": flows, "cluster": cluster, "topology": topology, "network": network, "fabric": fabric, "routing": routing, "seeds": seeds, "fail": fail, "ends": ends, "output": output, "memory-limit": memory_limit})
     return found
 
 
 def rail_only(
     *,
+    figures: str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.RailOnly:
     """Reproduce the claims and figures of the rail-only paper.
 
+    figures: Write the paper's figures to this folder (created if missing).
+    output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.RailOnly = ask(('network', 'rail-only'), {"memory-limit": memory_limit})
+    found: answers.RailOnly = ask(('network', 'rail-only'), {"figures": figures, "output": output, "memory-limit": memory_limit})
     return found

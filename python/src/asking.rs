@@ -29,19 +29,25 @@ pub(crate) fn ask<'py>(
     arguments: &Bound<'py, PyDict>,
     form: Option<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let said: Map<String, Value> = pythonize::depythonize(arguments.as_any())?;
+    let passed: Map<String, Value> = pythonize::depythonize(arguments.as_any())?;
     let watch = Arc::new(Watch::default());
-    let (send, receive) = sync_channel(1);
+    let (send, mut receive) = sync_channel(1);
     let seen = Arc::clone(&watch);
     // A thread of its own: the interpreter's looks at Ctrl-C, and may have a small stack.
     let working = thread::Builder::new().name("railwright".to_owned()).spawn(move || {
         let words: Vec<&str> = command.iter().map(String::as_str).collect();
         // The receiver waits until this is sent, or the thread ends.
-        let _ = send.send(door::ask(&words, &said, form.as_deref(), &seen));
+        let _ = send.send(door::ask(&words, &passed, form.as_deref(), &seen));
     });
     working.map_err(|error| PyRuntimeError::new_err(format!("no thread could be started: {error}")))?;
     let answered = loop {
-        match py.detach(|| receive.recv_timeout(PAUSE)) {
+        let got;
+        // A receiver may go to another thread, but not be lent to one.
+        (receive, got) = py.detach(move || {
+            let got = receive.recv_timeout(PAUSE);
+            (receive, got)
+        });
+        match got {
             Ok(answered) => break answered,
             Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| watch.stop())?,
             Err(RecvTimeoutError::Disconnected) => {

@@ -67,7 +67,7 @@ def test_tensorboard(tmp_path: Path) -> None:
 
 def test_mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mlflow = pytest.importorskip("mlflow")
-    # MLflow asks for a database from some version on, and takes a folder of files when told so.
+    # MLflow asks for a database from some version on, and takes a folder of files with this variable.
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
     with mlflow.start_run() as run:

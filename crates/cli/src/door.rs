@@ -1,6 +1,6 @@
 //! The commands for a program that links this one, such as the Python package: a question in, values out, no process and no text between.
 //!
-//! Responsible for: one question to the command that answers it, its answer as values and as a person reads it, and what was said beside
+//! Responsible for: one question to the command that answers it, its answer as values and as a person reads it, and the notes beside
 //! it. Refuses to answer anything itself, and commands about the terminal.
 //!
 //! ```
@@ -34,7 +34,7 @@ pub struct Answer {
     pub html: String,
     /// How it ended, as an exit code in a word: `yes`, `no`, `at-risk`, `cannot-tell` or `interrupted`.
     pub outcome: &'static str,
-    /// What was said beside the answer, such as files that could not be read.
+    /// Notes beside the answer, such as files that could not be read.
     pub notes: Vec<String>,
     /// The command line that asks the same.
     pub command: String,

@@ -29,8 +29,8 @@ fn answers_are_those_of_the_command_line() {
         (&["network", "cost"], json!({ "gpus": 1024 }), "network cost --gpus 1024".to_owned()),
         (&["tune"], json!({ "file": script, "cluster": "dgx-h100" }), format!("tune {script} --cluster dgx-h100")),
     ];
-    for (command, said, line) in questions {
-        let answer = ask(command, &arguments(&said), None, &Arc::default()).unwrap_or_else(|e| panic!("{line}: {e:?}"));
+    for (command, passed, line) in questions {
+        let answer = ask(command, &arguments(&passed), None, &Arc::default()).unwrap_or_else(|e| panic!("{line}: {e:?}"));
         let mut words: Vec<&str> = line.split(' ').collect();
         words.push("--json");
         let printed = support::run(&words);
@@ -59,8 +59,8 @@ fn a_picture_is_beside_its_answer() {
 
 #[test]
 fn problems_are_those_of_the_command_line() {
-    let said = json!({ "paths": "no/such/folder" });
-    let problems = ask(&["profile"], &arguments(&said), None, &Arc::default()).expect_err("a problem");
+    let passed = json!({ "paths": "no/such/folder" });
+    let problems = ask(&["profile"], &arguments(&passed), None, &Arc::default()).expect_err("a problem");
     assert!(support::run(&["profile", "no/such/folder"]).stderr.contains(&problems[0].message));
     let unknown = ask(&["profile"], &arguments(&json!({ "path": "a" })), None, &Arc::default());
     assert!(unknown.expect_err("a problem")[0].to_string().contains("did you mean `paths`"));

@@ -1,6 +1,6 @@
 //! Arguments of a command that are described when that command is typed.
 //!
-//! Responsible for: a start of the program that does not pay for the flags of commands that nobody asked for: a run has some hundred flags, and
+//! Responsible for: a start of the program that does not pay for the flags of commands that are not typed: a run has some hundred flags, and
 //! twenty commands take them. Refuses to change what a command takes.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
