@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
 /// One value of a table.
@@ -116,9 +116,11 @@ pub(crate) fn columns_of(rows: &[Map<String, Value>]) -> Vec<Column> {
         } else {
             ("str", |value| Cell::Text(value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
         };
-        let cells: Vec<Vec<Cell>> =
-            values().map(|value| vec![value.map_or(Cell::None, cell)]).collect();
-        columns(&[("", kind.to_owned())], &cells).into_iter().next().map(|column| Column { name: name.into(), ..column })
+        let cells: Vec<Vec<Cell>> = values().map(|value| vec![value.map_or(Cell::None, cell)]).collect();
+        columns(&[("", kind.to_owned())], &cells)
+            .into_iter()
+            .next()
+            .map(|column| Column { name: name.into(), ..column })
     };
     names.into_iter().filter_map(column).collect()
 }

@@ -51,7 +51,9 @@ pub(crate) fn ask<'py>(
             Ok(answered) => break answered,
             Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| watch.stop())?,
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("the command ended without an answer; please report this"));
+                return Err(PyRuntimeError::new_err(
+                    "the command ended without an answer; please report this",
+                ));
             }
         }
     };

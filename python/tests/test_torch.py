@@ -14,7 +14,7 @@ from conftest import ROOT
 import railwright
 import railwright.torch
 
-TRACES = sorted((ROOT / "fixtures" / "traces" / "megatron_tp2_v100").glob("*.json*"))
+TRACES = sorted((ROOT / "fixtures" / "traces" / "megatron_tp2_v100").glob("rank*.json.gz"))
 
 
 class Profiler:

@@ -116,9 +116,11 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         },
         #[cfg(all(not(feature = "tables"), not(target_family = "wasm")))]
         Command::Query(_) | Command::Save(_) | Command::Digest(_) => {
-            Err(railwright_spec::problem::Problem::new("this command needs Parquet and SQLite, and this program was built without them")
-                .hint(crate::input::tabular::WITH_TABLES)
-                .into())
+            Err(railwright_spec::problem::Problem::new(
+                "this command needs Parquet and SQLite, and this program was built without them",
+            )
+            .hint(crate::input::tabular::WITH_TABLES)
+            .into())
         }
         #[cfg(target_family = "wasm")]
         Command::Query(_) | Command::Save(_) | Command::Digest(_) | Command::Serve(_) => {

@@ -192,6 +192,30 @@ impl Printer {
         self.put(&text, path)
     }
 
+    /// Fields that are no report: as JSON, or as values beside a text for who takes values.
+    pub(crate) fn fields(
+        &self,
+        kind: &'static str,
+        fields: &impl Serialize,
+        text: &str,
+        path: Option<&str>,
+    ) -> Result<(), Failure> {
+        let typed = self.listener.as_ref().and_then(|listener| listener.typed.as_ref());
+        let Some(typed) = typed.filter(|_| path.is_none()) else {
+            return self.data(&envelope(kind, fields), path);
+        };
+        let mut document = Document::default();
+        document.blocks.push(document::Block::Verbatim(text.to_owned()));
+        *typed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Typed {
+            kind,
+            // Structures with text keys always serialize.
+            fields: serde_json::to_value(fields).unwrap_or_default(),
+            text: text.to_owned(),
+            html: html::render(&document),
+        });
+        Ok(())
+    }
+
     /// An answer as values.
     fn typed<A: Answer>(&self, answer: &A) -> Typed {
         let document = clean::document(answer.document(self.data));

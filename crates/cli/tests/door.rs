@@ -27,10 +27,15 @@ fn answers_are_those_of_the_command_line() {
         (&["estimate"], run.clone(), format!("estimate {words}")),
         (&["sensitivity"], run, format!("sensitivity {words}")),
         (&["network", "cost"], json!({ "gpus": 1024 }), "network cost --gpus 1024".to_owned()),
-        (&["tune"], json!({ "file": script, "cluster": "dgx-h100" }), format!("tune {script} --cluster dgx-h100")),
+        (
+            &["tune"],
+            json!({ "file": script, "cluster": "dgx-h100" }),
+            format!("tune {script} --cluster dgx-h100"),
+        ),
     ];
     for (command, passed, line) in questions {
-        let answer = ask(command, &arguments(&passed), None, &Arc::default()).unwrap_or_else(|e| panic!("{line}: {e:?}"));
+        let answer = ask(command, &arguments(&passed), None, &Arc::default())
+            .unwrap_or_else(|e| panic!("{line}: {e:?}"));
         let mut words: Vec<&str> = line.split(' ').collect();
         words.push("--json");
         let printed = support::run(&words);
@@ -41,7 +46,11 @@ fn answers_are_those_of_the_command_line() {
         }
         assert_eq!(answer.fields, Value::Object(whole), "{line}");
         assert!(answer.html.starts_with("<div>") && answer.text.lines().count() > 3, "{line}");
-        assert!(answer.command.starts_with(&format!("railwright {}", command.join(" "))), "{}", answer.command);
+        assert!(
+            answer.command.starts_with(&format!("railwright {}", command.join(" "))),
+            "{}",
+            answer.command
+        );
     }
 }
 

@@ -3,8 +3,8 @@
 //! Responsible for: taking the flags of frameworks out of a command line and putting what they say in as settings, and for hints that
 //! are near or not given. Refuses flags that neither this program nor a framework knows: those are clap's to refuse.
 
-use super::{Arguments, later};
 use super::overview::OVERVIEW;
+use super::{Arguments, later};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
 use railwright_launch::{RemarkKind, typed, words_of};
@@ -28,11 +28,13 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, 
 /// The words of a command line whose first is a command. None where the command is not plain, such as by another name or behind a flag with
 /// a value: then all commands are described.
 fn typed_words(words: &[OsString]) -> Option<Vec<String>> {
-    let typed: Vec<String> = words.iter().skip(1).filter_map(|word| word.to_str().map(str::to_owned)).collect();
+    let typed: Vec<String> =
+        words.iter().skip(1).filter_map(|word| word.to_str().map(str::to_owned)).collect();
     let first = typed.iter().find(|word| !word.starts_with('-'));
     // Nothing is described here but the names.
     let names = later::for_words(Vec::new(), Arguments::command);
-    let is_command = first.is_none_or(|first| first == "help" || names.get_subcommands().any(|one| one.get_name() == first));
+    let is_command = first
+        .is_none_or(|first| first == "help" || names.get_subcommands().any(|one| one.get_name() == first));
     is_command.then_some(typed)
 }
 

@@ -71,7 +71,8 @@ pub(crate) fn line_of(
     asker: Asker,
 ) -> Result<(args::Arguments, String), Vec<Problem>> {
     let command = words.iter().map(|word| (*word).to_owned()).collect();
-    let question = railwright_server::Question { command, arguments: said.clone(), format: form.map(str::to_owned) };
+    let question =
+        railwright_server::Question { command, arguments: said.clone(), format: form.map(str::to_owned) };
     match line::of(&question, asker).and_then(|asked| asked.parse()) {
         Ok(line::Line { arguments, command, .. }) => Ok((arguments, command)),
         Err(Reply::Problems { problems, .. }) => Err(problems),

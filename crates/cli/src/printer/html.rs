@@ -139,7 +139,8 @@ mod tests {
         assert!(!html.contains("<script"), "{html}");
         assert_eq!(html.matches("&lt;script&gt;").count(), 11);
         for tag in ["div", "h4", "p", "table", "tr", "ul", "li", "pre"] {
-            let opened = html.matches(&format!("<{tag}>")).count() + html.matches(&format!("<{tag} ")).count();
+            let opened =
+                html.matches(&format!("<{tag}>")).count() + html.matches(&format!("<{tag} ")).count();
             assert!(opened > 0 && opened == html.matches(&format!("</{tag}>")).count(), "{tag}");
         }
     }

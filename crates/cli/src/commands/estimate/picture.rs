@@ -24,7 +24,9 @@ pub(crate) fn breakdown(estimate: &Estimate) -> String {
     let mut shown = Vec::new();
     for part in estimate.time.children.iter().filter(|part| part.time.get() > 0.0) {
         shown.push(bar(part, ""));
-        shown.extend(part.children.iter().filter(|inner| inner.share >= SMALLEST).map(|inner| bar(inner, "of it ")));
+        shown.extend(
+            part.children.iter().filter(|inner| inner.share >= SMALLEST).map(|inner| bar(inner, "of it ")),
+        );
     }
     bars(&Bars {
         title: format!(

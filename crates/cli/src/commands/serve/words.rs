@@ -5,7 +5,7 @@
 
 use super::catalogue::{Asker, is_called, key_of, name_of, settable, writes};
 use clap::builder::ValueRange;
-use clap::{Arg, Command};
+use clap::{Arg, ArgAction, Command};
 use railwright_server::Question;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
@@ -146,9 +146,10 @@ fn flag(argument: &Arg, long: &str, value: &Value) -> Result<Vec<String>, Proble
         _ if takes_none => Err(Problem::new("expected true or false").at_key(long)),
         value => {
             let texts = texts(argument, value)?;
-            // A key has one value, which may be a list; at the terminal, of keys said twice the last one counts.
-            let words =
-                if value.is_array() && key_of(argument).is_some() { vec![texts.join(",")] } else { texts };
+            // A key has one value, which may be a list; at the terminal, of keys said twice the last one counts. So has an argument that is
+            // given once.
+            let is_one = key_of(argument).is_some() || matches!(argument.get_action(), ArgAction::Set);
+            let words = if value.is_array() && is_one { vec![texts.join(",")] } else { texts };
             Ok(words.into_iter().map(|text| format!("--{long}={text}")).collect())
         }
     }
