@@ -54,18 +54,22 @@ said "times"
 (cd "$work" && PROFILE=$profile "$bin/python" "$root/python/tests/times.py")
 
 said "tests"
-"$bin/pip" install --quiet pytest mypy typing_extensions pyarrow nbclient nbformat ipykernel
+# Loggers are tested with the real libraries, without accounts and servers.
+"$bin/pip" install --quiet pytest mypy typing_extensions pyarrow nbclient nbformat ipykernel wandb mlflow-skinny tensorboard setuptools
 (cd "$root/python/tests" && "$bin/python" -m pytest -q -p no:cacheprovider .)
 installed=$(cd "$work" && "$bin/python" -c 'import railwright, pathlib; print(pathlib.Path(railwright.__file__).parent)')
 (cd "$work" && "$bin/python" - <<'END'
 import doctest
+import railwright.loggers
+import railwright.plot
 import railwright.torch
-for module in (railwright, railwright.torch):
+for module in (railwright, railwright.torch, railwright.loggers, railwright.plot):
     found = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert found.attempted and not found.failed, module
 END
 )
 diff "$root/python/railwright/_railwright.pyi" "$installed/_railwright.pyi"
+(cd "$work" && "$bin/python" "$root/python/tools/generate.py" --check)
 (cd "$root/python" && "$bin/python" -m mypy --config-file pyproject.toml --strict railwright tests/typed.py)
 
 said "notebook"

@@ -291,6 +291,12 @@ class Settings(TypedDict, total=False):
     """Training tokens."""
     availability: float
     """Goodput: share of wall-clock time that makes training progress."""
+    checkpoint_time: _Word
+    """Time from the start of a checkpoint until it can be restored. Makes goodput a result of failures."""
+    storage_bandwidth: _Word
+    """Bandwidth of the checkpoint storage for the whole job, in place of the time."""
+    checkpoint_stall: _Word
+    """Time for which training stops at a checkpoint."""
     price_per_device_hour: float
     """Price per device-hour."""
     electricity_price: float
@@ -843,6 +849,15 @@ def search(model: _Model | None = ..., cluster: str | Sequence[str] | None = ...
 
 def size(model: _Model | None = ..., cluster: str | Sequence[str] | None = ..., *, deadline: str | None = ..., budget: str | None = ..., growing_batch: bool = ..., worth: float | None = ..., run: str | None = ..., **settings: Unpack[Settings]) -> SizeResult:
     """Sizes a cluster for a deadline or a budget; `tokens` is required."""
+
+def ask(command: Sequence[str], arguments: Mapping[str, Any], form: str | None = ...) -> dict[str, Any]:
+    """Asks a command of the program: its words, its arguments by name, the form of the answer."""
+
+def description() -> str:
+    """Every command with its arguments and kinds of answers, as OpenAPI."""
+
+def table(name: str, items: list[_T], fields: list[dict[str, Any]]) -> Rows[_T]:
+    """Records as a table, with the dictionary of each."""
 
 def stub() -> str:
     """The text of this file."""

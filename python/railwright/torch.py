@@ -10,42 +10,63 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 
-def on_trace_ready(folder: str | os.PathLike[str], *, compress: bool = True) -> Callable[[Any], None]:
+Form = Literal["traces", "digests", "both"]
+
+
+def on_trace_ready(
+    folder: str | os.PathLike[str], *, write: Form = "traces", compress: bool = True
+) -> Callable[[Any], None]:
     """A handler for ``torch.profiler.profile(on_trace_ready=...)``: one file per rank and recorded window.
 
     Files are named ``rank0003_window0.pt.trace.json.gz``. A file appears under its name when it is complete, so that a reader never
     sees half of one. ``railwright profile FOLDER`` reads them.
+
+    ``write="digests"`` keeps ``rank0003_window0.digest.parquet`` instead, a fraction of the size, with what the analyses of many ranks need
+    (``railwright stragglers``, ``comm``); ``"both"`` keeps both. ``compress=False`` leaves traces unpacked.
     """
+    if write not in ("traces", "digests", "both"):
+        raise ValueError(f"expected write='traces', 'digests' or 'both', got {write!r}")
     target = Path(folder)
     windows = 0
 
-    def write(profiler: Any) -> None:
+    def ready(profiler: Any) -> None:
         nonlocal windows
         target.mkdir(parents=True, exist_ok=True)
         name = f"rank{rank():04d}_window{windows}.pt.trace.json"
         windows += 1
-        raw = target / f".{name}.{os.getpid()}"
-        try:
+        # Unfinished files have a folder of their own, on the same disk: a finished one is moved, which readers see at once.
+        with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=target) as unfinished:
+            raw = Path(unfinished) / name
             profiler.export_chrome_trace(str(raw))
+            if write != "traces":
+                _digest(raw, target)
+            if write == "digests":
+                return
             if not compress:
                 raw.replace(target / name)
                 return
-            packed = target / f".{name}.{os.getpid()}.gz"
-            try:
-                with open(raw, "rb") as source, gzip.open(packed, "wb", compresslevel=3) as out:
-                    shutil.copyfileobj(source, out, 1 << 20)
-                packed.replace(target / f"{name}.gz")
-            finally:
-                packed.unlink(missing_ok=True)
-        finally:
-            raw.unlink(missing_ok=True)
+            packed = raw.with_name(f"{name}.gz")
+            with open(raw, "rb") as source, gzip.open(packed, "wb", compresslevel=3) as out:
+                shutil.copyfileobj(source, out, 1 << 20)
+            packed.replace(target / packed.name)
 
-    return write
+    return ready
+
+
+def _digest(trace: Path, target: Path) -> None:
+    """Writes the digest of a trace."""
+    from . import commands
+
+    made = trace.parent / "digests"
+    commands.digest(trace, output=made)
+    for path in made.iterdir():
+        path.replace(target / path.name)
 
 
 def rank() -> int:

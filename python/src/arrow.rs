@@ -8,6 +8,9 @@
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
@@ -39,7 +42,7 @@ enum Values {
 /// A column: values, and a bit for each that is there.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     values: Values,
     valid: Vec<u8>,
     length: usize,
@@ -76,9 +79,62 @@ pub(crate) fn columns(kinds: &[(&'static str, String)], rows: &[Vec<Cell>]) -> V
         };
         let missing = cells().filter(|cell| **cell == Cell::None).count();
         let valid = bits(cells().map(|cell| *cell != Cell::None));
-        Some(Column { name, values, valid, length: rows.len(), missing })
+        Some(Column { name: Cow::Borrowed(*name), values, valid, length: rows.len(), missing })
     };
     kinds.iter().enumerate().filter_map(column).collect()
+}
+
+/// Columns of records: the scalars of all, in the order in which they first come. Lists are left out; a column of several kinds holds texts.
+pub(crate) fn columns_of(rows: &[Map<String, Value>]) -> Vec<Column> {
+    let mut names: Vec<String> = Vec::new();
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    let flat: Vec<BTreeMap<String, &Value>> = rows
+        .iter()
+        .map(|row| {
+            let mut out = BTreeMap::new();
+            flatten("", row, &mut |name, value| {
+                if known.insert(name.clone()) {
+                    names.push(name.clone());
+                }
+                out.insert(name, value);
+            });
+            out
+        })
+        .collect();
+    let column = |name: String| {
+        let values = || flat.iter().map(|row| row.get(&name).copied().filter(|value| !value.is_null()));
+        let all = |is: fn(&Value) -> bool| values().flatten().all(is);
+        let (kind, cell): (_, fn(&Value) -> Cell) = if values().flatten().next().is_none() {
+            // Nothing is known of a column without a value; numbers are what is missing most often.
+            ("float", |_| Cell::None)
+        } else if all(Value::is_i64) {
+            ("int", |value| value.as_i64().map_or(Cell::None, Cell::Integer))
+        } else if all(Value::is_number) {
+            ("float", |value| value.as_f64().map_or(Cell::None, Cell::Number))
+        } else if all(Value::is_boolean) {
+            ("bool", |value| value.as_bool().map_or(Cell::None, Cell::Truth))
+        } else {
+            ("str", |value| Cell::Text(value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
+        };
+        let cells: Vec<Vec<Cell>> = values().map(|value| vec![value.map_or(Cell::None, cell)]).collect();
+        columns(&[("", kind.to_owned())], &cells)
+            .into_iter()
+            .next()
+            .map(|column| Column { name: name.into(), ..column })
+    };
+    names.into_iter().filter_map(column).collect()
+}
+
+/// Calls `take` with the scalars of a record; those of records within it have names with dots.
+fn flatten<'a>(prefix: &str, row: &'a Map<String, Value>, take: &mut dyn FnMut(String, &'a Value)) {
+    for (name, value) in row {
+        let name = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        match value {
+            Value::Object(inner) => flatten(&name, inner, take),
+            Value::Array(_) => {}
+            scalar => take(name, scalar),
+        }
+    }
 }
 
 fn bits(truths: impl Iterator<Item = bool>) -> Vec<u8> {
@@ -283,7 +339,7 @@ unsafe extern "C" fn release_array(array: *mut ArrowArray) {
 unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
     unsafe {
         let parts = &*(*stream).private_data.cast::<StreamParts>();
-        let children = parts.columns.iter().map(|c| schema(c.name, c.format(), Vec::new())).collect();
+        let children = parts.columns.iter().map(|c| schema(&c.name, c.format(), Vec::new())).collect();
         out.write(schema("", c"+s", children));
     }
     0

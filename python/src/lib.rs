@@ -1,8 +1,9 @@
 //! The Python module `railwright._railwright`: questions in, typed answers out, without a process or a text between.
 //!
-//! Responsible for: values of Python to questions of [`railwright_answers`], and its answers to classes. Refuses to compute anything.
+//! Responsible for: values of Python to questions of [`railwright_answers`] and of the program's commands, and their answers to classes. Refuses to compute anything.
 
 mod arrow;
+mod asking;
 mod problem;
 mod question;
 mod record;
@@ -34,5 +35,8 @@ fn _railwright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(solvers::recompute, module)?)?;
     module.add_function(wrap_pyfunction!(solvers::balance, module)?)?;
     module.add_function(wrap_pyfunction!(stub::stub, module)?)?;
+    module.add_function(wrap_pyfunction!(asking::ask, module)?)?;
+    module.add_function(wrap_pyfunction!(asking::description, module)?)?;
+    module.add_function(wrap_pyfunction!(asking::table, module)?)?;
     Ok(())
 }

@@ -5,6 +5,7 @@ use crate::record::{Class, Kind, escaped};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Rows of one class, as a field of a record.
@@ -45,16 +46,16 @@ where
         let kinds: Vec<(&'static str, String)> =
             T::fields().into_iter().map(|field| (field.name, field.kind)).collect();
         let items = PyList::new(py, self.0.iter().cloned())?.unbind();
-        Bound::new(py, Rows { class: T::NAME, items, columns: arrow::columns(&kinds, &cells) })
+        Bound::new(py, Rows { class: T::NAME.into(), items, columns: arrow::columns(&kinds, &cells) })
     }
 }
 
 /// A sequence of records, and a table for pandas, polars and DuckDB through `__arrow_c_stream__`.
 #[pyclass(frozen, sequence, module = "railwright", generic)]
 pub(crate) struct Rows {
-    class: &'static str,
-    items: Py<PyList>,
-    columns: Vec<arrow::Column>,
+    pub(crate) class: Cow<'static, str>,
+    pub(crate) items: Py<PyList>,
+    pub(crate) columns: Vec<arrow::Column>,
 }
 
 #[pymethods]
@@ -73,7 +74,7 @@ impl Rows {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let header: Vec<String> = self.columns.iter().map(|column| column.name.to_owned()).collect();
+        let header: Vec<String> = self.columns.iter().map(|column| column.name.to_string()).collect();
         let mut rows = vec![header];
         rows.extend((0..self.items.bind(py).len()).map(|row| self.row(row)));
         let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(String::len).max().unwrap_or(0);
@@ -96,7 +97,7 @@ impl Rows {
             let cells = cells.concat();
             format!("<tr>{cells}</tr>")
         };
-        let head = line("th", self.columns.iter().map(|column| column.name.to_owned()).collect());
+        let head = line("th", self.columns.iter().map(|column| column.name.to_string()).collect());
         let body: String = (0..self.items.bind(py).len()).map(|row| line("td", self.row(row))).collect();
         format!("<table>{head}{body}</table>")
     }

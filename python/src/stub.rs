@@ -94,6 +94,15 @@ budget: str | None = ..., growing_batch: bool = ..., worth: float | None = ..., 
 **settings: Unpack[Settings]) -> SizeResult:
     \"\"\"Sizes a cluster for a deadline or a budget; `tokens` is required.\"\"\"
 
+def ask(command: Sequence[str], arguments: Mapping[str, Any], form: str | None = ...) -> dict[str, Any]:
+    \"\"\"Asks a command of the program: its words, its arguments by name, the form of the answer.\"\"\"
+
+def description() -> str:
+    \"\"\"Every command with its arguments and kinds of answers, as OpenAPI.\"\"\"
+
+def table(name: str, items: list[_T], fields: list[dict[str, Any]]) -> Rows[_T]:
+    \"\"\"Records as a table, with the dictionary of each.\"\"\"
+
 def stub() -> str:
     \"\"\"The text of this file.\"\"\"
 ";

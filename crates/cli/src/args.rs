@@ -10,6 +10,7 @@ pub(crate) mod flows;
 pub(crate) mod frameworks;
 pub(crate) mod goodput;
 pub(crate) mod joining;
+mod later;
 pub(crate) mod launch;
 pub(crate) mod network;
 mod output;
@@ -30,6 +31,7 @@ mod whatif;
 
 pub(crate) use beside::Beside;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+pub(crate) use later::Later;
 pub(crate) use network::{Network, RailOnly};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
 pub(crate) use profile::{Compare, Compat, Needed, Origin, Profile, Reading};
@@ -61,6 +63,13 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
+/// Every command, complete.
+pub(crate) fn whole() -> clap::Command {
+    let mut whole = <Arguments as clap::CommandFactory>::command();
+    whole.build();
+    whole
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -73,11 +82,11 @@ pub(crate) enum Command {
         railwright estimate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --network flow --topology clos\n\n\
         Precedence, lowest first: run file, launch file, MODEL and --cluster, flags, --set.\n\
         If no parallel size is set, a layout that fits is chosen.")]
-    Estimate(Box<Estimate>),
+    Estimate(Later<Estimate>),
     /// Break down peak memory per pipeline stage
-    Memory(Box<Memory>),
+    Memory(Later<Memory>),
     /// Write one predicted step as a Perfetto trace or SVG
-    Timeline(Box<Timeline>),
+    Timeline(Later<Timeline>),
     /// Search for the best strategy: parallel sizes, batch sizes, recompute, schedule and sharding
     #[command(after_long_help = "Examples:\n  \
         railwright search llama-3.1-405b --cluster dgx-h100 --gpus 16384 --global-batch 2048\n  \
@@ -89,13 +98,13 @@ pub(crate) enum Command {
         Exit code 1: nothing fits; 130: stopped by Ctrl-C (results so far are printed).\n\
         Collectives are priced in closed form. With `--network flow`, the best layouts (at least 50) are then re-ranked by \
         flow simulation on the topology.")]
-    Search(Box<Search>),
+    Search(Later<Search>),
     /// Tune a launch file: rank better layouts and write the change as a diff
     #[command(after_long_help = tune::EXAMPLES)]
-    Tune(Box<tune::Tune>),
+    Tune(Later<tune::Tune>),
     /// Check launch files: valid for their framework, and within device memory
     #[command(after_long_help = check::EXAMPLES)]
-    Check(Box<check::Check>),
+    Check(Later<check::Check>),
     /// Size a cluster for a deadline or a budget
     #[command(after_long_help = "Examples:\n  \
         railwright size llama-3.1-70b --cluster dgx-h100 --tokens 15T --deadline 90d\n  \
@@ -103,69 +112,69 @@ pub(crate) enum Command {
         railwright size llama-3.1-405b --cluster dgx-h100 --tokens 15T --gpus 2048,4096,8192,16384 --global-batch 2048\n\n\
         The global batch is the same for all cluster sizes, because convergence depends on it.\n\
         Exit code 1: no cluster size meets the goal; the closest one is reported.")]
-    Size(Box<Size>),
+    Size(Later<Size>),
     /// Estimate goodput over time, with failures, checkpoints and restarts
     #[command(after_long_help = goodput::EXAMPLES)]
-    Goodput(Box<goodput::Goodput>),
+    Goodput(Later<goodput::Goodput>),
     /// Compare a run with one or more changes applied
     #[command(name = "whatif", after_long_help = whatif::WHATIF_EXAMPLES)]
-    WhatIf(Box<WhatIf>),
+    WhatIf(Later<WhatIf>),
     /// Choose the cheapest selective recompute that fits, per stage
     #[command(after_long_help = solve::RECOMPUTE_EXAMPLES)]
-    Recompute(Box<RecomputeArguments>),
+    Recompute(Later<RecomputeArguments>),
     /// Balance layers across pipeline stages, including embedding and head
     #[command(after_long_help = solve::BALANCE_EXAMPLES)]
-    Balance(Box<BalanceArguments>),
+    Balance(Later<BalanceArguments>),
     /// Rank hardware and software parameters by their effect on step time
     #[command(after_long_help = whatif::SENSITIVITY_EXAMPLES)]
-    Sensitivity(Box<Sensitivity>),
+    Sensitivity(Later<Sensitivity>),
     /// Predict a table of measured runs and summarize the prediction error
     #[command(after_long_help = "Examples:\n  \
         railwright validate catalog/evidence/measured_runs.csv\n  \
         railwright validate catalog/evidence/measured_runs.csv --regret\n  \
         railwright validate mine.csv --regret --format csv -o sweeps.csv\n\n\
         docs/validation.md explains the columns, docs/validation-regret.md the regrets.")]
-    Validate(Validate),
+    Validate(Later<Validate>),
     /// Fit the cost model to your own measurements
     #[command(after_long_help = calibrate::EXAMPLES)]
-    Calibrate(Box<calibrate::Calibrate>),
+    Calibrate(Later<calibrate::Calibrate>),
     /// Show the settings found in a launch file or log, line by line
-    Detect(launch::Detect),
+    Detect(Later<launch::Detect>),
     /// Break communication down into wait and transfer time, with bus bandwidth
-    Comm(joining::Comm),
+    Comm(Later<joining::Comm>),
     /// Find straggler ranks, their cause and their cost per step
-    Stragglers(joining::Stragglers),
+    Stragglers(Later<joining::Stragglers>),
     /// Analyze a training log: step time, MFU, slow steps and restarts
-    Log(records::Log),
+    Log(Later<records::Log>),
     /// Diagnose a hung job from flight-recorder dumps
-    Hang(records::Hang),
+    Hang(Later<records::Hang>),
     /// Break down a PyTorch memory snapshot: peak by stack, fragmentation and growth
-    MemorySnapshot(Box<records::MemorySnapshot>),
+    MemorySnapshot(Later<records::MemorySnapshot>),
     /// Query traces with SQL
-    Query(Box<tables::Query>),
+    Query(Later<tables::Query>),
     /// Save traces as a compact profile for fast reloading
-    Save(tables::Save),
+    Save(Later<tables::Save>),
     /// Reduce traces to small Parquet files, one per rank, for joint analysis
-    Digest(tables::Digest),
+    Digest(Later<tables::Digest>),
     /// Merge the traces of all ranks into one Perfetto trace
     #[command(visible_alias = "perfetto")]
-    ExportPerfetto(tables::ExportPerfetto),
+    ExportPerfetto(Later<tables::ExportPerfetto>),
     /// Analyze pipeline bubbles and stalls across all stages
-    Pipeline(pipeline::Pipeline),
+    Pipeline(Later<pipeline::Pipeline>),
     /// Export a run as a launch file of a training framework
-    Export(Box<launch::Export>),
+    Export(Later<launch::Export>),
     /// Explain a metric, a warning or a convention
-    Explain(Explain),
+    Explain(Later<Explain>),
     /// Write a commented run file from command-line options
-    Init(Box<Init>),
+    Init(Later<Init>),
     /// Print an example run file
-    Examples(Examples),
+    Examples(Later<Examples>),
     /// Profile a job: break down step time from the traces of its ranks
     #[command(after_long_help = profile::PROFILE_EXAMPLES)]
-    Profile(Box<Profile>),
+    Profile(Later<Profile>),
     /// Compare two traces, or a trace with its prediction
     #[command(after_long_help = profile::COMPARE_EXAMPLES)]
-    Compare(Box<Compare>),
+    Compare(Later<Compare>),
     /// List or show models of the catalogue
     #[command(subcommand)]
     Models(Catalogue),
@@ -179,22 +188,22 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Network(Network),
     /// List all run-file keys (each is also a flag of `estimate`)
-    Keys(Listing),
+    Keys(Later<Listing>),
     /// Print the JSON schema of a run file
-    Schema(SchemaArguments),
+    Schema(Later<SchemaArguments>),
     /// List the values of each setting that are valid with the rest of a run
     #[command(hide = true)]
-    Values(Box<Values>),
+    Values(Later<Values>),
     /// Start the web UI and HTTP API on localhost
     #[command(after_long_help = serve::EXAMPLES)]
-    Serve(serve::Serve),
+    Serve(Later<serve::Serve>),
     /// Generate a shell completion script
     #[cfg(not(target_family = "wasm"))]
-    Completions(Completions),
+    Completions(Later<Completions>),
     /// Print the manual page in roff
     #[cfg(not(target_family = "wasm"))]
     #[command(hide = true)]
-    Man(Man),
+    Man(Later<Man>),
 }
 
 /// What describes a run.
@@ -239,6 +248,9 @@ pub(crate) struct Estimate {
     /// Add a scenario with this argument changed, or removed (`tp=-`), to an HTML report (repeatable)
     #[arg(long, value_name = "NAME=VALUE", help_heading = "Output")]
     pub(crate) compare: Vec<String>,
+    /// Write a chart of where the time goes (`-` for standard output)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) svg: Option<String>,
     #[command(flatten)]
     pub(crate) pricing: simulate::Pricing,
     #[command(flatten)]
@@ -265,6 +277,9 @@ pub(crate) struct Memory {
     /// Group items by
     #[arg(long, value_name = "WHAT", default_value = "kind", help_heading = "Output")]
     pub(crate) by: By,
+    /// Write a chart of the memory of all stages (`-` for standard output)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) svg: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
 }

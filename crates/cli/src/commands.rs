@@ -9,7 +9,7 @@ mod compare;
 #[cfg(not(target_family = "wasm"))]
 mod completions;
 mod detect;
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
 mod digest;
 mod estimate;
 mod examples;
@@ -32,12 +32,12 @@ mod pipeline;
 mod profile;
 mod profile_compat;
 mod profiled;
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
 mod query;
 mod recompute;
 mod search;
 mod sensitivity;
-mod serve;
+pub(crate) mod serve;
 mod size;
 mod stage_memory;
 mod steps;
@@ -81,11 +81,11 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Log(arguments) => log::run(arguments, printer),
         Command::Hang(arguments) => hang::run(arguments, printer),
         Command::MemorySnapshot(arguments) => memory_snapshot::run(arguments, printer),
-        #[cfg(not(target_family = "wasm"))]
+        #[cfg(all(feature = "tables", not(target_family = "wasm")))]
         Command::Query(arguments) => query::run(arguments, printer),
-        #[cfg(not(target_family = "wasm"))]
+        #[cfg(all(feature = "tables", not(target_family = "wasm")))]
         Command::Save(arguments) => query::save(arguments, printer),
-        #[cfg(not(target_family = "wasm"))]
+        #[cfg(all(feature = "tables", not(target_family = "wasm")))]
         Command::Digest(arguments) => digest::run(arguments, printer),
         Command::ExportPerfetto(arguments) => export_perfetto::run(arguments, printer),
         Command::Pipeline(arguments) => pipeline::run(arguments, printer),
@@ -114,6 +114,14 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
             Some(folder) => completions::man_pages(folder, printer),
             None => completions::man(man.command.as_deref(), printer),
         },
+        #[cfg(all(not(feature = "tables"), not(target_family = "wasm")))]
+        Command::Query(_) | Command::Save(_) | Command::Digest(_) => {
+            Err(railwright_spec::problem::Problem::new(
+                "this command needs Parquet and SQLite, and this program was built without them",
+            )
+            .hint(crate::input::tabular::WITH_TABLES)
+            .into())
+        }
         #[cfg(target_family = "wasm")]
         Command::Query(_) | Command::Save(_) | Command::Digest(_) | Command::Serve(_) => {
             Err(railwright_spec::problem::Problem::new("this command needs the installed program")

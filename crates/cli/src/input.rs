@@ -15,7 +15,7 @@ mod part;
 pub(crate) mod profile;
 pub(crate) mod shelf;
 pub(crate) mod system;
-mod tabular;
+pub(crate) mod tabular;
 pub(crate) mod traces;
 pub(crate) mod writing;
 

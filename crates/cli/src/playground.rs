@@ -126,6 +126,17 @@ extern "C" fn railwright_file(name: usize) -> bool {
     true
 }
 
+/// Keeps the functions of this file in a program that links the library.
+pub(crate) fn exported() {
+    std::hint::black_box((
+        railwright_buffer as *const (),
+        railwright_reply as *const (),
+        railwright_ask as *const (),
+        railwright_start as *const (),
+        railwright_file as *const (),
+    ));
+}
+
 fn problem(status: u16, body: &Value) -> usize {
     reply(&json!({ "status": status, "media": "application/json" }), body.to_string().as_bytes())
 }

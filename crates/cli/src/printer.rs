@@ -8,6 +8,7 @@ pub(crate) mod clean;
 pub(crate) mod delimited;
 pub(crate) mod document;
 mod heard;
+mod html;
 mod markdown;
 mod progress;
 mod prometheus;
@@ -51,6 +52,21 @@ pub(crate) struct Listener {
     data: Mutex<String>,
     notes: Mutex<Vec<String>>,
     watch: Arc<Watch>,
+    /// What was answered, for who wants values instead of text.
+    typed: Option<Mutex<Option<Typed>>>,
+}
+
+/// An answer as values, and as people read it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Typed {
+    /// The kind of answer.
+    pub(crate) kind: &'static str,
+    /// Its fields.
+    pub(crate) fields: Value,
+    /// The table of the terminal.
+    pub(crate) text: String,
+    /// The same as a fragment of HTML.
+    pub(crate) html: String,
 }
 
 impl Listener {
@@ -59,7 +75,17 @@ impl Listener {
         Arc::new(Self { watch, ..Self::default() })
     }
 
-    /// Messages other than the answer: the first ones, without duplicates.
+    /// Somebody who takes values.
+    pub(crate) fn typed(watch: Arc<Watch>) -> Arc<Self> {
+        Arc::new(Self { watch, typed: Some(Mutex::default()), ..Self::default() })
+    }
+
+    /// The answer as values, if one was given.
+    pub(crate) fn take_typed(&self) -> Option<Typed> {
+        self.typed.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// What was told beside the answer: the first of it, each thing once.
     pub(crate) fn notes(&self) -> Vec<String> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -138,6 +164,13 @@ impl Printer {
     pub(crate) fn answer<A: Answer>(&self, answer: &A, output: &Output) -> Result<(), Failure> {
         let path = output.output.as_deref();
         let terminal = if path.is_some() { Terminal::file(self.data.unicode) } else { self.data };
+        if path.is_none()
+            && format(output)? == Format::Json
+            && let Some(typed) = self.listener.as_ref().and_then(|listener| listener.typed.as_ref())
+        {
+            *typed.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.typed(answer));
+            return Ok(());
+        }
         let text = match format(output)? {
             Format::Table => text::render(&clean::document(answer.document(terminal)), terminal),
             Format::Md => {
@@ -157,6 +190,42 @@ impl Printer {
             })?,
         };
         self.put(&text, path)
+    }
+
+    /// Fields that are no report: as JSON, or as values beside a text for who takes values.
+    pub(crate) fn fields(
+        &self,
+        kind: &'static str,
+        fields: &impl Serialize,
+        text: &str,
+        path: Option<&str>,
+    ) -> Result<(), Failure> {
+        let typed = self.listener.as_ref().and_then(|listener| listener.typed.as_ref());
+        let Some(typed) = typed.filter(|_| path.is_none()) else {
+            return self.data(&envelope(kind, fields), path);
+        };
+        let mut document = Document::default();
+        document.blocks.push(document::Block::Verbatim(text.to_owned()));
+        *typed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Typed {
+            kind,
+            // Structures with text keys always serialize.
+            fields: serde_json::to_value(fields).unwrap_or_default(),
+            text: text.to_owned(),
+            html: html::render(&document),
+        });
+        Ok(())
+    }
+
+    /// An answer as values.
+    fn typed<A: Answer>(&self, answer: &A) -> Typed {
+        let document = clean::document(answer.document(self.data));
+        Typed {
+            kind: A::KIND,
+            // Structures with text keys always serialize.
+            fields: serde_json::to_value(answer.json()).unwrap_or_default(),
+            text: text::render(&document, self.data),
+            html: html::render(&document),
+        }
     }
 
     /// Writes data to stdout or a file. A picture or a page is clean wherever it goes; any other text, such as a launch file, is written as it is,
@@ -255,7 +324,12 @@ impl Printer {
         }
     }
 
-    /// The client of the server, if there is one.
+    /// Whether who asked takes values, and text beside them.
+    pub(crate) fn takes_values(&self) -> bool {
+        self.listener.as_ref().is_some_and(|listener| listener.typed.is_some())
+    }
+
+    /// Who asked through the server, if anybody did.
     pub(crate) fn asker(&self) -> Option<Arc<Watch>> {
         self.listener.as_ref().map(|listener| Arc::clone(&listener.watch))
     }

@@ -3,8 +3,8 @@
 //! Responsible for: converting framework flags of a command line to settings, and hints with near names.
 //! Flags unknown to this program and to the frameworks are left to clap.
 
-use super::Arguments;
 use super::overview::OVERVIEW;
+use super::{Arguments, later};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
 use railwright_launch::{RemarkKind, typed, words_of};
@@ -18,7 +18,24 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, 
         let error = Arguments::command().override_help(OVERVIEW).try_get_matches_from(&words);
         return error.and_then(|matches| Arguments::from_arg_matches(&matches));
     }
-    Arguments::try_parse_from(translated(&words)?).map_err(tidied)
+    let parsed = || Arguments::try_parse_from(translated(&words)?).map_err(tidied);
+    match typed_words(&words) {
+        Some(typed) => later::for_words(typed, parsed),
+        None => parsed(),
+    }
+}
+
+/// The words of a command line whose first is a command. None where the command is not plain, such as by another name or behind a flag with
+/// a value: then all commands are described.
+fn typed_words(words: &[OsString]) -> Option<Vec<String>> {
+    let typed: Vec<String> =
+        words.iter().skip(1).filter_map(|word| word.to_str().map(str::to_owned)).collect();
+    let first = typed.iter().find(|word| !word.starts_with('-'));
+    // Nothing is described here but the names.
+    let names = later::for_words(Vec::new(), Arguments::command);
+    let is_command = first
+        .is_none_or(|first| first == "help" || names.get_subcommands().any(|one| one.get_name() == first));
+    is_command.then_some(typed)
 }
 
 /// The words with settings in the place of the frameworks' flags. Words that are not text stay as they are.

@@ -1,6 +1,6 @@
 //! What `network` takes: designs by kind, by file, and by a flag for each key of a design file.
 
-use super::Output;
+use super::{Later, Output};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueHint};
 use railwright_network::topology::DesignSpec;
 use railwright_spec::run::{Key, Kind, Section};
@@ -13,7 +13,7 @@ pub(crate) enum Network {
         railwright network topologies\n  \
         railwright network topologies dragonfly\n  \
         railwright network topologies --published")]
-    Topologies(Topologies),
+    Topologies(Later<Topologies>),
     /// Show the components, path lengths and diagram of one design
     #[command(after_long_help = "Examples:\n  \
         railwright network show rail-only --gpus 32768 --domain 256\n  \
@@ -21,7 +21,7 @@ pub(crate) enum Network {
         railwright network show dragonfly --gpus 4096 --radix 32 --svg -o dragonfly.svg\n  \
         railwright network show rail-optimized --gpus 1024 --cables cables.csv --floor hosts=2,row=12\n\n\
         Flags are design-file keys and override the file.")]
-    Show(Box<Show>),
+    Show(Later<Show>),
     /// Compare the bills of materials of several designs: cost, power and break-even points
     #[command(after_long_help = "Examples:\n  \
         railwright network cost --gpus 32768 --domain 256 --radix 64 --speed 400G\n  \
@@ -29,7 +29,7 @@ pub(crate) enum Network {
         railwright network cost --gpus 32768 --domain 256 --prices catalog/network/prices-rail-only-v5.csv\n  \
         railwright network cost --run examples/runs/llama-3.1-405b.toml --designs clos,rail-only,dual-plane\n\n\
         Savings are relative to the first design. A price list has the header of catalog/network/prices.csv.")]
-    Cost(Box<Cost>),
+    Cost(Later<Cost>),
     /// Estimate the impact of link, NIC and switch failures
     #[command(after_long_help = "Examples:\n  \
         railwright network failures rail-only --gpus 16384 --radix 128\n  \
@@ -40,25 +40,22 @@ pub(crate) enum Network {
         Results for one failure are exact for all parts of its class. Failure rates and repair times come from\n\
         catalog/network/failure_rates.csv; --rates overrides them.\n\
         Exit code 1: the step cannot finish with the parts of --fail down.")]
-    Failures(Box<Failures>),
+    Failures(Later<Failures>),
     /// Search network designs and parallel strategies jointly, by step time, cost and power
     #[command(after_long_help = super::design::EXAMPLES)]
-    Design(Box<super::design::Design>),
+    Design(Later<super::design::Design>),
     /// Show the traffic of one step between ranks, domains, rails and links
     #[command(after_long_help = super::traffic::EXAMPLES)]
-    Traffic(Box<super::traffic::Traffic>),
+    Traffic(Later<super::traffic::Traffic>),
     /// Simulate the collectives of a step as flows, with congestion, failures and background load
     #[command(after_long_help = super::simulate::EXAMPLES)]
-    Simulate(Box<super::simulate::Simulate>),
+    Simulate(Later<super::simulate::Simulate>),
     /// Compute time and bus bandwidth of a collective over message size
     #[command(after_long_help = super::collective::EXAMPLES)]
-    Collective(Box<super::collective::CollectiveOn>),
+    Collective(Later<super::collective::CollectiveOn>),
     /// Simulate a table of flows on a topology or on a fabric from a file
     #[command(after_long_help = super::flows::EXAMPLES)]
-    Flows(Box<super::flows::FlowsOn>),
-    /// Write a step, a network or flows as files of ASTRA-sim, SimGrid or htsim
-    #[command(after_long_help = super::export_network::EXAMPLES)]
-    Export(Box<super::export_network::Export>),
+    Flows(Later<super::flows::FlowsOn>),
     /// Reproduce the claims and figures of the rail-only paper
     #[command(
         name = "rail-only",
@@ -68,7 +65,7 @@ pub(crate) enum Network {
         railwright network rail-only --format html -o rail-only.html\n  \
         railwright network rail-only --json | jq '.domain_sweep'"
     )]
-    RailOnly(RailOnly),
+    RailOnly(Later<RailOnly>),
 }
 
 /// Arguments of `network rail-only`.

@@ -41,7 +41,7 @@ pub(crate) struct Pipeline {
     /// Output the measured and predicted timeline of the step as columns for the web UI
     #[arg(long, help_heading = "Output")]
     pub(crate) columns: bool,
-    /// Write an SVG of the step
+    /// Write an SVG of the step (`-` for standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) svg: Option<String>,
     #[command(flatten)]

@@ -1,12 +1,12 @@
 //! `completions` and `man`: made from the same description of the arguments as `--help`.
 
 use super::examples;
-use crate::args::Arguments;
+use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input;
 use crate::printer::Printer;
+use clap::Command;
 use clap::builder::PossibleValuesParser;
-use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use railwright_calculator::estimate::topics;
 use railwright_calculator::software;
@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 /// A completion script. Names of the catalogue and files are completed.
 pub(crate) fn shell(shell: Shell, printer: &Printer) -> Result<Outcome, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut with_names(Arguments::command(), ""), "railwright", &mut script);
+    clap_complete::generate(shell, &mut with_names(args::whole(), ""), "railwright", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     let script = match shell {
         // Shells complete files if no name matches.
@@ -109,8 +109,7 @@ fn fish_with_models(script: &str) -> String {
 
 /// A manual page.
 pub(crate) fn man(command: Option<&str>, printer: &Printer) -> Result<Outcome, Failure> {
-    let mut whole = Arguments::command();
-    whole.build();
+    let whole = args::whole();
     let page = match command {
         None => whole,
         Some(name) => {
@@ -132,8 +131,7 @@ pub(crate) fn man(command: Option<&str>, printer: &Printer) -> Result<Outcome, F
 
 /// Writes the pages of all commands to a folder: `railwright.1`, `railwright-estimate.1`, `railwright-network-design.1`, ...
 pub(crate) fn man_pages(folder: &str, printer: &Printer) -> Result<Outcome, Failure> {
-    let mut whole = Arguments::command();
-    whole.build();
+    let whole = args::whole();
     input::make_folder(folder)?;
     let mut count = 0;
     for (name, page) in pages(&whole, "") {
@@ -168,7 +166,7 @@ mod tests {
 
     fn script(shell: Shell) -> String {
         let mut script = Vec::new();
-        clap_complete::generate(shell, &mut with_names(Arguments::command(), ""), "railwright", &mut script);
+        clap_complete::generate(shell, &mut with_names(args::whole(), ""), "railwright", &mut script);
         String::from_utf8(script).expect("UTF-8")
     }
 
@@ -191,8 +189,7 @@ mod tests {
 
     #[test]
     fn every_visible_command_has_a_manual_page() {
-        let mut whole = Arguments::command();
-        whole.build();
+        let whole = args::whole();
         let names: Vec<String> = pages(&whole, "").into_iter().map(|(name, _)| name).collect();
         for name in
             ["railwright", "railwright-estimate", "railwright-network-design", "railwright-models-show"]
@@ -204,7 +201,7 @@ mod tests {
 
     #[test]
     fn every_name_belongs_to_an_argument_that_exists() {
-        let command = with_names(Arguments::command(), "");
+        let command = with_names(args::whole(), "");
         let find = |path: &[&str], id: &str| {
             let last = path.iter().try_fold(&command, |command, name| command.find_subcommand(name));
             let values = last

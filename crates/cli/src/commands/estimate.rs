@@ -4,6 +4,7 @@ mod compared;
 mod measured;
 mod open;
 mod page;
+pub(super) mod picture;
 mod report;
 mod why;
 
@@ -67,6 +68,12 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
     let measured =
         measured.map(|log| (measured::compare(&log, &estimate), log)).map(|(rows, log)| (log, rows));
     let estimated = Estimated { estimate, chosen, software_is_inferred, why, measured };
+    if let Some(file) = &arguments.svg {
+        printer.data(&picture::breakdown(&estimated.estimate), Some(file))?;
+        if file == "-" && !printer.takes_values() {
+            return Ok(fit.into());
+        }
+    }
     if printer::is_page(&arguments.output) {
         printer.data(&page::page(&estimated, arguments)?, arguments.output.output.as_deref())?;
     } else {

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
-use crate::printer::{Printer, envelope};
+use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_launch::{Lost, Written, WrittenFile};
 use railwright_spec::problem::Problem;
@@ -52,7 +52,8 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
             files: &written.files,
             not_expressed: &written.not_expressed,
         };
-        printer.data(&envelope("export", &fields), arguments.output.as_deref())?;
+        let text = written.files.first().map_or("", |file| file.text.as_str());
+        printer.fields("export", &fields, text, arguments.output.as_deref())?;
         return Ok(Outcome::Yes);
     }
     files(&written, arguments.output.as_deref(), printer)?;

@@ -1,5 +1,6 @@
 //! `memory`: what fills each stage's memory, by kind, module or layer, and over the step.
 
+use super::estimate::picture::memory as memory_picture;
 use super::stage_memory::{self, Row, probability, verdict};
 use crate::args::{self, By};
 use crate::exit::{Failure, Outcome};
@@ -31,6 +32,12 @@ pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome
     }
     printer.warnings(&answer.warnings);
     let fit = answer.report.fit;
+    if let Some(file) = &arguments.svg {
+        printer.data(&memory_picture(&answer.title, &answer.report), Some(file))?;
+        if file == "-" && !printer.takes_values() {
+            return Ok(fit.into());
+        }
+    }
     printer.answer(&Memory { answer, by: arguments.by }, &arguments.output)?;
     Ok(fit.into())
 }

@@ -52,6 +52,9 @@ pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Re
     printer.warnings(&page.warnings);
     if let Some(file) = &arguments.svg {
         printer.data(&picture::draw(&page, &picture::Options::default()), Some(file))?;
+        if file == "-" && !printer.takes_values() {
+            return Ok(Outcome::Yes);
+        }
     }
     if arguments.columns {
         let columns = pipeline::columns::columns(&page, MOST_SPANS);

@@ -11,7 +11,7 @@ mod tables;
 pub(super) use tables::cut;
 
 use super::monitored::{self, Monitored};
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
 use super::query;
 use super::{hang, log, pipeline, profiled};
 use crate::args;
@@ -47,7 +47,7 @@ pub(crate) struct Shown {
 
 /// Profiles traces.
 pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcome, Failure> {
-    #[cfg(not(target_family = "wasm"))]
+    #[cfg(all(feature = "tables", not(target_family = "wasm")))]
     if let Some(path) = arguments.output.output.as_deref().filter(|path| query::is_saved_profile(path)) {
         return query::save_as(path, &arguments.paths, Keep::default(), printer);
     }

@@ -14,6 +14,7 @@ mod words;
 
 use crate::args;
 use crate::input::access;
+pub(crate) use catalogue::Asker;
 #[cfg(target_family = "wasm")]
 use railwright_server::Desk;
 use railwright_server::Reply;
@@ -37,7 +38,7 @@ pub(crate) fn page_desk() -> impl Desk {
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome, Failure> {
     if arguments.openapi {
-        printer.data(&openapi::text(), None)?;
+        printer.data(&openapi::text(catalogue::Asker::Page), None)?;
         return Ok(Outcome::Yes);
     }
     let given = start::given(&arguments.paths)?;
@@ -66,15 +67,24 @@ pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome,
 pub(crate) fn line_of(
     words: &[&str],
     said: &serde_json::Map<String, serde_json::Value>,
+    form: Option<&str>,
+    asker: Asker,
 ) -> Result<(args::Arguments, String), Vec<Problem>> {
     let command = words.iter().map(|word| (*word).to_owned()).collect();
-    let question = railwright_server::Question { command, arguments: said.clone(), format: None };
-    match line::of(&question).and_then(|asked| asked.parse()) {
+    let question =
+        railwright_server::Question { command, arguments: said.clone(), format: form.map(str::to_owned) };
+    match line::of(&question, asker).and_then(|asked| asked.parse()) {
         Ok(line::Line { arguments, command, .. }) => Ok((arguments, command)),
         Err(Reply::Problems { problems, .. }) => Err(problems),
         Err(Reply::Unknown(problem) | Reply::Broken(problem)) => Err(vec![problem]),
         Err(Reply::Answer { .. }) => Err(vec![Problem::new("not a request of a command")]),
     }
+}
+
+/// The description of every command for a program that links this one: OpenAPI, of which it reads arguments and kinds of answers.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn description() -> String {
+    openapi::text(Asker::Linked)
 }
 
 /// Whether a browser could show itself.

@@ -202,7 +202,7 @@ fn sightings(stream: &Stream) -> Vec<Sighting> {
         let bytes = stream.bytes();
         let archive = stream.archive();
         let base = Sighting { path, archive, bytes, digest: digest(&head), ..Sighting::default() };
-        #[cfg(not(target_family = "wasm"))]
+        #[cfg(all(feature = "tables", not(target_family = "wasm")))]
         if head.starts_with(b"PAR1") {
             let (family, standing, format) = tabular::parquet_kind(&stream.tail(&head))?;
             return Some(Sighting { format: format.to_owned(), family, standing, ..base });

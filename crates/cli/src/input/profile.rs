@@ -3,12 +3,12 @@
 //! Responsible for: combining files into one job, joining its ranks, and saving it, with ranks in parallel.
 //! Skips other recordings (logs, flight records) and reports their number.
 
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
 mod saved;
 
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
 pub(crate) use saved::save;
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
 pub(super) use saved::unpack;
 
 use super::jobs::Wanted;

@@ -1,28 +1,40 @@
 //! Databases and columnar files among traces: the readers of `railwright-tables`.
 //!
-//! Responsible for: naming such a file where its libraries are missing (in a browser), so that it is not reported as an unknown format.
+//! Responsible for: naming such a file where its libraries are missing (in a browser, and without the feature `tables`), so that it is not reported as an
+//! unknown format.
 
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
 pub(crate) use railwright_tables::{
     describe, describes, detect, nsight::read_file, parquet_kind, readers, store::is_store,
 };
 
-#[cfg(target_family = "wasm")]
+#[cfg(not(all(feature = "tables", not(target_family = "wasm"))))]
 pub(crate) use refusal::{detect, readers};
 
 use railwright_spec::problem::Problem;
 
+/// How to have what is missing.
+pub(crate) const WITH_TABLES: &str =
+    "released programs have them; from source, leave out `--no-default-features` (they need a C compiler)";
+
 /// Why a file that begins with `head` is not read by this build, if that is the reason.
 pub(crate) fn refused(head: &[u8]) -> Option<Problem> {
     let is_table = head.starts_with(b"PAR1") || head.starts_with(b"SQLite format 3\0");
-    (cfg!(target_family = "wasm") && is_table).then(|| {
-        Problem::new("Parquet and SQLite files are not read in the browser")
-            .hint("the installed program reads them: `railwright serve PATH`")
-    })
+    let (message, hint) = if cfg!(target_family = "wasm") {
+        (
+            "Parquet and SQLite files are not read in the browser",
+            "the installed program reads them: `railwright serve PATH`",
+        )
+    } else if cfg!(feature = "tables") {
+        return None;
+    } else {
+        ("this program was built without Parquet and SQLite", WITH_TABLES)
+    };
+    is_table.then(|| Problem::new(message).hint(hint))
 }
 
 /// A build without the libraries has no reader.
-#[cfg(target_family = "wasm")]
+#[cfg(not(all(feature = "tables", not(target_family = "wasm"))))]
 mod refusal {
     use railwright_profiler::readers::Reader;
 

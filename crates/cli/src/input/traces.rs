@@ -15,8 +15,7 @@ use railwright_profiler::RankTrace;
 use railwright_profiler::digest;
 use railwright_profiler::job::skeleton;
 use railwright_profiler::readers::{self, Keep, Recording};
-use railwright_profiler::telemetry::Sample;
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
 use railwright_profiler::trace::Source;
 use railwright_spec::problem::Problem;
 use rayon::prelude::*;
@@ -188,7 +187,7 @@ fn load_now(
     strange
         .extend(others.iter().filter(|label| names.contains(&skeleton(label))).map(|label| unknown(label)));
     problems.extend(strange);
-    #[cfg(not(target_family = "wasm"))]
+    #[cfg(all(feature = "tables", not(target_family = "wasm")))]
     problems.extend(beside.iter().filter_map(|(label, bytes)| describe(&mut loaded, label, bytes).err()));
     loaded.problems = problems;
     Ok((loaded, bytes))
@@ -199,8 +198,8 @@ fn folder_of(label: &str) -> &str {
     label.rfind(['/', '\\']).map_or("", |at| &label[..at])
 }
 
-#[cfg(not(target_family = "wasm"))]
-/// Applies metadata of a file to the traces in the same folder.
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
+/// Hands what a file says of its neighbours on to the traces in the same folder.
 fn describe(loaded: &mut Loaded, label: &str, bytes: &[u8]) -> Result<(), Problem> {
     for recording in &mut loaded.recordings {
         if let Recording::Rank(trace) = recording
@@ -256,13 +255,13 @@ fn read_bounded(label: &str, mut stream: &mut dyn Read, keep: Keep) -> Result<Co
         return Ok(Content::Recordings(Vec::new()));
     };
     let mut whole = head.as_slice().chain(stream);
-    #[cfg(not(target_family = "wasm"))]
+    #[cfg(all(feature = "tables", not(target_family = "wasm")))]
     if tabular::is_store(&head) {
         let mut bytes = Vec::new();
         whole.read_to_end(&mut bytes).map_err(|error| failed(&error))?;
         return super::profile::unpack(label, bytes).map(Content::Recordings);
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[cfg(all(feature = "tables", not(target_family = "wasm")))]
     if head.starts_with(b"PAR1") {
         let mut bytes = Vec::new();
         whole.read_to_end(&mut bytes).map_err(|error| failed(&error))?;

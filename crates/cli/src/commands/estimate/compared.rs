@@ -5,7 +5,7 @@
 
 use crate::args::Arguments;
 use crate::commands;
-use crate::commands::serve::line_of;
+use crate::commands::serve::{Asker, line_of};
 use crate::exit::Failure;
 use crate::printer::{Listener, Printer};
 use crate::run::spelled::called;
@@ -86,7 +86,7 @@ fn asked(words: &[&str], said: &Map<String, Value>) -> Result<Value, Failure> {
             |problem: Problem| if problem.place.is_some() { problem } else { problem.in_file("--compare") };
         Failure::Input(problems.into_iter().map(place).collect())
     };
-    let (Arguments { command, .. }, line) = line_of(words, said).map_err(told)?;
+    let (Arguments { command, .. }, line) = line_of(words, said, None, Asker::Page).map_err(told)?;
     let listener = Listener::new(Arc::default());
     let outcome = commands::run(&command, &Printer::heard_by(Arc::clone(&listener)))?;
     let answer: Value = serde_json::from_str(&listener.take())

@@ -2,8 +2,8 @@
 //!
 //! Responsible for: one place that knows what is about the terminal and what writes. Refuses to read values.
 
-use crate::args::Arguments;
-use clap::{Arg, Command, CommandFactory as _, ValueHint};
+use crate::args;
+use clap::{Arg, Command, ValueHint};
 use railwright_network::topology::DesignSpec;
 use railwright_server::Reply;
 use railwright_spec::human;
@@ -12,32 +12,40 @@ use railwright_spec::run::{Key, Section as _, keys};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Commands that are about the terminal, or write files.
-const NOT_ASKED: &[&str] =
-    &["serve", "completions", "man", "init", "save", "digest", "tune", "export-perfetto", "help"];
+/// Who asks: decides what may be asked and set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// A page or another program, over HTTP or inside a page: nothing is written.
+    Page,
+    /// A program that links this one, with the rights of its own process: what the terminal has, but the terminal.
+    Linked,
+}
+
+/// Commands that are about the terminal.
+const TERMINAL: &[&str] = &["serve", "completions", "man", "help"];
+/// Commands that write files.
+const WRITE: &[&str] = &["init", "save", "digest", "tune", "export-perfetto"];
 /// Arguments that are about the terminal.
 const NOT_SET: &[&str] = &["help", "version", "color", "ascii", "quiet", "format", "json"];
 
 /// All commands as the parser knows them, complete.
 pub(super) fn commands() -> &'static Command {
     static COMMANDS: OnceLock<Command> = OnceLock::new();
-    COMMANDS.get_or_init(|| {
-        let mut commands = Arguments::command();
-        commands.build();
-        commands
-    })
+    COMMANDS.get_or_init(args::whole)
 }
 
 /// The commands below one that may be asked.
-pub(super) fn asked(command: &Command) -> impl Iterator<Item = &Command> {
-    command.get_subcommands().filter(|one| !NOT_ASKED.contains(&one.get_name()))
+pub(super) fn asked(command: &Command, asker: Asker) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(move |one| {
+        !TERMINAL.contains(&one.get_name()) && (asker == Asker::Linked || !WRITE.contains(&one.get_name()))
+    })
 }
 
 /// The arguments that a question may set.
-pub(super) fn settable(command: &Command) -> impl Iterator<Item = &Arg> {
-    command
-        .get_arguments()
-        .filter(|argument| !NOT_SET.contains(&argument.get_id().as_str()) && !writes(argument))
+pub(super) fn settable(command: &Command, asker: Asker) -> impl Iterator<Item = &Arg> {
+    command.get_arguments().filter(move |argument| {
+        !NOT_SET.contains(&argument.get_id().as_str()) && (asker == Asker::Linked || !writes(argument))
+    })
 }
 
 /// Whether an argument names something to write.
@@ -73,11 +81,11 @@ pub(super) fn key_of(argument: &Arg) -> Option<&'static Key> {
 }
 
 /// The command of some words.
-pub(super) fn find(path: &[String]) -> Result<&'static Command, Reply> {
+pub(super) fn find(path: &[String], asker: Asker) -> Result<&'static Command, Reply> {
     let mut command = commands();
     for word in path {
-        let Some(inner) = asked(command).find(|one| one.get_name() == word) else {
-            let names: Vec<&str> = asked(command).map(Command::get_name).collect();
+        let Some(inner) = asked(command, asker).find(|one| one.get_name() == word) else {
+            let names: Vec<&str> = asked(command, asker).map(Command::get_name).collect();
             let list = format!("there are {}", names.join(", "));
             let hint = did_you_mean(word, names.iter().copied(), &list);
             let word = human::shorten(word);
@@ -86,8 +94,8 @@ pub(super) fn find(path: &[String]) -> Result<&'static Command, Reply> {
         command = inner;
     }
     if command.get_subcommands().next().is_some() || path.is_empty() {
-        let names: Vec<&str> = asked(command).map(Command::get_name).collect();
-        let problem = Problem::new(format!("`{}` needs a subcommand", path.join("/")));
+        let names: Vec<&str> = asked(command, asker).map(Command::get_name).collect();
+        let problem = Problem::new(format!("`{}` needs another word", path.join("/")));
         return Err(Reply::Unknown(problem.hint(format!("there are {}", names.join(", ")))));
     }
     Ok(command)

@@ -3,6 +3,7 @@
 //! Responsible for: one command line for each question, run as at the terminal, its output handed on untouched. Refuses to answer anything
 //! itself.
 
+use super::catalogue::Asker;
 use super::kept::Kept;
 use super::line::{self, Line};
 use super::openapi;
@@ -65,7 +66,7 @@ impl Commands {
 
 impl Desk for Commands {
     fn ask(&self, question: &Question, watch: &Arc<Watch>) -> Reply {
-        let words = match line::of(question) {
+        let words = match line::of(question, Asker::Page) {
             Ok(words) => words,
             Err(reply) => return reply,
         };
@@ -93,7 +94,7 @@ impl Desk for Commands {
     }
 
     fn openapi(&self) -> Bytes {
-        Bytes::from(openapi::text())
+        Bytes::from(openapi::text(Asker::Page))
     }
 
     fn start(&self) -> Value {

@@ -3,7 +3,7 @@
 //! Responsible for: arguments that the command-line parser reads exactly as the question. Has the errors of
 //! the parser.
 
-use super::catalogue::{commands, find};
+use super::catalogue::{Asker, commands, find};
 use super::voice::voice;
 use super::words::Words;
 use crate::args::Arguments;
@@ -53,14 +53,14 @@ impl Asked {
 }
 
 /// The words of a question, or why there are none.
-pub(super) fn of(question: &Question) -> Result<Asked, Reply> {
-    let command = find(&question.command)?;
+pub(super) fn of(question: &Question, asker: Asker) -> Result<Asked, Reply> {
+    let command = find(&question.command, asker)?;
     let mut words = Words::default();
     for word in std::iter::once("railwright").chain(question.command.iter().map(String::as_str)) {
         words.parsed.push(word.to_owned());
         words.typed.push(word.to_owned());
     }
-    let mut problems = words.arguments(command, question);
+    let mut problems = words.arguments(command, question, asker);
     let (media, flags) = match voice(command, question.format.as_deref()) {
         Ok(voice) => voice,
         Err(problem) => {

@@ -3,7 +3,7 @@
 //! Responsible for: a path for every command, its arguments as typed properties with their help, and the
 //! other endpoints. Excludes fields of answers: see their schemas in `docs/reference/schema`.
 
-use super::catalogue::{asked, commands, key_of, name_of, settable};
+use super::catalogue::{Asker, asked, commands, key_of, name_of, settable};
 use super::voice::forms;
 use clap::{Arg, ArgAction, Command};
 use railwright_spec::run::{Key, Kind};
@@ -14,16 +14,16 @@ use std::any::TypeId;
 pub(super) const VERSION: u32 = 1;
 
 /// The whole description, as it stands in `docs/reference/openapi.json`.
-pub(crate) fn text() -> String {
-    let mut text = serde_json::to_string_pretty(&document()).unwrap_or_default();
+pub(crate) fn text(asker: Asker) -> String {
+    let mut text = serde_json::to_string_pretty(&document(asker)).unwrap_or_default();
     text.push('\n');
     text
 }
 
-fn document() -> Value {
+fn document(asker: Asker) -> Value {
     let mut paths = Map::new();
     let mut schemas = schemas();
-    describe(commands(), &mut Vec::new(), &mut paths, &mut schemas);
+    describe(commands(), asker, &mut Vec::new(), &mut paths, &mut schemas);
     paths.extend(beside());
     json!({
         "openapi": "3.1.0",
@@ -46,26 +46,32 @@ fn document() -> Value {
 }
 
 /// Adds the paths of a command and of those below it.
-fn describe(command: &Command, words: &mut Vec<String>, paths: &mut Map<String, Value>, schemas: &mut Value) {
-    let mut inner = asked(command).peekable();
+fn describe(
+    command: &Command,
+    asker: Asker,
+    words: &mut Vec<String>,
+    paths: &mut Map<String, Value>,
+    schemas: &mut Value,
+) {
+    let mut inner = asked(command, asker).peekable();
     if inner.peek().is_none() && !words.is_empty() {
         paths.insert(
             format!("/api/v1/{}", words.join("/")),
-            json!({ "post": operation(command, words, schemas) }),
+            json!({ "post": operation(command, asker, words, schemas) }),
         );
     }
     for one in inner {
         words.push(one.get_name().to_owned());
-        describe(one, words, paths, schemas);
+        describe(one, asker, words, paths, schemas);
         words.pop();
     }
 }
 
-fn operation(command: &Command, words: &[String], schemas: &mut Value) -> Value {
+fn operation(command: &Command, asker: Asker, words: &[String], schemas: &mut Value) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     let mut sections: Vec<&str> = Vec::new();
-    for argument in settable(command) {
+    for argument in settable(command, asker) {
         match key_of(argument) {
             None => {
                 properties.insert(name_of(argument), described(argument, of_argument(argument), None));
@@ -141,6 +147,9 @@ const KINDS: &[(&str, &[&str])] = &[
     // Files in formats of their own.
     ("digest", &[]),
     ("examples", &[]),
+    ("export-perfetto", &[]),
+    ("init", &[]),
+    ("save", &[]),
     ("schema", &[]),
     ("timeline", &[]),
 ];

@@ -3,9 +3,9 @@
 //! Responsible for: values to text, in an order and spelling in which no value can be taken for a flag. Refuses values of another kind than
 //! the argument's, and arguments that may not be set.
 
-use super::catalogue::{is_called, key_of, name_of, settable, writes};
+use super::catalogue::{Asker, is_called, key_of, name_of, settable, writes};
 use clap::builder::ValueRange;
-use clap::{Arg, Command};
+use clap::{Arg, ArgAction, Command};
 use railwright_server::Question;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
@@ -28,7 +28,7 @@ pub(super) struct Words {
 
 impl Words {
     /// Puts the arguments of a question into words.
-    pub(super) fn arguments(&mut self, command: &Command, question: &Question) -> Vec<Problem> {
+    pub(super) fn arguments(&mut self, command: &Command, question: &Question, asker: Asker) -> Vec<Problem> {
         let mut problems = Vec::new();
         if question.arguments.len() > MOST_ARGUMENTS {
             return vec![Problem::new(format!("a request has at most {MOST_ARGUMENTS} arguments"))];
@@ -39,7 +39,7 @@ impl Words {
                 continue;
             }
             match command.get_arguments().find(|argument| is_called(argument, name)) {
-                Some(argument) if settable(command).any(|one| one.get_id() == argument.get_id()) => {
+                Some(argument) if settable(command, asker).any(|one| one.get_id() == argument.get_id()) => {
                     if given.iter().any(|(known, ..)| known.get_id() == argument.get_id()) {
                         let message = format!("`{}` is set twice, under different names", name_of(argument));
                         problems.push(Problem::new(message).at_key(human::shorten(name)));
@@ -47,7 +47,7 @@ impl Words {
                     given.push((argument, name, value));
                 }
                 Some(argument) => problems.push(refused(argument, name)),
-                None => problems.push(unknown(command, name)),
+                None => problems.push(unknown(command, name, asker)),
             }
         }
         let mut missing = None;
@@ -115,10 +115,12 @@ fn refused(argument: &Arg, name: &str) -> Problem {
     problem.at_key(human::shorten(name))
 }
 
-fn unknown(command: &Command, name: &str) -> Problem {
-    let mut names: Vec<String> = settable(command).map(name_of).collect();
+fn unknown(command: &Command, name: &str, asker: Asker) -> Problem {
+    let mut names: Vec<String> = settable(command, asker).map(name_of).collect();
     names.extend(
-        settable(command).flat_map(|one| one.get_visible_aliases().unwrap_or_default()).map(str::to_owned),
+        settable(command, asker)
+            .flat_map(|one| one.get_visible_aliases().unwrap_or_default())
+            .map(str::to_owned),
     );
     let list = format!("`railwright {} --help` lists them", command.get_name());
     let hint = did_you_mean(name, names.iter().map(String::as_str), &list);
@@ -144,10 +146,10 @@ fn flag(argument: &Arg, long: &str, value: &Value) -> Result<Vec<String>, Proble
         _ if takes_none => Err(Problem::new("expected true or false").at_key(long)),
         value => {
             let texts = texts(argument, value)?;
-            // A key has one value, which may be a list; on the command line, the last of repeated keys is
-            // used.
-            let words =
-                if value.is_array() && key_of(argument).is_some() { vec![texts.join(",")] } else { texts };
+            // A key has one value, which may be a list; at the terminal, of keys said twice the last one counts. So has an argument that is
+            // given once.
+            let is_one = key_of(argument).is_some() || matches!(argument.get_action(), ArgAction::Set);
+            let words = if value.is_array() && is_one { vec![texts.join(",")] } else { texts };
             Ok(words.into_iter().map(|text| format!("--{long}={text}")).collect())
         }
     }

@@ -5,7 +5,7 @@
 
 use super::{Content, HEAD, globs, is_end};
 use crate::input::disk::{self, File};
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
 use crate::input::tabular;
 use crate::input::{access, cannot, missing};
 use crate::printer::Progress;
@@ -132,7 +132,7 @@ impl Stream {
             Err(error) => return vec![Err(cannot(&error, &label))],
         };
         // A database that was not closed cannot be opened where nothing may be written; its bytes can.
-        #[cfg(not(target_family = "wasm"))]
+        #[cfg(all(feature = "tables", not(target_family = "wasm")))]
         if matches!(self.part, Part::Database)
             && let Ok(found) = tabular::read_file(&label, &self.path)
         {
@@ -256,7 +256,7 @@ fn file(path: &Path, named: bool) -> std::io::Result<Vec<Stream>> {
     let mut head = [0; 512];
     let filled = fill(&mut file, &mut head)?;
     // A saved profile is an archive too, but its members are nothing without each other.
-    #[cfg(not(target_family = "wasm"))]
+    #[cfg(all(feature = "tables", not(target_family = "wasm")))]
     if tabular::is_store(&head[..filled]) {
         return Ok(vec![whole(Part::Whole)]);
     }

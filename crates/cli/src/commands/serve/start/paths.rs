@@ -4,7 +4,7 @@
 
 use super::Given;
 use crate::exit::Failure;
-use crate::input::{self, CONFIG_LIMIT, LOG_LIMIT};
+use crate::input::{self, CONFIG_LIMIT, LOG_LIMIT, tabular};
 use crate::run;
 use crate::run::spelled::spelled;
 use railwright_launch::{Format, detect};
@@ -59,7 +59,7 @@ fn kind(path: &Path, name: &str) -> Result<Kind, Problem> {
     let mut head = Vec::new();
     let opened = std::fs::File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut head));
     opened.map_err(|error| input::cannot(&error, name))?;
-    let is_record = railwright_tables::detect(&head).is_some() || readers::detect(&head).is_some();
+    let is_record = tabular::detect(&head).is_some() || readers::detect(&head).is_some();
     if is_record || std::str::from_utf8(&head).is_err_and(|error| error.error_len().is_some()) {
         return Ok(Kind::Records);
     }

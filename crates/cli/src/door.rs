@@ -1,0 +1,82 @@
+//! The commands for a program that links this one, such as the Python package: a question in, values out, no process and no text between.
+//!
+//! Responsible for: one question to the command that answers it, its answer as values and as a person reads it, and the notes beside
+//! it. Refuses to answer anything itself, and commands about the terminal.
+//!
+//! ```
+//! let mut arguments = serde_json::Map::new();
+//! arguments.insert("id".to_owned(), "mfu".into());
+//! let answer = railwright::door::ask(&["explain"], &arguments, None, &Default::default()).unwrap();
+//! assert_eq!(answer.kind, Some("explanation"));
+//! ```
+
+use crate::commands::{self, serve};
+use crate::exit::Failure;
+use crate::limits;
+use crate::printer::{Listener, Printer, Typed};
+pub use railwright_server::Watch;
+use railwright_spec::problem::Problem;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// What a command answered.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The kind of answer, such as `stragglers`; none where the answer is a text in a format of its own.
+    pub kind: Option<&'static str>,
+    /// The fields of the answer, as `--json` names them; null where the answer is a text.
+    pub fields: Value,
+    /// What the command prints: its table, or the text in the form that was asked for.
+    pub text: String,
+    /// What the command writes to standard output beside its answer, such as a picture.
+    pub data: String,
+    /// The table as a fragment of HTML; empty where the answer is a text.
+    pub html: String,
+    /// How it ended, as an exit code in a word: `yes`, `no`, `at-risk`, `cannot-tell` or `interrupted`.
+    pub outcome: &'static str,
+    /// Notes beside the answer, such as files that could not be read.
+    pub notes: Vec<String>,
+    /// The command line that asks the same.
+    pub command: String,
+}
+
+/// Answers a question on this thread: the words of a command, its arguments by the names of its flags without dashes or of its positions, and
+/// the form of the answer, by default values. `watch` stops it.
+///
+/// # Errors
+///
+/// What is wrong with the question or its files, as the program would print it.
+pub fn ask(
+    command: &[&str],
+    arguments: &Map<String, Value>,
+    form: Option<&str>,
+    watch: &Arc<Watch>,
+) -> Result<Answer, Vec<Problem>> {
+    let (parsed, line) = serve::line_of(command, arguments, form, serve::Asker::Linked)?;
+    let listener = Listener::typed(Arc::clone(watch));
+    let printer = Printer::heard_by(Arc::clone(&listener));
+    // Readers look at the limit; the process is not ours to end.
+    limits::bound_memory(parsed.global.memory_limit, true, &printer);
+    crate::run::launch::forget();
+    let end = commands::run(&parsed.command, &printer);
+    crate::run::launch::forget();
+    let outcome = match end {
+        Ok(end) => railwright_server::Outcome::from(end).name(),
+        Err(Failure::Input(problems)) => return Err(problems),
+        // Nothing here is a pipe.
+        Err(Failure::BrokenPipe) => return Err(vec![Problem::new("the result was lost")]),
+    };
+    let base = Answer { outcome, notes: listener.notes(), command: line, ..Answer::default() };
+    Ok(match listener.take_typed() {
+        Some(Typed { kind, fields, text, html }) => {
+            Answer { kind: Some(kind), fields, text, html, data: listener.take(), ..base }
+        }
+        None => Answer { text: listener.take(), ..base },
+    })
+}
+
+/// Every command that can be asked, with its arguments and kinds of answers: OpenAPI as `docs/reference/openapi.json` has it, and the
+/// commands that write files.
+pub fn description() -> String {
+    serve::description()
+}

@@ -1,0 +1,61 @@
+//! The program `railwright`: arguments in, one command run, an exit code out; and [`door`], the same commands for a front end that links them.
+//!
+//! This crate is wiring. Arguments are in [`args`], each command is a file in [`commands`], everything printed passes
+//! [`printer`], everything read passes [`input`], and [`exit`] says how a command ends.
+
+// Much of the program is about the terminal, which a page has not; some of it serves tables alone.
+#![cfg_attr(any(target_family = "wasm", not(feature = "tables")), allow(dead_code))]
+
+mod args;
+mod clock;
+mod commands;
+#[cfg(not(target_family = "wasm"))]
+pub mod door;
+mod exit;
+mod input;
+mod limits;
+#[cfg(target_family = "wasm")]
+mod playground;
+mod printer;
+mod run;
+
+#[cfg(not(target_family = "wasm"))]
+use {exit::Failure, printer::Printer, std::process::ExitCode};
+
+/// Keeps the functions that a page calls in a linked program.
+#[cfg(target_family = "wasm")]
+pub fn exported() {
+    playground::exported();
+}
+
+/// Runs the program on the arguments of the process.
+#[cfg(not(target_family = "wasm"))]
+pub fn main() -> ExitCode {
+    let arguments = match args::frameworks::parse(std::env::args_os()) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are answers, the rest is a mistake; clap prints each to its stream. A closed stream is no
+            // reason to complain.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { exit::BAD_INPUT } else { exit::OK });
+        }
+    };
+    let printer = Printer::new(&arguments.global);
+    limits::bound_threads(&printer);
+    limits::bound_memory(
+        arguments.global.memory_limit,
+        matches!(arguments.command, args::Command::Serve(_)),
+        &printer,
+    );
+    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        commands::run(&arguments.command, &printer)
+    }));
+    let Ok(end) = ran else {
+        printer.note("this is a bug in railwright; please report it with the command line and its inputs");
+        return ExitCode::from(exit::INTERNAL);
+    };
+    if let Err(Failure::Input(problems)) = &end {
+        printer.problems(problems);
+    }
+    exit::code(&end)
+}

@@ -1,0 +1,79 @@
+"""Pictures in SVG, as the program draws them; a notebook shows them, ``.save(path)`` writes them.
+
+>>> from railwright import plot
+>>> picture = plot.timeline("llama-3.1-8b", "dgx-h100", gpus=16, pp=2, tp=8, gbs=8)
+>>> picture.startswith("<svg")
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._answer import Picture, ask
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from typing_extensions import Unpack
+
+    from ._railwright import Settings
+
+__all__ = ["breakdown", "memory", "network", "pipeline", "timeline"]
+
+
+def _drawn(command: Sequence[str], arguments: dict[str, Any]) -> Picture:
+    """The picture that a command writes beside its answer."""
+    picture = ask(command, {**arguments, "svg": "-"}).picture
+    if picture is None:
+        raise RuntimeError(f"`railwright {' '.join(command)}` drew nothing; please report this")
+    found: Picture = picture
+    return found
+
+
+def timeline(
+    model: str | PathLike[str] | None = None,
+    cluster: str | PathLike[str] | None = None,
+    *,
+    run: str | PathLike[str] | None = None,
+    **settings: Unpack[Settings],
+) -> Picture:
+    """One predicted step: passes of every pipeline stage over time."""
+    found: Picture = ask(["timeline"], {"model": model, "cluster": cluster, "run": run, **settings}, "svg")
+    return found
+
+
+def breakdown(
+    model: str | PathLike[str] | None = None,
+    cluster: str | PathLike[str] | None = None,
+    *,
+    run: str | PathLike[str] | None = None,
+    **settings: Unpack[Settings],
+) -> Picture:
+    """Where the time of a predicted step goes."""
+    return _drawn(["estimate"], {"model": model, "cluster": cluster, "run": run, **settings})
+
+
+def memory(
+    model: str | PathLike[str] | None = None,
+    cluster: str | PathLike[str] | None = None,
+    *,
+    run: str | PathLike[str] | None = None,
+    **settings: Unpack[Settings],
+) -> Picture:
+    """What fills the memory of every pipeline stage at its peak."""
+    return _drawn(["memory"], {"model": model, "cluster": cluster, "run": run, **settings})
+
+
+def pipeline(
+    paths: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None, *, step: int | None = None, **arguments: Any
+) -> Picture:
+    """One recorded step: passes of every rank over time. ``predict=`` draws that of a run file instead."""
+    return _drawn(["pipeline"], {"paths": paths, "step": step, **arguments})
+
+
+def network(design: str | PathLike[str], **keys: Any) -> Picture:
+    """The diagram of a network design."""
+    found: Picture = ask(["network", "show"], {"design": design, **keys}, "svg")
+    return found
