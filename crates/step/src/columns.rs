@@ -5,11 +5,13 @@
 //! rounded the same way, so that neighbours still touch and never overlap. What is merged for being small is counted. Refuses to know whether a step was
 //! modelled ([`of_step`]) or measured (the profiler fills the same value through [`Track::of`]).
 
+mod counter;
 mod from_step;
 mod marks;
 pub mod range;
 mod track;
 
+pub use counter::Counter;
 pub use from_step::{Options, of_step, of_step_watched};
 pub use marks::{Mark, Severity};
 pub use track::{Row, Track, TrackHead, Window};
@@ -137,6 +139,26 @@ impl Class {
     }
 }
 
+/// Why an arrow goes from one span to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ArrowKind {
+    /// What was sent is needed.
+    Message,
+    /// A call of the host launched it.
+    Launch,
+    /// The last rank to enter a collective, to the parts of the other ranks.
+    Collective,
+    /// A bubble or a wait ended when this had ended or begun.
+    Awaited,
+}
+
+impl ArrowKind {
+    /// All kinds; an arrow holds a place in this list.
+    pub const ALL: [Self; 4] = [Self::Message, Self::Launch, Self::Collective, Self::Awaited];
+}
+
 /// What waits for what: places of spans, one array for each column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -149,11 +171,14 @@ pub struct Arrows {
     pub to_track: Vec<u32>,
     /// Spans of what receives.
     pub to_span: Vec<u32>,
+    /// Why: places in [`Columns::arrow_kinds`].
+    pub kind: Vec<u8>,
 }
 
 impl Arrows {
     /// Adds one; places are a track and a span on it.
-    pub fn push(&mut self, from: (u32, u32), to: (u32, u32)) {
+    pub fn push(&mut self, kind: ArrowKind, from: (u32, u32), to: (u32, u32)) {
+        self.kind.push(kind as u8);
         self.from_track.push(from.0);
         self.from_span.push(from.1);
         self.to_track.push(to.0);
@@ -221,8 +246,12 @@ pub struct Columns {
     pub critical_parts: Vec<Part>,
     /// Where the critical path leaves what is shown: its stretches on ranks that could be shown and are not, first to last.
     pub critical_elsewhere: Vec<Elsewhere>,
-    /// Messages.
+    /// Messages, launches, collectives, and what waits waited for.
     pub arrows: Arrows,
+    /// What kinds of arrows mean; arrows hold places in this list.
+    pub arrow_kinds: Vec<ArrowKind>,
+    /// Counters of groups.
+    pub counters: Vec<Counter>,
     /// Bubbles of ranks.
     pub bubbles: Vec<BubbleRow>,
     /// What was found where.
@@ -244,6 +273,7 @@ impl Columns {
             duration_ns,
             window: Window { from: 0, to: duration_ns },
             classes: Class::ALL.to_vec(),
+            arrow_kinds: ArrowKind::ALL.to_vec(),
             ..Self::default()
         }
     }

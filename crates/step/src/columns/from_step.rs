@@ -1,9 +1,9 @@
 //! A [`Step`] in columns.
 //!
-//! Responsible for: a group of tracks for each rank: passes with the bubbles between them, then its streams; the critical path, messages and bubbles by their
-//! new places. Refuses to analyse: [`crate::critical_path`] and [`crate::bubbles`] do.
+//! Responsible for: a group of tracks for each rank: passes with the bubbles between them, then its streams; memory as a counter; the critical path,
+//! messages, and bubbles with what each waits for, by their new places. Refuses to analyse: [`crate::critical_path`] and [`crate::bubbles`] do.
 
-use super::{Arrows, BubbleRow, Class, Columns, Part, Row, Track, TrackHead, Window};
+use super::{ArrowKind, Arrows, BubbleRow, Class, Columns, Counter, Part, Row, Track, TrackHead, Window};
 use crate::breakdown::{Label, labelled, pipeline_window};
 use crate::bubbles::bubbles;
 use crate::critical_path::critical_path;
@@ -28,8 +28,17 @@ impl Default for Options {
     }
 }
 
-/// Where spans of the step went: by rank, stream and span.
-type Places = Vec<Vec<(u32, Vec<Option<u32>>)>>;
+/// Points of a counter that are drawn at most.
+const MOST_POINTS: usize = 4_000;
+
+/// Where the spans of a rank went.
+#[derive(Default)]
+struct Went {
+    /// By stream: the track, and the spans on it.
+    streams: Vec<(u32, Vec<Option<u32>>)>,
+    /// Bubbles, and when each ends.
+    bubbles: Vec<((u32, u32), Time)>,
+}
 
 /// Whole nanoseconds since the step began; both ends of every span are cut alike, so that neighbours touch.
 fn nanos(step: &Step, time: Time) -> i64 {
@@ -50,7 +59,7 @@ pub fn of_step_watched<E>(step: &Step, options: &Options, wanted: Wanted<'_, E>)
     }
     let mut names = step.names.clone();
     let pipeline = pipeline_window(step);
-    let mut places: Places = Vec::new();
+    let mut places: Vec<Went> = Vec::new();
     for rank in &step.ranks {
         wanted()?;
         let shown = options.rank.is_none_or(|wanted| wanted == rank.rank.0);
@@ -58,11 +67,11 @@ pub fn of_step_watched<E>(step: &Step, options: &Options, wanted: Wanted<'_, E>)
             places.push(of_rank(&mut columns, &mut names, step, rank, pipeline, options));
         } else {
             columns.hidden_ranks.push(rank.rank.0);
-            places.push(Vec::new());
+            places.push(Went::default());
         }
     }
     let place = |at: &SpanRef| -> Option<(u32, u32)> {
-        let (track, spans) = places.get(at.rank as usize)?.get(at.stream as usize)?;
+        let (track, spans) = places.get(at.rank as usize)?.streams.get(at.stream as usize)?;
         Some((*track, spans.get(at.span as usize).copied().flatten()?))
     };
     wanted()?;
@@ -75,7 +84,15 @@ pub fn of_step_watched<E>(step: &Step, options: &Options, wanted: Wanted<'_, E>)
     let mut arrows = Arrows::default();
     for message in step.dependencies.iter().filter(|d| d.kind == DependencyKind::Message) {
         if let (Some(from), Some(to)) = (place(&message.from), place(&message.to)) {
-            arrows.push(from, to);
+            arrows.push(ArrowKind::Message, from, to);
+        }
+    }
+    let waits = Waits::of(step);
+    for (rank, went) in places.iter().enumerate() {
+        for (bubble, end) in &went.bubbles {
+            if let Some(from) = waits.awaited(step, rank, *end).as_ref().and_then(place) {
+                arrows.push(ArrowKind::Awaited, from, *bubble);
+            }
         }
     }
     columns.arrows = arrows;
@@ -98,7 +115,43 @@ fn bubble_row(of: &crate::bubbles::Bubbles) -> BubbleRow {
     }
 }
 
-/// The tracks of a rank; where the spans of each of its streams went.
+/// What ends the bubbles of a step.
+struct Waits {
+    /// What waits, and for what, sorted.
+    edges: Vec<(SpanRef, SpanRef)>,
+}
+
+impl Waits {
+    fn of(step: &Step) -> Self {
+        let mut edges: Vec<(SpanRef, SpanRef)> = step.dependencies.iter().map(|d| (d.to, d.from)).collect();
+        edges.sort_unstable();
+        Self { edges }
+    }
+
+    /// The work of another rank that the work after a bubble waited for: of what each span depends on, what ended last, through messages on
+    /// their way. `None` where the rank waited for itself.
+    fn awaited(&self, step: &Step, rank: usize, end: Time) -> Option<SpanRef> {
+        let streams = step.ranks.get(rank)?.streams.iter().enumerate();
+        let first = streams.filter(|(_, stream)| stream.kind == StreamKind::Compute).find_map(|(at, stream)| {
+            let span = stream.spans.starts().partition_point(|start| *start < end);
+            let is_there = span < stream.spans.len();
+            is_there.then_some(SpanRef { rank: rank as u32, stream: at as u32, span: span as u32 })
+        });
+        let mut here = first?;
+        // A message passes a send and a receive; more hops than this are no message.
+        for _ in 0..8 {
+            let from = self.edges.partition_point(|(to, _)| *to < here);
+            let waited = self.edges[from..].iter().take_while(|(to, _)| *to == here).map(|(_, from)| *from);
+            here = waited.max_by_key(|at| step.span(*at).map(|span| span.end))?;
+            if step.span(here)?.activity == Activity::Compute {
+                return (here.rank as usize != rank).then_some(here);
+            }
+        }
+        None
+    }
+}
+
+/// The tracks of a rank; where the spans of each of its streams and its bubbles went.
 fn of_rank(
     columns: &mut Columns,
     names: &mut Names,
@@ -106,7 +159,7 @@ fn of_rank(
     rank: &RankTimeline,
     pipeline: Option<(Time, Time)>,
     options: &Options,
-) -> Vec<(u32, Vec<Option<u32>>)> {
+) -> Went {
     let window = columns.window;
     let head = |name: String| TrackHead {
         group: if pipeline.is_some() {
@@ -118,12 +171,23 @@ fn of_rank(
         rank: rank.rank.0,
         stage: rank.stage.0,
     };
-    let mut gaps = bubble_rows(names, step, rank, pipeline);
-    let passes = pass_rows(names, step, rank);
+    let (mut gaps, ends) = bubble_rows(names, step, rank, pipeline);
+    let mut bubbles = Vec::new();
+    let mut found = |track: u32, went: &[Option<u32>]| {
+        let spans = went.iter().zip(&ends).filter_map(|(span, end)| Some(((track, (*span)?), *end)));
+        bubbles.extend(spans);
+    };
+    let passes = work_rows(names, step, rank, Unit::Pass);
+    let layers = work_rows(names, step, rank, Unit::Layer);
     if !passes.is_empty() {
+        let own = passes.len();
         let mut rows = passes;
         rows.append(&mut gaps);
-        columns.add(Track::of(head("passes".to_owned()), &rows, window, options.most_spans).0);
+        let (track, went) = Track::of(head("passes".to_owned()), &rows, window, options.most_spans);
+        found(columns.add(track), &went[own..]);
+    }
+    if layers.iter().any(|row| row.layer.is_some()) {
+        columns.add(Track::of(head("layers".to_owned()), &layers, window, options.most_spans).0);
     }
     let mut order: Vec<(StreamKind, usize)> =
         rank.streams.iter().enumerate().map(|(at, stream)| (stream.kind, at)).collect();
@@ -148,21 +212,28 @@ fn of_rank(
             rows.append(&mut gaps);
         }
         let (track, mut went) = Track::of(head(kind.name()), &rows, window, options.most_spans);
+        let track = columns.add(track);
+        if rows.len() > spans.len() {
+            found(track, &went[spans.len()..]);
+        }
         went.truncate(spans.len());
-        places[at] = (columns.add(track), went);
+        places[at] = (track, went);
     }
-    places
+    let changes = rank.memory.iter().map(|(time, _, bytes)| (nanos(step, time), bytes as f64)).collect();
+    columns.counters.extend(Counter::of(head("memory".to_owned()), "B", changes, window, MOST_POINTS));
+    Went { streams: places, bubbles }
 }
 
-/// When the rank has nothing to do while the pipeline runs, named by the place: before its passes, between them, after them.
+/// When the rank has nothing to do while the pipeline runs, named by the place: before its passes, between them, after them. Beside each
+/// row when it ends.
 fn bubble_rows(
     names: &mut Names,
     step: &Step,
     rank: &RankTimeline,
     pipeline: Option<(Time, Time)>,
-) -> Vec<Row> {
+) -> (Vec<Row>, Vec<Time>) {
     if pipeline.is_none() {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     }
     let labels = labelled(step, rank, pipeline);
     let gaps = labels.into_iter().find(|(label, _)| *label == Label::Bubble).map(|(_, gaps)| gaps.0);
@@ -179,15 +250,25 @@ fn bubble_rows(
             Some((_, last)) if start >= last => 2,
             _ => 1,
         };
+        let at = end;
         let (start, end) = (nanos(step, start), nanos(step, end));
-        Row { start, end, name: names[place], class: Class::Bubble, ..Row::default() }
+        (Row { start, end, name: names[place], class: Class::Bubble, ..Row::default() }, at)
     };
-    gaps.unwrap_or_default().into_iter().map(row).filter(|row| row.start < row.end).collect()
+    gaps.unwrap_or_default().into_iter().map(row).filter(|(row, _)| row.start < row.end).unzip()
 }
 
-/// Whole passes, where the compute stream shows their operators: what follows each other for one micro batch and phase is one row, exposed communication
-/// included. None where the stream shows passes itself or knows no micro batches.
-fn pass_rows(names: &mut Names, step: &Step, rank: &RankTimeline) -> Vec<Row> {
+/// What operators are put together to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// A pass of a micro batch.
+    Pass,
+    /// A layer within a pass.
+    Layer,
+}
+
+/// Whole passes or layers, where the compute stream shows their operators: what follows each other for one micro batch and phase (and layer) is one row, exposed
+/// communication included. None where the stream shows passes itself or knows no micro batches.
+fn work_rows(names: &mut Names, step: &Step, rank: &RankTimeline, unit: Unit) -> Vec<Row> {
     let spans = || {
         let compute = rank.streams.iter().filter(|stream| stream.kind == StreamKind::Compute);
         let spans = compute.flat_map(|stream| stream.spans.iter());
@@ -198,21 +279,26 @@ fn pass_rows(names: &mut Names, step: &Step, rank: &RankTimeline) -> Vec<Row> {
     }
     let mut rows: Vec<Row> = Vec::new();
     for span in spans() {
+        let layer = span.layer.filter(|_| unit == Unit::Layer).map(|layer| layer.0);
+        let phase = span.phase.name().replace('_', " ");
+        let name = match layer {
+            Some(layer) => format!("layer {layer}, {phase}"),
+            None if unit == Unit::Layer => format!("outside of layers, {phase}"),
+            None => phase,
+        };
         let row = Row {
             start: nanos(step, span.start),
             end: nanos(step, span.end),
-            name: names.intern(&span.phase.name().replace('_', " ")).0,
+            name: names.intern(&name).0,
             class: Class::of_phase(span.phase),
             micro_batch: span.micro_batch.map(|m| m.0),
             chunk: span.chunk,
+            layer,
             ..Row::default()
         };
+        let key = |row: &Row| (row.class, row.micro_batch, row.chunk, row.layer);
         match rows.last_mut() {
-            Some(last)
-                if (last.class, last.micro_batch, last.chunk) == (row.class, row.micro_batch, row.chunk) =>
-            {
-                last.end = last.end.max(row.end);
-            }
+            Some(last) if key(last) == key(&row) => last.end = last.end.max(row.end),
             _ => rows.push(row),
         }
     }

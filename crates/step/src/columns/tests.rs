@@ -57,7 +57,18 @@ fn spans_touch_bubbles_are_spans_and_the_path_is_contiguous() {
     let json: serde_json::Value = serde_json::from_str(&columns.to_json(1)).expect("JSON");
     assert_eq!(json["kind"], "timeline");
     assert_eq!(json["tracks"][0]["starts"][1], 10);
-    assert_eq!((columns.arrows.from_track.len(), columns.arrows.to_span.clone()), (2, vec![1, 2]));
+    let messages = columns.arrows.kind.iter().filter(|kind| **kind == ArrowKind::Message as u8).count();
+    assert_eq!((messages, columns.arrows.to_span[..2].to_vec()), (2, vec![1, 2]));
+    // What each bubble waits for: the first stage for the backward pass of the second, the second for the forward pass of the first.
+    let waits: Vec<_> = (0..columns.arrows.kind.len())
+        .filter(|at| columns.arrows.kind[*at] == ArrowKind::Awaited as u8)
+        .map(|at| {
+            let Arrows { from_track, from_span, to_track, to_span, .. } = &columns.arrows;
+            ((from_track[at], from_span[at]), (to_track[at], to_span[at]))
+        })
+        .collect();
+    let second = compute[1].id;
+    assert_eq!(waits, [((second, 2), (compute[0].id, 1)), ((compute[0].id, 0), (second, 0))]);
 }
 
 #[test]

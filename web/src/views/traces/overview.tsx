@@ -1,6 +1,7 @@
 // The overview: what a step is made of, what was found and what it costs, and the same time top down to kernels.
 // Responsible for: bars, findings with the way to their place, the tree. Refuses to round what adds up: parts are shown as the answer has them.
 import { useState } from 'preact/hooks'
+import { afresh } from '../../timeline/address'
 import { change } from '../../state/location'
 import { percent, span } from '../../timeline/time'
 import { Ticked } from '../../ui/states'
@@ -188,7 +189,7 @@ function FindingItem({ finding, hours }: { finding: Finding; hours: string }) {
             {finding.gpu_hours_per_day.toFixed(1)} {hours} a day
           </span>
         )}
-        <button type="button" class="traces-link" onClick={() => change({ 't.tab': 'timeline', 't.finding': finding.id })}>
+        <button type="button" class="traces-link" onClick={() => change({ ...afresh('t'), 't.tab': 'timeline', 't.finding': finding.id })}>
           Show on the timeline
         </button>
       </p>

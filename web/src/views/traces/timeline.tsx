@@ -5,6 +5,7 @@ import { change, own } from '../../state/location'
 import { run } from '../../state/run'
 import { Timeline } from '../../timeline/Timeline'
 import { useColumns } from '../../timeline/ask'
+import { afresh } from '../../timeline/address'
 import { beside } from '../../timeline/beside'
 import type { Controller } from '../../timeline/controller'
 import type { Mark } from '../../timeline/data'
@@ -46,7 +47,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
       <div class="traces-choices">
         <label>
           Step
-          <select class="select" value={step ?? ''} onChange={(event) => change({ 't.step': event.currentTarget.value || undefined })}>
+          <select class="select" value={step ?? ''} onChange={(event) => change({ ...afresh('t'), 't.step': event.currentTarget.value || undefined })}>
             <option value="">a typical one</option>
             {profile.steps.map((one) => (
               <option key={one.step} value={one.step}>
@@ -57,7 +58,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
         </label>
         <label>
           Rank
-          <select class="select" value={rank ?? ''} onChange={(event) => change({ 't.rank': event.currentTarget.value || undefined })}>
+          <select class="select" value={rank ?? ''} onChange={(event) => change({ ...afresh('t'), 't.rank': event.currentTarget.value || undefined })}>
             <option value="">{hidden.length > 0 && !rank ? `${drawn.size} of ${ranks.length}` : 'all'}</option>
             {interests.length > 0 && (
               <optgroup label="Of interest">
@@ -87,7 +88,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
           </select>
         </label>
         <label class="traces-check">
-          <input type="checkbox" checked={host !== undefined} onChange={() => change({ 't.host': host ? undefined : '1' })} /> host threads
+          <input type="checkbox" checked={host !== undefined} onChange={() => change({ ...afresh('t'), 't.host': host ? undefined : '1' })} /> host threads
         </label>
         {hasRun && (
           <label class="traces-check">
@@ -102,7 +103,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
       {hidden.length > 0 && <RankMap profile={profile} about="own time of a step; a cell shows its rank below" />}
       {columns ? (
         <div class={measured.loading ? 'stale traces-beside' : 'traces-beside'}>
-          <Timeline columns={columns} handle={handle} sums={question} />
+          <Timeline columns={columns} handle={handle} sums={question} prefix="t" />
           <Marks marks={columns.marks} chosen={finding} go={(mark) => goTo(handle.current, mark)} />
         </div>
       ) : (
