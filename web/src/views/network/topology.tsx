@@ -1,7 +1,8 @@
 // One design: its picture, what it is made of, how far it reaches. The picture is the program's own; the page lends its colours.
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Arguments, Refusal, type Problem, askText, identity } from '../../api/ask'
 import { useAnswer } from '../../api/live'
+import { unuse, use } from '../../api/used'
 import { ChartFrame } from '../../charts/frame'
 import { bandwidth, count, seconds } from '../../charts/format'
 import { Loading, Problems } from '../../ui/states'
@@ -44,11 +45,14 @@ export function TopologyDesk() {
 function Picture({ values, answer, line }: { values: Arguments; answer: ShowAnswer; line: string }) {
   const [text, setText] = useState('')
   const [problems, setProblems] = useState<readonly Problem[]>([])
+  const place = useRef({}).current
+  useEffect(() => () => unuse(place), [])
   const key = identity('network/show', values)
   useEffect(() => {
     const abort = new AbortController()
     askText('network/show', values, 'svg', { signal: abort.signal }).then(
-      ({ answer }) => {
+      ({ answer, commandLine }) => {
+        use(place, { command: 'network/show:svg', arguments: values, outcome: 'yes', command_line: commandLine, answer })
         setText(answer)
         setProblems([])
       },
