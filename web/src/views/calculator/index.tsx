@@ -19,6 +19,7 @@ import { acceleratorsOf } from './facts'
 import { Headlines } from './headline'
 import { MemoryInside, MemoryOverTime } from './memory-inside'
 import { MemoryStages, chosenStage } from './memory-stages'
+import { NearRuns } from './near'
 import { Notes } from './notes'
 import { editing, kept, set } from './scenarios'
 import { suggestions } from './suggestions'
@@ -175,6 +176,7 @@ function Drawn(props: Omit<Shown, 'valid'>) {
       <CommunicationTable a={a} b={b} stale={either} />
       {a.stages.length > 1 && <StageTable estimate={a} letter={b ? 'A' : ''} stale={dimA} />}
       {b && b.stages.length > 1 && <StageTable estimate={b} letter="B" stale={dimB} />}
+      <NearRuns estimate={a} />
       <Notes a={a} b={b} said={[...props.a.notes, ...(props.b?.notes ?? [])]} stale={either} />
     </div>
   )
