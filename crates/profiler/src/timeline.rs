@@ -121,7 +121,8 @@ pub fn columns(
             }
             places.take(*at, one, track, &went);
         }
-        let head = |name: &str| TrackHead { group: group.clone(), name: name.to_owned(), rank, stage: *stage };
+        let head =
+            |name: &str| TrackHead { group: group.clone(), name: name.to_owned(), rank, stage: *stage };
         columns.counters.extend(counters::of(std::mem::take(counted), columns.window, head));
     }
     columns.names = names.iter().map(str::to_owned).collect();
@@ -159,12 +160,7 @@ struct OfRank {
 }
 
 /// The tracks and counters of members, by their places in the job.
-fn drawn(
-    read: &Read<'_>,
-    inputs: &rank::Inputs,
-    places: &[usize],
-    workers: &impl Workers,
-) -> Vec<OfRank> {
+fn drawn(read: &Read<'_>, inputs: &rank::Inputs, places: &[usize], workers: &impl Workers) -> Vec<OfRank> {
     workers.map(places, |_, &at| {
         let member = &read.job.members[at];
         let view = View::new(&member.trace, read.tables);

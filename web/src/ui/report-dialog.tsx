@@ -15,7 +15,8 @@ import { Dialog } from './dialog'
 export function written(page: string, report: Report): string {
   // Within a script element nothing may look like its end.
   const text = JSON.stringify(report).replaceAll('<', '\\u003c')
-  return page.replace('/*REPORT*/', () => text)
+  // As a pattern, so that the place is named once in a page that holds this script, too.
+  return page.replace(/\/\*REPORT\*\//, () => text)
 }
 
 async function save(title: string, notes: string): Promise<void> {

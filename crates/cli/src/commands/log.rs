@@ -11,8 +11,7 @@ use crate::printer::{Answer, Metric, Printer, Terminal, chart};
 use railwright_calculator::model_flop::{Convention, of_plan};
 use railwright_profiler::job::Family;
 use railwright_profiler::log::{
-    Framework, Judged, Known, MeasureCurve, Point, Straggler, TimesFrom, TrainingLog, curve, judge,
-    measures,
+    Framework, Judged, Known, MeasureCurve, Point, Straggler, TimesFrom, TrainingLog, curve, judge, measures,
 };
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_spec::cluster::{Accelerator, accelerator_by_name};

@@ -69,7 +69,9 @@ pub fn measures(log: &TrainingLog, limit: usize) -> Vec<MeasureCurve> {
     let curves = Measure::ALL.into_iter().map(|measure| {
         let reports = log.reports.iter();
         let points: Vec<(u64, f64)> = reports
-            .filter_map(|report| Some((report.iteration, measure.of(report).filter(|value| value.is_finite())?)))
+            .filter_map(|report| {
+                Some((report.iteration, measure.of(report).filter(|value| value.is_finite())?))
+            })
             .collect();
         let stretch = if points.len() <= limit { 1 } else { points.len().div_ceil((limit / 2).max(1)) };
         let mut kept = Vec::with_capacity(points.len().min(limit));

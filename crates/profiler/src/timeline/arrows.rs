@@ -72,7 +72,8 @@ impl Places {
             if members.len() < 2 || members.iter().any(is_host) {
                 continue;
             }
-            let last = members.iter().max_by_key(|at| (matching.part(**at).start, std::cmp::Reverse(at.member)));
+            let last =
+                members.iter().max_by_key(|at| (matching.part(**at).start, std::cmp::Reverse(at.member)));
             let Some(last) = last else { continue };
             let row = |at: &PartRef| (at.member as usize, matching.part(*at).row);
             for at in members.iter().filter(|at| *at != last) {
@@ -115,7 +116,9 @@ impl Places {
             ends.sort_unstable();
             for bubble in bubbles {
                 let until = ends.partition_point(|(end, ..)| *end <= bubble.end);
-                let Some(&(end, other, row)) = until.checked_sub(1).and_then(|at| ends.get(at)) else { continue };
+                let Some(&(end, other, row)) = until.checked_sub(1).and_then(|at| ends.get(at)) else {
+                    continue;
+                };
                 if end <= bubble.start {
                     continue;
                 }
@@ -140,9 +143,8 @@ impl Places {
 
 /// The sender and the receiver of a message.
 fn message(members: &[PartRef], joined: &Joined) -> Option<(PartRef, PartRef)> {
-    let kind = |at: &PartRef| {
-        joined.matching.part(*at).operation.and_then(crate::communication::Operation::kind)
-    };
+    let kind =
+        |at: &PartRef| joined.matching.part(*at).operation.and_then(crate::communication::Operation::kind);
     let [a, b] = members else { return None };
     match (kind(a), kind(b)) {
         (Some(CollectiveKind::Send), Some(CollectiveKind::Receive)) => Some((*a, *b)),

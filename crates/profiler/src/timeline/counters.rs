@@ -28,7 +28,8 @@ pub(super) fn of(
     window: Window,
     head: impl Fn(&str) -> TrackHead,
 ) -> impl Iterator<Item = Counter> {
-    read.into_iter().filter_map(move |(name, unit, changes)| Counter::of(head(name), unit, changes, window, MOST_POINTS))
+    read.into_iter()
+        .filter_map(move |(name, unit, changes)| Counter::of(head(name), unit, changes, window, MOST_POINTS))
 }
 
 /// Kernels and copies whose launch has begun and that have not started: `+1` at the call of the host, `-1` at the start on the device. 0 for

@@ -68,11 +68,8 @@ fn thinned(points: Vec<(i64, f64)>, most: usize) -> Vec<(i64, f64)> {
     let mut kept = Vec::with_capacity(most);
     for part in points.chunks(stretch) {
         let by_value = |a: &usize, b: &usize| part[*a].1.total_cmp(&part[*b].1);
-        let ends = [
-            (0..part.len()).min_by(by_value),
-            (0..part.len()).max_by(by_value),
-            part.len().checked_sub(1),
-        ];
+        let ends =
+            [(0..part.len()).min_by(by_value), (0..part.len()).max_by(by_value), part.len().checked_sub(1)];
         let mut ends: Vec<usize> = ends.into_iter().flatten().collect();
         ends.sort_unstable();
         ends.dedup();
@@ -105,7 +102,8 @@ mod tests {
 
     #[test]
     fn thinning_keeps_the_peak_and_the_last_value() {
-        let mut changes: Vec<(i64, f64)> = (0..9_000).map(|at| (at, if at % 2 == 0 { 1.0 } else { -1.0 })).collect();
+        let mut changes: Vec<(i64, f64)> =
+            (0..9_000).map(|at| (at, if at % 2 == 0 { 1.0 } else { -1.0 })).collect();
         changes.extend([(4_001, 70.0), (4_002, -70.0), (9_500, 2.0)]);
         let counter = Counter::of(TrackHead::default(), "", changes, WINDOW, 300).expect("points");
         assert!(counter.at.len() <= 300, "{}", counter.at.len());

@@ -3,12 +3,13 @@
 //! Responsible for: a group of tracks for each rank: passes with the bubbles between them, then its streams; memory as a counter; the critical path,
 //! messages, and bubbles with what each waits for, by their new places. Refuses to analyse: [`crate::critical_path`] and [`crate::bubbles`] do.
 
+use super::waits::Waits;
+use super::work::{Unit, work_rows};
 use super::{ArrowKind, Arrows, BubbleRow, Class, Columns, Counter, Part, Row, Track, TrackHead, Window};
 use crate::breakdown::{Label, labelled, pipeline_window};
 use crate::bubbles::bubbles;
 use crate::critical_path::critical_path;
-use crate::span::Activity;
-use crate::{DependencyKind, Names, OperatorFamily, RankTimeline, SpanRef, Step, StreamKind, Time};
+use crate::{DependencyKind, Names, RankTimeline, SpanRef, Step, StreamKind, Time};
 use railwright_spec::problem::{ALWAYS, Wanted};
 
 /// What to show.
@@ -41,7 +42,7 @@ struct Went {
 }
 
 /// Whole nanoseconds since the step began; both ends of every span are cut alike, so that neighbours touch.
-fn nanos(step: &Step, time: Time) -> i64 {
+pub(super) fn nanos(step: &Step, time: Time) -> i64 {
     (time - step.start).0.div_euclid(1000)
 }
 
@@ -112,42 +113,6 @@ fn bubble_row(of: &crate::bubbles::Bubbles) -> BubbleRow {
         stage: of.stage.0,
         parts: vec![part("fill", of.fill), part("steady", of.steady), part("drain", of.drain)],
         share: of.fraction,
-    }
-}
-
-/// What ends the bubbles of a step.
-struct Waits {
-    /// What waits, and for what, sorted.
-    edges: Vec<(SpanRef, SpanRef)>,
-}
-
-impl Waits {
-    fn of(step: &Step) -> Self {
-        let mut edges: Vec<(SpanRef, SpanRef)> = step.dependencies.iter().map(|d| (d.to, d.from)).collect();
-        edges.sort_unstable();
-        Self { edges }
-    }
-
-    /// The work of another rank that the work after a bubble waited for: of what each span depends on, what ended last, through messages on
-    /// their way. `None` where the rank waited for itself.
-    fn awaited(&self, step: &Step, rank: usize, end: Time) -> Option<SpanRef> {
-        let streams = step.ranks.get(rank)?.streams.iter().enumerate();
-        let first = streams.filter(|(_, stream)| stream.kind == StreamKind::Compute).find_map(|(at, stream)| {
-            let span = stream.spans.starts().partition_point(|start| *start < end);
-            let is_there = span < stream.spans.len();
-            is_there.then_some(SpanRef { rank: rank as u32, stream: at as u32, span: span as u32 })
-        });
-        let mut here = first?;
-        // A message passes a send and a receive; more hops than this are no message.
-        for _ in 0..8 {
-            let from = self.edges.partition_point(|(to, _)| *to < here);
-            let waited = self.edges[from..].iter().take_while(|(to, _)| *to == here).map(|(_, from)| *from);
-            here = waited.max_by_key(|at| step.span(*at).map(|span| span.end))?;
-            if step.span(here)?.activity == Activity::Compute {
-                return (here.rank as usize != rank).then_some(here);
-            }
-        }
-        None
     }
 }
 
@@ -255,52 +220,4 @@ fn bubble_rows(
         (Row { start, end, name: names[place], class: Class::Bubble, ..Row::default() }, at)
     };
     gaps.unwrap_or_default().into_iter().map(row).filter(|(row, _)| row.start < row.end).unzip()
-}
-
-/// What operators are put together to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    /// A pass of a micro batch.
-    Pass,
-    /// A layer within a pass.
-    Layer,
-}
-
-/// Whole passes or layers, where the compute stream shows their operators: what follows each other for one micro batch and phase (and layer) is one row, exposed
-/// communication included. None where the stream shows passes itself or knows no micro batches.
-fn work_rows(names: &mut Names, step: &Step, rank: &RankTimeline, unit: Unit) -> Vec<Row> {
-    let spans = || {
-        let compute = rank.streams.iter().filter(|stream| stream.kind == StreamKind::Compute);
-        let spans = compute.flat_map(|stream| stream.spans.iter());
-        spans.filter(|span| span.activity == Activity::Compute && span.micro_batch.is_some())
-    };
-    if spans().all(|span| span.operator == OperatorFamily::Pass) {
-        return Vec::new();
-    }
-    let mut rows: Vec<Row> = Vec::new();
-    for span in spans() {
-        let layer = span.layer.filter(|_| unit == Unit::Layer).map(|layer| layer.0);
-        let phase = span.phase.name().replace('_', " ");
-        let name = match layer {
-            Some(layer) => format!("layer {layer}, {phase}"),
-            None if unit == Unit::Layer => format!("outside of layers, {phase}"),
-            None => phase,
-        };
-        let row = Row {
-            start: nanos(step, span.start),
-            end: nanos(step, span.end),
-            name: names.intern(&name).0,
-            class: Class::of_phase(span.phase),
-            micro_batch: span.micro_batch.map(|m| m.0),
-            chunk: span.chunk,
-            layer,
-            ..Row::default()
-        };
-        let key = |row: &Row| (row.class, row.micro_batch, row.chunk, row.layer);
-        match rows.last_mut() {
-            Some(last) if key(last) == key(&row) => last.end = last.end.max(row.end),
-            _ => rows.push(row),
-        }
-    }
-    rows
 }

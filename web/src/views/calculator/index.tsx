@@ -204,7 +204,27 @@ function Waiting() {
   }
   if (!parameters.model && Object.keys(parameters).length > 0)
     return <Empty title="Which model?" text="Choose one on the left, or drop a config.json, a launch file or a log anywhere on the page." />
-  return <Loading heights={[86, 260, 300]} label="computing" />
+  return (
+    <>
+      <Searching />
+      <Loading heights={[86, 260, 300]} label="computing" />
+    </>
+  )
+}
+
+/** An open layout is searched for when no common one fits; where none fits at all that takes long. */
+function Searching() {
+  const [isLong, setLong] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), 1500)
+    return () => clearTimeout(timer)
+  }, [])
+  if (!isLong) return null
+  return (
+    <p class="muted searching" role="status">
+      No common layout fits: all layouts are searched. Set tensor or pipeline parallelism on the left for an answer at once.
+    </p>
+  )
 }
 
 /** The first state: what the server was started with, else an example that shows everything. */

@@ -75,7 +75,7 @@ export function NearRuns({ estimate }: { estimate: Estimate }) {
           All measured runs
         </button>
       </div>
-      <Table<Run> caption="Measured runs near this one" rows={found} columns={COLUMNS} identify={(run, at) => `${run.publication} ${at}`} />
+      <Table<Run> caption="Nearest measured runs" rows={found} columns={COLUMNS} identify={(run, at) => `${run.publication} ${at}`} />
     </section>
   )
 }
