@@ -38,7 +38,10 @@ export function decideContrast(targets) {
     let back = [255, 255, 255]
     const root = parse(getComputedStyle(document.body).backgroundColor)
     if (root.a > 0) back = root.rgb
-    const layers = [element, ...beneath].filter((one) => !(isSvg && one === element)).map(paints).reverse()
+    const layers = [element, ...beneath]
+      .filter((one) => !(isSvg && one === element))
+      .map(paints)
+      .reverse()
     for (const layer of layers) if (layer.a > 0) back = over(layer, back)
     // A halo of the page's ground lies around labels on data.
     if (isSvg && style.paintOrder.startsWith('stroke') && parse(style.stroke).a > 0) back = parse(style.stroke).rgb
@@ -51,7 +54,8 @@ export function decideContrast(targets) {
     // Disabled controls are exempt.
     if (element.closest(':disabled, [aria-disabled=true]')) continue
     const found = ratio(text, back)
-    if (found < (large ? 3 : 4.5)) faint.push(`contrast ${found.toFixed(2)}: ${target} “${(element.textContent ?? '').trim().slice(0, 30)}”`)
+    if (found < (large ? 3 : 4.5))
+      faint.push(`contrast ${found.toFixed(2)}: ${target} “${(element.textContent ?? '').trim().slice(0, 30)}”`)
   }
   return faint
 }

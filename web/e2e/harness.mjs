@@ -60,7 +60,9 @@ export async function openPage(browser, url, { fragment = '', size = 'desktop', 
     axe: async () => {
       await page.evaluate(axeSource)
       const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations', 'incomplete'] }))
-      const undecided = found.incomplete.filter((one) => one.id === 'color-contrast').flatMap((one) => one.nodes.map((node) => node.target.join(' ')))
+      const undecided = found.incomplete
+        .filter((one) => one.id === 'color-contrast')
+        .flatMap((one) => one.nodes.map((node) => node.target.join(' ')))
       const faint = await page.evaluate(decideContrast, undecided)
       const violations = found.violations.flatMap((one) =>
         one.nodes.map((node) => `${one.id}: ${node.target.join(' ')}: ${node.failureSummary?.split('\n')[1]?.trim() ?? ''}`),

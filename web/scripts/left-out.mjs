@@ -4,7 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 
 const read = (path) => {
   const text = readFileSync(new URL(`../../catalog/evidence/${path}`, import.meta.url), 'utf8')
-  const lines = text.trim().split('\n').map((line) => fields(line))
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => fields(line))
   const names = lines[0]
   return lines.slice(1).map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])))
 }

@@ -21,7 +21,10 @@ export default async ({ browser, url }) => {
       kinds: [...new Set(kinds)],
       tracks: [...new Set(model.tracks.map((track) => track.name))],
       counters: model.counters.map((counter) => `${counter.name} ${counter.unit} ${counter.most > 1e9}`),
-      awaited: bubble === undefined ? null : { rank: model.tracks[model.arrows.fromTrack[bubble]].rank, own: model.tracks[model.arrows.toTrack[bubble]].rank },
+      awaited:
+        bubble === undefined
+          ? null
+          : { rank: model.tracks[model.arrows.fromTrack[bubble]].rank, own: model.tracks[model.arrows.toTrack[bubble]].rank },
     }
   }, HOST)
   check(seen.kinds.includes('message') && seen.kinds.includes('awaited'), `arrows are ${seen.kinds}`)

@@ -9,9 +9,24 @@ export const serve = [TRACES]
 
 export default async ({ browser, url }) => {
   const cases = [
-    { name: 'traces', fragment: `#/traces?t.path=${TRACES}&t.note-straggler=ask+the+owner+of+rank+2`, ready: '.traces-findings', words: 'ask the owner of rank 2' },
-    { name: 'timeline', fragment: `#/traces?t.path=${TRACES}&t.tab=timeline&t.step=3`, ready: '[data-testid=timeline]', words: 'rank 2 is a straggler' },
-    { name: 'network', fragment: '#/network?model=llama-3.1-405b&cluster=dgx-h100&gpus=1024', ready: '.topology svg', words: '1,024 devices' },
+    {
+      name: 'traces',
+      fragment: `#/traces?t.path=${TRACES}&t.note-straggler=ask+the+owner+of+rank+2`,
+      ready: '.traces-findings',
+      words: 'ask the owner of rank 2',
+    },
+    {
+      name: 'timeline',
+      fragment: `#/traces?t.path=${TRACES}&t.tab=timeline&t.step=3`,
+      ready: '[data-testid=timeline]',
+      words: 'rank 2 is a straggler',
+    },
+    {
+      name: 'network',
+      fragment: '#/network?model=llama-3.1-405b&cluster=dgx-h100&gpus=1024',
+      ready: '.topology svg',
+      words: '1,024 devices',
+    },
     { name: 'machine', fragment: '#/calculator?model=llama-3-8b&cluster=dgx-h100&gpus=16&tp=2', ready: '.headline .value', words: 'MFU' },
   ]
   for (const { name, fragment, ready, words } of cases) {
@@ -21,8 +36,8 @@ export default async ({ browser, url }) => {
     await view.page.waitForTimeout(600)
     await view.page.keyboard.press('Shift+R')
     check((await view.axe()).length === 0, `report dialog: ${await view.axe()}`)
-    await view.page.getByLabel('Title').fill(`Report of ${name}`)
-    await view.page.getByLabel('Notes').fill('For the review on Friday')
+    await view.page.getByRole('textbox', { name: 'Title' }).fill(`Report of ${name}`)
+    await view.page.getByRole('textbox', { name: 'Notes' }).fill('For the review on Friday')
     const [download] = await Promise.all([view.page.waitForEvent('download'), view.page.click('text=Save HTML')])
     const file = join(artifacts, `document-${name}.html`)
     await download.saveAs(file)

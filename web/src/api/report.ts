@@ -39,7 +39,8 @@ export function answerFromReport<T>(command: string, values: Arguments): Answer<
   const wanted = identity(command, values)
   const ofCommand = (report?.answers ?? []).filter((saved) => saved.command === command)
   const found =
-    ofCommand.find((saved) => identity(command, saved.arguments) === wanted) ?? (ofCommand.length === 1 && report?.written === undefined ? ofCommand[0] : undefined)
+    ofCommand.find((saved) => identity(command, saved.arguments) === wanted) ??
+    (ofCommand.length === 1 && report?.written === undefined ? ofCommand[0] : undefined)
   if (!found) {
     throw new Refusal(
       [{ message: 'this report does not hold that answer', hint: 'open the page with `railwright serve` to ask further' }],

@@ -166,7 +166,13 @@ export class Controller {
   private look(moving: boolean): Look {
     this.colours ??= palette(this.canvases!.host, this.model.classes)
     const dim: Dim =
-      this.found.value.places.length > 0 ? 'not-found' : this.lit.value >= 0 ? 'not-lit' : this.onlyCritical.value ? 'not-critical' : 'nothing'
+      this.found.value.places.length > 0
+        ? 'not-found'
+        : this.lit.value >= 0
+          ? 'not-lit'
+          : this.onlyCritical.value
+            ? 'not-critical'
+            : 'nothing'
     return {
       colours: this.colours,
       ratio: this.ratio,

@@ -260,7 +260,9 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
         return (controller.toggleAll(), true)
       case 'Escape': {
         const had =
-          controller.selection.value ?? controller.range.value ?? (controller.found.value.text || (controller.lit.value >= 0 ? 'lit' : null))
+          controller.selection.value ??
+          controller.range.value ??
+          (controller.found.value.text || (controller.lit.value >= 0 ? 'lit' : null))
         if (had === null) return false
         if (controller.lit.value >= 0) controller.light(-1)
         if (controller.found.value.text) controller.find('')

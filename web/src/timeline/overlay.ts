@@ -129,7 +129,8 @@ function arrows(pen: CanvasRenderingContext2D, controller: Controller, look: Loo
   const own = boxOf(controller, place)
   if (!own) return
   pen.lineWidth = 1.5
-  for (const part of collectiveOf(controller.model.arrows, place).slice(0, 64)) outline(pen, boxOf(controller, part), look, look.colours.accent, 1.5)
+  for (const part of collectiveOf(controller.model.arrows, place).slice(0, 64))
+    outline(pen, boxOf(controller, part), look, look.colours.accent, 1.5)
   for (const [others, incoming] of [
     [from, true],
     [to, false],

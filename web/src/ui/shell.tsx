@@ -27,6 +27,11 @@ function toggleKeys(): void {
   keysShown.value = !keysShown.value
 }
 
+function showReport(): boolean {
+  reportShown.value = report === null
+  return report === null
+}
+
 function showLink(): void {
   linkShown.value = true
 }
@@ -46,7 +51,12 @@ export function Shell() {
     ...views.map((one) => ({ keys: `g ${one.key}`, title: one.title, group: 'Views', run: () => go(one.id) })),
     { keys: '?', title: 'All keys', group: 'Page', run: toggleKeys },
     { keys: 'Shift+?', title: 'All keys', group: 'Page', hidden: true, run: toggleKeys },
-    { keys: 'R', title: 'Save or print this view as a report', group: 'Page', run: () => report === null && !playground && (reportShown.value = true) },
+    {
+      keys: 'R',
+      title: 'Save or print this view as a report',
+      group: 'Page',
+      run: showReport,
+    },
     { keys: 'L', title: 'Copy or open a link', group: 'Page', run: showLink },
     { keys: '/', title: 'Filter', group: 'Page', run: focusFilter },
     { keys: 'Escape', title: 'Close, or leave a field', group: 'Page', run: leave },
@@ -93,7 +103,12 @@ export function Shell() {
             Link
           </button>
           {!report && (
-            <button type="button" class="button quiet" title="Save or print this view as a report (R)" onClick={() => (reportShown.value = true)}>
+            <button
+              type="button"
+              class="button quiet"
+              title="Save or print this view as a report (R)"
+              onClick={() => (reportShown.value = true)}
+            >
               Report
             </button>
           )}

@@ -146,7 +146,12 @@ export function Scatter({
         <AxisY scale={plot.scaleY} options={y} left={plot.left} right={width - RIGHT} />
         {equal && <path class="limit" d={diagonal(plot.scaleX, plot.scaleY)} />}
         {roofs.map((roof) => {
-          const [x0, y0, x1, y1] = [plot.scaleX.at(roof.from[0]), plot.scaleY.at(roof.from[1]), plot.scaleX.at(roof.to[0]), plot.scaleY.at(roof.to[1])]
+          const [x0, y0, x1, y1] = [
+            plot.scaleX.at(roof.from[0]),
+            plot.scaleY.at(roof.from[1]),
+            plot.scaleX.at(roof.to[0]),
+            plot.scaleY.at(roof.to[1]),
+          ]
           const isLevel = Math.abs(y1 - y0) < 1
           return (
             <g key={roof.label}>

@@ -240,9 +240,19 @@ function Drawn(props: Props & { width: number }) {
               stroke-width="3"
             />
           ))}
-          {slow.filter(([iteration]) => inside(iteration)).map(([iteration, value], index) => (
-            <circle key={index} cx={x.at(iteration)} cy={y.at(value)} r="3.5" fill="var(--surface)" stroke="var(--bad)" stroke-width="1.6" />
-          ))}
+          {slow
+            .filter(([iteration]) => inside(iteration))
+            .map(([iteration, value], index) => (
+              <circle
+                key={index}
+                cx={x.at(iteration)}
+                cy={y.at(value)}
+                r="3.5"
+                fill="var(--surface)"
+                stroke="var(--bad)"
+                stroke-width="1.6"
+              />
+            ))}
           {drag && (
             <rect
               x={Math.min(x.at(drag.from), x.at(drag.to))}

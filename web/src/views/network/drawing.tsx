@@ -69,7 +69,10 @@ export function Loads({ loads }: { loads: readonly Load[] }) {
             <svg width="26" height="8" data-decoration aria-hidden="true">
               <line x1="0" x2="26" y1="4" y2="4" style={{ stroke: level.colour }} stroke-width={level.width} />
             </svg>
-            {layerName(load.layer)} <span class="muted">busiest {percent(load.busiest)}, mean {percent(load.mean)}</span>
+            {layerName(load.layer)}{' '}
+            <span class="muted">
+              busiest {percent(load.busiest)}, mean {percent(load.mean)}
+            </span>
           </li>
         )
       })}

@@ -143,7 +143,11 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
         {() => (
           <>
             <Loads loads={answer.layers} />
-            <Drawing values={{ design: kind(), ...designFlags() }} loads={answer.layers} label={`Load of the links on ${answer.topology}`} />
+            <Drawing
+              values={{ design: kind(), ...designFlags() }}
+              loads={answer.layers}
+              label={`Load of the links on ${answer.topology}`}
+            />
           </>
         )}
       </ChartFrame>

@@ -72,7 +72,8 @@ export function designFlags(): Record<string, Value> {
   if (!flags.gpus && devices && /^\d+$/.test(devices)) flags.gpus = devices
   for (const [key, value] of Object.entries(ofOwnCluster())) flags[key] ??= value
   // A network joins whole domains: the run's devices fill the last one in part.
-  if (!said('gpus') && !said('domain') && flags.gpus !== undefined) flags.gpus = String(wholeDomains(Number(flags.gpus), Number(flags.domain ?? 1)))
+  if (!said('gpus') && !said('domain') && flags.gpus !== undefined)
+    flags.gpus = String(wholeDomains(Number(flags.gpus), Number(flags.domain ?? 1)))
   for (const part of furtherKeys()) {
     const [name = '', ...rest] = part.split('=')
     flags[name.replaceAll('_', '-')] = rest.join('=')

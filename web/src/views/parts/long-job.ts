@@ -80,7 +80,13 @@ export class LongJob<T> {
     job.done.then(
       (answer) => {
         if (turn !== this.turn) return
-        this.answered = { command: this.command, arguments: values, outcome: answer.outcome, command_line: answer.commandLine, answer: answer.answer }
+        this.answered = {
+          command: this.command,
+          arguments: values,
+          outcome: answer.outcome,
+          command_line: answer.commandLine,
+          answer: answer.answer,
+        }
         this.show()
         this.state.value = {
           ...this.state.value,

@@ -25,18 +25,20 @@ export interface Run {
 export type Kind = 'heldOut' | 'fitted'
 
 export function runsOf(evidence: Evidence): readonly Run[] {
-  return evidence.runs.map(([at = 0, measured = 0, fitted = 0, heldOut = 0, experts = 0, model = 0, parameters = 0, gpu = 0, gpus = 0, sequence = 0]) => ({
-    publication: evidence.publications[at] ?? '',
-    measured,
-    fitted,
-    heldOut,
-    experts: experts === 1,
-    model: evidence.models[model] ?? '',
-    parameters,
-    gpu: evidence.gpus[gpu] ?? '',
-    gpus,
-    sequence,
-  }))
+  return evidence.runs.map(
+    ([at = 0, measured = 0, fitted = 0, heldOut = 0, experts = 0, model = 0, parameters = 0, gpu = 0, gpus = 0, sequence = 0]) => ({
+      publication: evidence.publications[at] ?? '',
+      measured,
+      fitted,
+      heldOut,
+      experts: experts === 1,
+      model: evidence.models[model] ?? '',
+      parameters,
+      gpu: evidence.gpus[gpu] ?? '',
+      gpus,
+      sequence,
+    }),
+  )
 }
 
 /** Predicted over measured, less one. */

@@ -97,7 +97,11 @@ function Head({ device }: { device: DeviceReport }) {
       : []),
     ...(device.cached_bytes !== null ? [['cached', bytes(device.cached_bytes), 'free segments'] as const] : []),
     ['largest free block', bytes(device.largest_free_bytes)],
-    ['events', count(device.events), device.cache_flushes > 0 ? `${count(device.cache_flushes)} cache ${device.cache_flushes === 1 ? 'flush' : 'flushes'}` : undefined],
+    [
+      'events',
+      count(device.events),
+      device.cache_flushes > 0 ? `${count(device.cache_flushes)} cache ${device.cache_flushes === 1 ? 'flush' : 'flushes'}` : undefined,
+    ],
     ...(device.out_of_memory > 0
       ? [
           [
@@ -136,7 +140,13 @@ function Curve({ device }: { device: DeviceReport }) {
   const [unit, name] = Math.max(...curve.map((one) => one.reserved_bytes)) >= 2 * 2 ** 30 ? [2 ** 30, 'GiB'] : [2 ** 20, 'MiB']
   const near = (share: number) => curve[Math.min(curve.length - 1, Math.floor(share * curve.length))]!
   return (
-    <ChartFrame title="Memory over the history" about={`${name}, over ${timed ? `${((last.time_us ?? 0) / 1e3).toPrecision(3)} ms, ` : ''}in order of events`} name="snapshot-memory" rows={rows} class="snapshot-wide">
+    <ChartFrame
+      title="Memory over the history"
+      about={`${name}, over ${timed ? `${((last.time_us ?? 0) / 1e3).toPrecision(3)} ms, ` : ''}in order of events`}
+      name="snapshot-memory"
+      rows={rows}
+      class="snapshot-wide"
+    >
       {(width) => (
         <StackedArea
           label="Memory over the history"
@@ -185,7 +195,13 @@ function Groups({ title, about, rows, peak }: { title: string; about: string; ro
         columns={[
           { key: 'name', title: title.replace(/s$/, ''), value: (row) => row.name, wrap: true },
           { key: 'bytes', title: 'Memory', value: (row) => row.bytes, cell: (row) => bytes(row.bytes), align: 'right' },
-          { key: 'share', title: 'Share', value: (row) => row.bytes / peak, cell: (row) => percent(row.bytes / Math.max(1, peak)), align: 'right' },
+          {
+            key: 'share',
+            title: 'Share',
+            value: (row) => row.bytes / peak,
+            cell: (row) => percent(row.bytes / Math.max(1, peak)),
+            align: 'right',
+          },
           { key: 'blocks', title: 'Blocks', value: (row) => row.blocks, cell: (row) => count(row.blocks), align: 'right' },
         ]}
       />
@@ -268,8 +284,20 @@ function Predicted({ predicted }: { predicted: NonNullable<MemorySnapshotAnswer[
         identify={(row) => row.kind}
         columns={[
           { key: 'kind', title: 'Kind', value: (row) => row.kind },
-          { key: 'measured', title: 'Measured', value: (row) => row.measured_bytes, cell: (row) => bytes(row.measured_bytes), align: 'right' },
-          { key: 'predicted', title: 'Predicted', value: (row) => row.predicted_bytes, cell: (row) => bytes(row.predicted_bytes), align: 'right' },
+          {
+            key: 'measured',
+            title: 'Measured',
+            value: (row) => row.measured_bytes,
+            cell: (row) => bytes(row.measured_bytes),
+            align: 'right',
+          },
+          {
+            key: 'predicted',
+            title: 'Predicted',
+            value: (row) => row.predicted_bytes,
+            cell: (row) => bytes(row.predicted_bytes),
+            align: 'right',
+          },
         ]}
       />
     </section>

@@ -54,7 +54,13 @@ export function RanksOverSteps({ profile }: { profile: Profile }) {
           format={span}
           tip={(row, column) => tip(heat, row, column)}
           onChoose={(row, column) =>
-            change({ ...afresh('t'), 't.tab': 'timeline', 't.step': String(heat.steps[column]), 't.rank': String(heat.ranks[row]), 't.finding': undefined })
+            change({
+              ...afresh('t'),
+              't.tab': 'timeline',
+              't.step': String(heat.steps[column]),
+              't.rank': String(heat.ranks[row]),
+              't.finding': undefined,
+            })
           }
         />
       )}

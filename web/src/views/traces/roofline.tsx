@@ -36,7 +36,11 @@ export function roofs(answer: Pick<Answer, 'bytes_per_s' | 'rows'>): readonly Ro
   const tops = [...peaks(rows)]
   const top = Math.max(...tops.map(([, peak]) => peak), least * answer.bytes_per_s)
   const ridge = tops.length > 0 ? top / answer.bytes_per_s : most
-  const memory = { label: `memory ${bandwidth(answer.bytes_per_s)}`, from: [least, least * answer.bytes_per_s], to: [ridge, ridge * answer.bytes_per_s] } as const
+  const memory = {
+    label: `memory ${bandwidth(answer.bytes_per_s)}`,
+    from: [least, least * answer.bytes_per_s],
+    to: [ridge, ridge * answer.bytes_per_s],
+  } as const
   return [
     memory,
     ...tops.map(
@@ -70,7 +74,19 @@ export function RooflineTab({ profile }: TabProps) {
         name="roofline"
         class="traces-wide"
         rows={() => ({
-          columns: ['operator', 'shapes', 'data_type', 'calls', 'mean_ns', 'flop', 'bytes', 'flop_per_s', 'bytes_per_s', 'bound', 'share_of_roofline'],
+          columns: [
+            'operator',
+            'shapes',
+            'data_type',
+            'calls',
+            'mean_ns',
+            'flop',
+            'bytes',
+            'flop_per_s',
+            'bytes_per_s',
+            'bound',
+            'share_of_roofline',
+          ],
           rows: rows.map((row) => [
             row.operator,
             row.shapes,

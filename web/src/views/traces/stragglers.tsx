@@ -67,7 +67,13 @@ export function Stragglers({ paths, job }: TabProps) {
               type="button"
               class="traces-link"
               onClick={() =>
-                change({ ...afresh('t'), 't.tab': 'timeline', 't.finding': 'straggler', 't.step': one.moments[0]?.step?.toString(), 't.rank': undefined })
+                change({
+                  ...afresh('t'),
+                  't.tab': 'timeline',
+                  't.finding': 'straggler',
+                  't.step': one.moments[0]?.step?.toString(),
+                  't.rank': undefined,
+                })
               }
             >
               Show on the timeline

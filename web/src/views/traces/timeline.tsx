@@ -63,7 +63,11 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
       <div class="traces-choices">
         <label>
           Step
-          <select class="select" value={step ?? ''} onChange={(event) => change({ ...afresh('t'), 't.step': event.currentTarget.value || undefined })}>
+          <select
+            class="select"
+            value={step ?? ''}
+            onChange={(event) => change({ ...afresh('t'), 't.step': event.currentTarget.value || undefined })}
+          >
             <option value="">a typical one</option>
             {profile.steps.map((one) => (
               <option key={one.step} value={one.step}>
@@ -74,7 +78,11 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
         </label>
         <label>
           Rank
-          <select class="select" value={rank ?? ''} onChange={(event) => change({ ...afresh('t'), 't.rank': event.currentTarget.value || undefined })}>
+          <select
+            class="select"
+            value={rank ?? ''}
+            onChange={(event) => change({ ...afresh('t'), 't.rank': event.currentTarget.value || undefined })}
+          >
             <option value="">{hidden.length > 0 && !rank ? `${drawn.size} of ${ranks.length}` : 'all'}</option>
             {interests.length > 0 && (
               <optgroup label="Of interest">
@@ -104,7 +112,12 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
           </select>
         </label>
         <label class="traces-check">
-          <input type="checkbox" checked={host !== undefined} onChange={() => change({ ...afresh('t'), 't.host': host ? undefined : '1' })} /> host threads
+          <input
+            type="checkbox"
+            checked={host !== undefined}
+            onChange={() => change({ ...afresh('t'), 't.host': host ? undefined : '1' })}
+          />{' '}
+          host threads
         </label>
         {hasRun && (
           <label class="traces-check">
