@@ -287,8 +287,11 @@ function shaded(raw: RawColumns, tracks: readonly Track[]): readonly string[] {
     const shade = hash % (SHADES + 1)
     return shade === SHADES ? host : first + shade
   })
-  for (const { colours, names } of tracks)
+  for (const { name, colours, names } of tracks) {
+    // Idle stretches of a device that waits for its host keep the class's own colour.
+    if (!name.startsWith('thread ')) continue
     for (let at = 0; at < colours.length; at++) if (colours[at] === host) colours[at] = shades[names[at]!] ?? host
+  }
   return [...raw.classes, ...Array<string>(SHADES).fill('host')]
 }
 
