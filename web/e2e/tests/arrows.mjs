@@ -1,5 +1,5 @@
-// The modelled timeline beyond bars: what a bubble waits for, one micro batch on all stages, a pinned row, memory as a counter, layers; and all of
-// it in the address, so that a link shows the same.
+// The modelled timeline beyond bars: what a bubble waits for, one micro batch on all stages, a pinned row, memory as a counter; and all of it
+// in the address, so that a link shows the same.
 import { check, openPage } from '../harness.mjs'
 
 const RUN = '#/pipeline?model=llama-3.1-8b&cluster=dgx-h100&gpus=16&tp=2&pp=4&global-batch=32'
@@ -28,7 +28,7 @@ export default async ({ browser, url }) => {
     }
   }, HOST)
   check(seen.kinds.includes('message') && seen.kinds.includes('awaited'), `arrows are ${seen.kinds}`)
-  check(seen.tracks.includes('layers') && seen.tracks.includes('passes'), `tracks are ${seen.tracks}`)
+  check(seen.tracks.includes('passes'), `tracks are ${seen.tracks}`)
   check(seen.counters.length === 4 && seen.counters.every((one) => one === 'memory B true'), `counters are ${seen.counters}`)
   check(seen.awaited.rank !== seen.awaited.own, 'a bubble waits for another rank')
   await page.waitForSelector('.timeline-links:has-text("waits for") button')

@@ -28,7 +28,7 @@ export const GAP = 5
 /** Rows grow into a room that they do not fill, but not beyond this. */
 const MOST_GROWTH = 2.2
 
-const STANDING_OUT = new Set(['passes', 'layers', 'measured', 'expected', 'predicted', 'device'])
+const STANDING_OUT = new Set(['passes', 'measured', 'expected', 'predicted', 'device'])
 
 /** Whether a track shows passes, which stand out, so that numbers of micro batches fit. */
 export function showsPasses(track: Track): boolean {

@@ -4,7 +4,7 @@
 //! messages, and bubbles with what each waits for, by their new places. Refuses to analyse: [`crate::critical_path`] and [`crate::bubbles`] do.
 
 use super::waits::Waits;
-use super::work::{Unit, work_rows};
+use super::work::pass_rows;
 use super::{ArrowKind, Arrows, BubbleRow, Class, Columns, Counter, Part, Row, Track, TrackHead, Window};
 use crate::breakdown::{Label, labelled, pipeline_window};
 use crate::bubbles::bubbles;
@@ -142,17 +142,13 @@ fn of_rank(
         let spans = went.iter().zip(&ends).filter_map(|(span, end)| Some(((track, (*span)?), *end)));
         bubbles.extend(spans);
     };
-    let passes = work_rows(names, step, rank, Unit::Pass);
-    let layers = work_rows(names, step, rank, Unit::Layer);
+    let passes = pass_rows(names, step, rank);
     if !passes.is_empty() {
         let own = passes.len();
         let mut rows = passes;
         rows.append(&mut gaps);
         let (track, went) = Track::of(head("passes".to_owned()), &rows, window, options.most_spans);
         found(columns.add(track), &went[own..]);
-    }
-    if layers.iter().any(|row| row.layer.is_some()) {
-        columns.add(Track::of(head("layers".to_owned()), &layers, window, options.most_spans).0);
     }
     let mut order: Vec<(StreamKind, usize)> =
         rank.streams.iter().enumerate().map(|(at, stream)| (stream.kind, at)).collect();

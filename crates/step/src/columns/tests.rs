@@ -140,3 +140,20 @@ fn ranks_that_are_not_shown_are_named() {
 fn classes_are_in_the_order_of_their_numbers() {
     assert!(Class::ALL.iter().enumerate().all(|(at, class)| *class as usize == at));
 }
+
+#[test]
+fn a_bubble_that_ends_by_a_mark_of_the_sender_waits_for_its_last_work() {
+    let mut step = Step::new("marked");
+    let (a, b) = (step.add_rank(Rank(0), Stage(0)), step.add_rank(Rank(8), Stage(1)));
+    push(&mut step, a, (0, 10_000), Phase::Forward, 0);
+    push(&mut step, a, (10_000, 20_000), Phase::Forward, 1);
+    let f1 = push(&mut step, b, (21_000, 30_000), Phase::Forward, 1);
+    let sent = Span { start: Time(20_000), end: Time(20_010), activity: Activity::Host, ..Span::default() };
+    let sent = step.push(0, StreamKind::Host(0), sent).expect("a rank");
+    step.depend(sent, f1, DependencyKind::Message);
+    let columns = of_step(&step, &Options::default());
+    let at = columns.arrows.kind.iter().position(|kind| *kind == ArrowKind::Awaited as u8).expect("an arrow");
+    let from = &columns.tracks[columns.arrows.from_track[at] as usize];
+    assert_eq!((from.rank, columns.arrows.from_span[at], from.name.as_str()), (0, 1, "compute"));
+    assert_eq!(columns.tracks[columns.arrows.to_track[at] as usize].rank, 8);
+}

@@ -33,11 +33,27 @@ impl Waits {
         for _ in 0..8 {
             let from = self.edges.partition_point(|(to, _)| *to < here);
             let waited = self.edges[from..].iter().take_while(|(to, _)| *to == here).map(|(_, from)| *from);
-            here = waited.max_by_key(|at| step.span(*at).map(|span| span.end))?;
+            let Some(next) = waited.max_by_key(|at| step.span(*at).map(|span| span.end)) else {
+                // A mark on another stream of the sender: what the sender computed until then.
+                return if here.rank as usize == rank { None } else { work_before(step, here) };
+            };
+            here = next;
             if step.span(here)?.activity == Activity::Compute {
                 return (here.rank as usize != rank).then_some(here);
             }
         }
         None
     }
+}
+
+/// The last work of a span's rank that has ended when the span ends.
+fn work_before(step: &Step, at: SpanRef) -> Option<SpanRef> {
+    let end = step.span(at)?.end;
+    let streams = step.ranks.get(at.rank as usize)?.streams.iter().enumerate();
+    let computing = streams.filter(|(_, stream)| stream.kind == StreamKind::Compute);
+    let last = computing.filter_map(|(place, stream)| {
+        let span = stream.spans.ends().partition_point(|other| *other <= end).checked_sub(1)?;
+        Some((stream.spans.ends()[span], SpanRef { stream: place as u32, span: span as u32, ..at }))
+    });
+    last.max_by_key(|(end, _)| *end).map(|(_, at)| at)
 }

@@ -1,24 +1,15 @@
-//! Operators of a step put together to passes and to layers.
+//! Operators of a step put together to passes.
 //!
-//! Responsible for: rows of what follows each other for one micro batch, phase and layer. Refuses to fill gaps: a row ends with its last operator.
+//! Responsible for: rows of what follows each other for one micro batch and phase. Refuses to fill gaps: a row ends with its last operator.
 
 use super::from_step::nanos;
 use super::{Class, Row};
 use crate::span::Activity;
 use crate::{Names, OperatorFamily, RankTimeline, Step, StreamKind};
 
-/// What operators are put together to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
-    /// A pass of a micro batch.
-    Pass,
-    /// A layer within a pass.
-    Layer,
-}
-
-/// Whole passes or layers, where the compute stream shows their operators: what follows each other for one micro batch and phase (and layer) is one row, exposed
-/// communication included. None where the stream shows passes itself or knows no micro batches.
-pub(super) fn work_rows(names: &mut Names, step: &Step, rank: &RankTimeline, unit: Unit) -> Vec<Row> {
+/// Whole passes, where the compute stream shows their operators: what follows each other for one micro batch and phase is one row, exposed communication
+/// included. None where the stream shows passes itself or knows no micro batches.
+pub(super) fn pass_rows(names: &mut Names, step: &Step, rank: &RankTimeline) -> Vec<Row> {
     let spans = || {
         let compute = rank.streams.iter().filter(|stream| stream.kind == StreamKind::Compute);
         let spans = compute.flat_map(|stream| stream.spans.iter());
@@ -29,24 +20,16 @@ pub(super) fn work_rows(names: &mut Names, step: &Step, rank: &RankTimeline, uni
     }
     let mut rows: Vec<Row> = Vec::new();
     for span in spans() {
-        let layer = span.layer.filter(|_| unit == Unit::Layer).map(|layer| layer.0);
-        let phase = span.phase.name().replace('_', " ");
-        let name = match layer {
-            Some(layer) => format!("layer {layer}, {phase}"),
-            None if unit == Unit::Layer => format!("outside of layers, {phase}"),
-            None => phase,
-        };
         let row = Row {
             start: nanos(step, span.start),
             end: nanos(step, span.end),
-            name: names.intern(&name).0,
+            name: names.intern(&span.phase.name().replace('_', " ")).0,
             class: Class::of_phase(span.phase),
             micro_batch: span.micro_batch.map(|m| m.0),
             chunk: span.chunk,
-            layer,
             ..Row::default()
         };
-        let key = |row: &Row| (row.class, row.micro_batch, row.chunk, row.layer);
+        let key = |row: &Row| (row.class, row.micro_batch, row.chunk);
         match rows.last_mut() {
             Some(last) if key(last) == key(&row) => last.end = last.end.max(row.end),
             _ => rows.push(row),
