@@ -47,6 +47,20 @@ function firstPaint(): Plugin {
   }
 }
 
+/** Example files, from the repository's fixtures. */
+function examples(): Plugin {
+  return {
+    name: 'examples',
+    generateBundle() {
+      const list = JSON.parse(source('./src/views/parts/examples.json')) as Record<string, { files: string[] }>
+      for (const path of Object.values(list).flatMap((one) => one.files)) {
+        const bytes = readFileSync(new URL(`../${path}`, import.meta.url))
+        this.emitFile({ type: 'asset', fileName: `examples/${path.split('/').at(-1)}`, source: bytes })
+      }
+    },
+  }
+}
+
 /** The chunk that opens a view: by what it was made from, because names are given in order. */
 function chunkOf(view: string, bundle: Rolldown.OutputBundle): string {
   const found = Object.values(bundle).find((part) => part.type === 'chunk' && part.facadeModuleId?.endsWith(`/views/${view}/index.tsx`))
@@ -69,7 +83,7 @@ function filesOf(name: string, bundle: Rolldown.OutputBundle, known = new Set<st
 
 export default defineConfig({
   base: './',
-  plugins: [firstPaint()],
+  plugins: [firstPaint(), examples()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
+import { decideContrast } from './contrast.mjs'
 
 export { startServer } from './server.mjs'
 
@@ -55,13 +56,18 @@ export async function openPage(browser, url, { fragment = '', size = 'desktop', 
     errors,
     /** A picture of the window, or of the whole page. */
     shot: (name, options = {}) => page.screenshot({ path: join(artifacts, `${name}.png`), ...options }),
-    /** Violations of axe's rules, as lines. */
+    /** Violations of axe's rules, as lines; contrast that axe leaves undecided is decided by the colours in the page. */
     axe: async () => {
       await page.evaluate(axeSource)
-      const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }))
-      return found.violations.flatMap((one) =>
+      const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations', 'incomplete'] }))
+      const undecided = found.incomplete
+        .filter((one) => one.id === 'color-contrast')
+        .flatMap((one) => one.nodes.map((node) => node.target.join(' ')))
+      const faint = await page.evaluate(decideContrast, undecided)
+      const violations = found.violations.flatMap((one) =>
         one.nodes.map((node) => `${one.id}: ${node.target.join(' ')}: ${node.failureSummary?.split('\n')[1]?.trim() ?? ''}`),
       )
+      return [...violations, ...faint]
     },
     /** Waits until no question is on its way. */
     settled: async () => {

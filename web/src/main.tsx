@@ -1,6 +1,7 @@
 // Starts the page.
 import { render } from 'preact'
 import { playground } from './api/playground/marker'
+import { report } from './api/report'
 import './styles/tokens.css'
 import './styles/base.css'
 import './styles/shell.css'
@@ -9,6 +10,7 @@ import './styles/fields.css'
 import './styles/table.css'
 import './styles/why.css'
 import './styles/chart.css'
+import './styles/print.css'
 import './state/theme'
 import './ui/tab-index'
 import { keepFocus } from './ui/focus'
@@ -17,6 +19,7 @@ import { Shell } from './ui/shell'
 // The largest file of the playground is on its way while the page is drawn.
 if (playground) void import('./api/playground/transport').then(({ warmUp }) => warmUp())
 
+if (report) document.documentElement.dataset.report = ''
 const root = document.getElementById('page')
 // The header that the HTML brought is replaced in one go.
 root?.replaceChildren()

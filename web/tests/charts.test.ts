@@ -9,7 +9,7 @@ describe('numbers for people', () => {
   it('have three digits and a prefix', () => {
     expect(format.seconds(21.0529)).toBe('21.1 s')
     expect(format.seconds(0.0158)).toBe('15.8 ms')
-    expect(format.seconds(0.000_415_8)).toBe('416 us')
+    expect(format.seconds(0.000_415_8)).toBe('416 µs')
     expect(format.seconds(0.9999)).toBe('1.00 s')
     expect(format.seconds(78_302_667)).toBe('906 days')
     expect(format.bytes(56_314_113_556)).toBe('52.4 GiB')

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import source from '../../catalog/evidence/left_out.csv?raw'
 import report from '../../docs/validation.md?raw'
-import { byPublication, errors, runsOf } from '../src/views/reference/evidence'
+import { byPublication, distance, errors, nearest, runsOf } from '../src/views/reference/evidence'
 import evidence from '../src/views/reference/left-out.json'
 
 const runs = runsOf(evidence)
@@ -16,6 +16,20 @@ describe('the bundled runs', () => {
       expect([runs[at]?.measured, runs[at]?.fitted, runs[at]?.heldOut]).toEqual([measured, fitted, leftOut])
       expect(line).toContain(runs[at]?.publication.replaceAll('"', '""'))
     })
+  })
+
+  it('that are nearest are like the run, one of a kind each', () => {
+    const own = { parameters: 70, experts: false, gpu: 'H100 SXM5 80GB', gpus: 64, sequence: 8192 }
+    const found = nearest(own, runs, 6)
+    expect(found.length).toBe(6)
+    for (const run of found) {
+      expect(run.gpu).toMatch(/^H100/)
+      expect(run.experts).toBe(false)
+      expect(run.parameters).toBeGreaterThan(30)
+    }
+    expect(new Set(found.map((run) => `${run.publication} ${run.model} ${run.gpu} ${run.gpus}`)).size).toBe(6)
+    const far = found.map((run) => distance(own, run))
+    expect(far).toEqual([...far].sort((a, b) => a - b))
   })
 
   it('have the errors of docs/validation.md', () => {

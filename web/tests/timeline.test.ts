@@ -127,8 +127,8 @@ describe('rows', () => {
     const one = model(columns(3))
     const open = layout(one, new Set(), 600)
     expect(open.rows.length).toBe(6)
-    for (const [at, row] of open.rows.entries()) expect(rowAt(open, row.top + 2)).toBe(at)
-    expect(rowAt(open, open.height + 50)).toBe(-1)
+    for (const [at, row] of open.rows.entries()) expect(rowAt(open, row.top + 2, 0)).toBe(at)
+    expect(rowAt(open, open.height + 50, 0)).toBe(-1)
     const closed = layout(one, new Set(['stage 0', 'stage 1', 'stage 2']), 600)
     expect(closed.rows.map((row) => row.track?.name)).toEqual(['passes', 'passes', 'passes'])
     expect([...closed.rowOf]).toEqual([0, -1, 1, -1, 2, -1])
@@ -150,7 +150,7 @@ describe('two answers beside each other', () => {
 
 describe('times', () => {
   it('read well', () => {
-    expect([0, 12, 1234, 56_780_000, 2.5e9, 152.6e9].map(span)).toEqual(['0 s', '12.0 ns', '1.23 us', '56.8 ms', '2.50 s', '2 min 33 s'])
+    expect([0, 12, 1234, 56_780_000, 2.5e9, 152.6e9].map(span)).toEqual(['0 s', '12.0 ns', '1.23 µs', '56.8 ms', '2.50 s', '2 min 33 s'])
     expect([tick(3), tick(20), tick(60)]).toEqual([5, 20, 100])
     expect(moment(30.13e9, 1e7)).toBe('30.13 s')
     expect([instant(18_203_412_345, 188e6), instant(18_203_412_345, 2000), instant(0, 5)]).toEqual(['18.203 s', '18.2034123 s', '0 s'])

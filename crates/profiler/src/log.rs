@@ -17,7 +17,7 @@ mod trainer;
 
 pub(crate) use numbers::median as median_of;
 
-pub use curve::{Point, curve};
+pub use curve::{Measure, MeasureCurve, Point, curve, measures};
 pub use deepspeed::TimesFrom;
 pub use judge::{Judged, Known, Pause, Restart, Segment, SlowStep, judge};
 pub use lines::{Framework, Report, Straggler, Timer, TrainingLog};

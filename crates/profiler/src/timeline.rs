@@ -1,9 +1,11 @@
 //! A measured step in columns, for a canvas: what was recorded of every rank on one clock, and what the analyses found in it.
 //!
 //! Responsible for: which step, which ranks and how many spans ([`Question`]), and the tracks of each rank in order: passes of the pipeline with
-//! the bubbles between them, where its time went, streams of its device with transfers apart from waits, threads of its host. Refuses to cut quietly:
-//! ranks that are left out are listed (the critical path goes through them all the same), spans that are merged are counted.
+//! the bubbles between them, where its time went, streams of its device with transfers apart from waits, threads of its host, and its counters. Arrows are
+//! those of [`arrows`]. Refuses to cut quietly: ranks that are left out are listed (the critical path goes through them all the same), spans that are merged are counted.
 
+mod arrows;
+mod counters;
 mod critical;
 mod marks;
 mod passes;
@@ -15,18 +17,16 @@ mod tests;
 
 use crate::Job;
 use crate::joined::Joined;
-use crate::matching::Lane;
 use crate::profile::{Finding, Workers};
 use crate::view::{Tables, View};
 use crate::waterfall::Exchanges;
 use crate::windows::Windows;
 pub(crate) use passes::class as pass_class;
 use railwright_spec::problem::Problem;
-use railwright_step::columns::{Columns, Track, Window};
-use railwright_step::{CollectiveKind, Dimension, Names, Origin};
+use railwright_step::columns::{Columns, Track, TrackHead, Window};
+use railwright_step::{Dimension, Names, Origin};
 pub use range::{RowKind, Rows, Summed, sums};
 use rows::Drawn;
-use std::collections::BTreeMap;
 
 /// Maximum number of ranks shown by default.
 const MOST_RANKS: usize = 16;
@@ -78,15 +78,19 @@ pub fn columns(
         columns.window = Window { from: window.from.max(0), to: window.to.min(step.duration()) };
     }
     let shown = shown(job, joined, question)?;
-    let mut places: Vec<usize> = (0..job.members.len()).collect();
+    let mut members: Vec<usize> = (0..job.members.len()).collect();
     columns.hidden_ranks =
-        places.iter().filter(|at| !shown.contains(*at)).map(|at| job.members[*at].rank).collect();
-    let hidden: Vec<usize> = places.iter().copied().filter(|at| !shown.contains(at)).collect();
-    places.retain(|at| shown.contains(at));
+        members.iter().filter(|at| !shown.contains(*at)).map(|at| job.members[*at].rank).collect();
+    let hidden: Vec<usize> = members.iter().copied().filter(|at| !shown.contains(at)).collect();
+    members.retain(|at| shown.contains(at));
     let found = crate::pipeline::from_job::passes(job, joined).ok();
     let inputs =
         rank::Inputs { whole: windows.whole(), start: step.start, end: step.end, host: question.host };
-    let drawn = drawn(&Read { job, joined, tables, found: found.as_ref() }, &inputs, &places, workers);
+    let (drawn, mut counted): (Vec<_>, Vec<_>) =
+        drawn(&Read { job, joined, tables, found: found.as_ref() }, &inputs, &members, workers)
+            .into_iter()
+            .map(|of| ((of.member, of.tracks), of.counters))
+            .unzip();
     // Who is not shown may still be waited for: the critical path goes through all ranks.
     let unseen: Vec<(usize, Drawn)> = workers.map(&hidden, |_, &at| {
         let view = View::new(&job.members[at].trace, tables);
@@ -99,8 +103,8 @@ pub fn columns(
     let most = question.most_spans.min(MOST_SPANS / tracks.max(1)).max(100);
     let mut names = Names::default();
     let mut lanes: Vec<critical::Lane<'_>> = Vec::new();
-    let mut rows_of: BTreeMap<(usize, u32), (u32, u32)> = BTreeMap::new();
-    for ((at, drawn), stage) in drawn.iter().zip(&stages) {
+    let mut places = arrows::Places::default();
+    for (((at, drawn), counted), stage) in drawn.iter().zip(&mut counted).zip(&stages) {
         let rank = job.members[*at].rank;
         let group = if staged { format!("stage {stage}, rank {rank}") } else { format!("rank {rank}") };
         for one in drawn {
@@ -115,12 +119,11 @@ pub fn columns(
                     place: Some((track, went.clone())),
                 });
             }
-            for (row, span) in one.device_rows().zip(&went) {
-                if let (Some(row), Some(span)) = (row, span) {
-                    rows_of.entry((*at, row)).or_insert((track, *span));
-                }
-            }
+            places.take(*at, one, track, &went);
         }
+        let head =
+            |name: &str| TrackHead { group: group.clone(), name: name.to_owned(), rank, stage: *stage };
+        columns.counters.extend(counters::of(std::mem::take(counted), columns.window, head));
     }
     columns.names = names.iter().map(str::to_owned).collect();
     lanes.extend(unseen.iter().map(|(at, drawn)| critical::Lane {
@@ -130,7 +133,7 @@ pub fn columns(
         place: None,
     }));
     critical::mark(&mut columns, &lanes, joined, step.start);
-    messages(&mut columns, joined, &rows_of);
+    places.draw(&mut columns, joined);
     columns.bubbles = drawn
         .iter()
         .zip(&stages)
@@ -148,19 +151,26 @@ struct Read<'a> {
     found: Option<&'a crate::passes::Passes>,
 }
 
-/// The tracks of members, by their places in the job.
-fn drawn(
-    read: &Read<'_>,
-    inputs: &rank::Inputs,
-    places: &[usize],
-    workers: &impl Workers,
-) -> Vec<(usize, Vec<Drawn>)> {
+/// What is drawn of a member.
+struct OfRank {
+    /// Its place in the job.
+    member: usize,
+    tracks: Vec<Drawn>,
+    counters: Vec<counters::Changes>,
+}
+
+/// The tracks and counters of members, by their places in the job.
+fn drawn(read: &Read<'_>, inputs: &rank::Inputs, places: &[usize], workers: &impl Workers) -> Vec<OfRank> {
     workers.map(places, |_, &at| {
         let member = &read.job.members[at];
         let view = View::new(&member.trace, read.tables);
         let exchanges = Exchanges::of(read.joined, at, &view);
         let own = read.found.map(|found| passes::of_rank(found, member.rank, inputs)).unwrap_or_default();
-        (at, rank::draw(&view, &exchanges, inputs, own))
+        OfRank {
+            member: at,
+            counters: counters::read(&view, &exchanges, inputs),
+            tracks: rank::draw(&view, &exchanges, inputs, own),
+        }
     })
 }
 
@@ -213,33 +223,6 @@ fn stage(job: &Job, joined: &Joined, found: Option<&crate::passes::Passes>, at: 
     let rank = job.members[at].rank;
     let own = found.and_then(|found| found.passes.iter().find(|pass| pass.rank == rank));
     own.map_or_else(|| crate::measured::stage(joined, rank), |pass| pass.stage)
-}
-
-/// Messages between stages of which both ends are shown.
-fn messages(columns: &mut Columns, joined: &Joined, rows_of: &BTreeMap<(usize, u32), (u32, u32)>) {
-    let matching = &joined.matching;
-    for collective in &matching.collectives {
-        let members = matching.members(collective);
-        let [a, b] = members else { continue };
-        let kind = |at: &crate::matching::PartRef| {
-            matching.part(*at).operation.and_then(crate::communication::Operation::kind)
-        };
-        let (from, to) = match (kind(a), kind(b)) {
-            (Some(CollectiveKind::Send), Some(CollectiveKind::Receive)) => (a, b),
-            (Some(CollectiveKind::Receive), Some(CollectiveKind::Send)) => (b, a),
-            _ => continue,
-        };
-        let place = |at: &crate::matching::PartRef| {
-            let part = matching.part(*at);
-            if part.lane == Lane::Host {
-                return None;
-            }
-            rows_of.get(&(at.member as usize, part.row)).copied()
-        };
-        if let (Some(from), Some(to)) = (place(from), place(to)) {
-            columns.arrows.push(from, to);
-        }
-    }
 }
 
 /// Whether a dimension is the pipeline's: its waits are bubbles.

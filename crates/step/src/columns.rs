@@ -5,11 +5,17 @@
 //! rounded the same way, so that neighbours still touch and never overlap. What is merged for being small is counted. Refuses to know whether a step was
 //! modelled ([`of_step`]) or measured (the profiler fills the same value through [`Track::of`]).
 
+mod arrows;
+mod counter;
 mod from_step;
 mod marks;
 pub mod range;
 mod track;
+mod waits;
+mod work;
 
+pub use arrows::{ArrowKind, Arrows};
+pub use counter::Counter;
 pub use from_step::{Options, of_step, of_step_watched};
 pub use marks::{Mark, Severity};
 pub use track::{Row, Track, TrackHead, Window};
@@ -137,30 +143,6 @@ impl Class {
     }
 }
 
-/// What waits for what: places of spans, one array for each column.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Arrows {
-    /// Tracks of what is sent.
-    pub from_track: Vec<u32>,
-    /// Spans of what is sent.
-    pub from_span: Vec<u32>,
-    /// Tracks of what receives.
-    pub to_track: Vec<u32>,
-    /// Spans of what receives.
-    pub to_span: Vec<u32>,
-}
-
-impl Arrows {
-    /// Adds one; places are a track and a span on it.
-    pub fn push(&mut self, from: (u32, u32), to: (u32, u32)) {
-        self.from_track.push(from.0);
-        self.from_span.push(from.1);
-        self.to_track.push(to.0);
-        self.to_span.push(to.1);
-    }
-}
-
 /// What a line of the critical path or of a rank's bubbles comes to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -221,8 +203,12 @@ pub struct Columns {
     pub critical_parts: Vec<Part>,
     /// Where the critical path leaves what is shown: its stretches on ranks that could be shown and are not, first to last.
     pub critical_elsewhere: Vec<Elsewhere>,
-    /// Messages.
+    /// Messages, launches, collectives, and what waits waited for.
     pub arrows: Arrows,
+    /// What kinds of arrows mean; arrows hold places in this list.
+    pub arrow_kinds: Vec<ArrowKind>,
+    /// Counters of groups.
+    pub counters: Vec<Counter>,
     /// Bubbles of ranks.
     pub bubbles: Vec<BubbleRow>,
     /// What was found where.
@@ -244,6 +230,7 @@ impl Columns {
             duration_ns,
             window: Window { from: 0, to: duration_ns },
             classes: Class::ALL.to_vec(),
+            arrow_kinds: ArrowKind::ALL.to_vec(),
             ..Self::default()
         }
     }

@@ -3,6 +3,7 @@
 import { effect, type ReadonlySignal, type Signal, signal, untracked } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, ask, identity } from './ask'
+import { unuse, use, usedOnce } from './used'
 
 export interface Live<T> {
   /** The newest answer so far; stays while the next is on its way. */
@@ -44,9 +45,9 @@ function remember(key: string, answer: Answer<unknown>): void {
 export async function askOnce<T>(command: string, values: Arguments = {}): Promise<Answer<T>> {
   const key = identity(command, values)
   const known = remembered.get(key)
-  if (known) return known as Answer<T>
-  const answer = await ask<T>(command, values)
-  remember(key, answer)
+  const answer = known ? (known as Answer<T>) : await ask<T>(command, values)
+  if (!known) remember(key, answer)
+  usedOnce(key, { command, arguments: values, outcome: answer.outcome, command_line: answer.commandLine, answer: answer.answer })
   return answer
 }
 
@@ -74,6 +75,7 @@ export class Follower<T> {
     const known = remembered.get(key)
     if (known) {
       this.waiting = null
+      this.uses(command, values, known)
       this.show(sequence, {
         ...EMPTY,
         answer: known.answer as T,
@@ -98,10 +100,16 @@ export class Follower<T> {
   /** Gives up whatever is on its way. */
   stop(): void {
     this.waiting = null
+    unuse(this)
     for (const one of this.flying) one.abort.abort()
     clearTimeout(this.dim)
     clearTimeout(this.rest)
     this.dim = undefined
+  }
+
+  private uses(command: string, values: Arguments, answer: Answer<unknown>): void {
+    const { outcome, commandLine } = answer
+    use(this, { command, arguments: values, outcome, command_line: commandLine, answer: answer.answer })
   }
 
   private launch(): void {
@@ -121,6 +129,7 @@ export class Follower<T> {
       .then(
         (answer) => {
           remember(key, answer)
+          if (sequence >= this.shown) this.uses(command, values, answer)
           this.show(sequence, {
             ...EMPTY,
             answer: answer.answer,

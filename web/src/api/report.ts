@@ -14,6 +14,12 @@ interface SavedAnswer {
 export interface Report {
   readonly railwright: string
   readonly title?: string
+  /** Of whoever saved it; shown below the title. */
+  readonly notes?: string
+  /** What it is of, in words. */
+  readonly source?: string
+  /** When, as ISO 8601. */
+  readonly written?: string
   /** The fragment that the report opens with. */
   readonly fragment: string
   readonly answers: readonly SavedAnswer[]
@@ -28,12 +34,13 @@ function read(): Report | null {
 /** The report that this page is, or null when a server answers. */
 export const report: Report | null = read()
 
-/** An answer out of the report: the same question, else the only answer of that command. */
+/** An answer out of the report: the same question. One that the program wrote (without a time) holds one answer of a command, under the run's own words. */
 export function answerFromReport<T>(command: string, values: Arguments): Answer<T> {
   const wanted = identity(command, values)
   const ofCommand = (report?.answers ?? []).filter((saved) => saved.command === command)
   const found =
-    ofCommand.find((saved) => identity(command, saved.arguments) === wanted) ?? (ofCommand.length === 1 ? ofCommand[0] : undefined)
+    ofCommand.find((saved) => identity(command, saved.arguments) === wanted) ??
+    (ofCommand.length === 1 && report?.written === undefined ? ofCommand[0] : undefined)
   if (!found) {
     throw new Refusal(
       [{ message: 'this report does not hold that answer', hint: 'open the page with `railwright serve` to ask further' }],

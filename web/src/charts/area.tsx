@@ -73,7 +73,7 @@ export function StackedArea(props: Props) {
           <g key={tick}>
             <line class="grid-line" x1={LEFT} x2={props.width} y1={Math.round(y(tick)) + 0.5} y2={Math.round(y(tick)) + 0.5} />
             <text class="faint" x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
-              {tick}
+              {Number(tick.toPrecision(6))}
             </text>
           </g>
         ))}

@@ -19,7 +19,7 @@ function prefixed(value: number, steps: readonly (readonly [number, string])[]):
   return step ? `${digits(value / step[0])} ${step[1]}` : digits(value)
 }
 
-/** 21.1 s, 416 us; above two minutes 2 min 5 s, 3 h 4 min, 12.4 days. */
+/** 21.1 s, 416 µs; above two minutes 2 min 5 s, 3 h 4 min, 12.4 days. */
 export function seconds(value: number): string {
   const size = Math.abs(value)
   // Less than a picosecond is what rounding leaves of nothing.
@@ -30,7 +30,7 @@ export function seconds(value: number): string {
   return prefixed(value, [
     [1, 's'],
     [1e-3, 'ms'],
-    [1e-6, 'us'],
+    [1e-6, 'µs'],
     [1e-9, 'ns'],
   ])
 }

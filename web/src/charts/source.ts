@@ -3,15 +3,20 @@ import { location, own } from '../state/location'
 import { runText } from '../state/run'
 import { views } from '../views/registry'
 
-const OF_FILES = ['t', 'l', 'h']
+const OF_FILES = ['t', 'l', 'h', 'y']
 
 /** `model llama-3.1-405b, cluster dgx-h100, gpus 1024 (Railwright, 2026-03-01)`. */
 export function sourceText(today: Date): string {
+  return `${subject()} (Railwright, ${today.toISOString().slice(0, 10)})`
+}
+
+/** The run, or the files that are open. */
+export function subject(): string {
   const view = views.find((one) => one.id === location.value.view)
   const files = view && OF_FILES.includes(view.prefix) ? [own(view.prefix).path, own(view.prefix).files].filter(Boolean).join(', ') : ''
   const name = (text: string) => text.replaceAll(/upload:\d+\//g, '')
   const run = Object.entries(runText.value)
     .map(([key, value]) => `${key} ${name(value)}`)
     .join(', ')
-  return `${name(files) || run || 'no run'} (Railwright, ${today.toISOString().slice(0, 10)})`
+  return name(files) || run || 'no run'
 }

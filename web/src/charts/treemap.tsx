@@ -112,7 +112,7 @@ export function Treemap(props: Props) {
                       </text>
                     )}
                     {amount && (
-                      <text x={place.x + 4} y={place.y + 26} style={{ fill: ink, fontSize: '10.5px' }} opacity="0.85" aria-hidden="true">
+                      <text x={place.x + 4} y={place.y + 26} style={{ fill: ink, fontSize: '10.5px' }} aria-hidden="true">
                         {amount}
                       </text>
                     )}

@@ -14,7 +14,7 @@ const DUMP = /\.(pickle|pkl|prom)(\.gz)?$|(nccl_trace|flight|fr_|dump).*rank/i
 const LARGE = 512 * 1024
 
 export const EXPECTED =
-  'The page opens a model’s config.json, a launch file, a run file (.toml), a training log, traces (PyTorch profiler, Nsight Systems, pipeline timers), and flight records or metrics of a job that hangs.'
+  'The page opens a model’s config.json, a launch file, a run file (.toml), a training log, traces (PyTorch profiler, Nsight Systems, pipeline timers), a memory snapshot, and flight records or metrics of a job that hangs.'
 
 interface Detected {
   readonly format?: string
@@ -36,6 +36,11 @@ export async function openByContent(uploads: readonly Upload[], meant: string | 
         uploads.length,
         'Flight records that PyTorch wrote (nccl_trace_rank_0 and so on, pickle or JSON), or metrics of XPUTimer (.prom), were expected here.',
       )
+  }
+  if (uploads.length === 1 && (meant === 'snapshot' || DUMP.test(first.name))) {
+    const read = await asked('memory-snapshot', { file: first.path })
+    if (read.answer) return open('snapshot', 'y', paths)
+    if (meant === 'snapshot') throw read.refusal ?? unknown(first, 1, 'A memory snapshot of PyTorch (a pickle) was expected here.')
   }
   if (meant === 'log' && uploads.length === 1) {
     if (await reads('log', { file: first.path })) return open('log', 'l', paths)

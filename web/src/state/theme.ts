@@ -20,11 +20,16 @@ const query = window.matchMedia('(prefers-color-scheme: dark)')
 const systemDark = signal(query.matches)
 query.addEventListener('change', (event) => (systemDark.value = event.matches))
 
+/** Paper is light. */
+const onPaper = signal(false)
+window.addEventListener('beforeprint', () => (onPaper.value = true))
+window.addEventListener('afterprint', () => (onPaper.value = false))
+
 /** Whether the page is dark now; canvases redraw when it changes. */
 export const dark = signal(false)
 
 effect(() => {
-  dark.value = theme.value === 'dark' || (theme.value === 'system' && systemDark.value)
+  dark.value = !onPaper.value && (theme.value === 'dark' || (theme.value === 'system' && systemDark.value))
   document.documentElement.dataset.theme = dark.value ? 'dark' : 'light'
 })
 

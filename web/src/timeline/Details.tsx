@@ -1,7 +1,7 @@
 // Beneath the canvas: the selected span, the marked range, or what colours mean and how the keys work.
 // Responsible for: showing what the answer says of them, with links along messages. Refuses to fetch.
 import type { Controller, Range } from './controller'
-import { type Place, neighbours } from './data'
+import { type ArrowKind, type Neighbour, type Place, neighbours } from './data'
 import { className, facts, nameOf, within } from './describe'
 import { instant, percent, span } from './time'
 import { Legend } from './Tools'
@@ -28,6 +28,8 @@ const HINTS = [
   ['A D', 'pan'],
   ['F', 'focus'],
   ['M', 'mark'],
+  ['B', 'micro batch'],
+  ['P', 'pin'],
   ['E', 'open all'],
   [', .', 'critical path'],
   ['?', 'all keys'],
@@ -38,9 +40,12 @@ function Resting({ controller }: { controller: Controller }) {
     <>
       <Legend controller={controller} />
       <p class="timeline-hints">
-        Drag pans, the wheel scrolls or zooms with Ctrl, Shift and drag marks a range of rows, drag on the ruler a range of all rows.
+        <span class="timeline-mouse">
+          Drag pans, Ctrl and wheel zooms, Shift and drag marks a range of rows, drag on the ruler a range of all rows.
+        </span>
+        <span class="timeline-touch">Drag sideways pans, two fingers zoom, a tap selects.</span>
         {HINTS.map(([keys, what]) => (
-          <span key={keys}>
+          <span key={keys} class="timeline-mouse">
             <kbd>{keys}</kbd> {what}
           </span>
         ))}
@@ -65,6 +70,7 @@ function Selected({ controller, place }: { controller: Controller; place: Place 
   const track = controller.track(place)
   const { from, to } = neighbours(model.arrows, place)
   const swatch = model.classes[track.colours[place.span]!] ?? 'other'
+  const batch = track.microBatch?.[place.span] ?? -1
   const marks = model.marks.filter(
     (mark) =>
       mark.track === place.track && mark.at < track.ends[place.span]! && mark.at + Math.max(1, mark.length) > track.starts[place.span]!,
@@ -86,8 +92,27 @@ function Selected({ controller, place }: { controller: Controller; place: Place 
           </div>
         ))}
       </dl>
-      <Links controller={controller} title="waited for" places={from} />
-      <Links controller={controller} title="needed by" places={to} />
+      <p class="timeline-do">
+        {batch >= 0 && (
+          <button type="button" class="button" aria-pressed={controller.lit.value === batch} onClick={() => controller.lightSelected()}>
+            Micro batch {batch} on all rows <kbd>b</kbd>
+          </button>
+        )}
+        <button
+          type="button"
+          class="button"
+          aria-pressed={controller.pins.value.includes(place.track)}
+          onClick={() => controller.pin(place.track)}
+        >
+          Pin this row <kbd>p</kbd>
+        </button>
+      </p>
+      {(Object.keys(FROM) as ArrowKind[]).map((kind) => (
+        <Links key={kind} controller={controller} title={FROM[kind]} places={from.filter((one) => one.kind === kind)} />
+      ))}
+      {(Object.keys(TO) as ArrowKind[]).map((kind) => (
+        <Links key={kind} controller={controller} title={TO[kind]} places={to.filter((one) => one.kind === kind)} />
+      ))}
       {marks.map((mark) => (
         <p key={mark.title} class={`timeline-mark ${mark.severity}`}>
           <b>{mark.title}</b> {mark.detail}
@@ -97,7 +122,21 @@ function Selected({ controller, place }: { controller: Controller; place: Place 
   )
 }
 
-function Links({ controller, title, places }: { controller: Controller; title: string; places: readonly Place[] }) {
+/** What the arrows that lead to a span mean, and those that lead away from it. */
+const FROM: Readonly<Record<ArrowKind, string>> = {
+  awaited: 'waits for',
+  message: 'waited for',
+  collective: 'last rank to arrive',
+  launch: 'launched by',
+}
+const TO: Readonly<Record<ArrowKind, string>> = {
+  awaited: 'awaited by',
+  message: 'needed by',
+  collective: 'other ranks of the collective',
+  launch: 'launches',
+}
+
+function Links({ controller, title, places }: { controller: Controller; title: string; places: readonly Neighbour[] }) {
   if (places.length === 0) return null
   return (
     <p class="timeline-links">
@@ -112,6 +151,7 @@ function Links({ controller, title, places }: { controller: Controller; title: s
           </button>
         )
       })}
+      {places.length > 6 && ` and ${(places.length - 6).toLocaleString('en')} more`}
     </p>
   )
 }

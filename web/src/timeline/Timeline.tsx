@@ -6,6 +6,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Arguments } from '../api/ask'
 import { useKeys } from '../state/keys'
 import { dark } from '../state/theme'
+import { useAddress } from './address'
 import { Controller } from './controller'
 import { type RawColumns, model } from './data'
 import { className, nameOf, sentence } from './describe'
@@ -27,6 +28,8 @@ const KEYS = (
     ['ArrowRight', 'Next span; arrows go along and between tracks'],
     ['f', 'Focus on what is selected'],
     ['m', 'Mark a range: the selected span, or what is in sight'],
+    ['b', 'Light the micro batch of the selected span on all rows'],
+    ['p', 'Pin the row of the selected span to the top'],
     ['n', 'Next span that was found (N: the one before)'],
     ['.', 'Along the critical path (comma: back)'],
     ['c', 'The critical path alone'],
@@ -42,11 +45,13 @@ interface Props {
   /** More tools, at the left. */
   readonly tools?: ComponentChildren
   readonly height?: string
+  /** Under which prefix the address keeps what is in sight and selected; without it nothing is kept. */
+  readonly prefix?: string
   /** The question for the sums of a marked range; without it the panel has the classes alone. */
   readonly sums?: Arguments
 }
 
-export function Timeline({ columns, handle, tools, height, sums }: Props) {
+export function Timeline({ columns, handle, tools, height, sums, prefix }: Props) {
   const known = useRef<{ of: RawColumns; controller: Controller } | null>(null)
   const controller = useMemo(() => {
     if (known.current) {
@@ -58,6 +63,7 @@ export function Timeline({ columns, handle, tools, height, sums }: Props) {
     return known.current.controller
   }, [columns])
   if (handle) handle.current = controller
+  useAddress(controller, prefix)
   const table = useSignal(false)
   useKeys(KEYS)
   const search = useRef<HTMLInputElement>(null)

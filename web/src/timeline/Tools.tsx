@@ -110,12 +110,12 @@ export function Tools({ controller, table, search, children }: Props) {
 /** What colours mean, of the classes that there are. */
 export function Legend({ controller }: { controller: Controller }) {
   const { model } = controller
-  const used = new Set<number>()
-  for (const track of model.tracks) for (const colour of track.colours) used.add(colour)
+  const used = new Set<string>()
+  for (const track of model.tracks) for (const colour of track.colours) used.add(model.classes[colour]!)
   return (
     <ul class="timeline-legend" aria-label="Colours">
-      {model.classes.map((name, at) =>
-        used.has(at) ? (
+      {[...new Set(model.classes)].map((name) =>
+        used.has(name) ? (
           <li key={name}>
             <span
               class={`timeline-swatch${name === 'bubble' ? ' bubble' : ''}`}

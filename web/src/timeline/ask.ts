@@ -1,7 +1,8 @@
 // Answers in columns: asked as text, because they are large and are read once.
 // Responsible for: the newest question's answer, the old one until it comes. Refuses to keep more than a few.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Arguments, type Problem, Refusal, askText, identity } from '../api/ask'
+import { unuse, use } from '../api/used'
 import type { RawColumns } from './data'
 
 export interface Asked {
@@ -18,13 +19,19 @@ const kept = new Map<string, { columns: RawColumns; commandLine: string }>()
 export function useColumns(command: string, values: Arguments | null, format = 'columns'): Asked {
   const [state, setState] = useState<Asked>({ columns: null, problems: [], loading: values !== null, commandLine: '' })
   const key = values ? identity(command, values) : ''
+  const place = useRef({}).current
+  const shows = (columns: RawColumns, commandLine: string) =>
+    use(place, { command: `${command}:${format}`, arguments: values ?? {}, outcome: 'yes', command_line: commandLine, answer: columns })
+  useEffect(() => () => unuse(place), [])
   useEffect(() => {
     if (!values) {
+      unuse(place)
       setState({ columns: null, problems: [], loading: false, commandLine: '' })
       return
     }
     const known = kept.get(key)
     if (known) {
+      shows(known.columns, known.commandLine)
       setState({ ...known, problems: [], loading: false })
       return
     }
@@ -35,6 +42,7 @@ export function useColumns(command: string, values: Arguments | null, format = '
         const text: unknown = answer.answer
         const columns = (typeof text === 'string' ? JSON.parse(text) : text) as RawColumns
         kept.set(key, { columns, commandLine: answer.commandLine })
+        if (!abort.signal.aborted) shows(columns, answer.commandLine)
         for (const old of kept.keys()) {
           if (kept.size <= KEPT) break
           kept.delete(old)

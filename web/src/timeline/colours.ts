@@ -38,6 +38,12 @@ function parse(colour: string): [number, number, number] {
   return [numbers[0] ?? 128, numbers[1] ?? 128, numbers[2] ?? 128]
 }
 
+/** Of two colours so much of the second, as text. */
+function mixed(one: readonly number[], other: readonly number[], share: number): string {
+  const parts = one.map((value, at) => Math.round(value + (other[at]! - value) * share))
+  return `#${parts.map((value) => value.toString(16).padStart(2, '0')).join('')}`
+}
+
 function luminance([r, g, b]: readonly [number, number, number]): number {
   const linear = [r, g, b].map((v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4))
   return 0.2126 * linear[0]! + 0.7152 * linear[1]! + 0.0722 * linear[2]!
@@ -47,7 +53,13 @@ function luminance([r, g, b]: readonly [number, number, number]): number {
 export function palette(element: Element, classes: readonly string[]): Palette {
   const style = getComputedStyle(element)
   const read = (name: string, fallback: string) => style.getPropertyValue(name).trim() || fallback
-  const css = classes.map((name) => read(`--class-${name}`, read('--class-other', '#999999')))
+  const back = parse(read('--surface', '#ffffff'))
+  const css = classes.map((name, at) => {
+    const own = read(`--class-${name}`, read('--class-other', '#999999'))
+    // The same class again is a shade of it, for names: nearer to the page's ground each time.
+    const shade = classes.slice(0, at).filter((other) => other === name).length
+    return shade === 0 ? own : mixed(parse(own), back, shade * 0.11)
+  })
   const rgb = new Float32Array(classes.length * 3)
   const ink = css.map((colour, at) => {
     const parts = parse(colour)

@@ -3,8 +3,8 @@
 import { matcher } from './find'
 import { signal } from '@preact/signals'
 import { type Palette, palette } from './colours'
-import { FOUND, type Model, type Place, type Track, firstEndingAfter } from './data'
-import { type Layout, layout } from './layout'
+import { FOUND, LIT, type Model, type Place, type Track, firstEndingAfter } from './data'
+import { type Layout, layout, topOf } from './layout'
 import { drawOverlay } from './overlay'
 import type { Dim } from './painter'
 import { Renderer, type Look, roomForNames } from './renderer'
@@ -42,6 +42,10 @@ export class Controller {
   /** Grows whenever what is in sight has come to rest elsewhere. */
   readonly settled = signal(0)
   readonly closed = signal<ReadonlySet<string>>(new Set())
+  /** Tracks at the top that do not scroll, by their places. */
+  readonly pins = signal<readonly number[]>([])
+  /** The micro batch that is lit on all rows, all else faded; -1 for none. */
+  readonly lit = signal(-1)
 
   model: Model
   sight: Sight
@@ -89,6 +93,8 @@ export class Controller {
       if (same) this.sight.view.top = top
     }
     if (!same) this.closed.value = new Set(model.groups.length > 4 ? model.groups.map((group) => group.name) : [])
+    this.pins.value = this.pins.value.filter((at) => at < model.tracks.length)
+    this.lit.value = -1
     this.selection.value = null
     this.range.value = null
     this.hover.value = null
@@ -120,7 +126,7 @@ export class Controller {
   }
 
   arrange(): void {
-    this.rows = layout(this.model, this.closed.value, this.height)
+    this.rows = layout(this.model, this.closed.value, this.height, this.pins.value)
     this.scroll(0)
     this.draw()
   }
@@ -159,7 +165,14 @@ export class Controller {
 
   private look(moving: boolean): Look {
     this.colours ??= palette(this.canvases!.host, this.model.classes)
-    const dim: Dim = this.found.value.places.length > 0 ? 'not-found' : this.onlyCritical.value ? 'not-critical' : 'nothing'
+    const dim: Dim =
+      this.found.value.places.length > 0
+        ? 'not-found'
+        : this.lit.value >= 0
+          ? 'not-lit'
+          : this.onlyCritical.value
+            ? 'not-critical'
+            : 'nothing'
     return {
       colours: this.colours,
       ratio: this.ratio,
@@ -290,13 +303,19 @@ export class Controller {
 
   /** Tracks of the rows between two heights of the canvas. */
   tracksBetween(one: number, other: number): number[] {
-    const top = Math.min(one, other) + this.sight.view.top
-    const bottom = Math.max(one, other) + this.sight.view.top
-    return this.rows.rows.flatMap((row) => (row.track && row.top < bottom && row.top + row.height > top ? [row.track.index] : []))
+    const from = Math.min(one, other)
+    const to = Math.max(one, other)
+    return this.rows.rows.flatMap((row, at) => {
+      const top = topOf(this.rows, at, this.sight.view.top)
+      const isHidden = at >= this.rows.pinned && top + row.height <= this.rows.pinnedHeight
+      return row.track && !isHidden && top < to && top + row.height > from ? [row.track.index] : []
+    })
   }
 
-  get overflows(): boolean {
-    return this.rows.height > this.height + 1
+  /** Whether the rows can be scrolled so that way. */
+  canScroll(by: number): boolean {
+    const most = Math.max(0, this.rows.height - this.height)
+    return by < 0 ? this.sight.view.top > 0 : this.sight.view.top < most - 1
   }
 
   /** The moment at a place of the canvas, in pixels. */
@@ -315,6 +334,7 @@ export class Controller {
   /** Selects a span; brings it into sight if that is wanted. */
   select(place: Place | null, reveal = false): void {
     this.selection.value = place
+    this.settle()
     if (place && reveal) this.reveal(place)
     this.draw('overlay')
   }
@@ -322,10 +342,11 @@ export class Controller {
   reveal(place: Place): void {
     const track = this.track(place)
     if (this.rows.rowOf[track.index]! < 0) this.toggle(track.group)
-    const row = this.rows.rows[this.rows.rowOf[track.index]!]
-    if (row) {
+    const at = this.rows.rowOf[track.index]!
+    const row = this.rows.rows[at]
+    if (row && at >= this.rows.pinned) {
       const { view } = this.sight
-      if (row.top < view.top) this.scroll(row.top - view.top - 8)
+      if (row.top < view.top + this.rows.pinnedHeight) this.scroll(row.top - view.top - this.rows.pinnedHeight - 8)
       else if (row.top + row.height > view.top + this.height) this.scroll(row.top + row.height - view.top - this.height + 8)
     }
     const goal = new Sight(this.sight.duration)
@@ -357,6 +378,37 @@ export class Controller {
     const open = this.closed.value.size > 0
     this.closed.value = open ? new Set() : new Set(this.model.groups.map((group) => group.name))
     this.arrange()
+  }
+
+  /** Pins a track to the top, or lets it go. */
+  pin(track: number): void {
+    const pins = this.pins.value
+    this.pins.value = pins.includes(track) ? pins.filter((one) => one !== track) : [...pins, track]
+    this.arrange()
+    this.settle()
+  }
+
+  /** `p`: pins the row of the selected span. */
+  pinSelected(): void {
+    const place = this.selection.value
+    if (place) this.pin(place.track)
+  }
+
+  /** Lights a micro batch on all rows, or with -1 none. */
+  light(batch: number): void {
+    this.lit.value = batch
+    for (const { flags, microBatch } of this.model.tracks)
+      for (let span = 0; span < flags.length; span++)
+        flags[span] = batch >= 0 && microBatch?.[span] === batch ? flags[span]! | LIT : flags[span]! & ~LIT
+    this.settle()
+    this.draw()
+  }
+
+  /** `b`: lights the micro batch of the selected span; again puts it out. */
+  lightSelected(): void {
+    const place = this.selection.value
+    const batch = place ? (this.track(place).microBatch?.[place.span] ?? -1) : -1
+    this.light(batch === this.lit.value ? -1 : batch)
   }
 
   /** Marks spans whose names hold a text, and goes to the first in sight. */
@@ -432,7 +484,8 @@ export class Controller {
 
   private selectFirst(): void {
     for (const row of this.rows.rows) {
-      if (row.top + row.height < this.sight.view.top || !row.track || row.track.count === 0) continue
+      const top = topOf(this.rows, this.rows.rows.indexOf(row), this.sight.view.top)
+      if (top + row.height < 0 || !row.track || row.track.count === 0) continue
       const span = Math.min(firstEndingAfter(row.track, this.sight.view.from), row.track.count - 1)
       this.select({ track: row.track.index, span }, true)
       return
@@ -467,11 +520,12 @@ export class Controller {
   goTo(track: number | null, at: number, length: number, span?: number | null): void {
     if (track !== null && this.model.tracks[track]) {
       const one = this.model.tracks[track]!
-      const place = { track, span: span ?? Math.min(firstEndingAfter(one, at), Math.max(0, one.count - 1)) }
-      if (one.count > 0) this.select(place)
+      const target = { track, span: span ?? Math.min(firstEndingAfter(one, at), Math.max(0, one.count - 1)) }
+      if (one.count > 0) this.select(target)
       if (this.rows.rowOf[track]! < 0) this.toggle(one.group)
-      const row = this.rows.rows[this.rows.rowOf[track]!]
-      if (row) this.scroll(row.top - this.sight.view.top - this.height / 3)
+      const place = this.rows.rowOf[track]!
+      const row = this.rows.rows[place]
+      if (row && place >= this.rows.pinned) this.scroll(row.top - this.sight.view.top - this.height / 3)
     }
     const room = Math.max(length, this.model.duration * 1e-5) * 2
     this.range.value = length > 0 ? { from: at, to: at + length, ...(track === null ? {} : { tracks: [track] }) } : null

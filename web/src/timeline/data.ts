@@ -35,6 +35,20 @@ export interface BubbleRow {
   readonly share: number
 }
 
+/** Why an arrow goes from one span to another. */
+export type ArrowKind = 'message' | 'launch' | 'collective' | 'awaited'
+
+/** A value that holds from its moment until the next one. */
+export interface RawCounter {
+  readonly group: string
+  readonly name: string
+  readonly unit: string
+  readonly rank: number
+  readonly stage: number
+  readonly at: readonly number[]
+  readonly value: readonly number[]
+}
+
 export type Severity = 'note' | 'warning' | 'fault'
 
 export interface Mark {
@@ -66,7 +80,10 @@ export interface RawColumns {
     readonly from_span: readonly number[]
     readonly to_track: readonly number[]
     readonly to_span: readonly number[]
+    readonly kind?: readonly number[]
   }
+  readonly arrow_kinds?: readonly ArrowKind[]
+  readonly counters?: readonly RawCounter[]
   readonly bubbles?: readonly BubbleRow[]
   readonly marks: readonly Mark[]
   readonly spans?: number
@@ -77,6 +94,10 @@ export interface RawColumns {
 /** A span's flags, one byte each. */
 export const CRITICAL = 1
 export const FOUND = 2
+export const LIT = 4
+
+/** Colours of host spans beyond the class's own, by their names. */
+export const SHADES = 5
 
 export interface Track {
   readonly index: number
@@ -104,9 +125,22 @@ export interface Track {
   readonly resolution: number
 }
 
+export interface Counter {
+  readonly index: number
+  readonly group: string
+  readonly name: string
+  readonly unit: string
+  readonly rank: number
+  readonly at: Float64Array
+  readonly value: Float64Array
+  /** The highest value, or 0. */
+  readonly most: number
+}
+
 export interface Group {
   readonly name: string
   readonly tracks: readonly Track[]
+  readonly counters: readonly Counter[]
 }
 
 export interface Place {
@@ -121,7 +155,9 @@ export interface Model {
   readonly tracks: readonly Track[]
   readonly groups: readonly Group[]
   readonly names: readonly string[]
+  /** The class of every colour; shades of one class repeat it. */
   readonly classes: readonly string[]
+  readonly counters: readonly Counter[]
   readonly critical: readonly Place[]
   readonly criticalParts: readonly Part[]
   readonly bubbles: readonly BubbleRow[]
@@ -137,6 +173,13 @@ export interface Arrows {
   readonly fromSpan: Uint32Array
   readonly toTrack: Uint32Array
   readonly toSpan: Uint32Array
+  readonly kind: Uint8Array
+  readonly kinds: readonly ArrowKind[]
+}
+
+/** The end of an arrow that is not the span that was asked about. */
+export interface Neighbour extends Place {
+  readonly kind: ArrowKind
 }
 
 const some = (values: readonly number[] | undefined) => (values && values.length > 0 ? values : null)
@@ -178,6 +221,14 @@ function track(raw: RawTrack, index: number): Track {
 /** Reads the answer. Places that do not exist are left out rather than trusted. */
 export function model(raw: RawColumns): Model {
   const tracks = raw.tracks.map(track)
+  const counters = (raw.counters ?? []).map((one, index): Counter => {
+    const value = Float64Array.from(one.value)
+    let most = 0
+    for (const each of value) if (each > most) most = each
+    const { group, name, unit, rank } = one
+    return { index, group, name, unit, rank, at: Float64Array.from(one.at), value, most }
+  })
+  const classes = shaded(raw, tracks)
   const groups = new Map<string, Track[]>()
   for (const one of tracks) {
     const group = groups.get(one.group)
@@ -204,9 +255,10 @@ export function model(raw: RawColumns): Model {
     measured: raw.origin === 'measured',
     duration: Math.max(1, raw.duration_ns),
     tracks,
-    groups: [...groups].map(([name, own]) => ({ name, tracks: own })),
+    groups: [...groups].map(([name, own]) => ({ name, tracks: own, counters: counters.filter((one) => one.group === name) })),
     names: raw.names,
-    classes: raw.classes,
+    classes,
+    counters,
     critical,
     criticalParts: raw.critical_parts ?? [],
     bubbles: raw.bubbles ?? [],
@@ -218,8 +270,29 @@ export function model(raw: RawColumns): Model {
       fromSpan: Uint32Array.from(raw.arrows?.from_span ?? []),
       toTrack: Uint32Array.from(raw.arrows?.to_track ?? []),
       toSpan: Uint32Array.from(raw.arrows?.to_span ?? []),
+      kind: raw.arrows?.kind ? Uint8Array.from(raw.arrows.kind) : new Uint8Array(raw.arrows?.from_track.length ?? 0),
+      kinds: raw.arrow_kinds ?? ['message'],
     },
   }
+}
+
+/** Gives spans of the host shades of their class by name, so that calls that differ look different; the classes with the shades behind them. */
+function shaded(raw: RawColumns, tracks: readonly Track[]): readonly string[] {
+  const host = raw.classes.indexOf('host')
+  if (host < 0) return raw.classes
+  const first = raw.classes.length
+  const shades = Uint8Array.from(raw.names, (name) => {
+    let hash = 0
+    for (let at = 0; at < name.length; at++) hash = (hash * 31 + name.charCodeAt(at)) >>> 0
+    const shade = hash % (SHADES + 1)
+    return shade === SHADES ? host : first + shade
+  })
+  for (const { name, colours, names } of tracks) {
+    // Idle stretches of a device that waits for its host keep the class's own colour.
+    if (!name.startsWith('thread ')) continue
+    for (let at = 0; at < colours.length; at++) if (colours[at] === host) colours[at] = shades[names[at]!] ?? host
+  }
+  return [...raw.classes, ...Array<string>(SHADES).fill('host')]
 }
 
 /** The first span that ends after a moment: spans of a track do not overlap, so their ends are sorted as their starts are. */
@@ -257,21 +330,50 @@ export function spanAt(track: Track, time: number, slack: number): number | null
   return distance(best) <= slack ? best : null
 }
 
-let asked: { arrows: Arrows; place: Place; found: { from: Place[]; to: Place[] } } | null = null
+let asked: { arrows: Arrows; place: Place; found: { from: Neighbour[]; to: Neighbour[] } } | null = null
 
-/** What waits for a span, and what it waited for; remembered for the span that was asked last, because every frame asks. */
-export function neighbours(arrows: Arrows, place: Place): { from: Place[]; to: Place[] } {
+/** What a span waited for or came from, and what came from it; remembered for the span that was asked last, because every frame asks. */
+export function neighbours(arrows: Arrows, place: Place): { from: Neighbour[]; to: Neighbour[] } {
   if (asked && asked.arrows === arrows && asked.place.track === place.track && asked.place.span === place.span) return asked.found
-  const from: Place[] = []
-  const to: Place[] = []
+  const from: Neighbour[] = []
+  const to: Neighbour[] = []
   for (let at = 0; at < arrows.fromTrack.length; at++) {
+    const kind = arrows.kinds[arrows.kind[at]!] ?? 'message'
     if (arrows.toTrack[at] === place.track && arrows.toSpan[at] === place.span) {
-      from.push({ track: arrows.fromTrack[at]!, span: arrows.fromSpan[at]! })
+      from.push({ track: arrows.fromTrack[at]!, span: arrows.fromSpan[at]!, kind })
     } else if (arrows.fromTrack[at] === place.track && arrows.fromSpan[at] === place.span) {
-      to.push({ track: arrows.toTrack[at]!, span: arrows.toSpan[at]! })
+      to.push({ track: arrows.toTrack[at]!, span: arrows.toSpan[at]!, kind })
     }
   }
   const found = { from, to }
   asked = { arrows, place, found }
   return found
+}
+
+/** All parts of the collective that a span is part of: the one that came last, and those that its arrows lead to. */
+export function collectiveOf(arrows: Arrows, place: Place): readonly Place[] {
+  const own = neighbours(arrows, place)
+  const last = own.from.find((one) => one.kind === 'collective')
+  if (!last) {
+    const to = own.to.filter((one) => one.kind === 'collective')
+    return to.length > 0 ? [place, ...to] : []
+  }
+  const to: Place[] = []
+  for (let at = 0; at < arrows.fromTrack.length; at++) {
+    if (arrows.fromTrack[at] === last.track && arrows.fromSpan[at] === last.span && arrows.kinds[arrows.kind[at]!] === 'collective')
+      to.push({ track: arrows.toTrack[at]!, span: arrows.toSpan[at]! })
+  }
+  return [last, ...to]
+}
+
+/** The value of a counter at a moment; null before its first. */
+export function valueAt(counter: Counter, time: number): number | null {
+  let low = 0
+  let high = counter.at.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (counter.at[middle]! <= time) low = middle + 1
+    else high = middle
+  }
+  return low === 0 ? null : counter.value[low - 1]!
 }

@@ -103,7 +103,10 @@ export function within(model: Model, from: number, to: number): { name: string; 
     ranks++
     for (let at = 0; at < track.count; at++) {
       const time = Math.min(to, track.ends[at]!) - Math.max(from, track.starts[at]!)
-      if (time > 0) times[track.colours[at]!] = times[track.colours[at]!]! + time
+      if (time <= 0) continue
+      // Shades of a class count as the class.
+      const own = model.classes.indexOf(model.classes[track.colours[at]!]!)
+      times[own] = times[own]! + time
     }
   }
   const all = Math.max(1, (to - from) * ranks)

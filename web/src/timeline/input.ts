@@ -2,7 +2,7 @@
 // Responsible for: turning events into what the controller does. Refuses keys while text is typed, and keys that belong to the page.
 import { MINIMAP, RULER, type Controller } from './controller'
 import { spanAt } from './data'
-import { rowAt } from './layout'
+import { rowAt, topOf } from './layout'
 
 type Area = 'minimap' | 'ruler' | 'names' | 'tracks'
 
@@ -39,9 +39,10 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
   }
 
   const at = (x: number, y: number) => {
-    const top = y + controller.sight.view.top
-    const row = controller.rows.rows[rowAt(controller.rows, top)]
-    if (!row?.track || top < row.top || top > row.top + row.height) return null
+    const place = rowAt(controller.rows, y, controller.sight.view.top)
+    const row = controller.rows.rows[place]
+    const top = row ? y - topOf(controller.rows, place, controller.sight.view.top) : -1
+    if (!row?.track || top < 0 || top > row.height) return null
     const slack = (controller.sight.span / controller.width) * 3
     const span = spanAt(row.track, controller.timeAt(x), slack)
     return span === null ? null : { track: row.track.index, span }
@@ -50,12 +51,16 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
   host.addEventListener(
     'wheel',
     (event) => {
-      event.preventDefault()
       const { x } = place(event)
       const unit = event.deltaMode === 1 ? 18 : event.deltaMode === 2 ? 200 : 1
       const dx = event.deltaX * unit
       const dy = event.deltaY * unit
-      if (event.ctrlKey || event.metaKey) {
+      const zooms = event.ctrlKey || event.metaKey || event.altKey
+      const pans = (event.shiftKey && dx === 0) || Math.abs(dx) > Math.abs(dy)
+      // Rows that all fit, or that are at their end, leave the wheel to the page.
+      if (!zooms && !pans && !controller.canScroll(dy)) return
+      event.preventDefault()
+      if (zooms) {
         // A pinch on a touch pad comes as a wheel with Ctrl and small steps.
         const fine = Math.abs(dy) < 30 ? 0.01 : 0.003
         controller.sight.zoom(Math.exp(dy * fine), controller.timeAt(x))
@@ -63,11 +68,7 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
         controller.sight.pan((dy / controller.width) * 0.9)
       } else if (Math.abs(dx) > Math.abs(dy)) {
         controller.sight.pan(dx / controller.width)
-      } else if (controller.overflows && !event.altKey) {
-        controller.scroll(dy)
-      } else {
-        controller.sight.zoom(Math.exp(dy * 0.0022), controller.timeAt(x))
-      }
+      } else controller.scroll(dy)
       controller.touch()
     },
     { passive: false, signal },
@@ -159,8 +160,10 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
     if (!last || last.moved || event.type === 'pointercancel') return
     const { x, y, area } = place(event)
     if (area === 'names') {
-      const row = controller.rows.rows[rowAt(controller.rows, y + controller.sight.view.top)]
-      if (row) controller.toggle(controller.model.groups[row.group]!.name)
+      const row = controller.rows.rows[rowAt(controller.rows, y, controller.sight.view.top)]
+      // The mark of a pinned row lets it go; a name with Shift pins its row.
+      if (row?.track && (event.shiftKey || controller.pins.value.includes(row.track.index))) controller.pin(row.track.index)
+      else if (row) controller.toggle(controller.model.groups[row.group]!.name)
     } else if (area === 'tracks') {
       const found = at(x, y)
       if (!found) controller.range.value = null
@@ -229,6 +232,10 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
     switch (event.key) {
       case 'f':
         return (controller.focusSelection(), true)
+      case 'p':
+        return (controller.pinSelected(), true)
+      case 'b':
+        return (controller.lightSelected(), true)
       case 'm':
         return (controller.markRange(), true)
       case '/':
@@ -252,8 +259,12 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
       case 'e':
         return (controller.toggleAll(), true)
       case 'Escape': {
-        const had = controller.selection.value ?? controller.range.value ?? (controller.found.value.text || null)
+        const had =
+          controller.selection.value ??
+          controller.range.value ??
+          (controller.found.value.text || (controller.lit.value >= 0 ? 'lit' : null))
         if (had === null) return false
+        if (controller.lit.value >= 0) controller.light(-1)
         if (controller.found.value.text) controller.find('')
         controller.range.value = null
         controller.select(null)

@@ -1,11 +1,12 @@
-// Which track is drawn where: groups below each other, closed ones as their first track alone.
+// Which track is drawn where: pinned tracks at the top, then groups below each other, closed ones as their first track alone.
 // Responsible for: rows and their places. Refuses to draw.
-import type { Group, Model, Track } from './data'
+import type { Counter, Group, Model, Track } from './data'
 
 export interface Row {
   readonly group: number
-  /** The track; null is the heading of an open group. */
+  /** The track, or null for a counter. */
   readonly track: Track | null
+  readonly counter: Counter | null
   readonly top: number
   readonly height: number
   /** The first row of its group. */
@@ -17,19 +18,21 @@ export interface Layout {
   readonly height: number
   /** The row of every track, or -1. */
   readonly rowOf: Int32Array
+  /** So many of the first rows are pinned: they do not scroll. */
+  readonly pinned: number
+  readonly pinnedHeight: number
 }
 
 export const GAP = 5
 
+/** Rows grow into a room that they do not fill, but not beyond this. */
+const MOST_GROWTH = 2.2
+
+const STANDING_OUT = new Set(['passes', 'measured', 'expected', 'predicted', 'device'])
+
 /** Whether a track shows passes, which stand out, so that numbers of micro batches fit. */
 export function showsPasses(track: Track): boolean {
-  return (
-    track.name === 'passes' ||
-    track.name === 'measured' ||
-    track.name === 'expected' ||
-    track.name === 'predicted' ||
-    track.name === 'device'
-  )
+  return STANDING_OUT.has(track.name)
 }
 
 /** Tracks that a closed group shows: the first one, and what was expected of it. */
@@ -39,37 +42,83 @@ export function summary(group: Group): readonly Track[] {
   return second?.name === 'expected' || second?.name === 'predicted' ? [first, second] : [first]
 }
 
-/** Rows for a room of this height: when all groups are closed they share it, as far as they stay readable. */
-export function layout(model: Model, closed: ReadonlySet<string>, room: number): Layout {
-  const groups = model.groups.map((group) => (closed.has(group.name) ? summary(group) : group.tracks))
-  const all = groups.reduce((sum, tracks) => sum + tracks.length, 0)
+/** Rows for a room of this height: they share it, as far as they stay readable. */
+export function layout(model: Model, closed: ReadonlySet<string>, room: number, pins: readonly number[] = []): Layout {
+  const pinned = pins.flatMap((at) => model.tracks[at] ?? [])
+  const isPinned = new Set(pinned)
+  const groups = model.groups.map((group) => {
+    const isClosed = closed.has(group.name)
+    const tracks = (isClosed ? summary(group) : group.tracks).filter((track) => !isPinned.has(track))
+    return { tracks, counters: isClosed ? [] : group.counters }
+  })
+  const alone = closed.size === model.groups.length
+  const all = groups.reduce((sum, { tracks }) => sum + tracks.length, 0)
   const each = (room - GAP * (groups.length + 1)) / Math.max(1, all) - 1
   const wide = Math.max(15, Math.min(24, Math.floor(each)))
+  const usual = (track: Track) => (showsPasses(track) ? (alone ? wide : 24) : room < 320 ? 14 : 18)
+  const tall = room < 320 ? 22 : 28
+  const gaps = GAP * (groups.length + 1) + (pinned.length > 0 ? GAP : 0)
+  const need =
+    pinned.reduce((sum, track) => sum + usual(track) + 1, 0) +
+    groups.reduce(
+      (sum, { tracks, counters }) => sum + tracks.reduce((own, track) => own + usual(track) + 1, 0) + counters.length * (tall + 1),
+      0,
+    )
+  const grow = Math.max(1, Math.min(MOST_GROWTH, (room - gaps) / Math.max(1, need)))
   const rows: Row[] = []
   const rowOf = new Int32Array(model.tracks.length).fill(-1)
+  const groupOf = (track: Track) => model.groups.findIndex((group) => group.name === track.group)
   let top = GAP
-  groups.forEach((shown, at) => {
-    const alone = closed.size === model.groups.length
-    shown.forEach((track, place) => {
-      const height = showsPasses(track) ? (alone ? wide : 24) : room < 320 ? 14 : 18
+  for (const track of pinned) {
+    rowOf[track.index] = rows.length
+    const height = Math.floor(usual(track) * grow)
+    rows.push({ group: groupOf(track), track, counter: null, top, height, first: true })
+    top += height + 1
+  }
+  const pinnedHeight = pinned.length > 0 ? top + 2 : 0
+  if (pinned.length > 0) top += GAP
+  groups.forEach(({ tracks, counters }, at) => {
+    if (tracks.length + counters.length === 0) return
+    tracks.forEach((track, place) => {
+      const height = Math.floor(usual(track) * grow)
       rowOf[track.index] = rows.length
-      rows.push({ group: at, track, top, height, first: place === 0 })
+      rows.push({ group: at, track, counter: null, top, height, first: place === 0 })
+      top += height + 1
+    })
+    counters.forEach((counter, place) => {
+      const height = Math.floor(tall * grow)
+      rows.push({ group: at, track: null, counter, top, height, first: tracks.length === 0 && place === 0 })
       top += height + 1
     })
     top += GAP
   })
-  return { rows, height: top, rowOf }
+  return { rows, height: top, rowOf, pinned: pinned.length, pinnedHeight }
 }
 
-/** The row at a height, counted from the first one. */
-export function rowAt(of: Layout, y: number): number {
-  let low = 0
-  let high = of.rows.length
+/** Where a row stands on the canvas. */
+export function topOf(of: Layout, at: number, scrolled: number): number {
+  const row = of.rows[at]!
+  return at < of.pinned ? row.top : row.top - scrolled
+}
+
+/** The row at a height of the canvas, or -1. */
+export function rowAt(of: Layout, y: number, scrolled: number): number {
+  const isPinned = of.pinned > 0 && y < of.pinnedHeight
+  const height = isPinned ? y : y + scrolled
+  let low = isPinned ? 0 : of.pinned
+  const end = isPinned ? of.pinned : of.rows.length
+  let high = end
   while (low < high) {
     const middle = (low + high) >>> 1
     const row = of.rows[middle]!
-    if (row.top + row.height < y) low = middle + 1
+    if (row.top + row.height < height) low = middle + 1
     else high = middle
   }
-  return low < of.rows.length && of.rows[low]!.top <= y + GAP ? low : -1
+  return low < end && of.rows[low]!.top <= height + GAP ? low : -1
+}
+
+/** The first row beneath the pinned ones that is in sight. */
+export function firstInSight(of: Layout, scrolled: number): number {
+  const at = rowAt(of, of.pinnedHeight, scrolled)
+  return Math.max(of.pinned, at)
 }

@@ -1,7 +1,8 @@
 // What lies over the spans: the cursor, the span under it, the selected one with what it waited for, the marked range, findings.
 // Responsible for: drawing them afresh each time, because they are few. Refuses to touch the layer of spans.
 import type { Controller } from './controller'
-import { type Mark, type Place, neighbours } from './data'
+import { type ArrowKind, type Mark, type Place, collectiveOf, firstEndingAfter, neighbours } from './data'
+import { topOf } from './layout'
 import type { Look } from './renderer'
 
 interface Box {
@@ -18,7 +19,15 @@ export function boxOf(controller: Controller, place: Place): Box | null {
   if (!track || !row) return null
   const from = controller.xOf(track.starts[place.span]!)
   const to = controller.xOf(track.ends[place.span]!)
-  return { x: from, y: row.top - controller.sight.view.top, width: Math.max(to - from, 2), height: row.height }
+  const y = yOf(controller, controller.rows.rowOf[track.index]!)
+  return y === null ? null : { x: from, y, width: Math.max(to - from, 2), height: row.height }
+}
+
+/** Where a row stands on the canvas, or null when it is scrolled beneath the pinned ones. */
+function yOf(controller: Controller, at: number): number | null {
+  const { rows } = controller
+  const y = topOf(rows, at, controller.sight.view.top)
+  return at >= rows.pinned && y + rows.rows[at]!.height <= rows.pinnedHeight ? null : y
 }
 
 /** Where the tracks of a closed group went: marks of hidden tracks stand on the row that is shown. */
@@ -48,7 +57,10 @@ export function drawOverlay(pen: CanvasRenderingContext2D, controller: Controlle
   }
   marks(pen, controller, look)
   const hover = controller.hover.value
-  if (hover) outline(pen, boxOf(controller, hover.place), look, colours.text, 1)
+  if (hover) {
+    sameBatch(pen, controller, look, hover.place)
+    outline(pen, boxOf(controller, hover.place), look, colours.text, 1)
+  }
   const selected = controller.selection.value
   if (selected) {
     arrows(pen, controller, look, selected)
@@ -72,7 +84,8 @@ function markedRows(
   for (const track of tracks) {
     const row = controller.rows.rows[controller.rows.rowOf[track] ?? -1]
     if (!row) continue
-    const y = row.top - controller.sight.view.top
+    const y = yOf(controller, controller.rows.rowOf[track]!)
+    if (y === null) continue
     pen.fillRect(Math.round(from) - 1, y, 3, row.height)
     pen.fillRect(Math.round(to) - 1, y, 3, row.height)
   }
@@ -87,21 +100,51 @@ function outline(pen: CanvasRenderingContext2D, box: Box | null, look: Look, col
   pen.strokeRect(from, box.y, Math.max(to - from, 2), box.height)
 }
 
-/** Messages of the selected span: curves from what it waited for, and to what waits for it. */
+/** Outlines of one micro batch are drawn at most so often: more are too narrow to be told apart. */
+const MOST_OUTLINES = 2000
+
+/** The micro batch of a span on all rows in sight. */
+function sameBatch(pen: CanvasRenderingContext2D, controller: Controller, look: Look, place: Place): void {
+  const batch = controller.track(place).microBatch?.[place.span] ?? -1
+  if (batch < 0) return
+  const { view } = controller.sight
+  let left = MOST_OUTLINES
+  controller.rows.rows.forEach((row, at) => {
+    const { track } = row
+    if (!track?.microBatch || topOf(controller.rows, at, view.top) > look.height) return
+    for (let span = firstEndingAfter(track, view.from); span < track.count && track.starts[span]! < view.to; span++) {
+      if (track.microBatch[span] !== batch) continue
+      if (left-- <= 0) return
+      outline(pen, boxOf(controller, { track: track.index, span }), look, look.colours.accent, 1.5)
+    }
+  })
+}
+
+/** How each kind of arrow is drawn: never by colour alone. */
+const DASHES: Readonly<Record<ArrowKind, readonly number[]>> = { message: [], launch: [2, 2], collective: [7, 3], awaited: [1, 3] }
+
+/** Arrows of the selected span: from what it waited for or what launched it, and to what came from it; all parts of its collective. */
 function arrows(pen: CanvasRenderingContext2D, controller: Controller, look: Look, place: Place): void {
   const { from, to } = neighbours(controller.model.arrows, place)
   const own = boxOf(controller, place)
   if (!own) return
   pen.lineWidth = 1.5
+  for (const part of collectiveOf(controller.model.arrows, place).slice(0, 64))
+    outline(pen, boxOf(controller, part), look, look.colours.accent, 1.5)
   for (const [others, incoming] of [
     [from, true],
     [to, false],
   ] as const) {
-    for (const other of others.slice(0, 32)) {
+    for (const other of others.slice(0, 64)) {
       const box = boxOf(controller, other)
       if (!box) continue
       const [a, b] = incoming ? [box, own] : [own, box]
-      curve(pen, a.x + a.width, a.y + a.height / 2, b.x, b.y + b.height / 2, look.colours.text)
+      pen.setLineDash(DASHES[other.kind] as number[])
+      // Parts of a collective run at the same time: the last to come is where the others could begin.
+      const leaves = other.kind === 'collective' || other.kind === 'launch' ? a.x : a.x + a.width
+      const arrives = other.kind === 'awaited' ? b.x + b.width : b.x
+      curve(pen, leaves, a.y + a.height / 2, arrives, b.y + b.height / 2, look.colours.text)
+      pen.setLineDash([])
       outline(pen, box, look, look.colours.text, 1)
     }
   }
@@ -114,6 +157,7 @@ function curve(pen: CanvasRenderingContext2D, x0: number, y0: number, x1: number
   pen.moveTo(x0, y0)
   pen.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 3, y1)
   pen.stroke()
+  pen.setLineDash([])
   pen.fillStyle = colour
   pen.beginPath()
   pen.moveTo(x1, y1)
@@ -132,7 +176,8 @@ function marks(pen: CanvasRenderingContext2D, controller: Controller, look: Look
     const from = controller.xOf(mark.at)
     const to = Math.max(controller.xOf(mark.at + mark.length), from + 2)
     if (to < 0 || from > look.width) continue
-    const y = row.top - controller.sight.view.top
+    const y = yOf(controller, at)
+    if (y === null) continue
     const colour = mark.severity === 'fault' ? colours.bad : mark.severity === 'warning' ? colours.warn : colours.muted
     pen.strokeStyle = colour
     pen.lineWidth = 1.5

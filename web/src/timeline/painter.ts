@@ -1,11 +1,11 @@
 // One track to one line of pixels: every pixel is the mix of what runs during its stretch of time, by how long it runs.
 // Responsible for: merging spans that are narrower than a pixel without losing any, and telling which are wide enough for a shape or a
 // label. Refuses shapes and text. No object is made while painting.
-import { CRITICAL, FOUND, type Track, firstEndingAfter, firstStartingAt } from './data'
+import { CRITICAL, FOUND, LIT, type Track, firstEndingAfter, firstStartingAt } from './data'
 import type { Palette } from './colours'
 
 /** What fades. */
-export type Dim = 'nothing' | 'not-critical' | 'not-found'
+export type Dim = 'nothing' | 'not-critical' | 'not-found' | 'not-lit'
 
 const FADED = 0.18
 
@@ -120,7 +120,7 @@ export class Painter {
     const { rgb } = colours
     if (flags & CRITICAL) this.strip[pixel] = this.strip[pixel]! + share
     let weight = share
-    if (dim === 'not-critical' ? !(flags & CRITICAL) : dim === 'not-found' ? !(flags & FOUND) : false) weight *= FADED
+    if (dim !== 'nothing' && !(flags & (dim === 'not-critical' ? CRITICAL : dim === 'not-found' ? FOUND : LIT))) weight *= FADED
     // Bubbles are faint where they are too narrow for hatching.
     if (colour === colours.bubble) weight *= 0.55
     this.red[pixel] = this.red[pixel]! + weight * rgb[colour * 3]!

@@ -1,10 +1,11 @@
 // Draws the tracks: pixels for all, shapes and labels for what is wide enough. The layer is kept and drawn again only when the
 // view, the layout or the theme changes; what follows the mouse lies on a layer of its own.
 // Responsible for: the layer of spans and that of names at the left. Refuses input.
-import type { Model } from './data'
+import { CRITICAL, FOUND, LIT, type Model } from './data'
 import { type Palette, hatching } from './colours'
 import { Labels } from './labels'
-import { type Layout, rowAt } from './layout'
+import { counterLine } from './counters'
+import { type Layout, firstInSight, topOf } from './layout'
 import { type Dim, Painter } from './painter'
 import type { View } from './view'
 
@@ -22,6 +23,9 @@ export interface Look {
 }
 
 const STRIP = 3
+
+/** The flag of what does not fade. */
+const FLAG: Readonly<Record<Dim, number>> = { nothing: 0, 'not-critical': CRITICAL, 'not-found': FOUND, 'not-lit': LIT }
 
 export class Renderer {
   readonly labels = new Labels()
@@ -43,17 +47,31 @@ export class Renderer {
     context.setTransform(1, 0, 0, 1, 0, 0)
     context.fillStyle = colours.surface
     context.fillRect(0, 0, width, height)
-    const first = Math.max(0, rowAt(layout, view.top))
-    let last = first
-    while (last < layout.rows.length && layout.rows[last]!.top < view.top + look.height) last++
-    const count = last - first
     this.grid(context, view, look, width, height)
-    if (count <= 0) return
-    this.ready(width, count)
     if (this.patternOf !== colours) {
       this.pattern = hatching(context, colours, ratio)
       this.patternOf = colours
     }
+    const first = firstInSight(layout, view.top)
+    let last = first
+    while (last < layout.rows.length && topOf(layout, last, view.top) < look.height) last++
+    this.rows(context, model, layout, view, look, first, last)
+    if (layout.pinned === 0) return
+    // What scrolled beneath the pinned rows is covered.
+    context.fillStyle = colours.surface
+    context.fillRect(0, 0, width, Math.round(layout.pinnedHeight * ratio))
+    this.rows(context, model, layout, view, look, 0, layout.pinned)
+    context.fillStyle = colours.strong
+    context.fillRect(0, Math.round(layout.pinnedHeight * ratio), width, Math.max(1, Math.round(ratio)))
+  }
+
+  /** Draws rows from one to another. */
+  private rows(context: CanvasRenderingContext2D, model: Model, layout: Layout, view: View, look: Look, first: number, last: number): void {
+    const { colours, ratio } = look
+    const width = Math.max(1, Math.round(look.width * ratio))
+    const count = last - first
+    if (count <= 0) return
+    this.ready(width, count)
     const strip = look.critical ? this.stripPixels : null
     const wide = 7 * ratio
     // Shapes and labels come after the pixels of their track, and these are copied when all are painted: the wide ones are remembered.
@@ -77,15 +95,17 @@ export class Renderer {
     context.imageSmoothingEnabled = false
     for (let at = 0; at < count; at++) {
       const row = layout.rows[first + at]!
-      const y = Math.round((row.top - view.top) * ratio)
-      context.drawImage(this.lines, 0, at, width, 1, 0, y, width, Math.round(row.height * ratio))
+      const y = Math.round(topOf(layout, first + at, view.top) * ratio)
+      if (row.track) context.drawImage(this.lines, 0, at, width, 1, 0, y, width, Math.round(row.height * ratio))
+      else if (row.counter) counterLine(context, row.counter, view, look, y, Math.round(row.height * ratio))
     }
     for (const shape of shapes) this.shapes(context, model, layout, view, look, shape)
     if (strip) {
       this.tint(count, width, colours.accent)
       for (let at = 0; at < count; at++) {
         const row = layout.rows[first + at]!
-        const y = Math.round((row.top - view.top + row.height - STRIP) * ratio)
+        if (!row.track) continue
+        const y = Math.round((topOf(layout, first + at, view.top) + row.height - STRIP) * ratio)
         context.drawImage(this.stripes, 0, at, width, 1, 0, y, width, Math.round(STRIP * ratio))
       }
     }
@@ -133,7 +153,7 @@ export class Renderer {
     const { colours, ratio } = look
     const size = row.height >= 20 ? 11 : 10
     const font = `${Math.round(size * ratio)}px ${colours.font}`
-    const y = Math.round((row.top - view.top) * ratio)
+    const y = Math.round(topOf(layout, shape.row, view.top) * ratio)
     const height = Math.round(row.height * ratio)
     const middle = y + height / 2
     const right = look.width * ratio
@@ -161,7 +181,7 @@ export class Renderer {
       if (room < least - pad) continue
       const text = this.labels.of(model, track, span, room)
       if (!text) continue
-      const faded = look.dim !== 'nothing' && !(track.flags[span]! & (look.dim === 'not-critical' ? 1 : 2))
+      const faded = look.dim !== 'nothing' && !(track.flags[span]! & FLAG[look.dim])
       const wanted = faded ? colours.muted : colours.ink[colour]!
       if (wanted !== ink) {
         context.fillStyle = wanted
@@ -178,21 +198,46 @@ export class Renderer {
     context.fillStyle = colours.surface
     context.fillRect(0, 0, gutter, look.height)
     context.textBaseline = 'middle'
+    this.namesOf(context, model, layout, view, look, closed, firstInSight(layout, view.top), layout.rows.length)
+    if (layout.pinned > 0) {
+      context.fillStyle = colours.surface
+      context.fillRect(0, 0, gutter, layout.pinnedHeight)
+      this.namesOf(context, model, layout, view, look, closed, 0, layout.pinned)
+      context.fillStyle = colours.strong
+      context.fillRect(0, layout.pinnedHeight, gutter, 1)
+    }
+    context.fillStyle = colours.line
+    context.fillRect(gutter - 1, 0, 1, look.height)
+  }
+
+  private namesOf(
+    context: CanvasRenderingContext2D,
+    model: Model,
+    layout: Layout,
+    view: View,
+    look: Look,
+    closed: ReadonlySet<string>,
+    from: number,
+    to: number,
+  ): void {
+    const { colours, gutter } = look
     const narrow = gutter < 120
-    for (let at = Math.max(0, rowAt(layout, view.top)); at < layout.rows.length; at++) {
+    for (let at = from; at < to; at++) {
       const row = layout.rows[at]!
-      const y = row.top - view.top
+      const y = topOf(layout, at, view.top)
       if (y > look.height) break
+      const isPinned = at < layout.pinned
       const group = model.groups[row.group]!
-      const middle = y + row.height / 2 + 0.5
+      const middle = y + Math.min(row.height, 34) / 2 + 0.5
       let titled = 18
       if (row.first) {
-        if (at > 0) {
+        if (at > from) {
           context.fillStyle = colours.line
           context.fillRect(0, y - 3, gutter, 1)
         }
-        context.fillStyle = colours.muted
-        this.chevron(context, 8, middle, closed.has(group.name))
+        context.fillStyle = isPinned ? colours.accent : colours.muted
+        if (isPinned) context.fillRect(5, middle - 3, 6, 6)
+        else this.chevron(context, 8, middle, closed.has(group.name))
         context.font = `600 12px ${colours.font}`
         context.fillStyle = colours.text
         context.textAlign = 'left'
@@ -202,17 +247,15 @@ export class Renderer {
         titled = 18 + context.measureText(title).width
       }
       if (narrow && row.first) continue
-      const track = row.track!
       context.font = `11px ${colours.font}`
       context.fillStyle = colours.muted
       context.textAlign = 'right'
-      const only = closed.has(group.name) && track.name === 'passes'
-      const text = only ? `rank ${track.rank}` : short(track.name)
+      const track = row.track
+      const only = track && closed.has(group.name) && track.name === 'passes'
+      const text = only ? `rank ${track.rank}` : short(track?.name ?? row.counter?.name ?? '')
       this.labels.use(context.font)
       context.fillText(this.labels.fit(text, gutter - 16 - titled), gutter - 8, middle)
     }
-    context.fillStyle = colours.line
-    context.fillRect(gutter - 1, 0, 1, look.height)
   }
 
   private chevron(context: CanvasRenderingContext2D, x: number, y: number, closed: boolean): void {

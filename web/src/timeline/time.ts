@@ -6,7 +6,7 @@ export { percent, volume as bytes } from '../charts/format'
 const UNITS: readonly (readonly [number, string])[] = [
   [1e9, 's'],
   [1e6, 'ms'],
-  [1e3, 'us'],
+  [1e3, 'µs'],
   [1, 'ns'],
 ]
 

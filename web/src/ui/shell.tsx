@@ -12,6 +12,8 @@ import { type View, views } from '../views/registry'
 import { DropAnywhere } from './drop'
 import { KeyOverlay } from './key-overlay'
 import { LinkDialog, Lost } from './link'
+import { ReportDialog } from './report-dialog'
+import { ReportHead } from './report-head'
 import { Empty, Loading } from './states'
 import { Toasts } from './toasts'
 import { useMoreBeyond } from './more-beyond'
@@ -19,9 +21,15 @@ import { WhyBox } from './why'
 
 const keysShown = signal(false)
 const linkShown = signal(false)
+const reportShown = signal(false)
 
 function toggleKeys(): void {
   keysShown.value = !keysShown.value
+}
+
+function showReport(): boolean {
+  reportShown.value = report === null
+  return report === null
 }
 
 function showLink(): void {
@@ -43,6 +51,12 @@ export function Shell() {
     ...views.map((one) => ({ keys: `g ${one.key}`, title: one.title, group: 'Views', run: () => go(one.id) })),
     { keys: '?', title: 'All keys', group: 'Page', run: toggleKeys },
     { keys: 'Shift+?', title: 'All keys', group: 'Page', hidden: true, run: toggleKeys },
+    {
+      keys: 'R',
+      title: 'Save or print this view as a report',
+      group: 'Page',
+      run: showReport,
+    },
     { keys: 'L', title: 'Copy or open a link', group: 'Page', run: showLink },
     { keys: '/', title: 'Filter', group: 'Page', run: focusFilter },
     { keys: 'Escape', title: 'Close, or leave a field', group: 'Page', run: leave },
@@ -88,6 +102,16 @@ export function Shell() {
           <button type="button" class="button quiet" title="Copy or open a link (L)" onClick={() => (linkShown.value = true)}>
             Link
           </button>
+          {!report && (
+            <button
+              type="button"
+              class="button quiet"
+              title="Save or print this view as a report (R)"
+              onClick={() => (reportShown.value = true)}
+            >
+              Report
+            </button>
+          )}
           <ThemeSwitch />
           <button type="button" class="button quiet icon" aria-label="Keys" title="Keys (?)" onClick={() => (keysShown.value = true)}>
             ?
@@ -99,6 +123,7 @@ export function Shell() {
           {open?.title ?? 'Unknown view'}
         </h1>
         <Lost />
+        <ReportHead />
         <SaidTwice />
         {open ? <Opened key={open.id} view={open} /> : <Unknown />}
         {/* In the landmark of the numbers it explains: a screen reader finds it there. */}
@@ -106,6 +131,7 @@ export function Shell() {
       </main>
       {keysShown.value && <KeyOverlay close={() => (keysShown.value = false)} />}
       {linkShown.value && <LinkDialog close={() => (linkShown.value = false)} />}
+      {reportShown.value && <ReportDialog close={() => (reportShown.value = false)} />}
       <DropAnywhere />
       <Toasts />
     </div>

@@ -51,6 +51,14 @@ export const views: readonly View[] = [
     about: 'Training log: step time and MFU over time, slow steps, restarts',
     load: () => import('./log'),
   },
+  {
+    id: 'snapshot',
+    title: 'Memory',
+    key: 'y',
+    prefix: 'y',
+    about: 'A memory snapshot: the peak by module and line of code, fragmentation, growth',
+    load: () => import('./snapshot'),
+  },
   { id: 'hang', title: 'Hangs', key: 'h', prefix: 'h', about: 'Causes of a hang, from flight records', load: () => import('./hang') },
   { id: 'network', title: 'Network', key: 'n', prefix: 'n', about: 'Network designs, traffic and cost', load: () => import('./network') },
   {

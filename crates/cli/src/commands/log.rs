@@ -11,7 +11,7 @@ use crate::printer::{Answer, Metric, Printer, Terminal, chart};
 use railwright_calculator::model_flop::{Convention, of_plan};
 use railwright_profiler::job::Family;
 use railwright_profiler::log::{
-    Framework, Judged, Known, Point, Straggler, TimesFrom, TrainingLog, curve, judge,
+    Framework, Judged, Known, MeasureCurve, Point, Straggler, TimesFrom, TrainingLog, curve, judge, measures,
 };
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_spec::cluster::{Accelerator, accelerator_by_name};
@@ -43,6 +43,8 @@ pub(crate) struct Read {
     stragglers: Vec<Straggler>,
     /// Every report, or the extremes of stretches of them: iteration, seconds of an iteration, MFU (0 to 1) if it can be known.
     curve: Vec<Point>,
+    /// Loss, gradient norm and learning rate over the iterations, as far as they are reported.
+    measures: Vec<MeasureCurve>,
 }
 
 /// Judges a log.
@@ -119,6 +121,7 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
         framework: log.framework,
         times_from: log.times_from(),
         curve: curve(&log, &known, POINTS),
+        measures: measures(&log, POINTS),
         stragglers: last_of_each(&log),
         log: judged,
     };

@@ -23,6 +23,7 @@ use sources::Stream;
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What was read.
 #[derive(Clone, Debug, Default)]
@@ -117,7 +118,12 @@ fn load_now(
 ) -> Result<(Loaded, u64), Problem> {
     let bytes = sources.iter().map(Stream::bytes).sum();
     let progress: Progress = printer.progress(BAR, "reading", bytes);
-    // Each job is one file or one member; results keep the order of the paths.
+    let (all, done) = (sources.len(), AtomicUsize::new(0));
+    let files = |done: usize| format!("reading: {done} of {all} files");
+    if all > 1 {
+        progress.advance_to(0, || Some(files(0)));
+    }
+    // Each job is one file or one member; collecting keeps the order of the paths whatever ends first.
     let read: Vec<Vec<Result<Content, Problem>>> = sources
         .par_iter()
         .with_max_len(1)
@@ -125,12 +131,18 @@ fn load_now(
             if printer.is_unheard() {
                 return Vec::new();
             }
-            source.each(&progress, &|label, stream| {
+            let read = source.each(&progress, &|label, stream| {
                 // A member of an archive that is read as a whole.
                 if left_out.contains(label) { Ok(Content::OfAnother) } else { read(label, stream, keep) }
-            })
+            });
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if all > 1 {
+                progress.advance_to(0, || Some(files(done)));
+            }
+            read
         })
         .collect();
+    progress.advance_to(0, || Some("analysing".to_owned()));
     progress.finish();
     if printer.is_unheard() {
         return Err(Problem::new("stopped while reading traces"));

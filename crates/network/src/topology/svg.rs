@@ -7,6 +7,8 @@ mod clos;
 mod grouped;
 
 use super::design::{Design, Fabric};
+use super::graph::Layer;
+use crate::simulate::layer_name;
 use railwright_spec::human::{self, markup};
 use railwright_spec::quantity::BytesPerSecond;
 use std::fmt::Write;
@@ -169,8 +171,11 @@ impl Canvas {
         );
     }
 
-    fn line(&mut self, x: f64, y: f64, to_x: f64, to_y: f64) {
-        let _ = writeln!(self.lines, "<path d=\"M{x:.1} {y:.1}L{to_x:.1} {to_y:.1}\"/>");
+    /// A link; `data-layer` has the name under which loads and failures list its layer, for whoever colours it.
+    fn line(&mut self, layer: Layer, (x, y): (f64, f64), (to_x, to_y): (f64, f64)) {
+        let layer = layer_name(layer);
+        let _ =
+            writeln!(self.lines, "<path data-layer=\"{layer}\" d=\"M{x:.1} {y:.1}L{to_x:.1} {to_y:.1}\"/>");
     }
 
     fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
@@ -238,6 +243,22 @@ mod tests {
                 assert_eq!(text.matches("<g>").count(), text.matches("</g>").count());
             }
         }
+    }
+
+    #[test]
+    fn links_carry_the_layer_that_loads_name() {
+        let spec = DesignSpec {
+            kind: Some(Kind::Clos),
+            devices: Some(1024),
+            domain: Some(8),
+            radix: Some(16),
+            ..DesignSpec::default()
+        };
+        let text = draw(&spec.resolve().expect("a clos"));
+        for layer in ["access", "leaf-spine", "spine-core"] {
+            assert!(text.contains(&format!("<path data-layer=\"{layer}\"")), "{layer}");
+        }
+        assert_eq!(text.matches("<path ").count(), text.matches("<path data-layer=").count());
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Every report of a log as a point over the iterations.
 //!
-//! Responsible for: time and MFU of single reports, few enough to draw, so that no peak is lost. Not
-//! smoothed: for levels see [`super::judge()`].
+//! Responsible for: time, MFU, loss, gradient norm and learning rate of single reports, few enough to draw, so that no peak is lost. Refuses to smooth: levels are what [`super::judge()`] says.
 
 use super::judge::Known;
 use super::lines::{Report, TrainingLog};
+use serde::Serialize;
 
 /// A report: its iteration, seconds of an iteration, MFU (0 to 1) if it can be known.
 pub type Point = (u64, f64, Option<f64>);
@@ -27,8 +27,68 @@ pub fn curve(log: &TrainingLog, known: &Known, limit: usize) -> Vec<Point> {
     points
 }
 
-/// MFU of a report: as logged, else its TFLOP/s over the peak, else `flop_per_sequence · batch / (seconds ·
-/// devices · peak)`.
+/// What else a log reports along its iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// The training loss.
+    Loss,
+    /// The norm of the gradients.
+    GradientNorm,
+    /// The learning rate.
+    LearningRate,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Loss, Self::GradientNorm, Self::LearningRate];
+
+    const fn of(self, report: &Report) -> Option<f64> {
+        match self {
+            Self::Loss => report.loss,
+            Self::GradientNorm => report.gradient_norm,
+            Self::LearningRate => report.learning_rate,
+        }
+    }
+}
+
+/// A measure over the iterations.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MeasureCurve {
+    /// Which measure.
+    pub measure: Measure,
+    /// Every report that has it, or the extremes of stretches of them: iteration and value.
+    pub points: Vec<(u64, f64)>,
+}
+
+/// The measures that a log reports, at most `limit` points each: of each stretch of reports the lowest and the highest, in their order. What
+/// is not a finite number is left out; [`super::Judged::not_a_number`] counts losses that were not.
+pub fn measures(log: &TrainingLog, limit: usize) -> Vec<MeasureCurve> {
+    let curves = Measure::ALL.into_iter().map(|measure| {
+        let reports = log.reports.iter();
+        let points: Vec<(u64, f64)> = reports
+            .filter_map(|report| {
+                Some((report.iteration, measure.of(report).filter(|value| value.is_finite())?))
+            })
+            .collect();
+        let stretch = if points.len() <= limit { 1 } else { points.len().div_ceil((limit / 2).max(1)) };
+        let mut kept = Vec::with_capacity(points.len().min(limit));
+        for part in points.chunks(stretch) {
+            let by_value = |a: &usize, b: &usize| part[*a].1.total_cmp(&part[*b].1);
+            let (low, high) = ((0..part.len()).min_by(by_value), (0..part.len()).max_by(by_value));
+            let mut ends: Vec<usize> = low.into_iter().chain(high).collect();
+            ends.sort_unstable();
+            ends.dedup();
+            kept.extend(ends.into_iter().map(|at| part[at]));
+        }
+        MeasureCurve { measure, points: kept }
+    });
+    curves.filter(|curve| !curve.points.is_empty()).collect()
+}
+
+/// MFU of a report: as the log says, else its TFLOP/s over the peak, else `flop_per_sequence · batch / (seconds · devices · peak)`.
 fn mfu(report: &Report, known: &Known) -> Option<f64> {
     let tflops = || {
         report
@@ -41,7 +101,7 @@ fn mfu(report: &Report, known: &Known) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, Report, TrainingLog, curve};
+    use super::{Known, Measure, Report, TrainingLog, curve, measures};
 
     fn log(count: u64) -> TrainingLog {
         let report = |iteration| Report {
@@ -80,5 +140,34 @@ mod tests {
         broken.reports[1].seconds = f64::NAN;
         assert_eq!(curve(&broken, &Known::default(), 10).len(), 2);
         assert!(curve(&TrainingLog::default(), &Known::default(), 0).is_empty());
+    }
+
+    #[test]
+    fn a_measure_keeps_its_spike_and_one_that_is_not_reported_has_no_curve() {
+        let mut log = log(10_000);
+        for report in &mut log.reports {
+            report.loss = Some(if report.iteration == 4321 { 55.0 } else { 2.0 });
+            report.gradient_norm = Some(f64::NAN);
+        }
+        let curves = measures(&log, 200);
+        assert_eq!(curves.len(), 1, "only the loss has values");
+        assert_eq!(curves[0].measure, Measure::Loss);
+        assert!(curves[0].points.len() <= 200 && curves[0].points.contains(&(4321, 55.0)));
+    }
+
+    #[test]
+    fn megatron_s_line_has_all_three() {
+        let line = " [2026-01-02 03:04:05.000000] iteration        7/ 1000 | consumed samples: 1 | elapsed time per iteration (ms): 900.0 | \
+                    learning rate: 1.500E-04 | global batch size:   128 | lm loss: 2.5E+00 | grad norm: 0.75 | number of skipped iterations:   0 |\n";
+        let curves = measures(&TrainingLog::read(line), 10);
+        let values: Vec<_> = curves.iter().map(|curve| (curve.measure, curve.points.clone())).collect();
+        assert_eq!(
+            values,
+            [
+                (Measure::Loss, vec![(7, 2.5)]),
+                (Measure::GradientNorm, vec![(7, 0.75)]),
+                (Measure::LearningRate, vec![(7, 1.5e-4)]),
+            ]
+        );
     }
 }

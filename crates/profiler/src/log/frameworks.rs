@@ -28,6 +28,7 @@ pub(super) fn nanotron(line: &str) -> Option<Report> {
         tokens_per_second: scaled_after(line, "tokens_per_sec_per_gpu:").filter(|rate| *rate > 0.0),
         loss: after(line, "lm_loss:"),
         gradient_norm: after(line, "grad_norm:"),
+        learning_rate: after(line, "lr:"),
         ..Report::default()
     };
     sound(seconds).then_some(report)
@@ -59,6 +60,7 @@ pub(super) fn nemo(line: &str) -> Option<Report> {
         batch: value("global_batch_size").or(each).filter(|n| *n >= 1.0 && *n < 1e9).map(|n| n as u64),
         loss: value("reduced_train_loss"),
         gradient_norm: value("grad_norm"),
+        learning_rate: value("lr"),
         ..Report::default()
     };
     sound(seconds).then_some(report)

@@ -90,6 +90,8 @@ pub struct Report {
     pub loss: Option<f64>,
     /// The norm of the gradients.
     pub gradient_norm: Option<f64>,
+    /// The learning rate.
+    pub learning_rate: Option<f64>,
     /// Iterations whose update was skipped.
     pub skipped: u64,
     /// Iterations whose loss was not a number.
@@ -379,6 +381,7 @@ impl TrainingLog {
             tokens_per_second: after(line, "tps:"),
             loss: after(line, "loss:"),
             gradient_norm: after(line, "grad_norm:"),
+            learning_rate: after(line, "lr:"),
             ..Report::default()
         };
         let is_first = self.reports.is_empty() || self.is_new;
@@ -497,6 +500,7 @@ fn megatron(piece: &str) -> Option<Report> {
         batch: count_after(piece, "global batch size:").filter(|n| *n > 0),
         loss: after(piece, "lm loss:"),
         gradient_norm: after(piece, "grad norm:"),
+        learning_rate: after(piece, "learning rate:"),
         skipped: count_after(piece, "number of skipped iterations:").unwrap_or_default(),
         not_a_number: count_after(piece, "number of nan iterations:").unwrap_or_default(),
         ..Report::default()

@@ -59,6 +59,7 @@ impl Trainer {
                 seconds: f64::NAN,
                 loss: value(line, "loss"),
                 gradient_norm: value(line, "grad_norm"),
+                learning_rate: value(line, "learning_rate"),
                 ..Report::default()
             };
             self.lines.push((report, self.bar));
@@ -189,6 +190,7 @@ pub(super) fn of_state(text: &str) -> Option<(Vec<Report>, TimesFrom)> {
             seconds: f64::NAN,
             loss: number(entry, "loss"),
             gradient_norm: number(entry, "grad_norm"),
+            learning_rate: number(entry, "learning_rate"),
             ..Report::default()
         });
         return Some((reports.collect(), TimesFrom::Nothing));

@@ -3,7 +3,7 @@
 //! Responsible for: the passes of one rank within the step. Refuses to find passes; [`crate::pipeline::from_job`] does.
 
 use super::rank::Inputs;
-use super::rows::{Drawn, Name, Named, Shows};
+use super::rows::{Drawn, Name, Named, Of, Shows};
 use crate::passes::{PassKind, Passes};
 use railwright_step::columns::{BubbleRow, Class, Part, Row};
 
@@ -49,7 +49,7 @@ pub(super) fn of_rank(passes: &Passes, rank: u32, inputs: &Inputs) -> Vec<Drawn>
         let start = pass.start - inputs.start;
         if let Some(until) = until.filter(|until| start - until >= SHORTEST) {
             let row = Row { start: until, end: start, class: Class::Bubble, ..Row::default() };
-            rows.push(Named { row, name: Name::Known("bubble"), device: None });
+            rows.push(Named { row, name: Name::Known("bubble"), of: Of::Bubble });
         }
         let end = pass.end - inputs.start;
         until = Some(until.map_or(end, |until| until.max(end)));
@@ -61,7 +61,7 @@ pub(super) fn of_rank(passes: &Passes, rank: u32, inputs: &Inputs) -> Vec<Drawn>
             chunk: Some(pass.chunk),
             ..Row::default()
         };
-        rows.push(Named { row, name: Name::Known(pass.kind.name()), device: None });
+        rows.push(Named { row, name: Name::Known(pass.kind.name()), of: Of::Pass });
     }
     vec![Drawn::of("passes", rows).showing(Shows::Passes)]
 }

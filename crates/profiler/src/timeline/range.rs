@@ -92,7 +92,7 @@ pub fn sums(
     };
     let drawn = drawn(&Read { job, joined, tables, found: found.as_ref() }, &inputs, &places, workers);
     let all: Vec<(usize, &Drawn)> =
-        drawn.iter().flat_map(|(at, drawn)| drawn.iter().map(|one| (*at, one))).collect();
+        drawn.iter().flat_map(|of| of.tracks.iter().map(move |one| (of.member, one))).collect();
     let picked = picked(&all, rows)?;
     let mut ranks: Vec<usize> = picked.iter().map(|(at, _)| *at).collect();
     ranks.dedup();

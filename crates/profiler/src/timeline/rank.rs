@@ -3,7 +3,7 @@
 //! Responsible for: reading them off the rank's view, waits apart from transfers. Refuses to show what is outside of the step.
 
 use super::is_pipeline;
-use super::rows::{Drawn, Name, Named, Shows, lanes};
+use super::rows::{Drawn, Name, Named, Of, Shows, lanes};
 use crate::causes::Idle;
 use crate::trace::{HostKind, NONE};
 use crate::view::{Role, View};
@@ -76,7 +76,8 @@ fn cut<'a>(
     let name = view.trace.names.get(view.gpu.names()[row]);
     let class = class_of(view, exchanges, row);
     let bytes = view.gpu.get(row).map_or(0, |row| row.bytes);
-    let device = Some(row as u32);
+    let launch = if view.from_host { NONE } else { view.launch.get(row).copied().unwrap_or(NONE) };
+    let device = Of::Device(row as u32, launch);
     let span = |start: i64, end: i64, class: Class| Row {
         start: start - inputs.start,
         end: end - inputs.start,
@@ -97,11 +98,11 @@ fn cut<'a>(
         out.push(Named {
             row: span(start, from, class),
             name: Name::Made(format!("{word}: {name}")),
-            device: None,
+            of: Of::Wait(row as u32),
         });
     }
     if from < end {
-        out.push(Named { row: span(from, end, class), name: Name::Known(name), device });
+        out.push(Named { row: span(from, end, class), name: Name::Known(name), of: device });
     }
 }
 
@@ -128,14 +129,16 @@ pub(super) fn device<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs
                     class: idle_class(label),
                     ..Row::default()
                 };
-                rows.push(Named { row, name: Name::Made(label.name()), device: None });
+                rows.push(Named { row, name: Name::Made(label.name()), of: Of::Nothing });
             }
             start = end;
         }
     }
     for row in &mut rows {
-        // What a stream shows is where messages are tied to.
-        row.device = None;
+        // What a stream shows is where messages are tied to; waits are asked about on both.
+        if !matches!(row.of, Of::Wait(_)) {
+            row.of = Of::Nothing;
+        }
     }
     Drawn::of(DEVICE, rows).showing(Shows::Device)
 }
@@ -175,7 +178,7 @@ fn streams<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs) -> Vec<D
 /// The threads of the host, what nests beneath what holds it.
 fn threads<'a>(view: &View<'a>, inputs: &Inputs) -> Vec<Drawn> {
     let mut of: BTreeMap<u32, Vec<Named<'a>>> = BTreeMap::new();
-    for row in view.trace.host.iter() {
+    for (at, row) in (0..).zip(view.trace.host.iter()) {
         if !inputs.holds(row.start, row.end) || matches!(row.kind, HostKind::Overhead | HostKind::Python) {
             continue;
         }
@@ -187,7 +190,7 @@ fn threads<'a>(view: &View<'a>, inputs: &Inputs) -> Vec<Drawn> {
         let span =
             Row { start: row.start - inputs.start, end: row.end - inputs.start, class, ..Row::default() };
         let name = Name::Known(view.trace.names.get(row.name));
-        of.entry(row.thread).or_default().push(Named { row: span, name, device: None });
+        of.entry(row.thread).or_default().push(Named { row: span, name, of: Of::Host(at) });
     }
     let depths = |(thread, rows)| {
         let lanes = lanes(&format!("thread {thread}"), rows).into_iter().zip(0..);

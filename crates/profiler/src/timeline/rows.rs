@@ -13,8 +13,26 @@ const MOST_LANES: usize = 8;
 pub(super) struct Named<'a> {
     pub(super) row: Row,
     pub(super) name: Name<'a>,
-    /// The row of the device that it shows.
-    pub(super) device: Option<u32>,
+    /// What of the trace it shows.
+    pub(super) of: Of,
+}
+
+/// What of the trace a row shows: what arrows are tied to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Of {
+    /// Nothing that was recorded: an idle stretch, a pass.
+    #[default]
+    Nothing,
+    /// A row of the device, and the row of the host that launched it ([`crate::trace::NONE`] where it is not known).
+    Device(u32, u32),
+    /// The beginning of a row of the device, in which it waits for other ranks.
+    Wait(u32),
+    /// A row of the host.
+    Host(u32),
+    /// A pass of the pipeline.
+    Pass,
+    /// A bubble between passes.
+    Bubble,
 }
 
 /// A name as the trace has it, or as the analyses say it.
@@ -57,7 +75,7 @@ pub(super) struct Drawn {
     pub(super) rows: Vec<Row>,
     names: Vec<String>,
     of: Vec<u32>,
-    device: Vec<Option<u32>>,
+    shown: Vec<Of>,
 }
 
 impl Drawn {
@@ -70,7 +88,7 @@ impl Drawn {
             rows: Vec::new(),
             names: Vec::new(),
             of: Vec::new(),
-            device: Vec::new(),
+            shown: Vec::new(),
         };
         let mut known = std::collections::BTreeMap::new();
         let mut until = i64::MIN;
@@ -89,7 +107,7 @@ impl Drawn {
             });
             drawn.rows.push(Row { start, ..named.row });
             drawn.of.push(place);
-            drawn.device.push(named.device);
+            drawn.shown.push(named.of);
         }
         drawn
     }
@@ -115,9 +133,9 @@ impl Drawn {
         TrackHead { group: group.to_owned(), name: self.name.clone(), rank, stage }
     }
 
-    /// The rows of the device that the rows show.
-    pub(super) fn device_rows(&self) -> impl Iterator<Item = Option<u32>> {
-        self.device.iter().copied()
+    /// What of the trace the rows show.
+    pub(super) fn shown(&self) -> &[Of] {
+        &self.shown
     }
 
     /// The time of a class.

@@ -1,14 +1,15 @@
 //! A [`Step`] in columns.
 //!
-//! Responsible for: a group of tracks for each rank: passes with the bubbles between them, then its streams; the critical path, messages and bubbles by their
-//! new places. Refuses to analyse: [`crate::critical_path`] and [`crate::bubbles`] do.
+//! Responsible for: a group of tracks for each rank: passes with the bubbles between them, then its streams; memory as a counter; the critical path,
+//! messages, and bubbles with what each waits for, by their new places. Refuses to analyse: [`crate::critical_path`] and [`crate::bubbles`] do.
 
-use super::{Arrows, BubbleRow, Class, Columns, Part, Row, Track, TrackHead, Window};
+use super::waits::Waits;
+use super::work::pass_rows;
+use super::{ArrowKind, Arrows, BubbleRow, Class, Columns, Counter, Part, Row, Track, TrackHead, Window};
 use crate::breakdown::{Label, labelled, pipeline_window};
 use crate::bubbles::bubbles;
 use crate::critical_path::critical_path;
-use crate::span::Activity;
-use crate::{DependencyKind, Names, OperatorFamily, RankTimeline, SpanRef, Step, StreamKind, Time};
+use crate::{DependencyKind, Names, RankTimeline, SpanRef, Step, StreamKind, Time};
 use railwright_spec::problem::{ALWAYS, Wanted};
 
 /// What to show.
@@ -28,12 +29,20 @@ impl Default for Options {
     }
 }
 
-/// Where spans of the step went: by rank, stream and span.
-type Places = Vec<Vec<(u32, Vec<Option<u32>>)>>;
+/// Points of a counter that are drawn at most.
+const MOST_POINTS: usize = 4_000;
 
-/// Whole nanoseconds since the step began; both ends of every span are rounded the same way, so that
-/// neighbours touch.
-fn nanos(step: &Step, time: Time) -> i64 {
+/// Where the spans of a rank went.
+#[derive(Default)]
+struct Went {
+    /// By stream: the track, and the spans on it.
+    streams: Vec<(u32, Vec<Option<u32>>)>,
+    /// Bubbles, and when each ends.
+    bubbles: Vec<((u32, u32), Time)>,
+}
+
+/// Whole nanoseconds since the step began; both ends of every span are cut alike, so that neighbours touch.
+pub(super) fn nanos(step: &Step, time: Time) -> i64 {
     (time - step.start).0.div_euclid(1000)
 }
 
@@ -51,7 +60,7 @@ pub fn of_step_watched<E>(step: &Step, options: &Options, wanted: Wanted<'_, E>)
     }
     let mut names = step.names.clone();
     let pipeline = pipeline_window(step);
-    let mut places: Places = Vec::new();
+    let mut places: Vec<Went> = Vec::new();
     for rank in &step.ranks {
         wanted()?;
         let shown = options.rank.is_none_or(|wanted| wanted == rank.rank.0);
@@ -59,11 +68,11 @@ pub fn of_step_watched<E>(step: &Step, options: &Options, wanted: Wanted<'_, E>)
             places.push(of_rank(&mut columns, &mut names, step, rank, pipeline, options));
         } else {
             columns.hidden_ranks.push(rank.rank.0);
-            places.push(Vec::new());
+            places.push(Went::default());
         }
     }
     let place = |at: &SpanRef| -> Option<(u32, u32)> {
-        let (track, spans) = places.get(at.rank as usize)?.get(at.stream as usize)?;
+        let (track, spans) = places.get(at.rank as usize)?.streams.get(at.stream as usize)?;
         Some((*track, spans.get(at.span as usize).copied().flatten()?))
     };
     wanted()?;
@@ -76,7 +85,15 @@ pub fn of_step_watched<E>(step: &Step, options: &Options, wanted: Wanted<'_, E>)
     let mut arrows = Arrows::default();
     for message in step.dependencies.iter().filter(|d| d.kind == DependencyKind::Message) {
         if let (Some(from), Some(to)) = (place(&message.from), place(&message.to)) {
-            arrows.push(from, to);
+            arrows.push(ArrowKind::Message, from, to);
+        }
+    }
+    let waits = Waits::of(step);
+    for (rank, went) in places.iter().enumerate() {
+        for (bubble, end) in &went.bubbles {
+            if let Some(from) = waits.awaited(step, rank, *end).as_ref().and_then(place) {
+                arrows.push(ArrowKind::Awaited, from, *bubble);
+            }
         }
     }
     columns.arrows = arrows;
@@ -99,7 +116,7 @@ fn bubble_row(of: &crate::bubbles::Bubbles) -> BubbleRow {
     }
 }
 
-/// The tracks of a rank; where the spans of each of its streams went.
+/// The tracks of a rank; where the spans of each of its streams and its bubbles went.
 fn of_rank(
     columns: &mut Columns,
     names: &mut Names,
@@ -107,7 +124,7 @@ fn of_rank(
     rank: &RankTimeline,
     pipeline: Option<(Time, Time)>,
     options: &Options,
-) -> Vec<(u32, Vec<Option<u32>>)> {
+) -> Went {
     let window = columns.window;
     let head = |name: String| TrackHead {
         group: if pipeline.is_some() {
@@ -119,12 +136,19 @@ fn of_rank(
         rank: rank.rank.0,
         stage: rank.stage.0,
     };
-    let mut gaps = bubble_rows(names, step, rank, pipeline);
+    let (mut gaps, ends) = bubble_rows(names, step, rank, pipeline);
+    let mut bubbles = Vec::new();
+    let mut found = |track: u32, went: &[Option<u32>]| {
+        let spans = went.iter().zip(&ends).filter_map(|(span, end)| Some(((track, (*span)?), *end)));
+        bubbles.extend(spans);
+    };
     let passes = pass_rows(names, step, rank);
     if !passes.is_empty() {
+        let own = passes.len();
         let mut rows = passes;
         rows.append(&mut gaps);
-        columns.add(Track::of(head("passes".to_owned()), &rows, window, options.most_spans).0);
+        let (track, went) = Track::of(head("passes".to_owned()), &rows, window, options.most_spans);
+        found(columns.add(track), &went[own..]);
     }
     let mut order: Vec<(StreamKind, usize)> =
         rank.streams.iter().enumerate().map(|(at, stream)| (stream.kind, at)).collect();
@@ -149,21 +173,28 @@ fn of_rank(
             rows.append(&mut gaps);
         }
         let (track, mut went) = Track::of(head(kind.name()), &rows, window, options.most_spans);
+        let track = columns.add(track);
+        if rows.len() > spans.len() {
+            found(track, &went[spans.len()..]);
+        }
         went.truncate(spans.len());
-        places[at] = (columns.add(track), went);
+        places[at] = (track, went);
     }
-    places
+    let changes = rank.memory.iter().map(|(time, _, bytes)| (nanos(step, time), bytes as f64)).collect();
+    columns.counters.extend(Counter::of(head("memory".to_owned()), "B", changes, window, MOST_POINTS));
+    Went { streams: places, bubbles }
 }
 
-/// When the rank has nothing to do while the pipeline runs, named by the place: before its passes, between them, after them.
+/// When the rank has nothing to do while the pipeline runs, named by the place: before its passes, between them, after them. Beside each
+/// row when it ends.
 fn bubble_rows(
     names: &mut Names,
     step: &Step,
     rank: &RankTimeline,
     pipeline: Option<(Time, Time)>,
-) -> Vec<Row> {
+) -> (Vec<Row>, Vec<Time>) {
     if pipeline.is_none() {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     }
     let labels = labelled(step, rank, pipeline);
     let gaps = labels.into_iter().find(|(label, _)| *label == Label::Bubble).map(|(_, gaps)| gaps.0);
@@ -180,42 +211,9 @@ fn bubble_rows(
             Some((_, last)) if start >= last => 2,
             _ => 1,
         };
+        let at = end;
         let (start, end) = (nanos(step, start), nanos(step, end));
-        Row { start, end, name: names[place], class: Class::Bubble, ..Row::default() }
+        (Row { start, end, name: names[place], class: Class::Bubble, ..Row::default() }, at)
     };
-    gaps.unwrap_or_default().into_iter().map(row).filter(|row| row.start < row.end).collect()
-}
-
-/// Whole passes, where the compute stream shows their operators: what follows each other for one micro batch and phase is one row, exposed communication
-/// included. None where the stream shows passes itself or knows no micro batches.
-fn pass_rows(names: &mut Names, step: &Step, rank: &RankTimeline) -> Vec<Row> {
-    let spans = || {
-        let compute = rank.streams.iter().filter(|stream| stream.kind == StreamKind::Compute);
-        let spans = compute.flat_map(|stream| stream.spans.iter());
-        spans.filter(|span| span.activity == Activity::Compute && span.micro_batch.is_some())
-    };
-    if spans().all(|span| span.operator == OperatorFamily::Pass) {
-        return Vec::new();
-    }
-    let mut rows: Vec<Row> = Vec::new();
-    for span in spans() {
-        let row = Row {
-            start: nanos(step, span.start),
-            end: nanos(step, span.end),
-            name: names.intern(&span.phase.name().replace('_', " ")).0,
-            class: Class::of_phase(span.phase),
-            micro_batch: span.micro_batch.map(|m| m.0),
-            chunk: span.chunk,
-            ..Row::default()
-        };
-        match rows.last_mut() {
-            Some(last)
-                if (last.class, last.micro_batch, last.chunk) == (row.class, row.micro_batch, row.chunk) =>
-            {
-                last.end = last.end.max(row.end);
-            }
-            _ => rows.push(row),
-        }
-    }
-    rows
+    gaps.unwrap_or_default().into_iter().map(row).filter(|(row, _)| row.start < row.end).unzip()
 }

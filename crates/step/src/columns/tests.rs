@@ -57,7 +57,18 @@ fn spans_touch_bubbles_are_spans_and_the_path_is_contiguous() {
     let json: serde_json::Value = serde_json::from_str(&columns.to_json(1)).expect("JSON");
     assert_eq!(json["kind"], "timeline");
     assert_eq!(json["tracks"][0]["starts"][1], 10);
-    assert_eq!((columns.arrows.from_track.len(), columns.arrows.to_span.clone()), (2, vec![1, 2]));
+    let messages = columns.arrows.kind.iter().filter(|kind| **kind == ArrowKind::Message as u8).count();
+    assert_eq!((messages, columns.arrows.to_span[..2].to_vec()), (2, vec![1, 2]));
+    // What each bubble waits for: the first stage for the backward pass of the second, the second for the forward pass of the first.
+    let waits: Vec<_> = (0..columns.arrows.kind.len())
+        .filter(|at| columns.arrows.kind[*at] == ArrowKind::Awaited as u8)
+        .map(|at| {
+            let Arrows { from_track, from_span, to_track, to_span, .. } = &columns.arrows;
+            ((from_track[at], from_span[at]), (to_track[at], to_span[at]))
+        })
+        .collect();
+    let second = compute[1].id;
+    assert_eq!(waits, [((second, 2), (compute[0].id, 1)), ((compute[0].id, 0), (second, 0))]);
 }
 
 #[test]
@@ -128,4 +139,21 @@ fn ranks_that_are_not_shown_are_named() {
 #[test]
 fn classes_are_in_the_order_of_their_numbers() {
     assert!(Class::ALL.iter().enumerate().all(|(at, class)| *class as usize == at));
+}
+
+#[test]
+fn a_bubble_that_ends_by_a_mark_of_the_sender_waits_for_its_last_work() {
+    let mut step = Step::new("marked");
+    let (a, b) = (step.add_rank(Rank(0), Stage(0)), step.add_rank(Rank(8), Stage(1)));
+    push(&mut step, a, (0, 10_000), Phase::Forward, 0);
+    push(&mut step, a, (10_000, 20_000), Phase::Forward, 1);
+    let f1 = push(&mut step, b, (21_000, 30_000), Phase::Forward, 1);
+    let sent = Span { start: Time(20_000), end: Time(20_010), activity: Activity::Host, ..Span::default() };
+    let sent = step.push(0, StreamKind::Host(0), sent).expect("a rank");
+    step.depend(sent, f1, DependencyKind::Message);
+    let columns = of_step(&step, &Options::default());
+    let at = columns.arrows.kind.iter().position(|kind| *kind == ArrowKind::Awaited as u8).expect("an arrow");
+    let from = &columns.tracks[columns.arrows.from_track[at] as usize];
+    assert_eq!((from.rank, columns.arrows.from_span[at], from.name.as_str()), (0, 1, "compute"));
+    assert_eq!(columns.tracks[columns.arrows.to_track[at] as usize].rank, 8);
 }

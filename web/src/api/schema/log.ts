@@ -9,6 +9,10 @@ export type Framework = 'megatron' | 'deepspeed' | 'torchtitan' | 'nanotron' | '
  */
 export type TimesFrom =
   'reports' | 'samples_per_second' | 'timers' | 'tokens_per_second' | 'progress_bar' | 'whole_run' | 'nothing'
+/**
+ * What else a log reports along its iterations.
+ */
+export type Measure = 'loss' | 'gradient_norm' | 'learning_rate'
 
 /**
  * What stands around the fields of every answer.
@@ -38,6 +42,10 @@ export interface LogAnswer {
    * Every report, or the extremes of stretches of them: iteration, seconds of an iteration, MFU (0 to 1) if it can be known.
    */
   curve: [number, number, number | null][]
+  /**
+   * Loss, gradient norm and learning rate over the iterations, as far as they are reported.
+   */
+  measures: MeasureCurve[]
 }
 /**
  * What a log says.
@@ -243,4 +251,14 @@ export interface Straggler {
    * @maxItems 2
    */
   highest: [number, number]
+}
+/**
+ * A measure over the iterations.
+ */
+export interface MeasureCurve {
+  measure: Measure
+  /**
+   * Every report that has it, or the extremes of stretches of them: iteration and value.
+   */
+  points: [number, number][]
 }

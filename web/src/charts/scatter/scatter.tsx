@@ -26,8 +26,17 @@ interface Props {
   readonly height?: number
   /** A line on which both are the same. */
   readonly equal?: boolean
+  /** Bounds that no point can pass, named at their ends. */
+  readonly roofs?: readonly Roof[]
   /** Labels of points that are nearer to each other are left out, in pixels. */
   readonly apart?: number
+}
+
+/** A straight line between two points, in the units of the axes. */
+export interface Roof {
+  readonly label: string
+  readonly from: readonly [number, number]
+  readonly to: readonly [number, number]
 }
 
 const TOP = 30
@@ -53,16 +62,17 @@ export function Scatter({
   height = 380,
   apart = 0,
   equal = false,
+  roofs = [],
 }: Props) {
   const [cursor, setCursor] = useState<string | null>(null)
   // A finger cannot hover: its first tap tells the point, the second picks it.
   const told = useRef<string | null | undefined>(undefined)
   const bottom = height - BOTTOM
   const plot = useMemo(() => {
-    const ys = points.map((point) => point.y)
+    const ys = [...points.map((point) => point.y), ...roofs.flatMap((roof) => [roof.from[1], roof.to[1]])]
     const left = roomForY((range) => scaleFor(ys, y, range), y, bottom - TOP)
     const scaleX = scaleFor(
-      points.map((point) => point.x),
+      [...points.map((point) => point.x), ...roofs.flatMap((roof) => [roof.from[0], roof.to[0]])],
       x,
       [left, width - RIGHT],
       limit ? [limit.x] : [],
@@ -89,7 +99,7 @@ export function Scatter({
     })
     const labels = place(wanted, { x: left, y: TOP - 8, width: width - RIGHT - left + 10, height: bottom - TOP + 6 }, taken, 12, apart)
     return { left, scaleX, scaleY, spots, labels }
-  }, [points, x, y, width, bottom, limit, front, apart])
+  }, [points, x, y, width, bottom, limit, front, apart, roofs])
   const at = plot.spots.find((spot) => spot.id === cursor)
 
   const onKey = (event: KeyboardEvent) => {
@@ -135,6 +145,30 @@ export function Scatter({
         <AxisX scale={plot.scaleX} options={x} top={TOP} bottom={bottom} />
         <AxisY scale={plot.scaleY} options={y} left={plot.left} right={width - RIGHT} />
         {equal && <path class="limit" d={diagonal(plot.scaleX, plot.scaleY)} />}
+        {roofs.map((roof) => {
+          const [x0, y0, x1, y1] = [
+            plot.scaleX.at(roof.from[0]),
+            plot.scaleY.at(roof.from[1]),
+            plot.scaleX.at(roof.to[0]),
+            plot.scaleY.at(roof.to[1]),
+          ]
+          const isLevel = Math.abs(y1 - y0) < 1
+          return (
+            <g key={roof.label}>
+              <line class="limit" x1={x0} x2={x1} y1={y0} y2={y1} />
+              <text
+                class="note"
+                x={isLevel ? x1 : (x0 + x1) / 2}
+                y={isLevel ? y1 - 5 : (y0 + y1) / 2 - 6}
+                text-anchor="end"
+                paint-order="stroke"
+                stroke-linejoin="round"
+              >
+                {roof.label}
+              </text>
+            </g>
+          )
+        })}
         {limit && (
           <g>
             <line class="limit" x1={plot.scaleX.at(limit.x)} x2={plot.scaleX.at(limit.x)} y1={TOP} y2={bottom} />

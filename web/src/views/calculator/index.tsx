@@ -19,6 +19,7 @@ import { acceleratorsOf } from './facts'
 import { Headlines } from './headline'
 import { MemoryInside, MemoryOverTime } from './memory-inside'
 import { MemoryStages, chosenStage } from './memory-stages'
+import { NearRuns } from './near'
 import { Notes } from './notes'
 import { editing, kept, set } from './scenarios'
 import { suggestions } from './suggestions'
@@ -175,6 +176,7 @@ function Drawn(props: Omit<Shown, 'valid'>) {
       <CommunicationTable a={a} b={b} stale={either} />
       {a.stages.length > 1 && <StageTable estimate={a} letter={b ? 'A' : ''} stale={dimA} />}
       {b && b.stages.length > 1 && <StageTable estimate={b} letter="B" stale={dimB} />}
+      <NearRuns estimate={a} />
       <Notes a={a} b={b} said={[...props.a.notes, ...(props.b?.notes ?? [])]} stale={either} />
     </div>
   )
@@ -202,7 +204,27 @@ function Waiting() {
   }
   if (!parameters.model && Object.keys(parameters).length > 0)
     return <Empty title="Which model?" text="Choose one on the left, or drop a config.json, a launch file or a log anywhere on the page." />
-  return <Loading heights={[86, 260, 300]} label="computing" />
+  return (
+    <>
+      <Searching />
+      <Loading heights={[86, 260, 300]} label="computing" />
+    </>
+  )
+}
+
+/** An open layout is searched for when no common one fits; where none fits at all that takes long. */
+function Searching() {
+  const [isLong, setLong] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), 1500)
+    return () => clearTimeout(timer)
+  }, [])
+  if (!isLong) return null
+  return (
+    <p class="muted searching" role="status">
+      No common layout fits: all layouts are searched. Set tensor or pipeline parallelism on the left for an answer at once.
+    </p>
+  )
 }
 
 /** The first state: what the server was started with, else an example that shows everything. */

@@ -1,5 +1,6 @@
 // A training log alone: what an iteration took over time, how well the chips were used, slow reports, pauses, restarts.
 // Responsible for: which log is open, on which accelerator it ran, and the tables. Refuses to read a line: `log` does.
+import { useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import type { Accelerator } from '../../api/answers'
 import { askOnce, useAnswer } from '../../api/live'
@@ -8,8 +9,8 @@ import { change, go, own } from '../../state/location'
 import { Loading, Problems, Ticked } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { JobsBelow, Open, Opened, pathsIn } from '../parts/open'
-import { OverIterations } from './chart'
-import type { Judged, Log, Restart, Segment, SlowStep, Straggler } from './types'
+import { OverIterations, type Zoom } from './chart'
+import type { Judged, Log, MeasureCurve, Restart, Segment, SlowStep, Straggler } from './types'
 import './log.css'
 
 export default function View() {
@@ -22,7 +23,7 @@ export default function View() {
       <Open
         home="log"
         title="Open a training log"
-        text="What Megatron-LM, Megatron-DeepSpeed, DeepSpeed or torchtitan print while they train, also compressed: step time and MFU over time, slow steps, restarts. Drop it anywhere on this page."
+        text="What Megatron-LM, Megatron-DeepSpeed, DeepSpeed or torchtitan print while they train, also compressed: step time, MFU, loss, gradient norm and learning rate over time, slow steps, restarts. Drop it anywhere on this page."
         placeholder="or a path below the given folder"
       />
     )
@@ -74,15 +75,45 @@ function RanOn({ value }: { value: string | undefined }) {
   )
 }
 
+/** How each measure is called and written. */
+const MEASURES: Readonly<Record<MeasureCurve['measure'], { title: string; unit: string; format: (value: number) => string }>> = {
+  loss: { title: 'Loss', unit: 'loss', format: digits },
+  gradient_norm: { title: 'Gradient norm', unit: 'norm', format: digits },
+  learning_rate: { title: 'Learning rate', unit: 'learning rate', format: (value) => (value === 0 ? '0' : value.toExponential(1)) },
+}
+
+/** `l.zoom` of the address: the stretch of iterations that all charts show. */
+function zoomed(): Zoom | null {
+  const [, from, to] = /^(\d+)\.\.(\d+)$/.exec(own('l').zoom ?? '') ?? []
+  return from !== undefined && to !== undefined && Number(to) > Number(from) ? { from: Number(from), to: Number(to) } : null
+}
+
 function Answer({ answer, stale }: { answer: Log; stale: boolean }) {
-  const { log, stragglers, curve = [] } = answer
+  const { log, stragglers, curve = [], measures = [] } = answer
   const slow = log.slow.map((one) => [one.iteration, one.seconds] as const)
   const restarts = log.restarts.map((one) => one.from)
   const used = log.segments.filter((one) => one.mfu !== null)
+  const cursor = useSignal<number | null>(null)
+  const zoom = zoomed()
+  const onZoom = (next: Zoom | null) => change({ 'l.zoom': next ? `${next.from}..${next.to}` : undefined })
+  const shared = { restarts, zoom, onZoom, cursor }
   return (
     <div class={`log-grid ${stale ? 'stale' : ''}`}>
       <Head log={log} />
+      <p class="muted log-wide log-zoom">
+        {zoom ? (
+          <>
+            Iterations {count(zoom.from)} to {count(zoom.to)}.{' '}
+            <button type="button" class="button" onClick={() => onZoom(null)}>
+              All iterations
+            </button>
+          </>
+        ) : (
+          'Drag over a chart to zoom all of them; a double click shows all iterations.'
+        )}
+      </p>
       <OverIterations
+        wide
         title="Time of an iteration"
         about={`${count(log.reports)} reports of ${count(log.iterations)} iterations`}
         name="log-step-time"
@@ -91,7 +122,7 @@ function Answer({ answer, stale }: { answer: Log; stale: boolean }) {
         curve={curve.map(([x, y]) => [x, y] as const)}
         levels={log.segments.map((one) => ({ from: one.from, to: one.to, value: one.seconds }))}
         slow={slow}
-        restarts={restarts}
+        {...shared}
       />
       {used.length > 0 && (
         <OverIterations
@@ -103,9 +134,24 @@ function Answer({ answer, stale }: { answer: Log; stale: boolean }) {
           curve={curve.flatMap(([x, , share]) => (share == null ? [] : [[x, share] as const]))}
           levels={used.map((one) => ({ from: one.from, to: one.to, value: one.mfu ?? 0 }))}
           slow={[]}
-          restarts={restarts}
+          {...shared}
         />
       )}
+      {measures.map(({ measure, points }) => (
+        <OverIterations
+          key={measure}
+          title={MEASURES[measure].title}
+          about="as reported"
+          name={`log-${measure.replaceAll('_', '-')}`}
+          unit={MEASURES[measure].unit}
+          format={MEASURES[measure].format}
+          curve={points}
+          levels={[]}
+          slow={[]}
+          fromZero={measure === 'learning_rate'}
+          {...shared}
+        />
+      ))}
       <Levels rows={log.segments} />
       <Slow rows={log.slow} pause={log.pause} />
       {log.restarts.length > 0 && <Restarts rows={log.restarts} />}

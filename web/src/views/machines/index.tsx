@@ -21,6 +21,7 @@ import './machines.css'
 export default function Machines() {
   const own_ = own(PREFIX)
   const asked = question()
+  sizing.useShown()
   const state = sizing.state.value
   const ran = own_.ran === '1'
   const start = () => {

@@ -50,6 +50,7 @@ function question(): Arguments | null {
 
 export function CodesignDesk() {
   const asked = question()
+  designing.useShown()
   const state = designing.state.value
   const ran = said('ran') === '1'
   const start = () => {

@@ -1,7 +1,8 @@
 // The fields of a design, shared by the desks that draw, price, break or load one.
 import { Choice, Text } from '../parts/controls'
 import { runSaid } from '../search/question'
-import { DESIGN_FIELDS, USUAL, chosenDesigns, kind, ofOwnCluster, said, say } from './state'
+import { ownCluster } from './own-cluster'
+import { DESIGN_FIELDS, USUAL, chosenDesigns, kind, ofOwnCluster, said, say, wholeDomains } from './state'
 import { KINDS, kindOf } from './names'
 
 export function DesignFields({ withKind = true, only }: { withKind?: boolean; only?: readonly string[] }) {
@@ -33,7 +34,35 @@ export function DesignFields({ withKind = true, only }: { withKind?: boolean; on
         value={said('more')}
         onChange={(value) => say('more', value)}
       />
+      <OwnCluster />
     </>
+  )
+}
+
+/** What the fields that are empty take from the run's own cluster. */
+function OwnCluster() {
+  const cluster = ownCluster()
+  const own = ofOwnCluster()
+  if (!cluster || DESIGN_FIELDS.every(({ key }) => own[key] === undefined || said(key))) return null
+  const devices = Number(runSaid().gpus)
+  const whole = wholeDomains(devices, cluster.scale_up.domain_size)
+  const changed = ['domain', 'speed', 'gpus'].filter((key) => said(key))
+  return (
+    <p class="muted own-cluster">
+      From the run’s cluster <b>{cluster.name}</b>: domains of {cluster.scale_up.domain_size}
+      {own['domain-bandwidth'] && ` at ${own['domain-bandwidth']}`}, {own.speed} per device.
+      {whole > devices && !said('gpus') && !said('domain') && (
+        <>
+          {' '}
+          {devices.toLocaleString('en')} GPUs leave a domain incomplete: {whole.toLocaleString('en')} are shown.
+        </>
+      )}
+      {changed.length > 0 && (
+        <button type="button" class="button quiet" onClick={() => changed.forEach((key) => say(key, undefined))}>
+          Reset to it
+        </button>
+      )}
+    </p>
   )
 }
 

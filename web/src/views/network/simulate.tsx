@@ -10,10 +10,12 @@ import { Choice, Figure, Text } from '../parts/controls'
 import { RunBar } from '../parts/run-bar'
 import type { SimulateAnswer } from './answer'
 import { ShareBar, Swatched } from './bits'
+import { Drawing, Loads } from './drawing'
 import { DesignFields } from './fields'
 import { layerName } from './names'
 import { NeedsRun } from './needs-run'
-import { kind, networkKeys, runArguments, said, say } from './state'
+import { useOwnCluster } from './own-cluster'
+import { designFlags, kind, networkKeys, runArguments, said, say } from './state'
 import { Scroll } from '../parts/scroll'
 import { commandItem } from '../parts/command'
 
@@ -25,6 +27,7 @@ export function SimulateDesk() {
 
 function Simulate({ run }: { run: Arguments }) {
   const routing = said('routing')
+  useOwnCluster()
   const live = useAnswer<SimulateAnswer>('network/simulate', {
     ...run,
     topology: kind(),
@@ -126,6 +129,28 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
         </ChartFrame>
         <Dimensions answer={answer} />
       </div>
+      <ChartFrame
+        title="Load of the links"
+        about="busiest link of each layer over the step, on the topology"
+        name="simulated-load"
+        menu={commandItem(line)}
+        class="topology"
+        rows={() => ({
+          columns: ['layer', 'links', 'used', 'capacity_bytes_per_s', 'mean_share', 'busiest_share', 'busiest_link'],
+          rows: answer.layers.map((one) => [one.layer, one.links, one.used, one.capacity, one.mean, one.busiest, one.link]),
+        })}
+      >
+        {() => (
+          <>
+            <Loads loads={answer.layers} />
+            <Drawing
+              values={{ design: kind(), ...designFlags() }}
+              loads={answer.layers}
+              label={`Load of the links on ${answer.topology}`}
+            />
+          </>
+        )}
+      </ChartFrame>
       <Layers answer={answer} />
     </div>
   )

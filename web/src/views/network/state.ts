@@ -52,7 +52,13 @@ export function furtherKeys(): string[] {
 /** What a design takes from the run's own cluster while its field is empty. */
 export function ofOwnCluster(): Readonly<Record<string, string>> {
   const cluster = ownCluster()
-  return cluster ? { domain: String(cluster.scale_up.domain_size), speed: speedOf(cluster) } : {}
+  if (!cluster) return {}
+  const { domain_size: size, bandwidth } = cluster.scale_up
+  return {
+    domain: String(size),
+    ...(size > 1 ? { 'domain-bandwidth': `${Number((bandwidth / 1e9).toPrecision(6))} GB/s` } : {}),
+    speed: speedOf(cluster),
+  }
 }
 
 /** The design as flags; what is left open is the run's number of devices and its cluster's domain and NIC speed. */
@@ -65,11 +71,19 @@ export function designFlags(): Record<string, Value> {
   const devices = runSaid().gpus
   if (!flags.gpus && devices && /^\d+$/.test(devices)) flags.gpus = devices
   for (const [key, value] of Object.entries(ofOwnCluster())) flags[key] ??= value
+  // A network joins whole domains: the run's devices fill the last one in part.
+  if (!said('gpus') && !said('domain') && flags.gpus !== undefined)
+    flags.gpus = String(wholeDomains(Number(flags.gpus), Number(flags.domain ?? 1)))
   for (const part of furtherKeys()) {
     const [name = '', ...rest] = part.split('=')
     flags[name.replaceAll('_', '-')] = rest.join('=')
   }
   return flags
+}
+
+/** Devices of as many domains as these devices need. */
+export function wholeDomains(devices: number, domain: number): number {
+  return domain > 1 && Number.isFinite(devices) ? Math.ceil(devices / domain) * domain : devices
 }
 
 /** The design as `KEY=VALUE` for commands that lay a run on a network; devices, domain and speed are then the cluster's. */

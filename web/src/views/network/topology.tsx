@@ -1,12 +1,12 @@
 // One design: its picture, what it is made of, how far it reaches. The picture is the program's own; the page lends its colours.
-import { useEffect, useMemo, useState } from 'preact/hooks'
-import { type Arguments, Refusal, type Problem, askText, identity } from '../../api/ask'
+import type { Arguments } from '../../api/ask'
 import { useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { bandwidth, count, seconds } from '../../charts/format'
 import { Loading, Problems } from '../../ui/states'
 import { Figure } from '../parts/controls'
 import type { ShowAnswer } from './answer'
+import { Drawing } from './drawing'
 import { DesignFields } from './fields'
 import { gigabits, layerName } from './names'
 import { useOwnCluster } from './own-cluster'
@@ -42,23 +42,6 @@ export function TopologyDesk() {
 }
 
 function Picture({ values, answer, line }: { values: Arguments; answer: ShowAnswer; line: string }) {
-  const [text, setText] = useState('')
-  const [problems, setProblems] = useState<readonly Problem[]>([])
-  const key = identity('network/show', values)
-  useEffect(() => {
-    const abort = new AbortController()
-    askText('network/show', values, 'svg', { signal: abort.signal }).then(
-      ({ answer }) => {
-        setText(answer)
-        setProblems([])
-      },
-      (error: unknown) => {
-        if (!abort.signal.aborted) setProblems(error instanceof Refusal ? error.problems : [{ message: String(error) }])
-      },
-    )
-    return () => abort.abort()
-  }, [key])
-  const inner = useMemo(() => drawing(text), [text])
   const { design, counts } = answer
   return (
     <ChartFrame
@@ -96,40 +79,14 @@ function Picture({ values, answer, line }: { values: Arguments; answer: ShowAnsw
               </Figure>
             )}
           </dl>
-          {problems.length > 0 ? (
-            <p class="muted">{problems[0]?.message}</p>
-          ) : (
-            inner && (
-              <Scroll
-                class="drawing scrolls"
-                label={`Picture of ${design.name}: ${counts.tiers.map((tier) => `${count(tier.switches)} ${tier.name} switches`).join(', ')}`}
-              >
-                <div dangerouslySetInnerHTML={{ __html: inner }} />
-              </Scroll>
-            )
-          )}
+          <Drawing
+            values={values}
+            label={`Picture of ${design.name}: ${counts.tiers.map((tier) => `${count(tier.switches)} ${tier.name} switches`).join(', ')}`}
+          />
         </>
       )}
     </ChartFrame>
   )
-}
-
-/** The program's picture without its own style sheet, which would rule the whole page; sized by the page. */
-function drawing(text: string): string {
-  if (!text) return ''
-  const parsed = new DOMParser().parseFromString(text, 'image/svg+xml')
-  const svg = parsed.documentElement
-  if (svg.nodeName !== 'svg') return ''
-  for (const node of svg.querySelectorAll('style, script, foreignObject')) node.remove()
-  svg.removeAttribute('role')
-  const [, , width = '960', height = '300'] = (svg.getAttribute('viewBox') ?? '').split(' ')
-  // The frame says the title, so that its line is cut off.
-  svg.setAttribute('viewBox', `0 32 ${width} ${Number(height) - 32}`)
-  svg.setAttribute('width', '100%')
-  svg.removeAttribute('height')
-  svg.setAttribute('style', `max-width:${Number(width) * 1.35}px`)
-  svg.setAttribute('aria-hidden', 'true')
-  return new XMLSerializer().serializeToString(svg)
 }
 
 function Parts({ answer }: { answer: ShowAnswer }) {

@@ -1,8 +1,10 @@
 // A long question of a view that lives on while another view is open: runs, tells its progress and rate, can be stopped, keeps its last
 // answer until the next. Refuses to run twice at once: a new question stops the old one.
 import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, identity } from '../../api/ask'
 import { type Job, type Progress, startJob } from '../../api/jobs'
+import { type Used, unuse, use } from '../../api/used'
 
 export interface State<T> {
   readonly running: boolean
@@ -34,10 +36,29 @@ export class LongJob<T> {
   })
   private job: Job<T> | null = null
   private turn = 0
+  private answered: Used | null = null
+  private views = 0
 
   constructor(readonly command: string) {
     // Nobody waits for the answer of a page that is gone.
     window.addEventListener('pagehide', () => this.stop())
+  }
+
+  /** A view shows the answer while it is open: it is part of the view's report. */
+  useShown(): void {
+    useEffect(() => {
+      this.views++
+      this.show()
+      return () => {
+        this.views--
+        this.show()
+      }
+    }, [])
+  }
+
+  private show(): void {
+    if (this.views > 0 && this.answered) use(this, this.answered)
+    else unuse(this)
   }
 
   /** Starts, unless the same question is on its way or answered. */
@@ -59,6 +80,14 @@ export class LongJob<T> {
     job.done.then(
       (answer) => {
         if (turn !== this.turn) return
+        this.answered = {
+          command: this.command,
+          arguments: values,
+          outcome: answer.outcome,
+          command_line: answer.commandLine,
+          answer: answer.answer,
+        }
+        this.show()
         this.state.value = {
           ...this.state.value,
           running: false,

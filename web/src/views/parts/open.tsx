@@ -9,6 +9,7 @@ import { change, go, openAfresh, own } from '../../state/location'
 import { copy } from '../../ui/clipboard'
 import { openFiles } from '../../ui/drop'
 import { type Column, Table } from '../../ui/table'
+import { about, openExample } from './examples'
 import './open.css'
 
 /** What is open in a view; paths stand one on a line, so that a comma may be part of one; handles of dropped files have none. */
@@ -17,7 +18,7 @@ export function pathsIn(prefix: string): string[] {
   return files ? files.split(',') : (path ?? '').split('\n').filter(Boolean)
 }
 
-const PREFIX = { traces: 't', log: 'l', hang: 'h' } as const
+const PREFIX = { traces: 't', log: 'l', hang: 'h', snapshot: 'y' } as const
 type Home = keyof typeof PREFIX
 
 /** Opens paths in the view that shows them. */
@@ -73,6 +74,9 @@ export function Open({ home, title, text, placeholder }: Props) {
             hidden
             onChange={(event) => void openFiles([...(event.currentTarget.files ?? [])], home)}
           />
+          <button type="button" class="button" title={about(home)} onClick={() => void openExample(home)}>
+            Open an example
+          </button>
           {!playground && (
             <form
               onSubmit={(event) => {
@@ -102,7 +106,7 @@ export function Open({ home, title, text, placeholder }: Props) {
       </div>
       {own.length > 0 && (
         <Jobs
-          title={home === 'traces' ? 'Jobs' : home === 'log' ? 'Logs' : 'Dumps'}
+          title={home === 'traces' ? 'Jobs' : home === 'log' ? 'Logs' : home === 'snapshot' ? 'Snapshots' : 'Dumps'}
           jobs={own}
           filter={filter}
           onFilter={jobs.length >= FILTER_FROM ? setFilter : undefined}

@@ -79,7 +79,7 @@ export default function View() {
             step={(trace ? measured.columns : modelled.columns)?.duration_ns ?? columns.duration_ns}
             modelled={trace && hasRun ? modelled.columns : null}
           />
-          <Timeline columns={columns} />
+          <Timeline columns={columns} prefix="p" />
           <div class="pipeline-numbers">
             <Bubbles columns={columns} />
             <CriticalParts columns={columns} />

@@ -2,7 +2,9 @@
 
 export interface Evidence {
   readonly publications: readonly string[]
-  /** Publication, measured, fitted and held-out step time in seconds, mixture of experts. */
+  readonly models: readonly string[]
+  readonly gpus: readonly string[]
+  /** Publication, measured, fitted and held-out step time in seconds, mixture of experts; model, billions of parameters, GPU, GPUs, sequence. */
   readonly runs: readonly (readonly number[])[]
 }
 
@@ -12,18 +14,31 @@ export interface Run {
   readonly fitted: number
   readonly heldOut: number
   readonly experts: boolean
+  readonly model: string
+  /** Billions. */
+  readonly parameters: number
+  readonly gpu: string
+  readonly gpus: number
+  readonly sequence: number
 }
 
 export type Kind = 'heldOut' | 'fitted'
 
 export function runsOf(evidence: Evidence): readonly Run[] {
-  return evidence.runs.map(([at = 0, measured = 0, fitted = 0, heldOut = 0, experts = 0]) => ({
-    publication: evidence.publications[at] ?? '',
-    measured,
-    fitted,
-    heldOut,
-    experts: experts === 1,
-  }))
+  return evidence.runs.map(
+    ([at = 0, measured = 0, fitted = 0, heldOut = 0, experts = 0, model = 0, parameters = 0, gpu = 0, gpus = 0, sequence = 0]) => ({
+      publication: evidence.publications[at] ?? '',
+      measured,
+      fitted,
+      heldOut,
+      experts: experts === 1,
+      model: evidence.models[model] ?? '',
+      parameters,
+      gpu: evidence.gpus[gpu] ?? '',
+      gpus,
+      sequence,
+    }),
+  )
 }
 
 /** Predicted over measured, less one. */
@@ -64,4 +79,48 @@ export function byPublication(runs: readonly Run[]): readonly Group[] {
   return [...lists]
     .map(([publication, list]) => ({ publication, heldOut: errors(list, 'heldOut'), fitted: errors(list, 'fitted') }))
     .sort((a, b) => b.heldOut.runs - a.heldOut.runs)
+}
+
+/** What a run of one's own is like, for finding measured ones that are like it. */
+export interface Own {
+  readonly parameters: number
+  readonly experts: boolean
+  /** As the catalogue names it: `H100 SXM5 80GB`. */
+  readonly gpu: string
+  readonly gpus: number
+  readonly sequence: number
+}
+
+const generation = (gpu: string) => gpu.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
+
+/** Whether two names are of one generation of GPUs: `H100-80G-SXM` and `H100 SXM5 80GB`. */
+function alike(one: string, other: string): boolean {
+  const [a, b] = [generation(one.split(/[-\s]/)[0] ?? ''), generation(other)]
+  return a !== '' && b.startsWith(a)
+}
+
+/** How far a measured run is: factors in size, GPUs and sequence, as logarithms; another generation or kind of model weighs a factor of four. */
+export function distance(own: Own, run: Run): number {
+  const factor = (a: number, b: number) => (a > 0 && b > 0 ? Math.abs(Math.log2(a / b)) : 2)
+  return (
+    factor(own.parameters, run.parameters) +
+    factor(own.gpus, run.gpus) / 2 +
+    factor(own.sequence, run.sequence) / 4 +
+    (alike(run.gpu, own.gpu) ? 0 : 2) +
+    (own.experts === run.experts ? 0 : 2)
+  )
+}
+
+/** The nearest measured runs, at most so many, and of one publication, model and cluster only the nearest. */
+export function nearest(own: Own, runs: readonly Run[], most: number): readonly Run[] {
+  const sorted = runs.map((run) => ({ run, far: distance(own, run) })).sort((a, b) => a.far - b.far)
+  const found: Run[] = []
+  const seen = new Set<string>()
+  for (const { run } of sorted) {
+    const kind = `${run.publication} ${run.model} ${run.gpu} ${run.gpus}`
+    if (seen.has(kind)) continue
+    seen.add(kind)
+    if (found.push(run) === most) break
+  }
+  return found
 }

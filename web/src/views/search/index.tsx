@@ -38,6 +38,7 @@ export default function Search() {
   const scope = scopeOf()
   const asked = rankingQuestion(scope)
   const edge = frontQuestion(scope)
+  for (const job of [ranking, paretoFront, mapping, whyNot]) job.useShown()
   const state = ranking.state.value
   const frontState = paretoFront.state.value
   const mapState = mapping.state.value

@@ -4,6 +4,7 @@ import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { type Arguments, identity } from '../../api/ask'
 import { playground } from '../../api/playground/marker'
+import { report } from '../../api/report'
 import { useKeys } from '../../state/keys'
 import { change, go, own } from '../../state/location'
 import { LongJob } from '../parts/long-job'
@@ -17,6 +18,7 @@ import { JobPanel, useJob } from './job'
 import { Overview } from './overview'
 import { Query } from './query'
 import { Ranks } from './ranks'
+import { RooflineTab } from './roofline'
 import { Stragglers } from './stragglers'
 import { MeasuredTimeline } from './timeline'
 import type { Profile } from './types'
@@ -39,6 +41,7 @@ const ALL: readonly { readonly id: string; readonly title: string; readonly view
   { id: 'ranks', title: 'Ranks', view: Ranks },
   { id: 'communication', title: 'Communication', view: Communication },
   { id: 'stragglers', title: 'Stragglers', view: Stragglers },
+  { id: 'roofline', title: 'Roofline', view: RooflineTab },
   { id: 'query', title: 'SQL', view: Query },
   { id: 'compare', title: 'Compare', view: Compare },
 ]
@@ -55,6 +58,7 @@ export default function View() {
   useEffect(() => {
     if (question) reading.start(question)
   }, [asked])
+  reading.useShown()
   const state = reading.state.value
   const isMine = state.of === asked && asked !== ''
   // Of the same files with other options, the old answer stays until the new one comes.
@@ -103,6 +107,8 @@ export default function View() {
     )
   }
   const shown = TABS.find((one) => one.id === tab) ?? TABS[0]!
+  // A report holds the answers of the tab that was open.
+  const tabs = report ? [shown] : TABS
   const Tab = shown.view
   return (
     <div class="traces" aria-busy={profile.loading}>
@@ -113,7 +119,7 @@ export default function View() {
       </div>
       <Tabs
         label="What of the traces"
-        tabs={TABS}
+        tabs={tabs}
         shown={shown.id}
         prefix="tab"
         panel="traces-tab"

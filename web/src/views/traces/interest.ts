@@ -72,3 +72,10 @@ export function width(ranks: number): number {
   while (wide * wide < 2 * ranks && wide < 64) wide *= 2
   return wide
 }
+
+/** A finding's own name in the address: that of its rule, and from the second of a rule on its number. */
+export function nameOf(findings: readonly { readonly id?: string | undefined }[], at: number): string {
+  const id = findings[at]?.id ?? ''
+  const before = findings.slice(0, at).filter((one) => one.id === id).length
+  return before === 0 ? id : `${id}~${before + 1}`
+}

@@ -1,6 +1,7 @@
 // The overview: what a step is made of, what was found and what it costs, and the same time top down to kernels.
 // Responsible for: bars, findings with the way to their place, the tree. Refuses to round what adds up: parts are shown as the answer has them.
 import { useState } from 'preact/hooks'
+import { afresh } from '../../timeline/address'
 import { change } from '../../state/location'
 import { percent, span } from '../../timeline/time'
 import { Ticked } from '../../ui/states'
@@ -8,6 +9,8 @@ import { Table } from '../../ui/table'
 import { fitName } from '../../charts/fit-text'
 import { ChartFrame } from '../../charts/frame'
 import type { TabProps } from '.'
+import { nameOf } from './interest'
+import { Note } from './note'
 import { Tree } from './tree'
 import { type Finding, type Kernel, type Line, type Profile, classOf, signed } from './types'
 
@@ -158,8 +161,13 @@ function Findings({ profile }: { profile: Profile }) {
       </h2>
       {findings.length === 0 && <p class="muted">No rule found anything that costs more than noise.</p>}
       <ol class="traces-findings">
-        {shown.map((finding) => (
-          <FindingItem key={finding.id + finding.message} finding={finding} hours={profile.from_host ? 'rank-hours' : 'GPU-hours'} />
+        {shown.map((finding, at) => (
+          <FindingItem
+            key={finding.id + finding.message}
+            name={nameOf(findings, at)}
+            finding={finding}
+            hours={profile.from_host ? 'rank-hours' : 'GPU-hours'}
+          />
         ))}
       </ol>
       {findings.length > 5 && (
@@ -171,7 +179,7 @@ function Findings({ profile }: { profile: Profile }) {
   )
 }
 
-function FindingItem({ finding, hours }: { finding: Finding; hours: string }) {
+function FindingItem({ finding, name, hours }: { finding: Finding; name: string; hours: string }) {
   return (
     <li>
       <p class="traces-finding">
@@ -188,7 +196,7 @@ function FindingItem({ finding, hours }: { finding: Finding; hours: string }) {
             {finding.gpu_hours_per_day.toFixed(1)} {hours} a day
           </span>
         )}
-        <button type="button" class="traces-link" onClick={() => change({ 't.tab': 'timeline', 't.finding': finding.id })}>
+        <button type="button" class="traces-link" onClick={() => change({ ...afresh('t'), 't.tab': 'timeline', 't.finding': name })}>
           Show on the timeline
         </button>
       </p>
@@ -200,6 +208,7 @@ function FindingItem({ finding, hours }: { finding: Finding; hours: string }) {
       <p class="traces-advice">
         Do: <Ticked text={finding.advice} />
       </p>
+      <Note id={name} />
     </li>
   )
 }

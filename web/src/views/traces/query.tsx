@@ -9,6 +9,7 @@ import { download } from '../../ui/clipboard'
 import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { csvText } from '../../charts/export'
+import { hasPlaces, showRow } from './place'
 import type { TabProps } from '.'
 
 const EXAMPLES: readonly (readonly [string, string])[] = [
@@ -20,6 +21,7 @@ const EXAMPLES: readonly (readonly [string, string])[] = [
     'By rank and kind',
     'SELECT rank, kind, count(*) AS n, sum(end_ns - start_ns) / 1e6 AS ms\nFROM gpu GROUP BY rank, kind ORDER BY rank, ms DESC',
   ],
+  ['Longest kernels', 'SELECT rank, name, start_ns, duration_ns, stream\nFROM gpu ORDER BY duration_ns DESC LIMIT 50'],
   ['Steps', 'SELECT * FROM steps LIMIT 50'],
 ]
 
@@ -96,12 +98,18 @@ export function Query({ paths }: TabProps) {
         <section class={`panel traces-panel ${loading ? 'stale' : ''}`} aria-label="Answer">
           <h2>
             {answer.rows.length.toLocaleString('en')} rows{answer.more && <span class="muted"> and more; add a LIMIT or a WHERE</span>}
+            {hasPlaces(answer.columns) ? (
+              <span class="muted">; a click shows a row on the timeline</span>
+            ) : (
+              <span class="muted">; with rank and start_ns, rows lead to the timeline</span>
+            )}
           </h2>
           <Table<readonly (string | number | null)[]>
             caption="Rows"
             rows={answer.rows}
             identify={(_, at) => at}
             maxHeight="60vh"
+            {...(hasPlaces(answer.columns) ? { onChoose: (row) => void showRow(answer.columns, row, paths) } : {})}
             columns={answer.columns.map((name, at) => ({
               key: `${at}`,
               title: name,

@@ -1,6 +1,7 @@
 // The job as a grid of its ranks: by host where the traces name hosts, else in order. A cell leads to its rank on the timeline.
 import { ChartFrame } from '../../charts/frame'
 import { HeatTable } from '../../charts/heatmap/heat-table'
+import { afresh } from '../../timeline/address'
 import { change, own } from '../../state/location'
 import { span } from '../../timeline/time'
 import { grid, ofRanks, width as ranksOfRow } from './interest'
@@ -42,6 +43,7 @@ export function RankMap({ profile, about }: { profile: Profile; about?: string }
             const one = rank(row, column)
             if (one !== null)
               change({
+                ...afresh('t'),
                 't.tab': 'timeline',
                 't.rank': String(one),
                 't.finding': undefined,

@@ -2,6 +2,7 @@
 // Responsible for: which of the three is shown, and the place on the timeline that a cell leads to. Refuses ranks and steps that the answer does not list.
 import { ChartFrame } from '../../charts/frame'
 import { HeatTable } from '../../charts/heatmap/heat-table'
+import { afresh } from '../../timeline/address'
 import { change, own } from '../../state/location'
 import { span } from '../../timeline/time'
 import { Segments } from '../../ui/fields'
@@ -53,7 +54,13 @@ export function RanksOverSteps({ profile }: { profile: Profile }) {
           format={span}
           tip={(row, column) => tip(heat, row, column)}
           onChoose={(row, column) =>
-            change({ 't.tab': 'timeline', 't.step': String(heat.steps[column]), 't.rank': String(heat.ranks[row]), 't.finding': undefined })
+            change({
+              ...afresh('t'),
+              't.tab': 'timeline',
+              't.step': String(heat.steps[column]),
+              't.rank': String(heat.ranks[row]),
+              't.finding': undefined,
+            })
           }
         />
       )}

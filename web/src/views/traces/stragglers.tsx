@@ -2,6 +2,7 @@
 // Responsible for: the answer of `stragglers` as cards and a table. Refuses to name a rank below the noise.
 import type { Culprit, StragglersAnswer } from '../../api/schema/stragglers'
 import { useAnswer } from '../../api/live'
+import { afresh } from '../../timeline/address'
 import { change } from '../../state/location'
 import { percent, span } from '../../timeline/time'
 import { Loading, Problems } from '../../ui/states'
@@ -66,7 +67,13 @@ export function Stragglers({ paths, job }: TabProps) {
               type="button"
               class="traces-link"
               onClick={() =>
-                change({ 't.tab': 'timeline', 't.finding': 'straggler', 't.step': one.moments[0]?.step?.toString(), 't.rank': undefined })
+                change({
+                  ...afresh('t'),
+                  't.tab': 'timeline',
+                  't.finding': 'straggler',
+                  't.step': one.moments[0]?.step?.toString(),
+                  't.rank': undefined,
+                })
               }
             >
               Show on the timeline

@@ -5,6 +5,7 @@ import { change, own } from '../../state/location'
 import { run } from '../../state/run'
 import { Timeline } from '../../timeline/Timeline'
 import { useColumns } from '../../timeline/ask'
+import { afresh } from '../../timeline/address'
 import { beside } from '../../timeline/beside'
 import type { Controller } from '../../timeline/controller'
 import type { Mark } from '../../timeline/data'
@@ -13,11 +14,13 @@ import { Loading, Problems } from '../../ui/states'
 import { CriticalParts } from '../pipeline/numbers'
 import '../pipeline/pipeline.css'
 import type { TabProps } from '.'
-import { interesting } from './interest'
+import { interesting, nameOf } from './interest'
+import { Note } from './note'
+import { placeOf } from './place'
 import { RankMap } from './rank-map'
 
 export function MeasuredTimeline({ profile, paths, job }: TabProps) {
-  const { step, rank, host, finding, expected } = own('t')
+  const { step, rank, host, finding, expected, goto } = own('t')
   const question = { paths, ...job, ...(step ? { step } : {}), ...(rank ? { rank } : {}), ...(host ? { host: true } : {}) }
   const measured = useColumns('profile', question)
   const hasRun = run.value.model !== undefined
@@ -27,10 +30,24 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
   const shown = useRef('')
   useEffect(() => {
     if (!columns || !finding || shown.current === finding) return
-    const mark = columns.marks.find((one) => one.id === finding)
+    const mark = columns.marks.find((_, at) => nameOf(columns.marks, at) === finding)
     shown.current = finding
     if (mark) requestAnimationFrame(() => goTo(handle.current, mark))
   }, [columns, finding])
+  // A row of an SQL answer: its place once, then the address keeps what is selected.
+  useEffect(() => {
+    if (!columns || !goto || measured.loading) return
+    requestAnimationFrame(() => {
+      const controller = handle.current
+      const place = controller && placeOf(controller.model, goto)
+      if (place) {
+        const track = controller.track(place)
+        controller.goTo(place.track, track.starts[place.span]!, track.ends[place.span]! - track.starts[place.span]!, place.span)
+        controller.unmark()
+      }
+      change({ 't.goto': undefined }, 'replace')
+    })
+  }, [columns, goto, measured.loading])
   const hidden = measured.columns?.hidden_ranks ?? []
   const drawn = new Set(measured.columns?.tracks.map((track) => track.rank))
   // A large job's profile lists no ranks; the timeline knows those that it draws and those that it leaves out.
@@ -46,7 +63,11 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
       <div class="traces-choices">
         <label>
           Step
-          <select class="select" value={step ?? ''} onChange={(event) => change({ 't.step': event.currentTarget.value || undefined })}>
+          <select
+            class="select"
+            value={step ?? ''}
+            onChange={(event) => change({ ...afresh('t'), 't.step': event.currentTarget.value || undefined })}
+          >
             <option value="">a typical one</option>
             {profile.steps.map((one) => (
               <option key={one.step} value={one.step}>
@@ -57,7 +78,11 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
         </label>
         <label>
           Rank
-          <select class="select" value={rank ?? ''} onChange={(event) => change({ 't.rank': event.currentTarget.value || undefined })}>
+          <select
+            class="select"
+            value={rank ?? ''}
+            onChange={(event) => change({ ...afresh('t'), 't.rank': event.currentTarget.value || undefined })}
+          >
             <option value="">{hidden.length > 0 && !rank ? `${drawn.size} of ${ranks.length}` : 'all'}</option>
             {interests.length > 0 && (
               <optgroup label="Of interest">
@@ -87,7 +112,12 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
           </select>
         </label>
         <label class="traces-check">
-          <input type="checkbox" checked={host !== undefined} onChange={() => change({ 't.host': host ? undefined : '1' })} /> host threads
+          <input
+            type="checkbox"
+            checked={host !== undefined}
+            onChange={() => change({ ...afresh('t'), 't.host': host ? undefined : '1' })}
+          />{' '}
+          host threads
         </label>
         {hasRun && (
           <label class="traces-check">
@@ -102,7 +132,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
       {hidden.length > 0 && <RankMap profile={profile} about="own time of a step; a cell shows its rank below" />}
       {columns ? (
         <div class={measured.loading ? 'stale traces-beside' : 'traces-beside'}>
-          <Timeline columns={columns} handle={handle} sums={question} />
+          <Timeline columns={columns} handle={handle} sums={question} prefix="t" />
           <Marks marks={columns.marks} chosen={finding} go={(mark) => goTo(handle.current, mark)} />
         </div>
       ) : (
@@ -124,10 +154,10 @@ function Marks(props: { marks: readonly Mark[]; chosen: string | undefined; go: 
       <h2>Found</h2>
       <ul>
         {props.marks.map((mark, at) => (
-          <li key={`${mark.id} ${at}`}>
+          <li key={nameOf(props.marks, at)}>
             <button
               type="button"
-              aria-current={mark.id === props.chosen ? 'true' : undefined}
+              aria-current={nameOf(props.marks, at) === props.chosen ? 'true' : undefined}
               disabled={mark.track === null}
               onClick={() => props.go(mark)}
               title={mark.detail}
@@ -147,6 +177,7 @@ function Marks(props: { marks: readonly Mark[]; chosen: string | undefined; go: 
                 {mark.track === null && <span class="muted"> (in no single place)</span>}
               </span>
             </button>
+            <Note id={nameOf(props.marks, at)} />
           </li>
         ))}
       </ul>

@@ -4,6 +4,7 @@
 
 use super::super::clos::Clos;
 use super::super::design::{ClosNetwork, Design};
+use super::super::graph::Layer;
 use super::{Band, Canvas, LEFT, RIGHT, WIDTH, boxes, gigabits, several};
 use railwright_spec::human;
 
@@ -52,7 +53,7 @@ pub(super) fn draw(design: &Design, network: &ClosNetwork, canvas: &mut Canvas) 
         if let (Some(cores), Some(spines)) = (&cores, middles.get(1)) {
             for (_, spine) in spines {
                 for core in cores {
-                    canvas.line(*spine, rows.spine.top, *core, rows.core.top + BOX);
+                    canvas.line(Layer::SpineCore, (*spine, rows.spine.top), (*core, rows.core.top + BOX));
                 }
             }
         }
@@ -145,9 +146,10 @@ fn unit_rows(
     }
     let bands = [rows.leaf, rows.spine, rows.core];
     for (n, pair) in middles.windows(2).enumerate() {
+        let layer = if n == 0 { Layer::LeafSpine } else { Layer::SpineCore };
         for (_, lower) in &pair[0] {
             for (_, upper) in &pair[1] {
-                canvas.line(*lower, bands[n].top, *upper, bands[n + 1].top + BOX);
+                canvas.line(layer, (*lower, bands[n].top), (*upper, bands[n + 1].top + BOX));
             }
         }
     }
@@ -179,7 +181,7 @@ fn below(design: &Design, leaves: &[f64], bars: &[(f64, f64, String)], from: f64
             canvas.text(x + width / 2.0, top + 14.0, "i", name);
         }
         for x in leaves {
-            canvas.line(*x, from, *x, top);
+            canvas.line(Layer::Access, (*x, from), (*x, top));
         }
         return;
     }
@@ -197,14 +199,14 @@ fn below(design: &Design, leaves: &[f64], bars: &[(f64, f64, String)], from: f64
             }
         }
         for x in leaves {
-            canvas.line(*x, from, *x, top);
+            canvas.line(Layer::Access, (*x, from), (*x, top));
         }
         return;
     }
     for x in leaves {
         for n in 0..3_i32 {
             let place = x + f64::from(n - 1) * 7.0;
-            canvas.line(*x, from, place, top);
+            canvas.line(Layer::Access, (*x, from), (place, top));
             canvas.rect(place - 2.5, top, 5.0, 14.0, "d", "a device");
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Responsible for: dragonflies and their kin, where every group is joined to every other.
 
+use super::super::graph::Layer;
 use super::super::torus::Torus;
 use super::{Canvas, LEFT, RIGHT, WIDTH, several, shown};
 use std::f64::consts::TAU;
@@ -10,6 +11,7 @@ use std::f64::consts::TAU;
 pub(super) fn circle(count: u64, noun: &str, is_joined: bool, remarks: &[String], canvas: &mut Canvas) {
     let (x, y, radius) = ((LEFT + WIDTH - RIGHT) / 2.0, 260.0, 160.0);
     let list = shown(count, 12);
+    let layer = if noun == "router" { Layer::Local } else { Layer::Global };
     let at = |place: usize| {
         let angle = TAU * place as f64 / list.len() as f64 - TAU / 4.0;
         (x + radius * angle.cos(), y + radius * angle.sin())
@@ -28,7 +30,7 @@ pub(super) fn circle(count: u64, noun: &str, is_joined: bool, remarks: &[String]
         for (m, other) in list.iter().enumerate().skip(n + 1) {
             if other.is_some() && is_joined {
                 let (to_x, to_y) = at(m);
-                canvas.line(from_x, from_y, to_x, to_y);
+                canvas.line(layer, (from_x, from_y), (to_x, to_y));
             }
         }
     }
@@ -69,18 +71,18 @@ pub(super) fn torus(torus: &Torus, canvas: &mut Canvas) {
                 // To the next of each dimension; the last one's link leads around.
                 if c + 1 < columns.len() {
                     let (to_x, to_y) = at(c + 1, r);
-                    canvas.line(x, y, to_x, to_y);
+                    canvas.line(Layer::Torus, (x, y), (to_x, to_y));
                 } else if size(0) > 1 {
-                    canvas.line(x, y, x + pitch / 2.0, y);
+                    canvas.line(Layer::Torus, (x, y), (x + pitch / 2.0, y));
                 }
                 if r + 1 < rows.len() {
                     let (to_x, to_y) = at(c, r + 1);
-                    canvas.line(x, y, to_x, to_y);
+                    canvas.line(Layer::Torus, (x, y), (to_x, to_y));
                 } else if size(1) > 1 {
-                    canvas.line(x, y, x, y + 22.0);
+                    canvas.line(Layer::Torus, (x, y), (x, y + 22.0));
                 }
                 if layer + 1 < layers {
-                    canvas.line(x, y, x + 14.0, y - 14.0);
+                    canvas.line(Layer::Torus, (x, y), (x + 14.0, y - 14.0));
                 }
                 canvas.circle(x, y, 6.0, "d", &format!("device at {column}, {row}, {layer}"));
             }

@@ -1,0 +1,154 @@
+//! Arrows of a measured step: messages, launches, collectives, and what each wait and bubble waited for.
+//!
+//! Responsible for: where rows of the trace are drawn, and an arrow for each pair of which both ends are. Refuses to guess: who came last is
+//! what the matching of collectives found, who launched is what correlations say.
+
+use super::rows::{Drawn, Of};
+use crate::joined::Joined;
+use crate::matching::{Lane, PartRef};
+use crate::trace::NONE;
+use railwright_step::CollectiveKind;
+use railwright_step::columns::{ArrowKind, Columns};
+use std::collections::BTreeMap;
+
+/// Arrows that are drawn at most, launches the first to go.
+const MOST: usize = 400_000;
+
+/// A track and a span on it.
+type Place = (u32, u32);
+
+/// A wait or a bubble: where it is drawn, and from when until when.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    place: Place,
+    start: i64,
+    end: i64,
+}
+
+/// Where rows of the traces are drawn, by member.
+#[derive(Default)]
+pub(super) struct Places {
+    rows: BTreeMap<(usize, u32), Place>,
+    waits: BTreeMap<(usize, u32), Vec<Gap>>,
+    hosts: BTreeMap<(usize, u32), Place>,
+    launches: Vec<((usize, u32), Place)>,
+    passes: BTreeMap<usize, Vec<Gap>>,
+    bubbles: BTreeMap<usize, Vec<Gap>>,
+}
+
+impl Places {
+    /// Takes the rows of a track of a member; `went` is where each was drawn.
+    pub(super) fn take(&mut self, member: usize, drawn: &Drawn, track: u32, went: &[Option<u32>]) {
+        for ((of, row), span) in drawn.shown().iter().zip(&drawn.rows).zip(went) {
+            let Some(span) = span else { continue };
+            let place = (track, *span);
+            let gap = Gap { place, start: row.start, end: row.end };
+            match *of {
+                Of::Nothing => {}
+                Of::Device(row, launch) => {
+                    self.rows.entry((member, row)).or_insert(place);
+                    if launch != NONE {
+                        self.launches.push(((member, launch), place));
+                    }
+                }
+                Of::Wait(row) => self.waits.entry((member, row)).or_default().push(gap),
+                Of::Host(row) => {
+                    self.hosts.entry((member, row)).or_insert(place);
+                }
+                Of::Pass => self.passes.entry(member).or_default().push(gap),
+                Of::Bubble => self.bubbles.entry(member).or_default().push(gap),
+            }
+        }
+    }
+
+    /// Draws all arrows.
+    pub(super) fn draw(&self, columns: &mut Columns, joined: &Joined) {
+        let matching = &joined.matching;
+        // The end of every wait of a member with the row and the member that came last.
+        let mut ends: BTreeMap<usize, Vec<(i64, usize, u32)>> = BTreeMap::new();
+        for collective in &matching.collectives {
+            let members: Vec<PartRef> = matching.members(collective).to_vec();
+            let is_host = |at: &PartRef| matching.part(*at).lane == Lane::Host;
+            if members.len() < 2 || members.iter().any(is_host) {
+                continue;
+            }
+            let last =
+                members.iter().max_by_key(|at| (matching.part(**at).start, std::cmp::Reverse(at.member)));
+            let Some(last) = last else { continue };
+            let row = |at: &PartRef| (at.member as usize, matching.part(*at).row);
+            for at in members.iter().filter(|at| *at != last) {
+                for gap in self.waits.get(&row(at)).into_iter().flatten() {
+                    let (member, row) = row(last);
+                    ends.entry(at.member as usize).or_default().push((gap.end, member, row));
+                    if let Some(from) = self.before(member, row, columns) {
+                        columns.arrows.push(ArrowKind::Awaited, from, gap.place);
+                    }
+                }
+            }
+            if let Some((from, to)) = message(&members, joined) {
+                if let (Some(from), Some(to)) = (self.rows.get(&row(&from)), self.rows.get(&row(&to))) {
+                    columns.arrows.push(ArrowKind::Message, *from, *to);
+                }
+                continue;
+            }
+            let Some(from) = self.rows.get(&row(last)) else { continue };
+            for at in members.iter().filter(|at| *at != last) {
+                if let Some(to) = self.rows.get(&row(at)) {
+                    columns.arrows.push(ArrowKind::Collective, *from, *to);
+                }
+            }
+        }
+        self.bubbles(columns, ends);
+        for (call, to) in &self.launches {
+            if columns.arrows.kind.len() >= MOST {
+                break;
+            }
+            if let Some(from) = self.hosts.get(call) {
+                columns.arrows.push(ArrowKind::Launch, *from, *to);
+            }
+        }
+    }
+
+    /// What a bubble between passes waited for: the last wait for another rank that ended in it.
+    fn bubbles(&self, columns: &mut Columns, mut ends: BTreeMap<usize, Vec<(i64, usize, u32)>>) {
+        for (member, bubbles) in &self.bubbles {
+            let Some(ends) = ends.get_mut(member) else { continue };
+            ends.sort_unstable();
+            for bubble in bubbles {
+                let until = ends.partition_point(|(end, ..)| *end <= bubble.end);
+                let Some(&(end, other, row)) = until.checked_sub(1).and_then(|at| ends.get(at)) else {
+                    continue;
+                };
+                if end <= bubble.start {
+                    continue;
+                }
+                if let Some(from) = self.before(other, row, columns) {
+                    columns.arrows.push(ArrowKind::Awaited, from, bubble.place);
+                }
+            }
+        }
+    }
+
+    /// What others wait for when they wait for a row: the pass before it, where passes are drawn, else the row.
+    fn before(&self, member: usize, row: u32, columns: &Columns) -> Option<Place> {
+        let own = *self.rows.get(&(member, row))?;
+        let start = columns.tracks.get(own.0 as usize)?.starts.get(own.1 as usize)?;
+        let pass = self.passes.get(&member).and_then(|passes| {
+            let at = passes.partition_point(|pass| pass.start < *start).checked_sub(1)?;
+            passes.get(at).map(|pass| pass.place)
+        });
+        Some(pass.unwrap_or(own))
+    }
+}
+
+/// The sender and the receiver of a message.
+fn message(members: &[PartRef], joined: &Joined) -> Option<(PartRef, PartRef)> {
+    let kind =
+        |at: &PartRef| joined.matching.part(*at).operation.and_then(crate::communication::Operation::kind);
+    let [a, b] = members else { return None };
+    match (kind(a), kind(b)) {
+        (Some(CollectiveKind::Send), Some(CollectiveKind::Receive)) => Some((*a, *b)),
+        (Some(CollectiveKind::Receive), Some(CollectiveKind::Send)) => Some((*b, *a)),
+        _ => None,
+    }
+}

@@ -1,0 +1,222 @@
+// Made from docs/reference/schema/memory_snapshot.json by scripts/types.mjs.
+
+/**
+ * What an allocation is for.
+ */
+export type Use =
+  'parameters' | 'optimizer' | 'backward' | 'activations' | 'communication' | 'workspace' | 'other' | 'unknown'
+
+/**
+ * What stands around the fields of every answer.
+ */
+export interface MemorySnapshotAnswer {
+  /**
+   * Grows when a field changes or goes; new fields may come at any time.
+   */
+  schema_version: 2
+  kind: 'memory_snapshot'
+  /**
+   * Version of the program.
+   */
+  railwright: string
+  /**
+   * The devices that hold memory or have a history.
+   */
+  devices: DeviceReport[]
+  title: string
+  /**
+   * Predicted memory of the same run; absent without a run.
+   */
+  predicted?: Predicted | null
+}
+/**
+ * One device.
+ */
+export interface DeviceReport {
+  /**
+   * Its number.
+   */
+  device: number
+  /**
+   * How many events its history has.
+   */
+  events: number
+  /**
+   * Whether there is a history, so that the peak is one; otherwise the end is shown.
+   */
+  has_history: boolean
+  /**
+   * When the peak occurs.
+   */
+  peak: Point | null
+  /**
+   * What tensors asked for at the peak.
+   */
+  peak_allocated_bytes: number
+  /**
+   * The most that the allocator held.
+   */
+  peak_reserved_bytes: number
+  /**
+   * What tensors occupy at the end.
+   */
+  allocated_bytes: number
+  /**
+   * What the allocator holds at the end.
+   */
+  reserved_bytes: number
+  /**
+   * Of that, free blocks in segments that also hold tensors: what cannot be given back. None without segments.
+   */
+  fragmented_bytes: number | null
+  /**
+   * Free segments, which can. None without segments.
+   */
+  cached_bytes: number | null
+  /**
+   * Freed by their owner and in use by a stream.
+   */
+  awaiting_free_bytes: number
+  /**
+   * The largest free block.
+   */
+  largest_free_bytes: number
+  /**
+   * At the peak by kind, most first.
+   */
+  kinds: Group[]
+  /**
+   * At the peak by place in the code, most first.
+   */
+  places: Group[]
+  /**
+   * At the peak by module, most first.
+   */
+  modules: Group[]
+  /**
+   * Memory over the history.
+   */
+  curve: Point[]
+  /**
+   * Segments that the driver gave within the history.
+   */
+  segment_allocs: number
+  /**
+   * Segments that it took back.
+   */
+  segment_frees: number
+  /**
+   * How often the allocator gave segments back and asked for one at once: its cache had no block that fits.
+   */
+  cache_flushes: number
+  /**
+   * How often there was no memory.
+   */
+  out_of_memory: number
+  /**
+   * What was asked for the first time that there was none, and what the driver had free.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  first_failure: [number, number | null] | null
+  /**
+   * Memory that grows.
+   */
+  leaks: Leak[]
+}
+/**
+ * A moment.
+ */
+export interface Point {
+  /**
+   * Which event, from 0.
+   */
+  event: number
+  /**
+   * When, in microseconds since the first event.
+   */
+  time_us: number | null
+  /**
+   * What tensors occupy.
+   */
+  allocated_bytes: number
+  /**
+   * What the allocator holds.
+   */
+  reserved_bytes: number
+}
+/**
+ * Memory of one kind, place or module.
+ */
+export interface Group {
+  /**
+   * What it is.
+   */
+  name: string
+  /**
+   * What it is for, of a place.
+   */
+  kind?: Use | null
+  /**
+   * The module whose forward pass allocates, of a place.
+   */
+  module?: string | null
+  /**
+   * Its bytes.
+   */
+  bytes: number
+  /**
+   * Its blocks.
+   */
+  blocks: number
+  /**
+   * The stack, of a place, innermost frame first.
+   */
+  stack?: string[]
+}
+/**
+ * A stack whose memory grows.
+ */
+export interface Leak {
+  /**
+   * The innermost frame outside of the framework.
+   */
+  place: string
+  /**
+   * Blocks that were allocated in the history and never freed.
+   */
+  blocks: number
+  /**
+   * Their bytes.
+   */
+  bytes: number
+  /**
+   * In how many of the eight parts of the history they were allocated.
+   */
+  parts: number
+  /**
+   * Bytes a second, where events have times.
+   */
+  bytes_per_s: number | null
+}
+/**
+ * The calculator's answer for the stage.
+ */
+export interface Predicted {
+  stage: number
+  rows: Row[]
+  allocated_bytes: number
+  reserved_bytes: number
+}
+/**
+ * One kind of memory, measured and predicted.
+ */
+export interface Row {
+  /**
+   * What for, in the words of the snapshot.
+   */
+  kind: string
+  measured_bytes: number
+  predicted_bytes: number
+}

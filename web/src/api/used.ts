@@ -1,0 +1,42 @@
+// Which answers the open view shows: what a report of it must hold.
+// Responsible for: one entry for each place that shows an answer, and what was asked once for all. Refuses to keep what nobody shows.
+import type { Arguments, Outcome } from './ask'
+
+export interface Used {
+  readonly command: string
+  readonly arguments: Arguments
+  readonly outcome: Outcome
+  readonly command_line: string
+  readonly answer: unknown
+}
+
+const shown = new Map<object, Used>()
+const once = new Map<string, Used>()
+
+/** Answers of questions that are asked once are kept for a report up to this number. */
+const MOST_ONCE = 60
+
+/** A place shows an answer from now on. */
+export function use(place: object, answer: Used): void {
+  shown.set(place, answer)
+}
+
+/** A place shows nothing any more. */
+export function unuse(place: object): void {
+  shown.delete(place)
+}
+
+/** An answer that is remembered for all, such as a catalogue. */
+export function usedOnce(key: string, answer: Used): void {
+  once.delete(key)
+  once.set(key, answer)
+  for (const old of once.keys()) {
+    if (once.size <= MOST_ONCE) break
+    once.delete(old)
+  }
+}
+
+/** All that is shown now. */
+export function inUse(): readonly Used[] {
+  return [...once.values(), ...shown.values()]
+}

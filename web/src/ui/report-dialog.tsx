@@ -1,0 +1,91 @@
+// The open view as a document: one HTML file with the answers that it shows, or on paper.
+// Responsible for: putting answers and words into the page's own report file. Refuses to ask anything again.
+import { useRef, useState } from 'preact/hooks'
+import { start } from '../api/start'
+import type { Report } from '../api/report'
+import { inUse } from '../api/used'
+import { location } from '../state/location'
+import { toast } from '../state/toasts'
+import { views } from '../views/registry'
+import { subject } from '../charts/source'
+import { download } from './clipboard'
+import { Dialog } from './dialog'
+
+/** The text of a report: the page as one file with a report inside. */
+export function written(page: string, report: Report): string {
+  // Within a script element nothing may look like its end.
+  const text = JSON.stringify(report).replaceAll('<', '\\u003c')
+  // As a pattern, so that the place is named once in a page that holds this script, too.
+  return page.replace(/\/\*REPORT\*\//, () => text)
+}
+
+async function save(title: string, notes: string): Promise<void> {
+  const response = await fetch('./report.html')
+  if (!response.ok) throw new Error(`the server answered ${response.status}`)
+  const { railwright } = await start()
+  const text = written(await response.text(), {
+    railwright,
+    title,
+    ...(notes ? { notes } : {}),
+    written: new Date().toISOString(),
+    source: subject(),
+    fragment: window.location.hash,
+    answers: inUse(),
+  })
+  download(`railwright-${location.value.view}.html`, text, 'text/html')
+}
+
+export function ReportDialog(props: { close: () => void }) {
+  const view = views.find((one) => one.id === location.value.view)
+  const title = useRef<HTMLInputElement>(null)
+  const notes = useRef<HTMLTextAreaElement>(null)
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState('')
+  const submit = (event: Event) => {
+    event.preventDefault()
+    setBusy(true)
+    save(title.current?.value.trim() || (view?.title ?? 'Report'), notes.current?.value.trim() ?? '').then(
+      () => {
+        toast('Report saved')
+        props.close()
+      },
+      (error: unknown) => {
+        setBusy(false)
+        setProblem(`The report was not saved: ${error instanceof Error ? error.message : String(error)}`)
+      },
+    )
+  }
+  const print = () => {
+    props.close()
+    // The dialog is gone before the page is put on paper.
+    requestAnimationFrame(() => requestAnimationFrame(() => window.print()))
+  }
+  return (
+    <Dialog title="Report" close={props.close}>
+      <form class="report-dialog" onSubmit={submit}>
+        <label>
+          Title
+          <input ref={title} class="input" defaultValue={view?.title ?? 'Report'} />
+        </label>
+        <label>
+          Notes
+          <textarea ref={notes} class="input" rows={4} placeholder="Printed below the title" />
+        </label>
+        <p class="muted">One HTML file with the view as it is now. It opens without a server and needs no network.</p>
+        <div class="report-do">
+          <button type="submit" class="button primary" disabled={busy}>
+            Save HTML
+          </button>
+          <button type="button" class="button" onClick={print}>
+            Print or PDF…
+          </button>
+        </div>
+        {problem && (
+          <p class="tone-bad" role="alert">
+            {problem}
+          </p>
+        )}
+      </form>
+    </Dialog>
+  )
+}

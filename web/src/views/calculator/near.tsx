@@ -1,0 +1,81 @@
+// Measured runs that are nearest to the run, and how well each was predicted by constants that were fitted without its publication.
+// Responsible for: which are nearest, in words and rows. Refuses to correct the prediction by them.
+import { useEffect, useState } from 'preact/hooks'
+import type { Estimate } from '../../api/answers'
+import { count, percent, seconds } from '../../charts/format'
+import { go } from '../../state/location'
+import { type Column, Table } from '../../ui/table'
+import { type Own, type Run, errorOf, nearest, runsOf } from '../reference/evidence'
+
+const MOST = 6
+
+let loaded: readonly Run[] | null = null
+
+/** The bundled runs, once they are here: nothing waits for them. */
+function useRuns(): readonly Run[] | null {
+  const [runs, set] = useState(loaded)
+  useEffect(() => {
+    if (loaded) return
+    const load = () =>
+      void import('../reference/left-out.json').then((module) => {
+        loaded = runsOf(module.default)
+        set(loaded)
+      })
+    const idle = window.setTimeout(load, 400)
+    return () => window.clearTimeout(idle)
+  }, [])
+  return runs
+}
+
+function ownOf(estimate: Estimate): Own {
+  const { model, cluster, plan } = estimate
+  return {
+    parameters: model.parameters.total / 1e9,
+    experts: model.parameters.routed_experts > 0,
+    gpu: cluster.accelerator_name,
+    gpus: cluster.devices,
+    sequence: plan.sequence_length,
+  }
+}
+
+const signed = (share: number) => `${share < 0 ? '−' : '+'}${percent(Math.abs(share))}`
+
+const COLUMNS: readonly Column<Run>[] = [
+  { key: 'model', title: 'Model', value: (run) => run.model, wrap: true },
+  { key: 'on', title: 'On', value: (run) => run.gpus, cell: (run) => `${count(run.gpus)} ${run.gpu}` },
+  { key: 'sequence', title: 'Sequence', value: (run) => run.sequence, cell: (run) => count(run.sequence), align: 'right' },
+  { key: 'measured', title: 'Measured', value: (run) => run.measured, cell: (run) => seconds(run.measured), align: 'right' },
+  {
+    key: 'predicted',
+    title: 'Predicted',
+    value: (run) => run.heldOut,
+    cell: (run) => seconds(run.heldOut),
+    align: 'right',
+    about: 'Step time, by constants fitted without this publication',
+  },
+  { key: 'error', title: 'Error', value: (run) => errorOf(run, 'heldOut'), cell: (run) => signed(errorOf(run, 'heldOut')), align: 'right' },
+  { key: 'source', title: 'Publication', value: (run) => run.publication, wrap: true },
+]
+
+export function NearRuns({ estimate }: { estimate: Estimate }) {
+  const runs = useRuns()
+  if (!runs) return null
+  const found = nearest(ownOf(estimate), runs, MOST)
+  const shares = found.map((run) => errorOf(run, 'heldOut'))
+  return (
+    <section class="panel near-runs" aria-label="Measured runs near this one">
+      <div class="panel-head">
+        <h2>
+          Measured runs near this one{' '}
+          <span class="about">
+            by size, GPU, number of GPUs and sequence; predicted {signed(Math.min(...shares))} to {signed(Math.max(...shares))} off
+          </span>
+        </h2>
+        <button type="button" class="button quiet" onClick={() => go('reference', { 'r.tab': 'validation' })}>
+          All measured runs
+        </button>
+      </div>
+      <Table<Run> caption="Nearest measured runs" rows={found} columns={COLUMNS} identify={(run, at) => `${run.publication} ${at}`} />
+    </section>
+  )
+}

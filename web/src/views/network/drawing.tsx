@@ -1,0 +1,109 @@
+// The program's picture of a design in the page's colours, and on it how full the links of each layer are.
+// Responsible for: asking for the picture and colouring its links by the loads that it is given. Refuses to draw a network itself.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { type Arguments, type Problem, Refusal, askText, identity } from '../../api/ask'
+import { unuse, use } from '../../api/used'
+import { percent } from '../../charts/format'
+import { Scroll } from '../parts/scroll'
+import { layerName } from './names'
+
+/** How full the links of a layer are, of their capacity over the time that is shown. */
+export interface Load {
+  readonly layer: string
+  readonly mean: number
+  readonly busiest: number
+}
+
+interface Props {
+  readonly values: Arguments
+  readonly label: string
+  readonly loads?: readonly Load[]
+}
+
+export function Drawing({ values, label, loads }: Props) {
+  const [text, setText] = useState('')
+  const [problems, setProblems] = useState<readonly Problem[]>([])
+  const place = useRef({}).current
+  useEffect(() => () => unuse(place), [])
+  const key = identity('network/show', values)
+  useEffect(() => {
+    const abort = new AbortController()
+    askText('network/show', values, 'svg', { signal: abort.signal }).then(
+      ({ answer, commandLine }) => {
+        use(place, { command: 'network/show:svg', arguments: values, outcome: 'yes', command_line: commandLine, answer })
+        setText(answer)
+        setProblems([])
+      },
+      (error: unknown) => {
+        if (!abort.signal.aborted) setProblems(error instanceof Refusal ? error.problems : [{ message: String(error) }])
+      },
+    )
+    return () => abort.abort()
+  }, [key])
+  const inner = useMemo(() => drawing(text, loads ?? []), [text, loads])
+  if (problems.length > 0) return <p class="muted">{problems[0]?.message}</p>
+  if (!inner) return null
+  return (
+    <Scroll class="drawing scrolls" label={label}>
+      <div dangerouslySetInnerHTML={{ __html: inner }} />
+    </Scroll>
+  )
+}
+
+/** The colour of a link by how full it is: three steps, and its width tells the same. */
+export function levelOf(share: number): { readonly colour: string; readonly width: number; readonly name: string } {
+  if (share >= 0.8) return { colour: 'var(--bad)', width: 2.6, name: 'above 80%' }
+  if (share >= 0.4) return { colour: 'var(--class-tensor)', width: 1.9, name: '40% to 80%' }
+  if (share >= 0.05) return { colour: 'var(--accent)', width: 1.4, name: '5% to 40%' }
+  return { colour: 'var(--line-strong)', width: 0.8, name: 'below 5%' }
+}
+
+/** What the levels of the picture mean, and each layer's own. */
+export function Loads({ loads }: { loads: readonly Load[] }) {
+  return (
+    <ul class="network-loads" aria-label="Load of links by layer">
+      {loads.map((load) => {
+        const level = levelOf(load.busiest)
+        return (
+          <li key={load.layer}>
+            <svg width="26" height="8" data-decoration aria-hidden="true">
+              <line x1="0" x2="26" y1="4" y2="4" style={{ stroke: level.colour }} stroke-width={level.width} />
+            </svg>
+            {layerName(load.layer)}{' '}
+            <span class="muted">
+              busiest {percent(load.busiest)}, mean {percent(load.mean)}
+            </span>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+/** The program's picture without its own style sheet, which would rule the whole page; sized by the page. */
+function drawing(text: string, loads: readonly Load[]): string {
+  if (!text) return ''
+  const parsed = new DOMParser().parseFromString(text, 'image/svg+xml')
+  const svg = parsed.documentElement
+  if (svg.nodeName !== 'svg') return ''
+  for (const node of svg.querySelectorAll('style, script, foreignObject')) node.remove()
+  for (const link of svg.querySelectorAll<SVGPathElement>('path[data-layer]')) {
+    const load = loads.find((one) => one.layer === link.dataset.layer)
+    if (!load) continue
+    const level = levelOf(load.busiest)
+    link.setAttribute('style', `stroke:${level.colour};stroke-width:${level.width};stroke-opacity:.9`)
+  }
+  const scaleUp = loads.find((one) => one.layer === 'scale-up')
+  if (scaleUp)
+    for (const domain of svg.querySelectorAll('rect.u'))
+      domain.setAttribute('style', `stroke:${levelOf(scaleUp.busiest).colour};stroke-width:${levelOf(scaleUp.busiest).width}`)
+  svg.removeAttribute('role')
+  const [, , width = '960', height = '300'] = (svg.getAttribute('viewBox') ?? '').split(' ')
+  // The frame says the title, so that its line is cut off.
+  svg.setAttribute('viewBox', `0 32 ${width} ${Number(height) - 32}`)
+  svg.setAttribute('width', '100%')
+  svg.removeAttribute('height')
+  svg.setAttribute('style', `max-width:${Number(width) * 1.35}px`)
+  svg.setAttribute('aria-hidden', 'true')
+  return new XMLSerializer().serializeToString(svg)
+}

@@ -1,0 +1,26 @@
+// Files that the page carries, so that every view can be tried without any of one's own. Built from fixtures of the repository (vite.config.ts).
+import { openFiles } from '../../ui/drop'
+import { toast } from '../../state/toasts'
+import list from './examples.json'
+
+export type Home = keyof typeof list
+
+/** What an example shows, for its button. */
+export const about = (home: Home): string => list[home].about
+
+/** Opens the example of a view as if its files had been chosen. */
+export async function openExample(home: Home): Promise<void> {
+  try {
+    const files = await Promise.all(
+      list[home].files.map(async (path) => {
+        const name = path.split('/').at(-1)!
+        const response = await fetch(`./examples/${name}`)
+        if (!response.ok) throw new Error(`the server answered ${response.status} for ${name}`)
+        return new File([await response.blob()], name)
+      }),
+    )
+    await openFiles(files, home)
+  } catch (error) {
+    toast(error instanceof Error ? error.message : String(error), { kind: 'refused' })
+  }
+}

@@ -1,0 +1,305 @@
+// A memory snapshot of PyTorch: memory over its history, what fills the peak by kind, module and place in the code, fragmentation and growth.
+// Responsible for: which snapshot and which device is open, and the words. Refuses to sum: `memory-snapshot` does.
+import type { DeviceReport, Group, Leak, MemorySnapshotAnswer } from '../../api/schema/memory_snapshot'
+import type { Arguments } from '../../api/ask'
+import { useAnswer } from '../../api/live'
+import { StackedArea } from '../../charts/area'
+import { bytes, count, percent } from '../../charts/format'
+import { ChartFrame } from '../../charts/frame'
+import { change, own } from '../../state/location'
+import { run } from '../../state/run'
+import { Loading, Problems } from '../../ui/states'
+import { Table } from '../../ui/table'
+import { Open, Opened, pathsIn } from '../parts/open'
+import '../parts/layout.css'
+import './snapshot.css'
+
+/** Places, modules and kinds that are listed. */
+const TOP = 60
+
+export default function View() {
+  const paths = pathsIn('y')
+  const file = paths[0]
+  const question: Arguments | null = file ? { file, top: TOP, ...predicted() } : null
+  const live = useAnswer<MemorySnapshotAnswer>('memory-snapshot', question)
+  if (!file) {
+    return (
+      <Open
+        home="snapshot"
+        title="Open a memory snapshot"
+        text={
+          <>
+            What <code>torch.cuda.memory._dump_snapshot()</code> writes (a pickle), or a trace with memory events: the peak by module and by
+            line of code, fragmentation, growth. Drop it anywhere on this page.
+          </>
+        }
+        placeholder="or a path below the given folder"
+      />
+    )
+  }
+  return (
+    <div class="view snapshot" aria-busy={live.loading}>
+      <Opened home="snapshot" paths={[file]} commandLine={live.commandLine} />
+      {live.problems.length > 0 && <Problems problems={live.problems} />}
+      {live.answer ? (
+        <Answer answer={live.answer} stale={live.stale} />
+      ) : (
+        live.loading && <Loading heights={[64, 240, 240]} label="reading the snapshot" />
+      )}
+    </div>
+  )
+}
+
+/** The run whose memory is predicted beside the measured one: one that a file states, because the command takes files. */
+function predicted(): Arguments {
+  const { run: file, cluster, gpus } = run.value
+  if (typeof file !== 'string') return {}
+  return { run: file, ...(cluster ? { cluster } : {}), ...(gpus ? { gpus } : {}) }
+}
+
+function Answer({ answer, stale }: { answer: MemorySnapshotAnswer; stale: boolean }) {
+  const { devices } = answer
+  const chosen = devices.find((one) => String(one.device) === own('y').device) ?? devices[0]
+  if (!chosen) return <p class="muted">No device holds memory in this snapshot, and none has a history.</p>
+  return (
+    <div class={`snapshot-grid ${stale ? 'stale' : ''}`}>
+      {devices.length > 1 && (
+        <label class="snapshot-wide">
+          Device{' '}
+          <select class="select" value={chosen.device} onChange={(event) => change({ 'y.device': event.currentTarget.value })}>
+            {devices.map((one) => (
+              <option key={one.device} value={one.device}>
+                {one.device}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <Head device={chosen} />
+      <Curve device={chosen} />
+      <Groups title="Kinds" about={at(chosen)} rows={chosen.kinds} peak={chosen.peak_allocated_bytes} />
+      {answer.predicted && <Predicted predicted={answer.predicted} />}
+      {chosen.modules.length > 0 && <Groups title="Modules" about={at(chosen)} rows={chosen.modules} peak={chosen.peak_allocated_bytes} />}
+      <Places device={chosen} />
+      {chosen.leaks.length > 0 && <Growth rows={chosen.leaks} />}
+    </div>
+  )
+}
+
+const at = (device: DeviceReport) => (device.has_history ? 'at the peak' : 'at the end; the snapshot has no history')
+
+function Head({ device }: { device: DeviceReport }) {
+  const facts: (readonly [string, string, string?])[] = [
+    [device.has_history ? 'peak allocated' : 'allocated', bytes(device.peak_allocated_bytes), 'by tensors'],
+    ['peak reserved', bytes(device.peak_reserved_bytes), 'by the allocator'],
+    ...(device.fragmented_bytes !== null
+      ? [['fragmented', bytes(device.fragmented_bytes), 'free, in segments with tensors'] as const]
+      : []),
+    ...(device.cached_bytes !== null ? [['cached', bytes(device.cached_bytes), 'free segments'] as const] : []),
+    ['largest free block', bytes(device.largest_free_bytes)],
+    [
+      'events',
+      count(device.events),
+      device.cache_flushes > 0 ? `${count(device.cache_flushes)} cache ${device.cache_flushes === 1 ? 'flush' : 'flushes'}` : undefined,
+    ],
+    ...(device.out_of_memory > 0
+      ? [
+          [
+            'out of memory',
+            device.out_of_memory === 1 ? 'once' : `${count(device.out_of_memory)} times`,
+            device.first_failure ? `first for ${bytes(device.first_failure[0])}` : undefined,
+          ] as const,
+        ]
+      : []),
+  ]
+  return (
+    <dl class="panel numbers-row snapshot-wide">
+      {facts.map(([name, value, note]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd class={name === 'out of memory' ? 'tone-bad' : undefined}>
+            {value}
+            {note && <span class="muted">{note}</span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Curve({ device }: { device: DeviceReport }) {
+  const { curve, peak } = device
+  if (curve.length < 2) return null
+  const last = curve.at(-1)!
+  const timed = last.time_us !== null && last.time_us > 0
+  const rows = () => ({
+    columns: ['event', 'time_us', 'allocated_bytes', 'reserved_bytes'],
+    rows: curve.map((one) => [one.event, one.time_us, one.allocated_bytes, one.reserved_bytes]),
+  })
+  // Small snapshots are read in MiB.
+  const [unit, name] = Math.max(...curve.map((one) => one.reserved_bytes)) >= 2 * 2 ** 30 ? [2 ** 30, 'GiB'] : [2 ** 20, 'MiB']
+  const near = (share: number) => curve[Math.min(curve.length - 1, Math.floor(share * curve.length))]!
+  return (
+    <ChartFrame
+      title="Memory over the history"
+      about={`${name}, over ${timed ? `${((last.time_us ?? 0) / 1e3).toPrecision(3)} ms, ` : ''}in order of events`}
+      name="snapshot-memory"
+      rows={rows}
+      class="snapshot-wide"
+    >
+      {(width) => (
+        <StackedArea
+          label="Memory over the history"
+          width={width}
+          height={240}
+          unit={unit}
+          duration={1}
+          format={bytes}
+          formatTime={(share) => {
+            return `event ${count(near(share).event)}`
+          }}
+          limit={null}
+          mark={
+            peak && {
+              at: curve.findIndex((one) => one.event >= peak.event) / curve.length,
+              value: peak.allocated_bytes,
+              title: `peak ${bytes(peak.allocated_bytes)}`,
+            }
+          }
+          layers={[
+            { key: 'allocated', title: 'allocated', colour: 'var(--class-backward)', values: curve.map((one) => one.allocated_bytes) },
+            {
+              key: 'free',
+              title: 'reserved, not allocated',
+              colour: 'var(--class-bubble)',
+              values: curve.map((one) => Math.max(0, one.reserved_bytes - one.allocated_bytes)),
+            },
+          ]}
+        />
+      )}
+    </ChartFrame>
+  )
+}
+
+function Groups({ title, about, rows, peak }: { title: string; about: string; rows: readonly Group[]; peak: number }) {
+  return (
+    <section class="panel snapshot-panel" aria-label={title}>
+      <h2>
+        {title} <span class="muted">{about}</span>
+      </h2>
+      <Table<Group>
+        caption={`${title} by memory`}
+        rows={rows}
+        identify={(row, at) => `${row.name} ${at}`}
+        maxHeight="360px"
+        columns={[
+          { key: 'name', title: title.replace(/s$/, ''), value: (row) => row.name, wrap: true },
+          { key: 'bytes', title: 'Memory', value: (row) => row.bytes, cell: (row) => bytes(row.bytes), align: 'right' },
+          {
+            key: 'share',
+            title: 'Share',
+            value: (row) => row.bytes / peak,
+            cell: (row) => percent(row.bytes / Math.max(1, peak)),
+            align: 'right',
+          },
+          { key: 'blocks', title: 'Blocks', value: (row) => row.blocks, cell: (row) => count(row.blocks), align: 'right' },
+        ]}
+      />
+    </section>
+  )
+}
+
+function Places({ device }: { device: DeviceReport }) {
+  return (
+    <section class="panel snapshot-panel snapshot-wide" aria-label="Places">
+      <h2>
+        Places in the code <span class="muted">{at(device)}; innermost frame outside of the framework, the stack unfolds</span>
+      </h2>
+      <ul class="snapshot-places">
+        {device.places.map((place, index) => (
+          <li key={`${place.name} ${index}`}>
+            <details>
+              <summary>
+                <span class="snapshot-bar" aria-hidden="true">
+                  <span style={{ width: `${(place.bytes / Math.max(1, device.places[0]!.bytes)) * 100}%` }} />
+                </span>
+                <b>{bytes(place.bytes)}</b> <code>{place.name}</code>{' '}
+                <span class="muted">
+                  {count(place.blocks)} {place.blocks === 1 ? 'block' : 'blocks'}
+                  {place.kind && `, ${place.kind}`}
+                  {place.module && place.module !== place.name && `, in ${place.module}`}
+                </span>
+              </summary>
+              <ol>
+                {(place.stack ?? []).map((frame, at) => (
+                  <li key={at}>
+                    <code>{frame}</code>
+                  </li>
+                ))}
+              </ol>
+            </details>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Growth({ rows }: { rows: readonly Leak[] }) {
+  return (
+    <section class="panel snapshot-panel snapshot-wide" aria-label="Growth">
+      <h2>
+        Growth <span class="muted">allocated over the history and never freed</span>
+      </h2>
+      <Table<Leak>
+        caption="Memory that grows"
+        rows={rows}
+        identify={(row) => row.place}
+        columns={[
+          { key: 'place', title: 'Place', value: (row) => row.place, wrap: true },
+          { key: 'bytes', title: 'Memory', value: (row) => row.bytes, cell: (row) => bytes(row.bytes), align: 'right' },
+          { key: 'blocks', title: 'Blocks', value: (row) => row.blocks, cell: (row) => count(row.blocks), align: 'right' },
+          {
+            key: 'rate',
+            title: 'A second',
+            value: (row) => row.bytes_per_s,
+            cell: (row) => (row.bytes_per_s === null ? '–' : bytes(row.bytes_per_s)),
+            align: 'right',
+          },
+        ]}
+      />
+    </section>
+  )
+}
+
+function Predicted({ predicted }: { predicted: NonNullable<MemorySnapshotAnswer['predicted']> }) {
+  return (
+    <section class="panel snapshot-panel" aria-label="Measured and predicted">
+      <h2>
+        Measured and predicted <span class="muted">stage {predicted.stage}</span>
+      </h2>
+      <Table
+        caption="Memory by kind, measured and predicted"
+        rows={predicted.rows}
+        identify={(row) => row.kind}
+        columns={[
+          { key: 'kind', title: 'Kind', value: (row) => row.kind },
+          {
+            key: 'measured',
+            title: 'Measured',
+            value: (row) => row.measured_bytes,
+            cell: (row) => bytes(row.measured_bytes),
+            align: 'right',
+          },
+          {
+            key: 'predicted',
+            title: 'Predicted',
+            value: (row) => row.predicted_bytes,
+            cell: (row) => bytes(row.predicted_bytes),
+            align: 'right',
+          },
+        ]}
+      />
+    </section>
+  )
+}

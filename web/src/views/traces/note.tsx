@@ -1,0 +1,56 @@
+// A note of one's own on a finding. It is part of the address (`t.note-ID`), so that links and reports carry it.
+// Responsible for: showing it and changing it. Refuses to keep it anywhere else.
+import { useState } from 'preact/hooks'
+import { report } from '../../api/report'
+import { change, own } from '../../state/location'
+
+const MOST = 500
+
+export function Note({ id }: { id: string }) {
+  const text = own('t')[`note-${id}`] ?? ''
+  const [edited, setEdited] = useState<string | null>(null)
+  const save = (event: Event) => {
+    event.preventDefault()
+    change({ [`t.note-${id}`]: edited?.trim() || undefined })
+    setEdited(null)
+  }
+  if (edited !== null)
+    return (
+      <form class="traces-note" onSubmit={save}>
+        <textarea
+          class="input"
+          rows={2}
+          maxLength={MOST}
+          aria-label="Note on this finding"
+          value={edited}
+          ref={(field) => field?.focus()}
+          onInput={(event) => setEdited(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            event.stopPropagation()
+            if (event.key === 'Escape') setEdited(null)
+            else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) save(event)
+          }}
+        />
+        <button type="submit" class="button">
+          Save
+        </button>
+        <button type="button" class="button quiet" onClick={() => setEdited(null)}>
+          Cancel
+        </button>
+      </form>
+    )
+  return (
+    <p class="traces-note">
+      {text && (
+        <span class="traces-note-text">
+          <b>Note:</b> {text}
+        </span>
+      )}
+      {!report && (
+        <button type="button" class="traces-link" onClick={() => setEdited(text)}>
+          {text ? 'Edit note' : 'Add a note'}
+        </button>
+      )}
+    </p>
+  )
+}

@@ -1,0 +1,180 @@
+// Operators against the roofline: what each reaches over its arithmetic intensity, beneath the roofs of memory and arithmetic.
+// Responsible for: the picture, the table and the way from one to the other. Refuses to judge: shares and savings are the program's.
+import { useState } from 'preact/hooks'
+import type { Roofline as Answer, RooflineRow } from '../../api/schema/profile'
+import { bandwidth, count, percent, seconds } from '../../charts/format'
+import { ChartFrame } from '../../charts/frame'
+import { type Roof, Scatter } from '../../charts/scatter/scatter'
+import { span } from '../../timeline/time'
+import { Empty } from '../../ui/states'
+import { Table } from '../../ui/table'
+import type { TabProps } from '.'
+
+const rate = (flops: number) =>
+  flops >= 1e12 ? `${Number((flops / 1e12).toPrecision(3))} TFLOP/s` : `${Number((flops / 1e9).toPrecision(3))} GFLOP/s`
+
+const intensity = (value: number) => `${Number(value.toPrecision(3))} FLOP/B`
+
+const nameOf = (row: RooflineRow) => `${row.operator} ${row.shapes} ${row.data_type}`
+
+/** The roof of arithmetic that a row that is bound by it lies beneath: what it reaches over its share. */
+export function peaks(rows: readonly RooflineRow[]): ReadonlyMap<string, number> {
+  const found = new Map<string, number>()
+  for (const row of rows) {
+    if (row.bound !== 'compute' || row.share_of_roofline <= 0) continue
+    found.set(row.data_type, Math.max(found.get(row.data_type) ?? 0, row.flop_per_s / row.share_of_roofline))
+  }
+  return found
+}
+
+/** The lines of the picture: memory's as far as the highest roof, and one for each format. */
+export function roofs(answer: Pick<Answer, 'bytes_per_s' | 'rows'>): readonly Roof[] {
+  const rows = answer.rows.filter((row) => row.flop > 0 && row.bytes > 0)
+  if (rows.length === 0) return []
+  const all = rows.map((row) => row.flop / row.bytes)
+  const [least, most] = [Math.min(...all), Math.max(...all)]
+  const tops = [...peaks(rows)]
+  const top = Math.max(...tops.map(([, peak]) => peak), least * answer.bytes_per_s)
+  const ridge = tops.length > 0 ? top / answer.bytes_per_s : most
+  const memory = {
+    label: `memory ${bandwidth(answer.bytes_per_s)}`,
+    from: [least, least * answer.bytes_per_s],
+    to: [ridge, ridge * answer.bytes_per_s],
+  } as const
+  return [
+    memory,
+    ...tops.map(
+      ([format, peak]): Roof => ({
+        label: `${format} ${rate(peak)}`,
+        from: [peak / answer.bytes_per_s, peak],
+        to: [Math.max(most, peak / answer.bytes_per_s), peak],
+      }),
+    ),
+  ]
+}
+
+export function RooflineTab({ profile }: TabProps) {
+  const { roofline } = profile
+  const [picked, setPicked] = useState<string | null>(null)
+  if (!roofline || roofline.rows.length === 0)
+    return (
+      <Empty
+        title="No shapes were recorded"
+        text="Record the trace with record_shapes=True and name the accelerator under “This job is”: then operators are placed against its roofline."
+      />
+    )
+  const rows = roofline.rows
+  const drawn = rows.filter((row) => row.flop > 0 && row.bytes > 0)
+  const longest = Math.max(...rows.map((row) => row.mean_ns))
+  return (
+    <div class="traces-grid">
+      <ChartFrame
+        title="Roofline"
+        about={`${roofline.accelerator}; ${percent(roofline.covered_share)} of the time of arithmetic has shapes`}
+        name="roofline"
+        class="traces-wide"
+        rows={() => ({
+          columns: [
+            'operator',
+            'shapes',
+            'data_type',
+            'calls',
+            'mean_ns',
+            'flop',
+            'bytes',
+            'flop_per_s',
+            'bytes_per_s',
+            'bound',
+            'share_of_roofline',
+          ],
+          rows: rows.map((row) => [
+            row.operator,
+            row.shapes,
+            row.data_type,
+            row.calls,
+            row.mean_ns,
+            row.flop,
+            row.bytes,
+            row.flop_per_s,
+            row.bytes_per_s,
+            row.bound,
+            row.share_of_roofline,
+          ]),
+        })}
+      >
+        {(width) => (
+          <Scatter
+            width={width}
+            title="Operators against the roofline"
+            x={{ title: 'arithmetic intensity (FLOP per byte)', format: (value) => String(Number(value.toPrecision(2))), log: true }}
+            y={{ title: 'reached', format: rate, log: true }}
+            apart={40}
+            picked={picked}
+            onPick={setPicked}
+            roofs={roofs(roofline)}
+            points={drawn.map((row) => ({
+              id: nameOf(row),
+              x: row.flop / row.bytes,
+              y: row.flop_per_s,
+              label: row.operator.replace(/^aten::/, ''),
+              weight: row.mean_ns,
+              mark: row.mean_ns > longest / 20 ? ('front' as const) : ('plain' as const),
+              shape: row.bound === 'memory' ? ('square' as const) : ('circle' as const),
+              colour: row.bound === 'memory' ? 'var(--class-tensor)' : 'var(--class-backward)',
+              tip: {
+                title: nameOf(row),
+                lines: [
+                  { name: 'reached', value: rate(row.flop_per_s) },
+                  { name: 'intensity', value: intensity(row.flop / row.bytes) },
+                  { name: 'of the roofline', value: `${percent(row.share_of_roofline)}, ${row.bound} bound` },
+                  { name: 'a step', value: span(row.mean_ns) },
+                ],
+              },
+            }))}
+          />
+        )}
+      </ChartFrame>
+      <section class="panel traces-panel traces-wide" aria-label="Operators">
+        <h2>
+          Operators{' '}
+          <span class="muted">
+            reaching {percent(roofline.target_share)} of the roofline would save {span(roofline.saving_ns)} of a rank and step
+          </span>
+        </h2>
+        <Table<RooflineRow>
+          caption="Operators against the roofline"
+          rows={rows}
+          identify={nameOf}
+          first={30}
+          onChoose={(row) => setPicked(nameOf(row))}
+          sorting={{ key: 'saving', down: true }}
+          columns={[
+            { key: 'operator', title: 'Operator', value: (row) => row.operator, wrap: true },
+            { key: 'shapes', title: 'Shapes', value: (row) => row.shapes, wrap: true },
+            { key: 'type', title: 'Format', value: (row) => row.data_type },
+            { key: 'mean', title: 'A step', value: (row) => row.mean_ns, cell: (row) => span(row.mean_ns), align: 'right' },
+            { key: 'calls', title: 'Calls', value: (row) => row.calls, cell: (row) => count(row.calls), align: 'right' },
+            { key: 'reached', title: 'Reached', value: (row) => row.flop_per_s, cell: (row) => rate(row.flop_per_s), align: 'right' },
+            { key: 'bytes', title: 'Memory', value: (row) => row.bytes_per_s, cell: (row) => bandwidth(row.bytes_per_s), align: 'right' },
+            { key: 'bound', title: 'Bound', value: (row) => row.bound },
+            {
+              key: 'share',
+              title: 'Of the roofline',
+              value: (row) => row.share_of_roofline,
+              cell: (row) => percent(row.share_of_roofline),
+              align: 'right',
+            },
+            {
+              key: 'saving',
+              title: 'Saving',
+              value: (row) => row.saving_ns,
+              cell: (row) => seconds(row.saving_ns / 1e9),
+              align: 'right',
+              about: 'Of a rank and step, at the target share',
+            },
+          ]}
+        />
+      </section>
+    </div>
+  )
+}
