@@ -4,6 +4,7 @@
 mod docs;
 mod fit;
 mod left_out;
+mod own_runs;
 mod pooling;
 mod residuals;
 mod sbom;
