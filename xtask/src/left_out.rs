@@ -34,13 +34,17 @@ pub(crate) struct LeftOut {
     pub(crate) fitted_s: f64,
     /// Predicted with constants that never saw the publication, in seconds.
     pub(crate) left_out_s: f64,
-    /// Growth of the logarithm of that time with the logarithm of the time of GEMMs and attention.
+    /// Growth of the logarithm of the predicted time with that of the time of GEMMs and attention, by the shipped constants.
+    #[serde(default)]
     pub(crate) products: f64,
     /// The same of memory-bound kernels.
+    #[serde(default)]
     pub(crate) streams: f64,
     /// The same of the host's times.
+    #[serde(default)]
     pub(crate) host: f64,
     /// The same of collectives.
+    #[serde(default)]
     pub(crate) communication: f64,
 }
 
@@ -131,6 +135,38 @@ fn unfitted(
     (start, keys)
 }
 
+/// `xtask shares TABLE`: the table of left-out predictions with the shares of parts worked out anew, the predictions as they are. For changes
+/// that leave every prediction alone.
+pub(crate) fn rewrite_shares(arguments: &[String]) -> Result<(), String> {
+    let [table] = arguments else { return Err("shares TABLE".into()) };
+    let all = fit::load(table)?;
+    let mut rows = read(&std::fs::read_to_string(TABLE).map_err(|e| format!("{TABLE}: {e}"))?)?;
+    let mut machines = Machines::default();
+    for generation in software::generations() {
+        let list: Vec<&Case> = all.iter().filter(|c| fit::is_of(c, &generation.id)).collect();
+        let shares = shares(&list, &mut machines, generation);
+        for (at, case) in list.iter().enumerate() {
+            let share = |part: Part| shares[part as usize].get(at).copied().unwrap_or(0.0);
+            if let Some(row) = rows.iter_mut().find(|row| row.id == case.id) {
+                row.products = share(Part::Products);
+                row.streams = share(Part::Streams);
+                row.host = share(Part::Host);
+                row.communication = share(Part::Communication);
+            }
+        }
+    }
+    write(rows.iter())
+}
+
+/// Writes rows to the standard output.
+fn write<'r>(rows: impl Iterator<Item = &'r LeftOut>) -> Result<(), String> {
+    let mut writer = csv::Writer::from_writer(std::io::stdout().lock());
+    for row in rows {
+        writer.serialize(row).map_err(|e| e.to_string())?;
+    }
+    writer.flush().map_err(|e| e.to_string())
+}
+
 /// Growth of the logarithm of each run's time with that of each part, by central differences as a calibration has them.
 fn shares(held: &[&Case], machines: &mut Machines, constants: &Software) -> [Vec<f64>; PARTS] {
     Part::ALL.map(|part| {
@@ -171,7 +207,7 @@ fn of_generation(
         }
         let left_out = fit::log_errors(&held, machines, &constants);
         let fitted = fit::log_errors(&held, machines, generation);
-        let shares = shares(&held, machines, &constants);
+        let shares = shares(&held, machines, generation);
         for (at, ((case, left_out), fitted)) in held.iter().zip(left_out).zip(fitted).enumerate() {
             let Some(measured) = case.step_time else { continue };
             let rounded = |log: f64| (measured * log.exp() * 1e5).round() / 1e5;
@@ -236,11 +272,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         parts.sort_by_key(|part| part.0);
         parts.into_iter().map(|part| part.1).collect()
     });
-    let mut writer = csv::Writer::from_writer(std::io::stdout().lock());
-    for row in parts.iter().flatten() {
-        writer.serialize(row).map_err(|e| e.to_string())?;
-    }
-    writer.flush().map_err(|e| e.to_string())
+    write(parts.iter().flatten())
 }
 
 #[cfg(test)]
