@@ -56,6 +56,9 @@ pub(crate) enum Network {
     /// Simulate a table of flows on a topology or on a fabric from a file
     #[command(after_long_help = super::flows::EXAMPLES)]
     Flows(Later<super::flows::FlowsOn>),
+    /// Write a step, a network or flows as files of ASTRA-sim, SimGrid or htsim
+    #[command(after_long_help = super::export_network::EXAMPLES)]
+    Export(Later<super::export_network::Export>),
     /// Reproduce the claims and figures of the rail-only paper
     #[command(
         name = "rail-only",

@@ -15,6 +15,7 @@ use railwright_profiler::RankTrace;
 use railwright_profiler::digest;
 use railwright_profiler::job::skeleton;
 use railwright_profiler::readers::{self, Keep, Recording};
+use railwright_profiler::telemetry::Sample;
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 use railwright_profiler::trace::Source;
 use railwright_spec::problem::Problem;
