@@ -3,6 +3,9 @@
 //! Responsible for: the same step time as [`crate::evaluate`], to the last bit, from parts that outlive one plan, and the device time of
 //! layers for bounds. Refuses plans whose stages differ in what they recompute, disturbances, and breakdowns.
 
+mod key;
+
+use self::key::Key;
 use crate::costing::Costing;
 use crate::evaluate::{pipeline, transfer_time};
 use crate::layer::LayerCost;
@@ -12,7 +15,7 @@ use crate::sharding::{self, StagePasses, StageUpdate};
 use crate::stage;
 use crate::work::Work;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Group, Plan, Recompute, Schedule};
+use railwright_spec::plan::{Plan, Recompute, Schedule};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
@@ -35,33 +38,6 @@ struct Layers {
     embedding_parameters: LocalParameters,
     head_parameters: LocalParameters,
     prediction_parameters: LocalParameters,
-}
-
-/// What the price of layers depends on, among plans of one software, precision, sequence, kernel, dropout and optimizer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    degrees: [u64; 5],
-    kind: u8,
-    switches: [bool; 3],
-    groups: [Group; 4],
-}
-
-impl Key {
-    fn of(costing: &Costing<'_>) -> Self {
-        let (plan, layout) = (costing.plan, &costing.layout);
-        Self {
-            degrees: [
-                plan.tensor_parallel,
-                plan.context_parallel,
-                plan.expert_parallel,
-                plan.expert_tensor_parallel,
-                plan.micro_batch,
-            ],
-            kind: plan.context_kind as u8,
-            switches: [plan.sequence_parallel, plan.overlap.tensor, plan.overlap.expert],
-            groups: [layout.tensor, layout.context, layout.expert, layout.expert_tensor],
-        }
-    }
 }
 
 /// Entries of a [`LayerMemo`]; each takes some kilobytes.
@@ -571,7 +547,6 @@ mod tests {
         for (name, experts) in
             [("llama-3-8b", 1), ("llama-3-8b", 1), ("mixtral-8x7b", 8), ("deepseek-v3", 8), ("gemma-2-9b", 1)]
         {
-            // Shared by all plans of a model and a software, so that what one leaves behind must fit the next.
             let mut memos: BTreeMap<String, LayerMemo> = BTreeMap::new();
             for (tp, pp, vp, cp, schedule) in [
                 (1, 1, 1, 1, Schedule::OneForwardOneBackward),

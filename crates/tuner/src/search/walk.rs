@@ -7,6 +7,8 @@
 //! [`super::bound`] says; a strategy needs at least the memory that it would with the least of every sharding and the most recompute;
 //! hiding communication is never slower ([`super::choices`]); layers recomputed beyond what fits with room to spare are never faster.
 
+mod group;
+
 use super::bound::{Beside, Prefix};
 use super::choices::{blocks_too, context_kinds, sequence_parallel, shardings, switches};
 use super::counts::divisors;
@@ -292,13 +294,6 @@ impl<'s, 'a> Piece<'s, 'a> {
         self.floor = Floor::new(search.model, plan, shapes);
     }
 
-    /// The least time of a place's strategies, whatever their shape.
-    fn least(&self, place: &Place) -> f64 {
-        let micro_batches = place.strategy.micro_batches(self.search.space.base.global_batch);
-        let fuses = self.search.space.schedules.contains(&Schedule::DualPipe);
-        place.beside.step(place.prefix.shared(self.degrees.pipeline, micro_batches, fuses))
-    }
-
     /// All places with all their shapes, the least bound first.
     fn nodes(&self, places: &[Place], worker: &mut Worker) -> Vec<Node> {
         let mut nodes = Vec::new();
@@ -427,32 +422,6 @@ impl<'s, 'a> Piece<'s, 'a> {
         let (stages, scratch) = (self.degrees.pipeline, &mut worker.scratch);
         let passes = place.prefix.passes(shape, stages, micro_batches, recompute, covered, scratch);
         place.beside.step(passes)
-    }
-
-    /// Remembers what comes closest to fitting in a group of which nothing fits.
-    #[allow(clippy::too_many_arguments)]
-    fn miss(
-        &self,
-        place: &mut Place,
-        policy: usize,
-        strategy: Strategy,
-        layout: &StageLayout,
-        copies: usize,
-        worker: &mut Worker,
-        found: &mut Results,
-    ) {
-        // Only read where nothing fits at all.
-        if worker.found_any() {
-            return;
-        }
-        let Some(treated) = &mut place.policies[policy] else { return };
-        for (index, &sharding) in self.shardings.iter().enumerate() {
-            worker.plan.sharding = sharding;
-            treated.parts.set_sharding(self.bytes[copies][index]);
-            let peak = treated.parts.peak(&input(self.search, &worker.plan), layout);
-            let strategy = Strategy { sharding, ..strategy };
-            found.misses.offer(&Entry { strategy, time: f64::INFINITY, memory: peak.device.get() });
-        }
     }
 
     /// One policy and sharding on ever more layers: from the first number that fits to the first that fits with room to spare. Fewer
