@@ -3,6 +3,9 @@
 //! Responsible for: the same step time as [`crate::evaluate`], to the last bit, from parts that outlive one plan, and the device time of
 //! layers for bounds. Refuses plans whose stages differ in what they recompute, disturbances, and breakdowns.
 
+mod key;
+
+use self::key::Key;
 use crate::costing::Costing;
 use crate::evaluate::{pipeline, transfer_time};
 use crate::layer::LayerCost;
@@ -16,10 +19,19 @@ use railwright_spec::model::Model;
 use railwright_spec::plan::{Placement, Plan, Recompute, Schedule};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Layers, embedding and head under one setting of degrees, micro batch and placement; nothing sharded or recomputed yet.
 #[derive(Clone, Debug)]
 pub struct Setting {
+    layers: Arc<Layers>,
+    transfer: Seconds,
+}
+
+/// What of a setting the number of stages and replicas does not change.
+#[derive(Debug)]
+struct Layers {
     kept: Vec<LayerCost>,
     embedding: LayerCost,
     head: LayerCost,
@@ -27,12 +39,66 @@ pub struct Setting {
     embedding_parameters: LocalParameters,
     head_parameters: LocalParameters,
     prediction_parameters: LocalParameters,
-    transfer: Seconds,
 }
+
+/// Entries of a [`LayerMemo`]; each takes some kilobytes.
+const MOST_LAYERS: usize = 16_384;
+
+/// Layers that were priced before, for threads that share them: pieces of a search differ in stages and replicas more than in layers.
+#[derive(Debug, Default)]
+pub struct LayerMemo(Mutex<BTreeMap<Key, Arc<Layers>>>);
 
 impl Setting {
     /// Prices a setting.
     pub fn new(costing: &Costing<'_>) -> Self {
+        Self { layers: Arc::new(Layers::new(costing)), transfer: transfer_time(costing) }
+    }
+
+    /// The same with layers that were priced before. The memo is of one model and machine, and of plans that differ in what a search
+    /// chooses: degrees, micro batch, placement, switches, schedule, stages, recompute and sharding.
+    pub fn remembered(costing: &Costing<'_>, memo: &LayerMemo) -> Self {
+        let (key, transfer) = (Key::of(costing), transfer_time(costing));
+        let known = memo.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let layers = known.unwrap_or_else(|| {
+            let layers = Arc::new(Layers::new(costing));
+            let mut known = memo.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= MOST_LAYERS {
+                known.clear();
+            }
+            known.insert(key, Arc::clone(&layers));
+            layers
+        });
+        Self { layers, transfer }
+    }
+
+    /// Device time of one layer of a kind.
+    pub fn layer(&self, kind: usize) -> DeviceTime {
+        DeviceTime::of(&self.layers.kept[kind])
+    }
+
+    /// Device time of the embedding.
+    pub fn embedding(&self) -> DeviceTime {
+        DeviceTime::of(&self.layers.embedding)
+    }
+
+    /// Device time of one head.
+    pub fn head(&self) -> DeviceTime {
+        DeviceTime::of(&self.layers.head)
+    }
+
+    /// Device time of recomputing a layer of a kind.
+    pub fn recompute(&self, model: &Model, kind: usize, policy: &Recompute) -> Seconds {
+        self.layers.kept[kind].recomputing(policy, &model.layer_kinds[kind]).recompute.time()
+    }
+
+    /// Time of a transfer between stages.
+    pub fn transfer(&self) -> Seconds {
+        self.transfer
+    }
+}
+
+impl Layers {
+    fn new(costing: &Costing<'_>) -> Self {
         let (model, plan) = (costing.model, costing.plan);
         let (mut embedding, mut head) = (LayerCost::default(), LayerCost::default());
         stage::embedding(costing, &mut embedding);
@@ -48,33 +114,7 @@ impl Setting {
                 .multi_token_prediction
                 .as_ref()
                 .map_or_else(LocalParameters::default, |mtp| local_parameters(&mtp.weights, plan)),
-            transfer: transfer_time(costing),
         }
-    }
-
-    /// Device time of one layer of a kind.
-    pub fn layer(&self, kind: usize) -> DeviceTime {
-        DeviceTime::of(&self.kept[kind])
-    }
-
-    /// Device time of the embedding.
-    pub fn embedding(&self) -> DeviceTime {
-        DeviceTime::of(&self.embedding)
-    }
-
-    /// Device time of one head.
-    pub fn head(&self) -> DeviceTime {
-        DeviceTime::of(&self.head)
-    }
-
-    /// Device time of recomputing a layer of a kind.
-    pub fn recompute(&self, model: &Model, kind: usize, policy: &Recompute) -> Seconds {
-        self.kept[kind].recomputing(policy, &model.layer_kinds[kind]).recompute.time()
-    }
-
-    /// Time of a transfer between stages.
-    pub fn transfer(&self) -> Seconds {
-        self.transfer
     }
 }
 
@@ -141,7 +181,7 @@ impl Priced {
         let kinds = model
             .layer_kinds
             .iter()
-            .zip(&setting.kept)
+            .zip(&setting.layers.kept)
             .map(|(layer, kept)| {
                 let mut cost = kept.recomputing(&plan.recompute, layer);
                 sharding::gather(costing, layer_parameters(layer, plan), &mut cost);
@@ -151,7 +191,7 @@ impl Priced {
             .collect();
         let mut embedding_gather = LayerCost::default();
         sharding::gather(costing, local_parameters(&model.embedding, plan), &mut embedding_gather);
-        let mut head = setting.head;
+        let mut head = setting.layers.head;
         sharding::gather(costing, stage::head_parameters(costing), &mut head);
         Self { kinds, embedding_gather, head, known: Vec::new() }
     }
@@ -217,14 +257,14 @@ impl Priced {
             }
         }
         if first {
-            cost.add(&setting.embedding, 1.0);
+            cost.add(&setting.layers.embedding, 1.0);
             cost.add(&self.embedding_gather, 1.0);
         }
         if last {
             if let Some(mtp) = &costing.model.multi_token_prediction {
                 for _ in 0..mtp.depth {
                     cost.add(&self.kinds[mtp.layer_kind], 1.0);
-                    cost.add(&setting.head, 1.0);
+                    cost.add(&setting.layers.head, 1.0);
                 }
             }
             cost.add(&self.head, 1.0);
@@ -438,19 +478,19 @@ fn holds(
 ) -> LocalParameters {
     let mut slot = LocalParameters::default();
     for &kind in layers {
-        slot.add(setting.kinds[kind], 1.0);
+        slot.add(setting.layers.kinds[kind], 1.0);
     }
     if first {
-        slot.add(setting.embedding_parameters, 1.0);
+        slot.add(setting.layers.embedding_parameters, 1.0);
     }
     if last {
-        slot.add(setting.head_parameters, 1.0);
+        slot.add(setting.layers.head_parameters, 1.0);
         if model.tied_embeddings && stages > 1 {
-            slot.add(setting.embedding_parameters, 1.0);
+            slot.add(setting.layers.embedding_parameters, 1.0);
         }
         if let Some(mtp) = &model.multi_token_prediction {
-            let mut own = setting.prediction_parameters;
-            own.add(setting.kinds[mtp.layer_kind], 1.0);
+            let mut own = setting.layers.prediction_parameters;
+            own.add(setting.layers.kinds[mtp.layer_kind], 1.0);
             slot.add(own, mtp.depth as f64);
         }
     }
@@ -470,14 +510,19 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// The step time both ways, in bits.
-    fn both(name: &str, plan: &Plan, machine: &Machine, cluster: &cluster::Cluster) -> Option<(u64, u64)> {
+    fn both(
+        name: &str,
+        plan: &Plan,
+        (machine, cluster): (&Machine, &cluster::Cluster),
+        memo: &LayerMemo,
+    ) -> Option<(u64, u64)> {
         let model = by_name(name).expect("known");
         if !validate(&model, cluster, plan).is_empty() {
             return None;
         }
         let costing = Costing::new(&model, cluster, plan, machine).expect("known software");
         let slow = evaluate(&costing).ok()?.time.total;
-        let setting = Setting::new(&costing);
+        let setting = Setting::remembered(&costing, memo);
         let mut priced = Priced::new(&costing, &setting);
         let split = crate::memory::layers_per_chunk(&model, plan, costing.stage_split);
         let mut buffers = Buffers::default();
@@ -501,6 +546,7 @@ mod tests {
         for (name, experts) in
             [("llama-3-8b", 1), ("llama-3-8b", 1), ("mixtral-8x7b", 8), ("deepseek-v3", 8), ("gemma-2-9b", 1)]
         {
+            let mut memos: BTreeMap<String, LayerMemo> = BTreeMap::new();
             for (tp, pp, vp, cp, schedule) in [
                 (1, 1, 1, 1, Schedule::OneForwardOneBackward),
                 (2, 4, 1, 1, Schedule::OneForwardOneBackward),
@@ -539,7 +585,8 @@ mod tests {
                             ..PlanSpec::default()
                         };
                         let plan = spec.resolve(&model, &cluster).expect("resolves");
-                        if let Some((fast, slow)) = both(name, &plan, &machine, &cluster) {
+                        let memo = memos.entry(plan.software.clone()).or_default();
+                        if let Some((fast, slow)) = both(name, &plan, (&machine, &cluster), memo) {
                             assert_eq!(fast, slow, "{name} {plan:?}");
                             checked += 1;
                         }

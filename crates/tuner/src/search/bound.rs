@@ -72,6 +72,17 @@ impl Prefix {
         Self { layers, embedding: times(&setting.embedding()), head, transfer: setting.transfer() }
     }
 
+    /// The passes of a step take at least this long however layers lie on stages: the work of all of them, shared equally. With `fuses`,
+    /// pairs of passes may hide all that is exposed.
+    pub(super) fn shared(&self, stages: u64, micro_batches: u64, fuses: bool) -> f64 {
+        let mut sum = self.layers.last().copied().unwrap_or_default();
+        add(&mut sum, &self.embedding);
+        add(&mut sum, &self.head);
+        let [forward, input, weight, exposed] = sum;
+        let work = forward + input + weight - if fuses { exposed } else { 0.0 };
+        work.max(0.0) * micro_batches as f64 / stages.max(1) as f64
+    }
+
     /// Recompute of layers, summed likewise.
     pub(super) fn recompute(model: &Model, setting: &Setting, policy: &Recompute) -> Vec<f64> {
         let kinds: Vec<f64> =

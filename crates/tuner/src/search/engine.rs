@@ -15,7 +15,7 @@ use crate::simplicity::Oddities;
 use railwright_calculator::costing::Machine;
 use railwright_calculator::memory::{MemorySoftware, SURE_TO_FIT, SoftwareCatalogue, probability_of_fitting};
 use railwright_calculator::operators::ProductMemo;
-use railwright_calculator::prepared::Buffers;
+use railwright_calculator::prepared::{Buffers, LayerMemo};
 use railwright_calculator::schedule::ChunkCost;
 use railwright_calculator::software::{self, Software};
 use railwright_spec::cluster::Cluster;
@@ -91,6 +91,8 @@ pub struct Search<'a> {
     families: Option<(Tie, usize)>,
     /// The least that any strategy of each piece can take, where that is known.
     least: Vec<f64>,
+    /// Layers priced before, by any thread and in the search for rows of families, too.
+    pub(super) layers: Arc<LayerMemo>,
 }
 
 /// Minimum number of candidates for slow pricing, if fast pricing found that many, and the batch size.
@@ -184,6 +186,7 @@ impl<'a> Search<'a> {
             refused,
             families: None,
             least: Vec::new(),
+            layers: Arc::default(),
         })
     }
 
@@ -216,6 +219,7 @@ impl<'a> Search<'a> {
     #[must_use]
     pub fn simulated(mut self, quick: Machine, pricing: Machine) -> Self {
         self.machine = quick;
+        self.layers = Arc::default();
         self.pricing = Some(pricing);
         // More runners than are shown, since the slow machine may turn their order around.
         self.options.keep = self.options.keep.max(RUNNERS);

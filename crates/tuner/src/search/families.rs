@@ -42,7 +42,7 @@ impl Family {
         }
     }
 
-    fn of_strategy(strategy: &Strategy) -> Self {
+    pub(super) fn of_strategy(strategy: &Strategy) -> Self {
         Self {
             tensor: strategy.tensor,
             pipeline: strategy.pipeline,
@@ -195,11 +195,6 @@ impl Families {
         Self { tie, most: most.clamp(1, 10_000), rows: Vec::new() }
     }
 
-    /// The tie.
-    pub(super) fn tie(&self) -> &Tie {
-        &self.tie
-    }
-
     /// Offers an entry; whether the rows changed.
     pub(super) fn offer(&mut self, entry: &Entry, oddities: Oddities, features: usize) -> bool {
         let standing = self.tie.standing(entry.time, oddities, features);
@@ -237,19 +232,40 @@ impl Families {
     /// What later strategies must stay below to change the rows. Never higher than before.
     pub(super) fn cut(&self) -> Cut {
         match self.rows.last() {
-            Some(last) if self.rows.len() >= self.most => {
-                let Standing { level, rounded, time, .. } = last.standing;
-                Cut { level, time: if level == BEYOND { time } else { self.tie.end_of(rounded) } }
-            }
+            Some(last) if self.rows.len() >= self.most => self.cut_at(last),
             _ => Cut::OPEN,
         }
+    }
+
+    /// What a strategy must stay below to come before a row.
+    fn cut_at(&self, row: &Row) -> Cut {
+        let Standing { level, rounded, time, .. } = row.standing;
+        Cut { level, time: if level == BEYOND { time } else { self.tie.end_of(rounded) } }
+    }
+
+    /// The least time at which a strategy of these oddities and one of these families is of no interest any more: rows only improve, so it
+    /// must come before its family's own row, too.
+    pub(super) fn limit(
+        &self,
+        cut: Cut,
+        families: impl IntoIterator<Item = Family>,
+        oddities: Oddities,
+    ) -> f64 {
+        let of_family = |family: Family| {
+            let row = self.rows.iter().find(|row| row.family == family);
+            row.map_or(f64::INFINITY, |row| self.cut_at(row).limit(&self.tie, oddities))
+        };
+        let own = families.into_iter().map(of_family).fold(f64::NEG_INFINITY, f64::max);
+        cut.limit(&self.tie, oddities).min(own)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::strategy::Split;
     use crate::simplicity::Oddity;
+    use railwright_spec::plan::{ContextKind, Overlap, RankOrder, Schedule, Sharding};
 
     const TIE: Tie = Tie { fastest: 1.0, band: 0.1 };
 
@@ -283,6 +299,62 @@ mod tests {
             );
         }
         assert!(Cut { level: 2, time: 9.0 }.to_bits() < Cut { level: 3, time: 1.0 }.to_bits());
+    }
+
+    fn strategy(tensor: u64) -> Strategy {
+        Strategy {
+            tensor,
+            pipeline: 1,
+            context: 1,
+            expert: 1,
+            expert_tensor: 1,
+            data: 1,
+            micro_batch: 1,
+            sequence_parallel: false,
+            context_kind: ContextKind::Ring,
+            segment: None,
+            rank_order: RankOrder::TensorContextDataPipeline,
+            sharding: Sharding { zero_stage: 0, group: None, reshard_after_forward: false },
+            overlap: Overlap {
+                gradient_reduce: false,
+                parameter_gather: false,
+                tensor: false,
+                pipeline: false,
+                expert: false,
+            },
+            schedule: Schedule::OneForwardOneBackward,
+            virtual_stages: 1,
+            split: Split::Even,
+            policy: 0,
+            layers: None,
+        }
+    }
+
+    #[test]
+    fn a_family_wants_what_comes_before_its_own_row() {
+        let row = |standing, tensor, time| {
+            let strategy = strategy(tensor);
+            Row {
+                standing,
+                family: Family::of_strategy(&strategy),
+                entry: Entry { strategy, time, memory: 1.0 },
+            }
+        };
+        let mut families = Families::new(TIE, 10);
+        families.put(row(TIE.standing(1.0, Oddities::default(), 1), 1, 1.0));
+        families.put(row(TIE.standing(1.05, odd(Oddity::PartialSharding), 1), 2, 1.05));
+        let family = |tensor| Family { tensor, pipeline: 1, context: 1, expert: 1, shards_parameters: false };
+        let limit =
+            |list: &[u64], oddities| families.limit(Cut::OPEN, list.iter().map(|&n| family(n)), oddities);
+        // Plain and fastest: only what is as plain and in the same step of noise.
+        assert!((1.0..1.03).contains(&limit(&[1], Oddities::default())));
+        assert!(limit(&[1], odd(Oddity::PartialSharding)).is_sign_negative());
+        // Anything plainer that ties comes before an odd row; a family without a row is open.
+        assert_eq!(limit(&[2], Oddities::default()), TIE.limit());
+        assert_eq!(limit(&[3], Oddities::default()), f64::INFINITY);
+        assert_eq!(limit(&[1, 3], odd(Oddity::PartialSharding)), f64::INFINITY);
+        let cut = Cut { level: 0, time: 1.01 };
+        assert_eq!(families.limit(cut, [family(3)], Oddities::default()), 1.01);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! strictly worse than what is known. Refuses to price.
 
 use super::engine::{Search, Worker};
+use super::families::Family;
 use super::incumbent::Incumbent;
 use super::results::Score;
 use super::shapes::Shape;
@@ -43,17 +44,18 @@ pub(super) fn is_possible(search: &Search<'_>, plan: &mut Plan, strategy: &Strat
 }
 
 impl Search<'_> {
-    /// Whether anything that takes at least so long, needs at least so much and has at least these oddities can still be wanted.
+    /// Whether anything of these families that takes at least so long, needs at least so much and has at least these oddities can still be
+    /// wanted.
     pub(super) fn wants(
         &self,
         worker: &Worker,
         incumbent: &Incumbent,
+        of: impl IntoIterator<Item = Family>,
         oddities: Oddities,
-        time: f64,
-        memory: f64,
+        (time, memory): (f64, f64),
     ) -> bool {
         if let Some(families) = &worker.families {
-            return time <= incumbent.cut().limit(families.tie(), oddities);
+            return time <= families.limit(incumbent.cut(), of, oddities);
         }
         let known = incumbent.get();
         let ranks = match self.score() {

@@ -134,6 +134,8 @@ fn fullest(plan: &Plan, layers: &[u64]) -> u64 {
 #[derive(Debug)]
 pub(super) struct Shaped {
     pub(super) shapes: Vec<Shape>,
+    /// Strategies of all shapes that differ in recompute alone.
+    pub(super) rungs: u64,
     /// Combinations that are no shapes.
     pub(super) refused: u64,
     /// Contents of stages by shape, computed on first use.
@@ -170,7 +172,8 @@ impl Shapes {
         }
         self.held += shapes.len();
         let layouts = shapes.iter().map(|_| OnceLock::new()).collect();
-        let shaped = Arc::new(Shaped { shapes, refused, layouts });
+        let rungs = shapes.iter().map(Shape::rungs).sum();
+        let shaped = Arc::new(Shaped { shapes, rungs, refused, layouts });
         self.known.insert((pipeline, micro_batches), Arc::clone(&shaped));
         shaped
     }

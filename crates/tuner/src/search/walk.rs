@@ -7,10 +7,13 @@
 //! strategy needs at least the memory of maximal sharding and recompute; overlapping communication is never
 //! slower ([`super::choices`]); layers recomputed beyond what fits with room to spare are never faster.
 
+mod group;
+
 use super::bound::{Beside, Prefix};
 use super::choices::{blocks_too, context_kinds, sequence_parallel, shardings, switches};
 use super::counts::divisors;
 use super::engine::{Search, Worker};
+use super::families::Family;
 use super::floor::Floor;
 use super::incumbent::Incumbent;
 use super::pieces::Degrees;
@@ -64,6 +67,8 @@ struct Piece<'s, 'a> {
     search: &'s Search<'a>,
     degrees: Degrees,
     shardings: Vec<Sharding>,
+    /// The families of its strategies: parameters whole, or sharded.
+    families: Vec<Family>,
     /// Bytes per parameter by sharding, with one copy of the parameters per pipeline and with two.
     bytes: [Vec<ParameterBytes>; 2],
     /// Sequences of a micro batch, with the shapes that these leave.
@@ -90,8 +95,25 @@ pub(super) fn piece(
 ) {
     let mut piece = Piece::new(search, degrees, worker);
     let mut places = piece.places(worker, found, false);
+    let mut least = f64::INFINITY;
+    // Most places are too slow however layers lie on stages.
+    places.retain(|place| {
+        let bound = piece.least(place);
+        let is_wanted =
+            search.wants(worker, incumbent, piece.families.iter().copied(), place.oddities, (bound, 0.0));
+        if !is_wanted {
+            least = least.min(bound);
+            let rungs = piece.shapes.get(place.shapes).map_or(0, |(_, shaped)| shaped.rungs);
+            let all = rungs * piece.shardings.len() as u64;
+            found.counters.enumerated += all * place.ways * place.copies;
+            found.counters.dominated += all * (place.ways * place.copies - 1);
+            found.counters.bounded_away += all;
+        }
+        is_wanted
+    });
     let nodes = piece.nodes(&places, worker);
-    found.least = vec![(degrees, nodes.first().map_or(f64::INFINITY, |node| node.bound))];
+    least = least.min(nodes.first().map_or(f64::INFINITY, |node| node.bound));
+    found.least = vec![(degrees, least)];
     for node in &nodes {
         let place = &mut places[node.place];
         let shape = &piece.shapes[place.shapes].1.shapes[node.shape];
@@ -99,7 +121,7 @@ pub(super) fn piece(
         found.counters.enumerated += all * place.ways * place.copies;
         found.counters.dominated += all * (place.ways * place.copies - 1);
         let oddities = place.oddities.with(Oddity::UnequalChunks, shape.is_unequal);
-        if search.wants(worker, incumbent, oddities, node.bound, 0.0) {
+        if search.wants(worker, incumbent, piece.families.iter().copied(), oddities, (node.bound, 0.0)) {
             piece.node(place, node.shape, worker, incumbent, found);
         } else {
             found.counters.bounded_away += all;
@@ -119,10 +141,15 @@ impl<'s, 'a> Piece<'s, 'a> {
         .remembering(&worker.products);
         let shardings = shardings(&search.space, &degrees);
         let floor = Floor::default();
+        let Degrees { tensor, pipeline, context, expert, .. } = degrees;
+        let has = |shards: &bool| shardings.iter().any(|sharding| (sharding.zero_stage > 2) == *shards);
+        let of = |shards_parameters| Family { tensor, pipeline, context, expert, shards_parameters };
+        let families = [false, true].into_iter().filter(has).map(of).collect();
         Self {
             search,
             degrees,
             shardings,
+            families,
             bytes: [Vec::new(), Vec::new()],
             shapes: Vec::new(),
             template,
@@ -229,7 +256,7 @@ impl<'s, 'a> Piece<'s, 'a> {
                     Oddity::ShortContext,
                     has_short_context(plan.sequence_length, strategy.context, strategy.micro_batch),
                 );
-            let setting = Setting::new(&costing);
+            let setting = Setting::remembered(&costing, &search.layers);
             let (factor, fixed) = beside_passes(&costing);
             places.push(Place {
                 strategy: Strategy { segment, rank_order, ..*strategy },
@@ -337,7 +364,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             strategy.write_recompute(space, &mut worker.plan);
             treat(search, place, policy, &mut worker.plan, self.shardings.len());
             let bound = self.bound(place, policy, shape, first, worker);
-            if !search.wants(worker, incumbent, oddities, bound, 0.0) {
+            if !search.wants(worker, incumbent, self.families.iter().copied(), oddities, (bound, 0.0)) {
                 found.counters.bounded_away += all;
                 continue;
             }
@@ -354,7 +381,13 @@ impl<'s, 'a> Piece<'s, 'a> {
                 self.miss(place, policy, strategy, layout, copies, worker, found);
                 continue;
             }
-            if !search.wants(worker, incumbent, oddities, bound, least.device.get()) {
+            if !search.wants(
+                worker,
+                incumbent,
+                self.families.iter().copied(),
+                oddities,
+                (bound, least.device.get()),
+            ) {
                 found.counters.bounded_away += all;
                 continue;
             }
@@ -390,32 +423,6 @@ impl<'s, 'a> Piece<'s, 'a> {
         let (stages, scratch) = (self.degrees.pipeline, &mut worker.scratch);
         let passes = place.prefix.passes(shape, stages, micro_batches, recompute, covered, scratch);
         place.beside.step(passes)
-    }
-
-    /// Remembers what comes closest to fitting in a group of which nothing fits.
-    #[allow(clippy::too_many_arguments)]
-    fn miss(
-        &self,
-        place: &mut Place,
-        policy: usize,
-        strategy: Strategy,
-        layout: &StageLayout,
-        copies: usize,
-        worker: &mut Worker,
-        found: &mut Results,
-    ) {
-        // Only read where nothing fits at all.
-        if worker.found_any() {
-            return;
-        }
-        let Some(treated) = &mut place.policies[policy] else { return };
-        for (index, &sharding) in self.shardings.iter().enumerate() {
-            worker.plan.sharding = sharding;
-            treated.parts.set_sharding(self.bytes[copies][index]);
-            let peak = treated.parts.peak(&input(self.search, &worker.plan), layout);
-            let strategy = Strategy { sharding, ..strategy };
-            found.misses.offer(&Entry { strategy, time: f64::INFINITY, memory: peak.device.get() });
-        }
     }
 
     /// One policy and sharding on ever more layers: from the first number that fits to the first that fits with room to spare. Fewer
@@ -487,7 +494,8 @@ impl<'s, 'a> Piece<'s, 'a> {
                 .with(Oddity::UnequalChunks, shape.is_unequal)
                 .with_sharding(&worker.plan)
                 .with(Oddity::TightMemory, used > TIGHT);
-            if search.wants(worker, incumbent, oddities, bound, peak.device.get()) {
+            let family = [Family::of_strategy(&strategy)];
+            if search.wants(worker, incumbent, family, oddities, (bound, peak.device.get())) {
                 self.time(
                     place,
                     policy,
@@ -539,7 +547,9 @@ impl<'s, 'a> Piece<'s, 'a> {
             worker.plan.overlap.pipeline = pipeline;
             // Where memory matters, a slow strategy may still be wanted. Division may round an exact tie below itself, so there is room.
             let limit = match (&found.families, search.score()) {
-                (Some(families), _) => incumbent.cut().limit(families.tie(), oddities),
+                (Some(_), _) => worker.families.as_ref().map_or(f64::INFINITY, |own| {
+                    own.limit(incumbent.cut(), [Family::of_strategy(&strategy)], oddities)
+                }),
                 (None, Score::Time) if !search.options.front => incumbent.get(),
                 _ => f64::INFINITY,
             };
