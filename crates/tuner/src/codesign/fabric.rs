@@ -114,17 +114,8 @@ pub const fn has_step(kind: Kind) -> bool {
 
 /// The time of a step on a cluster.
 pub fn step_time(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<Seconds, Problem> {
-    step_time_on(&Machine::new(cluster), model, cluster, plan)
-}
-
-/// The same on a machine that is prepared.
-pub fn step_time_on(
-    machine: &Machine,
-    model: &Model,
-    cluster: &Cluster,
-    plan: &Plan,
-) -> Result<Seconds, Problem> {
-    let costing = Costing::new(model, cluster, plan, machine)?;
+    let machine = Machine::new(cluster);
+    let costing = Costing::new(model, cluster, plan, &machine)?;
     Ok(evaluate(&costing)?.time.total)
 }
 

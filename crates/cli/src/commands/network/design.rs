@@ -15,7 +15,6 @@ use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
 use railwright_answers::{Question as _, Ran, Searcher, Setting};
-use railwright_calculator::costing::Machine;
 use railwright_network::bill::prices::Prices;
 use railwright_network::topology::DesignSpec;
 use railwright_spec::calibration::Calibration;
@@ -25,10 +24,10 @@ use railwright_spec::plan::{PlanSpec, Segment, divided_batch, divisible_batch, u
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Dollars};
 use railwright_spec::run::{Field, Run, Sheet, Value};
-use railwright_tuner::codesign::fabric::{network_share, step_time_on};
+use railwright_tuner::codesign::fabric::{network_share, step_time};
 use railwright_tuner::codesign::{
-    Axes, CLOSE, Codesign, Found, Grid, Judging, Workers as _, answer, best_first, is_at_least_as_good,
-    judge, usual_domains,
+    Axes, CLOSE, Codesign, Found, Grid, Judging, answer, best_first, is_at_least_as_good, judge,
+    usual_domains,
 };
 use railwright_tuner::search::Options;
 use std::collections::BTreeMap;
@@ -221,26 +220,14 @@ fn of_cluster(setting: &Setting, cluster: &Cluster) -> Setting {
     Setting { word: setting.word.clone(), spec: setting.spec.clone(), run, freed: setting.freed.clone() }
 }
 
-/// Plans that a search lists: the more, the fewer classes need a search of their own.
-const LISTED: usize = 192;
-
 /// Searches class after class.
 struct Classes<'a> {
     searcher: &'a Searcher<'a>,
     setting: &'a Setting,
     said: &'a PlanSpec,
-    /// What was found, by domain size: plans that fit there fit on other networks, too.
-    known: BTreeMap<u64, Known>,
+    /// What was found on which cluster, by domain size: plans that fit there fit on other networks, too.
+    known: BTreeMap<u64, Vec<(Cluster, Found)>>,
     stopped: bool,
-}
-
-/// What is known of one domain size.
-#[derive(Default)]
-struct Known {
-    /// Plans of all searches.
-    plans: Vec<Found>,
-    /// Clusters with the least time of any plan there, and a time that no plan outside of `plans` is below.
-    clusters: Vec<(Cluster, f64, f64)>,
 }
 
 impl Classes<'_> {
@@ -251,50 +238,52 @@ impl Classes<'_> {
         }
         let model = &self.setting.run.model;
         let known = self.known.entry(cluster.scale_up.domain_size).or_default();
-        // The best that a known plan comes to here, memory being what it is elsewhere.
-        let machine = Machine::new(cluster);
-        let here = |found: &Found| {
-            let time = step_time_on(&machine, model, cluster, &found.plan)?;
-            Ok::<_, Problem>(time * (found.step_time / found.fresh_step_time))
-        };
+        // The best that a known plan comes to here, memory being what it is elsewhere; and the least that any plan could.
         let mut reached: Option<Found> = None;
-        for (found, time) in known.plans.iter().zip(self.searcher.map(&known.plans, here)) {
-            let time = time?;
+        let mut least = f64::INFINITY;
+        for (elsewhere, found) in known.iter() {
+            let time = step_time(model, cluster, &found.plan)? * (found.step_time / found.fresh_step_time);
             if reached.as_ref().is_none_or(|best| time < best.step_time) {
                 let tokens_per_second = found.plan.tokens_per_step() as f64 / time.get();
                 let fresh_step_time = time * (found.fresh_step_time / found.step_time);
                 reached =
                     Some(Found { step_time: time, fresh_step_time, tokens_per_second, ..found.clone() });
             }
+            if is_at_least_as_good(elsewhere, cluster) {
+                least =
+                    if least.is_finite() { least.max(found.step_time.get()) } else { found.step_time.get() };
+            }
         }
-        // On a better network no plan takes longer: what is not listed there takes at least as long here as the list goes.
-        let enough = known
-            .clusters
-            .iter()
-            .filter(|(elsewhere, ..)| is_at_least_as_good(elsewhere, cluster))
-            .map(|(_, least, beyond)| beyond.max(least * CLOSE))
-            .fold(0.0, f64::max);
-        if let Some(found) = reached.as_ref().filter(|found| found.step_time.get() <= enough) {
+        if let Some(found) =
+            reached.as_ref().filter(|found| found.step_time.get() <= least * CLOSE && least.is_finite())
+        {
             let network_share = network_share(model, cluster, &found.plan)?;
             return Ok(Ok(Found { network_share, ..found.clone() }));
         }
         // A hair above, so that a tie is found again.
         let bound = reached.map_or(f64::INFINITY, |found| found.step_time.get() * (1.0 + 1e-9));
-        self.search(cluster, bound)
+        let found = self.search(cluster, bound)?;
+        if let Ok(found) = &found {
+            self.known
+                .entry(cluster.scale_up.domain_size)
+                .or_default()
+                .push((cluster.clone(), found.clone()));
+        }
+        Ok(found)
     }
 
     fn search(&mut self, cluster: &Cluster, bound: f64) -> Result<Result<Found, String>, Failure> {
         let setting = of_cluster(self.setting, cluster);
-        let options = Options { keep: LISTED, ..Options::default() };
-        let search = match self.searcher.prepare(&setting, self.said, options) {
-            Ok(search) => search,
-            Err(problems) => {
-                return Ok(Err(problems
-                    .into_iter()
-                    .next()
-                    .map_or_else(String::new, |problem| problem.message)));
-            }
-        };
+        let search =
+            match self.searcher.prepare(&setting, self.said, Options { keep: 1, ..Options::default() }) {
+                Ok(search) => search,
+                Err(problems) => {
+                    return Ok(Err(problems
+                        .into_iter()
+                        .next()
+                        .map_or_else(String::new, |problem| problem.message)));
+                }
+            };
         let ran = self.searcher.run_below(std::slice::from_ref(&search), &[bound]);
         let Some(Ran { results, is_complete }) = ran.first() else {
             self.stopped = true;
@@ -302,18 +291,7 @@ impl Classes<'_> {
         };
         self.stopped |= !is_complete;
         let outcome = search.outcome(results);
-        let mut plans: Vec<Found> = outcome
-            .candidates
-            .iter()
-            .map(|best| Found {
-                step_time: best.expected_time,
-                fresh_step_time: best.step_time,
-                tokens_per_second: best.tokens_per_second,
-                network_share: 0.0,
-                plan: best.plan.clone(),
-            })
-            .collect();
-        let Some(best) = plans.first_mut() else {
+        let Some(best) = outcome.candidates.first() else {
             return Ok(Err(match (is_complete, outcome.nearest_misses.first()) {
                 (false, _) => "stopped".to_owned(),
                 (true, Some(miss)) => {
@@ -322,19 +300,13 @@ impl Classes<'_> {
                 (true, None) => "no layout divides the devices and the batch".to_owned(),
             }));
         };
-        best.network_share = network_share(&setting.run.model, cluster, &best.plan)?;
-        let best = best.clone();
-        // A list that is not full has everything below the bound.
-        let listed = results.best.entries();
-        let last = listed.last().filter(|_| listed.len() >= LISTED).map_or(f64::INFINITY, |last| last.time);
-        let known = self.known.entry(cluster.scale_up.domain_size).or_default();
-        known.clusters.push((cluster.clone(), best.step_time.get(), last.min(bound)));
-        for found in plans {
-            if !known.plans.iter().any(|other| other.plan == found.plan) {
-                known.plans.push(found);
-            }
-        }
-        Ok(Ok(best))
+        Ok(Ok(Found {
+            step_time: best.expected_time,
+            fresh_step_time: best.step_time,
+            tokens_per_second: best.tokens_per_second,
+            network_share: network_share(&setting.run.model, cluster, &best.plan)?,
+            plan: best.plan.clone(),
+        }))
     }
 }
 
