@@ -19,24 +19,6 @@ pub(super) fn count(windows: &Windows) -> f64 {
     (durations.len() as f64 - missing).max(1.0)
 }
 
-/// By how many steps delays are divided that fall into the given steps (one entry a window, in nanoseconds). Where a delay comes back in every step but the last one, which ends
-/// with the recording, it lies between two steps: then it is divided by how often it was recorded, `sum(delays) / median(delays but the last)`.
-pub(super) fn count_of(windows: &Windows, delays: &[i64]) -> f64 {
-    let Some((last, others)) = delays.split_last().filter(|(_, others)| others.len() > 1) else {
-        return count(windows);
-    };
-    let mut sorted = others.to_vec();
-    sorted.sort_unstable();
-    let usual = sorted[(sorted.len() - 1) / 2] as f64;
-    let recurs = usual > 0.0 && others.iter().all(|delay| *delay as f64 >= 0.5 * usual);
-    if is_open(windows) && recurs && (*last as f64) < 0.1 * usual {
-        let recorded = delays.iter().sum::<i64>() as f64 / usual;
-        recorded.clamp(others.len() as f64, delays.len() as f64)
-    } else {
-        count(windows)
-    }
-}
-
 /// Whether the last step ends with the recording, not where a next one begins.
 fn is_open(windows: &Windows) -> bool {
     windows.at_collective || windows.cut_by == CutBy::Launches
@@ -71,14 +53,14 @@ pub(super) fn noise(windows: &Windows) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn windows(durations: &[i64], cut_by: CutBy) -> Windows {
+    fn of(durations: &[i64], cut_by: CutBy) -> f64 {
         let mut at = 0;
         let step = |&duration: &i64| {
             at += duration;
             StepWindow { number: None, start: at - duration, end: at, without: Vec::new() }
         };
         let steps = durations.iter().map(step).collect();
-        Windows {
+        let windows = Windows {
             cut_by,
             common: (0, 0),
             steps,
@@ -86,22 +68,8 @@ mod tests {
             at_collective: false,
             spread: 0,
             warnings: Vec::new(),
-        }
-    }
-
-    fn of(durations: &[i64], cut_by: CutBy) -> f64 {
-        count(&windows(durations, cut_by))
-    }
-
-    #[test]
-    fn delays_between_steps_count_as_often_as_they_were_recorded() {
-        let steps = windows(&[80, 80, 80, 60], CutBy::Launches);
-        // Behind each step but the last, which breaks off before its own; before the first step as well; in one step alone; within every step.
-        for (delays, expected) in
-            [([20, 20, 20, 0], 3.0), ([40, 20, 20, 0], 4.0), ([0, 60, 0, 0], 3.75), ([20, 20, 20, 20], 3.75)]
-        {
-            assert!((count_of(&steps, &delays) - expected).abs() < 1e-12, "{delays:?}");
-        }
+        };
+        count(&windows)
     }
 
     #[test]
