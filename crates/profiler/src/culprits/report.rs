@@ -283,13 +283,6 @@ fn judge(
             ranks.sort_unstable();
             ranks
         };
-        let mut by_step = vec![0; windows.steps.len()];
-        for delay in delays {
-            if let Delay::Member(member) = delay {
-                add_delays(&mut by_step, &stretches.lists[*member], windows);
-            }
-        }
-        let count = steps::count_of(windows, &by_step);
         let mut cost_s = *cost as f64 / count / 1e9;
         if bounds_only.is_some() {
             // Upper bounds are valid for any behaviour of untraced ranks.
@@ -404,17 +397,6 @@ fn judge(
             .collect(),
         clocks: joined.clocks.clone(),
         warnings,
-    }
-}
-
-/// Adds what a member takes beyond its peers to the steps in which its stretches end.
-fn add_delays(by_step: &mut [i64], stretches: &[Stretch], windows: &Windows) {
-    for stretch in stretches.iter().filter(|stretch| stretch.own > stretch.usual) {
-        // A delay before a step's first arithmetic ends with the step before, or shortly after its end.
-        let at = windows.steps.partition_point(|step| step.end <= stretch.from);
-        if let Some(sum) = by_step.get_mut(at) {
-            *sum += stretch.own - stretch.usual;
-        }
     }
 }
 

@@ -19,21 +19,6 @@ pub(super) fn count(windows: &Windows) -> f64 {
     (durations.len() as f64 - missing).max(1.0)
 }
 
-/// By how many steps delays are divided that fall into the given steps (one entry a window, in nanoseconds): all but the last where they come back in every other step and the
-/// last one, which ends with the recording, does not hold its own. They lie between two steps, and so many of these were recorded.
-pub(super) fn count_of(windows: &Windows, delays: &[i64]) -> f64 {
-    let Some((last, others)) = delays.split_last().filter(|(_, others)| others.len() > 1) else {
-        return count(windows);
-    };
-    let mean = others.iter().sum::<i64>() as f64 / others.len() as f64;
-    let recurs = others.iter().all(|delay| *delay as f64 >= 0.5 * mean) && mean > 0.0;
-    if is_open(windows) && recurs && (*last as f64) < 0.1 * mean {
-        others.len() as f64
-    } else {
-        count(windows)
-    }
-}
-
 /// Whether the last step ends with the recording, not where a next one begins.
 fn is_open(windows: &Windows) -> bool {
     windows.at_collective || windows.cut_by == CutBy::Launches
