@@ -29,7 +29,7 @@ fn answers_are_those_of_the_command_line() {
         (&["network", "cost"], json!({ "gpus": 1024 }), "network cost --gpus 1024".to_owned()),
         (
             &["tune"],
-            json!({ "file": script, "cluster": "dgx-h100" }),
+            json!({ "model": script, "cluster": "dgx-h100" }),
             format!("tune {script} --cluster dgx-h100"),
         ),
     ];
