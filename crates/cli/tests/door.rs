@@ -29,7 +29,7 @@ fn answers_are_those_of_the_command_line() {
         (&["network", "cost"], json!({ "gpus": 1024 }), "network cost --gpus 1024".to_owned()),
         (
             &["tune"],
-            json!({ "file": script, "cluster": "dgx-h100" }),
+            json!({ "model": script, "cluster": "dgx-h100" }),
             format!("tune {script} --cluster dgx-h100"),
         ),
     ];
@@ -44,7 +44,9 @@ fn answers_are_those_of_the_command_line() {
         for name in ["schema_version", "railwright"] {
             whole.remove(name);
         }
-        assert_eq!(answer.fields, Value::Object(whole), "{line}");
+        // Through text like the other: its numbers are read back to within their last digit.
+        let fields: Value = serde_json::from_str(&answer.fields.to_string()).expect("JSON");
+        assert!(fields == Value::Object(whole), "the values of {line} are not those of its JSON");
         assert!(answer.html.starts_with("<div>") && answer.text.lines().count() > 3, "{line}");
         assert!(
             answer.command.starts_with(&format!("railwright {}", command.join(" "))),
@@ -72,7 +74,8 @@ fn problems_are_those_of_the_command_line() {
     let problems = ask(&["profile"], &arguments(&passed), None, &Arc::default()).expect_err("a problem");
     assert!(support::run(&["profile", "no/such/folder"]).stderr.contains(&problems[0].message));
     let unknown = ask(&["profile"], &arguments(&json!({ "path": "a" })), None, &Arc::default());
-    assert!(unknown.expect_err("a problem")[0].to_string().contains("did you mean `paths`"));
+    let unknown = unknown.expect_err("a problem");
+    assert!(unknown[0].hint.as_deref().is_some_and(|hint| hint.contains("paths")), "{:?}", unknown[0]);
     assert!(ask(&["serve"], &Map::new(), None, &Arc::default()).is_err());
 }
 
