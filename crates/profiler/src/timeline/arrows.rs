@@ -3,7 +3,7 @@
 //! Responsible for: where rows of the trace are drawn, and an arrow for each pair of which both ends are. Refuses to guess: who came last is
 //! what the matching of collectives found, who launched is what correlations say.
 
-use super::rows::{Drawn, Of};
+use super::rows::{Drawn, Of, Source};
 use crate::joined::Joined;
 use crate::matching::{Lane, PartRef};
 use crate::trace::NONE;
@@ -28,8 +28,8 @@ struct Gap {
 /// Where rows of the traces are drawn, by member.
 #[derive(Default)]
 pub(super) struct Places {
-    rows: BTreeMap<(usize, u32), Place>,
-    waits: BTreeMap<(usize, u32), Vec<Gap>>,
+    rows: BTreeMap<(usize, Source), Place>,
+    waits: BTreeMap<(usize, Source), Vec<Gap>>,
     hosts: BTreeMap<(usize, u32), Place>,
     launches: Vec<((usize, u32), Place)>,
     passes: BTreeMap<usize, Vec<Gap>>,
@@ -65,17 +65,19 @@ impl Places {
     pub(super) fn draw(&self, columns: &mut Columns, joined: &Joined) {
         let matching = &joined.matching;
         // The end of every wait of a member with the row and the member that came last.
-        let mut ends: BTreeMap<usize, Vec<(i64, usize, u32)>> = BTreeMap::new();
+        let mut ends: BTreeMap<usize, Vec<(i64, usize, Source)>> = BTreeMap::new();
         for collective in &matching.collectives {
             let members: Vec<PartRef> = matching.members(collective).to_vec();
-            let is_host = |at: &PartRef| matching.part(*at).lane == Lane::Host;
-            if members.len() < 2 || members.iter().any(is_host) {
+            if members.len() < 2 {
                 continue;
             }
             let last =
                 members.iter().max_by_key(|at| (matching.part(**at).start, std::cmp::Reverse(at.member)));
             let Some(last) = last else { continue };
-            let row = |at: &PartRef| (at.member as usize, matching.part(*at).row);
+            let row = |at: &PartRef| {
+                let part = matching.part(*at);
+                (at.member as usize, Source { on_host: part.lane == Lane::Host, row: part.row })
+            };
             for at in members.iter().filter(|at| *at != last) {
                 for gap in self.waits.get(&row(at)).into_iter().flatten() {
                     let (member, row) = row(last);
@@ -110,7 +112,7 @@ impl Places {
     }
 
     /// What a bubble between passes waited for: the last wait for another rank that ended in it.
-    fn bubbles(&self, columns: &mut Columns, mut ends: BTreeMap<usize, Vec<(i64, usize, u32)>>) {
+    fn bubbles(&self, columns: &mut Columns, mut ends: BTreeMap<usize, Vec<(i64, usize, Source)>>) {
         for (member, bubbles) in &self.bubbles {
             let Some(ends) = ends.get_mut(member) else { continue };
             ends.sort_unstable();
@@ -130,7 +132,7 @@ impl Places {
     }
 
     /// What others wait for when they wait for a row: the pass before it, where passes are drawn, else the row.
-    fn before(&self, member: usize, row: u32, columns: &Columns) -> Option<Place> {
+    fn before(&self, member: usize, row: Source, columns: &Columns) -> Option<Place> {
         let own = *self.rows.get(&(member, row))?;
         let start = columns.tracks.get(own.0 as usize)?.starts.get(own.1 as usize)?;
         let pass = self.passes.get(&member).and_then(|passes| {

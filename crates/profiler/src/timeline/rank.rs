@@ -3,7 +3,7 @@
 //! Responsible for: reading them off the rank's view, waits apart from transfers. Refuses to show what is outside of the step.
 
 use super::is_pipeline;
-use super::rows::{Drawn, Name, Named, Of, Shows, lanes};
+use super::rows::{Drawn, Name, Named, Of, Shows, Source, lanes};
 use crate::causes::Idle;
 use crate::trace::{HostKind, NONE};
 use crate::view::{Role, View};
@@ -76,8 +76,14 @@ fn cut<'a>(
     let name = view.trace.names.get(view.gpu.names()[row]);
     let class = class_of(view, exchanges, row);
     let bytes = view.gpu.get(row).map_or(0, |row| row.bytes);
-    let launch = if view.from_host { NONE } else { view.launch.get(row).copied().unwrap_or(NONE) };
-    let device = Of::Device(row as u32, launch);
+    let launch = view.launch.get(row).copied().unwrap_or(NONE);
+    // Without a device the row is one of the host.
+    let (source, launch) = if view.from_host {
+        (Source { on_host: true, row: launch }, NONE)
+    } else {
+        (Source { on_host: false, row: row as u32 }, launch)
+    };
+    let device = Of::Device(source, launch);
     let span = |start: i64, end: i64, class: Class| Row {
         start: start - inputs.start,
         end: end - inputs.start,
@@ -98,7 +104,7 @@ fn cut<'a>(
         out.push(Named {
             row: span(start, from, class),
             name: Name::Made(format!("{word}: {name}")),
-            of: Of::Wait(row as u32),
+            of: Of::Wait(source),
         });
     }
     if from < end {

@@ -17,6 +17,13 @@ pub(super) struct Named<'a> {
     pub(super) of: Of,
 }
 
+/// A row of a trace: of its device, or of its host where it has no device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Source {
+    pub(super) on_host: bool,
+    pub(super) row: u32,
+}
+
 /// What of the trace a row shows: what arrows are tied to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Of {
@@ -24,9 +31,9 @@ pub(super) enum Of {
     #[default]
     Nothing,
     /// A row of the device, and the row of the host that launched it ([`crate::trace::NONE`] where it is not known).
-    Device(u32, u32),
+    Device(Source, u32),
     /// The beginning of a row of the device, in which it waits for other ranks.
-    Wait(u32),
+    Wait(Source),
     /// A row of the host.
     Host(u32),
     /// A pass of the pipeline.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::profile::{OneByOne, Options, profile};
 use crate::readers::{self, Keep, Recording};
-use railwright_step::columns::Class;
+use railwright_step::columns::{ArrowKind, Class};
 
 fn job(names: &[&str]) -> (Job, Joined) {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces/");
@@ -201,4 +201,33 @@ fn a_range_or_row_that_is_not_there_is_refused() {
     assert!(far.to_string().contains("outside of the step"), "{far}");
     let row = ask(&Question::default(), &Rows::Some(Vec::new(), vec![100_000])).expect_err("no row");
     assert!(row.to_string().contains("no row 100000"), "{row}");
+}
+
+/// Arrows by kind, each as its two ends.
+fn arrows(columns: &Columns, kind: ArrowKind) -> Vec<((&Track, usize), (&Track, usize))> {
+    let all = &columns.arrows;
+    let end = |track: u32, span: u32| (&columns.tracks[track as usize], span as usize);
+    (0..all.kind.len())
+        .filter(|at| all.kind[*at] == kind as u8)
+        .map(|at| (end(all.from_track[at], all.from_span[at]), end(all.to_track[at], all.to_span[at])))
+        .collect()
+}
+
+#[test]
+fn bubbles_and_waits_are_tied_to_the_rank_that_came_last() {
+    let (job, joined) = job(&GLOO);
+    let columns = answer(&job, &joined, &Question { step: Some(3), ..Question::default() });
+    assert!(!arrows(&columns, ArrowKind::Message).is_empty(), "stages send each other messages");
+    let awaited = arrows(&columns, ArrowKind::Awaited);
+    for ((from, _), (to, span)) in &awaited {
+        assert_ne!(from.rank, to.rank, "a rank waits for itself");
+        let class = Class::ALL[usize::from(to.colours[*span])];
+        assert!(matches!(class, Class::Bubble | Class::Waiting), "{class:?} waits");
+    }
+    // Rank 2 stands still in every forward pass of this step: nobody is waited for longer.
+    let mut of = std::collections::BTreeMap::new();
+    for ((from, _), (to, span)) in &awaited {
+        *of.entry(from.rank).or_insert(0) += to.lengths[*span];
+    }
+    assert_eq!(of.iter().max_by_key(|(_, time)| **time).map(|(rank, _)| *rank), Some(2), "{of:?}");
 }
