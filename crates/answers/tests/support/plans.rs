@@ -67,7 +67,7 @@ pub(crate) fn random(choices: &[u8; 20]) -> Option<(Model, Cluster, Plan)> {
             // Where nothing is sharded, no group shares a copy.
             group: [None, None, Some(2), Some(4), Some(8)][usize::from(choices[13]) % 5]
                 .filter(|_| pick(12, &[0, 1, 2, 3]) > 0),
-            reshard_after_forward: flag(14),
+            reshard_after_forward: flag(14) && pick(12, &[0, 1, 2, 3]) == 3,
         }),
         rank_order: Some(if flag(15) {
             RankOrder::TensorContextDataPipeline

@@ -169,7 +169,9 @@ fn of_piece(
         lay(places(*family, is_last, halves), maker.compute(*family, name, *time));
     }
     for (call, part) in exposed {
-        lay(places_of_call(&call, sequence, halves), part);
+        let places = places_of_call(&call, sequence, halves);
+        let name = maker.name_of_part(&call, places.len());
+        lay(places, Part { name, ..part });
     }
     if let Some(part) = maker.offload(&work) {
         lay(vec![place::GATHERED], part);

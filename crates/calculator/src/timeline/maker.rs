@@ -113,6 +113,12 @@ impl<'a, 'c> Maker<'a, 'c> {
         (hidden, exposed)
     }
 
+    /// What one of so many equal parts of a call is called.
+    pub(super) fn name_of_part(&mut self, call: &Call, parts: usize) -> railwright_step::NameId {
+        let part = Call { count: call.count / parts.max(1) as f64, ..*call };
+        self.step.names.intern(&name(&part))
+    }
+
     /// What a pass waits for the host link, if it does.
     pub(super) fn offload(&mut self, work: &Work) -> Option<Part> {
         let waited = work.exposed[WorkDimension::Host as usize];

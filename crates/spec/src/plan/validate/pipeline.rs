@@ -40,15 +40,16 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     if chunks > layers {
         let key = if pp > layers { "plan.pipeline_parallel" } else { "plan.virtual_stages" };
         let most = if pp > layers { layers } else { layers / pp };
-        problems.push(
-            Problem::new(format!("{chunks} virtual stages, but {} has only {layers} layers", model.name))
+        let problem =
+            Problem::new(format!("{chunks} virtual stages, but {} has {layers} layers only", model.name))
                 .at_key(key)
                 .hint(format!(
                     "use at most {most}, or set uneven_stages = true where embedding and head take a stage"
                 ))
-                .remedy(key, most)
-                .remedy("plan.uneven_stages", true),
-        );
+                .remedy(key, most);
+        // Embedding and head take a stage each at most.
+        let is_near = chunks <= layers.saturating_add(2);
+        problems.push(if is_near { problem.remedy("plan.uneven_stages", true) } else { problem });
     } else if !layers.is_multiple_of(chunks) {
         let (key, works) = if layers.is_multiple_of(pp) {
             ("plan.virtual_stages", nearest_divisors(layers / pp, vp))
