@@ -4,7 +4,9 @@
 //! date and one test fails when any is stale. Refuses to hold words that could stand in the pages themselves.
 
 mod accuracy;
+mod anchors;
 mod catalogue;
+mod mechanisms;
 mod regret;
 mod validation;
 
@@ -43,7 +45,11 @@ fn pages() -> Result<Vec<(&'static str, String)>, String> {
         ("docs/reference/accelerators.md", catalogue::accelerators()),
         ("docs/reference/clusters.md", catalogue::clusters()?),
         ("docs/reference/software.md", catalogue::software()),
-        ("docs/reference/leave-one-out.md", accuracy::page(&left_out)),
+        (
+            "docs/reference/leave-one-out.md",
+            accuracy::page(&left_out, &mechanisms::table(&left_out, &read(EVIDENCE)?)?),
+        ),
+        ("docs/reference/anchors.md", anchors::page(&read(anchors::TABLE)?)?),
         ("README.md", splice("README.md", &linked("docs/validation.md"))?),
         ("docs/validation.md", splice("docs/validation.md", &details)?),
         ("docs/validation-regret.md", splice("docs/validation-regret.md", &regret::tables(&answer))?),

@@ -6,7 +6,8 @@
 
 use crate::fit::{self, Key};
 use crate::pooling::{self, Known};
-use railwright_calculator::software::{self, Software};
+use railwright_calculator::calibration::posterior::STEP;
+use railwright_calculator::software::{self, PARTS, Part, Software};
 use railwright_calculator::validation::{Case, Machines};
 use serde::{Deserialize, Serialize};
 
@@ -33,12 +34,29 @@ pub(crate) struct LeftOut {
     pub(crate) fitted_s: f64,
     /// Predicted with constants that never saw the publication, in seconds.
     pub(crate) left_out_s: f64,
+    /// Growth of the logarithm of the predicted time with that of the time of GEMMs and attention, by the shipped constants.
+    #[serde(default)]
+    pub(crate) products: f64,
+    /// The same of memory-bound kernels.
+    #[serde(default)]
+    pub(crate) streams: f64,
+    /// The same of the host's times.
+    #[serde(default)]
+    pub(crate) host: f64,
+    /// The same of collectives.
+    #[serde(default)]
+    pub(crate) communication: f64,
 }
 
 impl LeftOut {
     /// Left-out prediction over measurement, less one.
     pub(crate) fn error(&self) -> f64 {
         self.left_out_s / self.measured_s - 1.0
+    }
+
+    /// Shares of the step's parts, in the order of [`Part::ALL`].
+    pub(crate) fn shares(&self) -> [f64; PARTS] {
+        [self.products, self.streams, self.host, self.communication]
     }
 
     /// Prediction of the shipped constants over measurement, less one.
@@ -117,6 +135,52 @@ fn unfitted(
     (start, keys)
 }
 
+/// `xtask shares TABLE`: the table of left-out predictions with the shares of parts worked out anew, the predictions as they are. For changes
+/// that leave every prediction alone.
+pub(crate) fn rewrite_shares(arguments: &[String]) -> Result<(), String> {
+    let [table] = arguments else { return Err("shares TABLE".into()) };
+    let all = fit::load(table)?;
+    let mut rows = read(&std::fs::read_to_string(TABLE).map_err(|e| format!("{TABLE}: {e}"))?)?;
+    let mut machines = Machines::default();
+    for generation in software::generations() {
+        let list: Vec<&Case> = all.iter().filter(|c| fit::is_of(c, &generation.id)).collect();
+        let shares = shares(&list, &mut machines, generation);
+        for (at, case) in list.iter().enumerate() {
+            let share = |part: Part| shares[part as usize].get(at).copied().unwrap_or(0.0);
+            if let Some(row) = rows.iter_mut().find(|row| row.id == case.id) {
+                row.products = share(Part::Products);
+                row.streams = share(Part::Streams);
+                row.host = share(Part::Host);
+                row.communication = share(Part::Communication);
+            }
+        }
+    }
+    write(rows.iter())
+}
+
+/// Writes rows to the standard output.
+fn write<'r>(rows: impl Iterator<Item = &'r LeftOut>) -> Result<(), String> {
+    let mut writer = csv::Writer::from_writer(std::io::stdout().lock());
+    for row in rows {
+        writer.serialize(row).map_err(|e| e.to_string())?;
+    }
+    writer.flush().map_err(|e| e.to_string())
+}
+
+/// Growth of the logarithm of each run's time with that of each part, by central differences as a calibration has them.
+fn shares(held: &[&Case], machines: &mut Machines, constants: &Software) -> [Vec<f64>; PARTS] {
+    Part::ALL.map(|part| {
+        let mut at = |factor: f64| {
+            let mut factors = [1.0; PARTS];
+            factors[part as usize] = factor;
+            fit::log_errors(held, machines, &constants.with_parts(factors))
+        };
+        let (slower, faster) = (at(STEP), at(1.0 / STEP));
+        let share = |(slow, fast): (&f64, &f64)| ((slow - fast) / (2.0 * STEP.ln()) * 1e4).round() / 1e4;
+        slower.iter().zip(&faster).map(share).collect()
+    })
+}
+
 fn neutral() -> Result<Software, String> {
     let text = include_str!("../../catalog/software.toml");
     let end = text.find("[[generation]]").unwrap_or(text.len());
@@ -143,9 +207,11 @@ fn of_generation(
         }
         let left_out = fit::log_errors(&held, machines, &constants);
         let fitted = fit::log_errors(&held, machines, generation);
-        for ((case, left_out), fitted) in held.iter().zip(left_out).zip(fitted) {
+        let shares = shares(&held, machines, generation);
+        for (at, ((case, left_out), fitted)) in held.iter().zip(left_out).zip(fitted).enumerate() {
             let Some(measured) = case.step_time else { continue };
             let rounded = |log: f64| (measured * log.exp() * 1e5).round() / 1e5;
+            let share = |part: Part| shares[part as usize].get(at).copied().unwrap_or(0.0);
             found.push(LeftOut {
                 id: case.id.clone(),
                 publication: held_out.to_owned(),
@@ -155,6 +221,10 @@ fn of_generation(
                 measured_s: (measured * 1e5).round() / 1e5,
                 fitted_s: rounded(fitted),
                 left_out_s: rounded(left_out),
+                products: share(Part::Products),
+                streams: share(Part::Streams),
+                host: share(Part::Host),
+                communication: share(Part::Communication),
             });
         }
     }
@@ -202,11 +272,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         parts.sort_by_key(|part| part.0);
         parts.into_iter().map(|part| part.1).collect()
     });
-    let mut writer = csv::Writer::from_writer(std::io::stdout().lock());
-    for row in parts.iter().flatten() {
-        writer.serialize(row).map_err(|e| e.to_string())?;
-    }
-    writer.flush().map_err(|e| e.to_string())
+    write(parts.iter().flatten())
 }
 
 #[cfg(test)]
@@ -226,8 +292,8 @@ mod tests {
 
     #[test]
     fn the_table_reads_and_a_broken_line_is_named() {
-        let text = "id,publication,generation,mixture_of_experts,fitted_to,measured_s,fitted_s,left_out_s\n\
-                    a,b,c,false,3,2.0,2.1,3.0\n";
+        let text = "id,publication,generation,mixture_of_experts,fitted_to,measured_s,fitted_s,left_out_s,products,streams,host,communication\n\
+                    a,b,c,false,3,2.0,2.1,3.0,0.8,0.1,0.0,0.1\n";
         let rows = read(text).expect("readable");
         assert!((rows[0].error() - 0.5).abs() < 1e-12 && (rows[0].fitted_error() - 0.05).abs() < 1e-12);
         assert!(read("id,publication\na,b\n").unwrap_err().contains("xtask loso"));

@@ -4,6 +4,7 @@
 mod docs;
 mod fit;
 mod left_out;
+mod own_runs;
 mod pooling;
 mod residuals;
 mod sbom;
@@ -13,6 +14,7 @@ const USAGE: &str = "usage:
   xtask errors TABLE [GENERATION [rows]]           errors of predictions by generation and source
   xtask fit TABLE GENERATION CONSTANT[=START]...   fit constants of a generation to the runs of a table
   xtask loso TABLE [GENERATION...]                 predict each publication with constants fitted to the others
+  xtask shares TABLE                               the same table with the shares of parts worked out anew, without a fit
   xtask validate TABLE                             the summary that `railwright validate` gives
   xtask intervals                                  left-out residuals of each generation, for catalog/intervals.toml
   xtask differences TABLE                          errors of differences, for catalog/differences.toml
@@ -24,6 +26,7 @@ fn main() -> std::process::ExitCode {
         Some("fit") => fit::run(&arguments[1..]),
         Some("errors") => fit::errors(&arguments[1..]),
         Some("loso") => left_out::run(&arguments[1..]),
+        Some("shares") => left_out::rewrite_shares(&arguments[1..]),
         Some("validate") => fit::summary(&arguments[1..]),
         Some("intervals") => residuals::intervals(&arguments[1..]),
         Some("differences") => residuals::differences(&arguments[1..]),

@@ -32,7 +32,7 @@ pub(crate) struct Range {
 }
 
 /// The smallest value at or below which a share of the weight lies.
-fn weighted_quantile(values: &mut [(f64, f64)], share: f64) -> Option<f64> {
+pub(crate) fn weighted_quantile(values: &mut [(f64, f64)], share: f64) -> Option<f64> {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let wanted = share * values.iter().map(|v| v.1).sum::<f64>();
     let mut passed = 0.0;
@@ -85,46 +85,6 @@ pub(crate) fn coverage<'r>(rows: &[LeftOut], judged: impl Iterator<Item = &'r Le
     (all > 0.0).then(|| inside / all)
 }
 
-/// Fewer runs of one publication and generation than this say nothing about what one of them tells of the others.
-const FEWEST_OF_ONE: usize = 4;
-
-/// Measured over predicted once the level of a stack is known: of each publication and generation the ratios of its runs, each divided by
-/// the geometric mean of `logs` of the other runs (the next ones in the order of the table, starting at each run in turn). A publication
-/// weighs 1, a run as its share. `logs` of 0 is the plain ratio.
-fn after_logs(rows: &[LeftOut], logs: usize) -> Vec<(f64, f64)> {
-    let mut stacks: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
-    for row in rows {
-        stacks
-            .entry((&row.publication, &row.generation))
-            .or_default()
-            .push((row.measured_s / row.left_out_s).ln());
-    }
-    stacks.retain(|_, ratios| ratios.len() >= FEWEST_OF_ONE);
-    let mut found = Vec::new();
-    for ratios in stacks.values() {
-        let n = ratios.len();
-        // A hundred starts are enough of a large table.
-        let starts: Vec<usize> = (0..n).step_by(n.div_ceil(100)).collect();
-        let weight = 1.0 / (starts.len() * (n - logs)) as f64;
-        for start in starts {
-            let is_log = |at: usize| (at + n - start) % n < logs;
-            let level =
-                (0..n).filter(|at| is_log(*at)).map(|at| ratios[at]).sum::<f64>() / logs.max(1) as f64;
-            found.extend((0..n).filter(|at| !is_log(*at)).map(|at| ((ratios[at] - level).exp(), weight)));
-        }
-    }
-    found
-}
-
-/// Median and 90th percentile of the errors of [`after_logs`].
-pub(crate) fn errors_after_logs(rows: &[LeftOut], logs: usize) -> Option<(f64, f64)> {
-    let mut errors: Vec<(f64, f64)> = after_logs(rows, logs)
-        .into_iter()
-        .map(|(ratio, weight)| ((1.0 / ratio - 1.0).abs(), weight))
-        .collect();
-    Some((weighted_quantile(&mut errors, 0.5)?, weighted_quantile(&mut errors, 0.9)?))
-}
-
 fn left_out() -> Result<Vec<LeftOut>, String> {
     read(&std::fs::read_to_string(TABLE).map_err(|e| format!("{TABLE}: {e}; make it with `xtask loso`"))?)
 }
@@ -154,6 +114,7 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
             class.0, class.1, range.low, range.high
         );
     }
+    print!("{}", crate::own_runs::tables(&rows));
     Ok(())
 }
 
@@ -193,6 +154,10 @@ mod tests {
             measured_s: ratio,
             fitted_s: 1.0,
             left_out_s: 1.0,
+            products: 1.0,
+            streams: 0.0,
+            host: 0.0,
+            communication: 0.0,
         }
     }
 
@@ -204,20 +169,6 @@ mod tests {
         rows.extend([row("x", "small", 0.5), row("x", "small", 0.6)]);
         let range = range(&rows, ("x", false), None).expect("rows");
         assert!((range.low - 0.5).abs() < 1e-9 && range.high > 1.0, "{range:?}");
-    }
-
-    /// One run of a stack that is 40% slow throughout tells the level of all others; what scatters within stays.
-    #[test]
-    fn a_log_tells_the_level_and_not_the_scatter() {
-        let rows: Vec<LeftOut> = [1.4, 1.4, 1.4, 1.4].iter().map(|r| row("x", "slow", *r)).collect();
-        let (median, ninth) = errors_after_logs(&rows, 1).expect("rows");
-        assert!(median < 1e-9 && ninth < 1e-9);
-        let (before, _) = errors_after_logs(&rows, 0).expect("rows");
-        assert!((before - (1.0 - 1.0 / 1.4)).abs() < 1e-9);
-        let rows: Vec<LeftOut> = [1.4, 1.4, 1.4, 2.8].iter().map(|r| row("x", "slow", *r)).collect();
-        let (_, ninth) = errors_after_logs(&rows, 1).expect("rows");
-        assert!((ninth - 1.0).abs() < 1e-9, "{ninth}");
-        assert!(errors_after_logs(&rows[..3], 1).is_none());
     }
 
     /// With its own publication left out a class is judged by the others alone, and a run far from them lies outside.

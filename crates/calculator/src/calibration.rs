@@ -11,12 +11,15 @@ mod left_out;
 mod network;
 mod operators;
 mod plausible;
+pub mod posterior;
 mod same_run;
+pub mod step_times;
 mod steps;
 mod sustained;
 pub mod table;
 
 pub use same_run::{Claim, differences};
+pub use step_times::Timed;
 
 use crate::costing::{Machine, power_limit, wide_attention};
 use crate::operators::{AttentionKernel, AttentionShape, Cost, Pass};
@@ -45,6 +48,8 @@ pub struct Case<'a> {
     pub run: Option<(&'a Model, &'a Plan)>,
     /// Whether attention of unknown mask is causal.
     pub is_causal: bool,
+    /// Whole steps of this run or of others of the same software and accelerator.
+    pub timed: &'a [Timed<'a>],
 }
 
 /// One figure, or one kind of operators, against measurements.
@@ -141,6 +146,17 @@ pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
         }
         None => Vec::new(),
     };
+    let steps = match case.timed {
+        [] => steps,
+        timed => {
+            let mut timed = timed.to_vec();
+            if let (Some((model, plan)), Some(whole)) = (case.run, steps::whole(samples)) {
+                timed.push(Timed { model, cluster: &bare, plan, seconds: whole });
+            }
+            calibration.steps = step_times::fit(&timed, &calibration, "step times")?;
+            step_times::lines(&timed, &calibration)?
+        }
+    };
     if !calibration.evidence().iter().any(|(_, regime, _)| *regime == Regime::Sustained) {
         calibration.software.clear();
     }
@@ -203,6 +219,11 @@ pub fn judge_steps(
         (Some((model, plan)), Some(measured)) => steps::lines(&bare, &with, model, plan, &measured),
         _ => Ok(Vec::new()),
     }
+}
+
+/// The timed steps of a case against their predictions, without and with a calibration.
+pub fn judge_timed(case: &Case<'_>, calibration: &Calibration) -> Result<Vec<StepLine>, Problem> {
+    step_times::lines(case.timed, calibration)
 }
 
 /// Writes what the fits say of themselves into the calibration.

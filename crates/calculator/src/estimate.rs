@@ -142,7 +142,7 @@ pub fn of_evaluation(
         plan: plan.clone(),
         software: identity::software(costing.software),
         step_time: total,
-        step_time_interval: step_time::interval(&plan.software, model.is_mixture_of_experts(), total),
+        step_time_interval: step_time::interval(costing, total),
         throughput,
         efficiency: efficiency::efficiency(costing, evaluation),
         time,

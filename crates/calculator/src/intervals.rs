@@ -8,7 +8,8 @@ pub mod differences;
 
 pub use differences::difference_band;
 
-use crate::software::generation_of;
+use crate::calibration::posterior::Prior;
+use crate::software::{PARTS, generation_of};
 use railwright_spec::quantity::Seconds;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -49,18 +50,43 @@ pub struct Interval {
 /// Fewer runs than this do not make a class.
 const FEWEST: usize = 10;
 
-static TABLE: LazyLock<Vec<Residuals>> = LazyLock::new(|| {
-    #[derive(Deserialize)]
-    struct File {
-        #[serde(default)]
-        residuals: Vec<Residuals>,
-    }
-    toml::from_str::<File>(railwright_catalog::INTERVALS).map(|f| f.residuals).unwrap_or_default()
-});
+/// What a few measured step times of a stack are worth for its other runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Steps {
+    /// Whether models route tokens to experts.
+    pub mixture_of_experts: bool,
+    /// 5% quantile of the error of a calibrated prediction, in logarithms, over its scale.
+    pub low: f64,
+    /// 95% quantile of the same.
+    pub high: f64,
+    /// How far parts of the step are off before anything was measured.
+    pub prior: Prior,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct File {
+    #[serde(default)]
+    residuals: Vec<Residuals>,
+    #[serde(default)]
+    steps: Vec<Steps>,
+}
+
+static TABLE: LazyLock<File> =
+    LazyLock::new(|| toml::from_str(railwright_catalog::INTERVALS).unwrap_or_default());
 
 /// The bundled residuals.
 pub fn residuals() -> &'static [Residuals] {
-    &TABLE
+    &TABLE.residuals
+}
+
+/// Wide and alike for all parts: what is taken should the table lack an entry, which a test rules out.
+const VAGUE: Prior = Prior { level: 4.0, parts: [2.0; PARTS], residual: 0.1, freedom: 3.0 };
+
+/// How predictions of a stack's other runs err once step times of some were measured.
+pub fn steps(mixture_of_experts: bool) -> Steps {
+    let own = TABLE.steps.iter().find(|steps| steps.mixture_of_experts == mixture_of_experts);
+    own.copied().unwrap_or(Steps { mixture_of_experts, low: -3.0, high: 3.0, prior: VAGUE })
 }
 
 /// The interval of a predicted time for a software generation, dense or with experts; without one, that of publications of any stack.
@@ -85,6 +111,15 @@ mod tests {
         assert!(residuals().iter().any(|r| r.software == "any"));
         for r in residuals() {
             assert!(r.low < 1.1 && r.high > 0.9 && r.low < r.high, "{r:?}");
+        }
+    }
+
+    #[test]
+    fn what_measured_steps_are_worth_is_known_for_both_kinds() {
+        for experts in [false, true] {
+            let found = TABLE.steps.iter().find(|s| s.mixture_of_experts == experts).expect("made by xtask");
+            assert!(found.low < -1.0 && found.high > 1.0, "{found:?}");
+            assert!(found.prior.freedom > 0.5 && (0.005..0.3).contains(&found.prior.residual), "{found:?}");
         }
     }
 

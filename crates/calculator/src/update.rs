@@ -252,11 +252,11 @@ pub(crate) fn reduces_in_hooks(costing: &Costing<'_>) -> (bool, bool) {
     (hooks, hooks && costing.plan.pipeline_parallel > 1)
 }
 
-/// How often a step reduces the gradients of each parameter. Sharded gradients (ZeRO-2) have no room for a whole copy to add up in, so
-/// every micro batch reduces its own; so do replicas whose hooks fire in each pass of a pipeline.
+/// How often a step reduces the gradients of each parameter: as sharding has it ([`railwright_spec::plan::Plan::gradient_reductions`]), or in
+/// every micro batch where hooks of replicas fire in each pass of a pipeline.
 pub fn reductions_per_step(costing: &Costing<'_>, micro_batches: u64) -> f64 {
     let (_, each_pass) = reduces_in_hooks(costing);
-    if costing.plan.sharding.zero_stage == 2 || each_pass { micro_batches as f64 } else { 1.0 }
+    if each_pass { micro_batches as f64 } else { costing.plan.gradient_reductions(micro_batches) as f64 }
 }
 
 /// A collective of a stage's update with what the evaluated step says of it.

@@ -133,6 +133,10 @@ fn software(fields: &mut Fields<'_>, is_whole: bool) {
     } else {
         ("torchtitan-2024-eager", "torchtitan does not compile by default")
     };
+    // Without loss parallelism each rank of the tensor group holds the logits of the whole vocabulary.
+    let is_gathered = fields.flag("parallelism.disable_loss_parallel") == Some(true)
+        || fields.flag("parallelism.enable_loss_parallel") == Some(false);
+    let id = if is_gathered { format!("{id}+gathered-loss") } else { id.to_owned() };
     let components = fields.words("compile.components").unwrap_or_default();
     if compiled == Some(true) && !components.is_empty() && !components.iter().any(|c| c == "model") {
         fields.remark(
@@ -142,9 +146,9 @@ fn software(fields: &mut Fields<'_>, is_whole: bool) {
         );
     }
     if compiled.is_some() {
-        fields.set("plan.software", &id.to_owned(), "compile.enable");
+        fields.set("plan.software", &id, "compile.enable");
     } else {
-        fields.default("plan.software", &id.to_owned(), why);
+        fields.default("plan.software", &id, why);
     }
     fields.draft.remark(RemarkKind::Assumed, "plan.software", None, format!("chosen: `{id}`, {why}"));
 }

@@ -15,6 +15,7 @@ pub use samples::{
 };
 
 use crate::precision::DataType;
+use crate::software::PARTS;
 use serde::{Deserialize, Serialize};
 
 /// Version of the file's form; it grows when a field changes its meaning or goes away, not when one is added.
@@ -186,6 +187,38 @@ pub struct HostCosts {
     pub evidence: Evidence,
 }
 
+/// What measured step times of one stack say of the parts of a step; holds for the calibration's software generation alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StepTimes {
+    /// Multiples of the predicted times of parts, in the order of [`crate::software::Part::ALL`].
+    pub factors: [f64; PARTS],
+    /// Covariance of the logarithms of these multiples.
+    pub covariance: [[f64; PARTS]; PARTS],
+    /// Standard deviation of the logarithm of a run's time that no part explains.
+    pub residual: f64,
+    /// Degrees of freedom behind it.
+    pub freedom: f64,
+    /// Different layouts that were measured.
+    pub layouts: u64,
+    /// What it stands on.
+    pub evidence: Evidence,
+}
+
+impl StepTimes {
+    /// Whether some machine could have them: factors within a hundred, variances that are no less than zero.
+    pub fn is_sound(&self) -> bool {
+        let is_variance = |value: f64| value.is_finite() && (0.0..=1e4).contains(&value);
+        self.factors.iter().all(|factor| (0.01..=100.0).contains(factor))
+            && self.covariance.iter().flatten().all(|value| value.is_finite() && value.abs() <= 1e4)
+            && (0..PARTS).all(|at| is_variance(self.covariance[at][at]))
+            && is_variance(self.residual)
+            && self.freedom > 0.0
+            && self.freedom.is_finite()
+    }
+}
+
 /// What was measured on one accelerator with one software generation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -210,6 +243,9 @@ pub struct Calibration {
     /// The host, where a trace showed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostCosts>,
+    /// Parts of the step, where whole steps were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepTimes>,
     /// Operators.
     #[serde(default, rename = "rate")]
     pub rates: Vec<Rate>,
@@ -308,6 +344,7 @@ impl Calibration {
             collective_rate: None,
             network: None,
             host: None,
+            steps: None,
             file: String::new(),
         }
     }
@@ -319,6 +356,7 @@ impl Calibration {
             && self.collective_rate.is_none()
             && self.network.is_none()
             && self.host.is_none()
+            && self.steps.is_none()
     }
 
     /// The rate of operators that holds: the sustained one before the burst one.
@@ -363,7 +401,8 @@ impl Calibration {
             .map(|r| ("collectives in the run".to_owned(), Regime::Sustained, &r.evidence));
         let network = self.network.iter().map(|n| ("network".to_owned(), Regime::Burst, &n.evidence));
         let host = self.host.iter().map(|h| ("host".to_owned(), Regime::Sustained, &h.evidence));
-        rates.chain(laws).chain(rate).chain(network).chain(host).collect()
+        let steps = self.steps.iter().map(|s| ("step times".to_owned(), Regime::Sustained, &s.evidence));
+        rates.chain(laws).chain(rate).chain(network).chain(host).chain(steps).collect()
     }
 }
 

@@ -294,6 +294,26 @@ pub enum AttentionKernel {
 }
 
 impl Plan {
+    /// How often a step reduces the gradients of each parameter, as far as sharding decides it.
+    ///
+    /// Sharded gradients (ZeRO-2) have no room for a whole copy to add up in, so every micro batch reduces its own. With interleaved stages a
+    /// chunk runs the backward passes of as many micro batches as there are stages one after another, so a whole copy of one chunk is enough
+    /// and each such round is reduced once. Stages of one chunk alternate between micro batches: frameworks then keep whole gradients and
+    /// reduce once, as ZeRO-1 does (PyTorch's pipelines switch gradient synchronisation off until the last micro batch).
+    pub fn gradient_reductions(&self, micro_batches: u64) -> u64 {
+        match (self.sharding.zero_stage, self.pipeline_parallel, self.virtual_stages) {
+            (2, 0 | 1, _) => micro_batches,
+            (2, stages, 2..) => micro_batches.div_ceil(stages),
+            _ => 1,
+        }
+    }
+
+    /// Whether gradients are held in shards between backward passes: see [`Self::gradient_reductions`].
+    pub fn holds_gradient_shards(&self) -> bool {
+        let is_one_chunk = self.pipeline_parallel > 1 && self.virtual_stages <= 1;
+        self.sharding.zero_stage >= 3 || (self.sharding.zero_stage == 2 && !is_one_chunk)
+    }
+
     /// Ranks in all.
     pub fn world_size(&self) -> u64 {
         self.tensor_parallel * self.context_parallel * self.pipeline_parallel * self.data_parallel

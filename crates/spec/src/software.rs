@@ -9,11 +9,13 @@ mod features;
 mod identified;
 mod inferred;
 mod offers;
+mod parts;
 
 pub use features::{Feature, by_id, features, features_of, generation_of, with_features};
 pub use identified::{Refinement, Stack, identify};
 pub use inferred::{Usual, UsualPlans, inferred};
 pub use offers::Offers;
+pub use parts::{PARTS, Part};
 
 use crate::calibration::{Calibration, Operators};
 use crate::plan::{AttentionKernel, Overlap, StageSplit};
@@ -148,6 +150,7 @@ pub fn calibrated(calibration: &Calibration) -> Option<Software> {
     if streams.iter().all(Option::is_none)
         && calibration.host.is_none()
         && calibration.collective_rate.is_none()
+        && calibration.steps.is_none()
     {
         return None;
     }
@@ -164,6 +167,9 @@ pub fn calibrated(calibration: &Calibration) -> Option<Software> {
         own.host_us_per_kernel = host.us_per_kernel;
         own.host_us_per_micro_batch = host.us_per_micro_batch;
         own.host_ms_per_step = host.ms_per_step;
+    }
+    if let Some(steps) = &calibration.steps {
+        own = own.with_parts(steps.factors);
     }
     own.source = format!("calibrated from {}; {}", calibration.file, own.source);
     Some(own)

@@ -5,7 +5,8 @@
 
 use super::validation::{percent, signed};
 use crate::left_out::LeftOut;
-use crate::residuals::{coverage, errors_after_logs};
+use crate::own_runs::remaining;
+use crate::residuals::coverage;
 use railwright_calculator::validation::Validation;
 use railwright_calculator::validation::statistics::{ErrorSummary, summarize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,24 +103,31 @@ fn worst<'r>(rows: &[&'r LeftOut]) -> Vec<(&'r str, Vec<&'r LeftOut>)> {
     list
 }
 
-/// What runs of one's own are worth: errors once the level of a stack is set by some of them.
+/// What runs of one's own are worth: errors once step times of some of them were fitted.
 fn after_logs(all: &[LeftOut]) -> String {
     let mut out = String::from(
-        "Errors after measuring runs of the same publication and generation. The measured runs only set the level (their geometric mean);\n\
-         [calibration](../guides/calibrate.md) from logs and traces fits more. All publications have the same weight.\n\n\
-         | measured runs | median error | 90% within |\n| --: | --: | --: |\n",
+        "Errors after measuring step times of other runs of the same publication, generation and kind of model, as\n\
+         [`calibrate --step`](../guides/calibrate.md) fits them. Neither the constants nor the prior nor the width of the interval has seen the\n\
+         publication. All publications have the same weight, so that a few small ones decide the tail. \"Width\" is the median of the\n\
+         interval's upper over its lower end; without measured runs it is that of the prior.\n\n\
+         | measured runs | median error | 90% within | in 90% interval | width |\n| --: | --: | --: | --: | --: |\n",
     );
-    for logs in [0, 1, 3] {
-        if let Some((median, ninth)) = errors_after_logs(all, logs) {
-            let _ = writeln!(out, "| {logs} | {} | {} |", percent(median), percent(ninth));
-        }
+    for (logs, left) in remaining(all) {
+        let _ = writeln!(
+            out,
+            "| {logs} | {} | {} | {} | {:.2} |",
+            percent(left.median),
+            percent(left.ninth),
+            percent(left.inside),
+            left.width
+        );
     }
     out.push('\n');
     out
 }
 
-/// The page of all publications.
-pub(super) fn page(all: &[LeftOut]) -> String {
+/// The page of all publications; `mechanisms` is the table of errors by what runs do.
+pub(super) fn page(all: &[LeftOut], mechanisms: &str) -> String {
     let rows: Vec<&LeftOut> = all.iter().collect();
     let total = left_out(&rows);
     let mut out = format!(
@@ -139,6 +147,7 @@ pub(super) fn page(all: &[LeftOut]) -> String {
         crate::left_out::TABLE
     );
     out.push_str(&after_logs(all));
+    out.push_str(mechanisms);
     out.push_str(
         "| publication | generation | runs | fitted: median error | left out: median error | 90% within | bias | fitted to |\n\
          | --- | --- | --: | --: | --: | --: | --: | --- |\n",
@@ -177,6 +186,10 @@ mod tests {
             measured_s: 1.0,
             fitted_s: 1.0,
             left_out_s,
+            products: 1.0,
+            streams: 0.0,
+            host: 0.0,
+            communication: 0.0,
         }
     }
 
@@ -187,7 +200,7 @@ mod tests {
         let rows: Vec<&LeftOut> = all.iter().collect();
         let names: Vec<&str> = worst(&rows).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["four"]);
-        let page = page(&all);
+        let page = page(&all, "");
         assert!(
             page.contains("| four | g | 4 | 0.0% | 25.0% | 37.0% | +25.0% | no other run (centre) |"),
             "{page}"

@@ -3,6 +3,7 @@
 //! Responsible for: attention and products of unknown shape, streams, loss, update and host, each from its time in the step against the
 //! run's prediction of it. Refuses pipelines' bubbles and exposed communication: they follow from the rest.
 
+use super::step_times::{self, Timed};
 use super::{Evidence, StepLine, from, rounded};
 use crate::costing::{Costing, Machine};
 use crate::evaluate::{Evaluation, evaluate};
@@ -53,6 +54,11 @@ pub(super) fn mean(samples: &[Samples]) -> Option<StepSample> {
         idle: of(|s| s.idle),
         kernels: all.iter().map(|s| s.kernels * s.steps as f64 / steps as f64).sum(),
     })
+}
+
+/// The step of a log that knows no parts.
+pub(super) fn whole(samples: &[Samples]) -> Option<Seconds> {
+    mean(samples).filter(|mean| !has_parts(mean)).map(|mean| mean.step)
 }
 
 /// Whether a step's parts are known, and not the whole alone.
@@ -124,16 +130,9 @@ pub(super) fn fit(
         }
     };
     if !has_parts(&measured) {
-        fit_pace(
-            bare,
-            model,
-            plan,
-            &measured,
-            [product_rate, attention_rate],
-            calibration,
-            &evidence(base.step, measured.step),
-        )?;
-        remarks.push("a training log records only whole steps: GEMMs, attention and element-wise kernels share one rate, fitted to the step time".to_owned());
+        let run = Timed { model, cluster: bare, plan, seconds: measured.step };
+        calibration.steps = step_times::fit(&[run], calibration, &source)?;
+        remarks.push("a training log records only whole steps: they correct all parts of the step together, and a prediction of another layout is less sure".to_owned());
         return lines(bare, &now(calibration), model, plan, &measured);
     }
     let knows_products = kept.contains(&Operators::Products(plan.precision.compute))
@@ -229,53 +228,6 @@ fn unstreamed(
 
 fn with(bare: &Cluster, calibration: &Calibration) -> Cluster {
     Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() }
-}
-
-/// One pace for products, attention and streams, so that the step takes what was measured.
-fn fit_pace(
-    bare: &Cluster,
-    model: &Model,
-    plan: &Plan,
-    measured: &StepSample,
-    [product_rate, attention_rate]: [f64; 2],
-    calibration: &mut Calibration,
-    evidence: &Evidence,
-) -> Result<(), Problem> {
-    let paced = |pace: f64| {
-        let mut tried = calibration.clone();
-        for (operators, rate) in [
-            (Operators::Products(plan.precision.compute), product_rate * pace),
-            (Operators::AttentionForward, attention_rate * pace),
-            (Operators::Elementwise, pace),
-        ] {
-            if !tried.is_sustained(operators) {
-                let points = vec![(1.0, rate.clamp(1e-4, 1e3))];
-                tried.rates.push(Rate {
-                    operators,
-                    regime: Regime::Sustained,
-                    points,
-                    evidence: evidence.clone(),
-                });
-            }
-        }
-        tried
-    };
-    let step =
-        |pace: f64| -> Result<Seconds, Problem> { Ok(said(&with(bare, &paced(pace)), model, plan)?.step) };
-    let (mut low, mut high) = (0.01_f64.ln(), 100.0_f64.ln());
-    if step(high.exp())? > measured.step || step(low.exp())? < measured.step {
-        return Ok(());
-    }
-    for _ in 0..50 {
-        let middle = f64::midpoint(low, high);
-        if step(middle.exp())? > measured.step {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    *calibration = paced(rounded(f64::midpoint(low, high).exp()));
-    Ok(())
 }
 
 /// The host's costs, so that the device idles for it as long as was measured: one multiple of all of them where it idles longer than the

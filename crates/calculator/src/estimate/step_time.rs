@@ -1,5 +1,7 @@
 //! The step time's interval, and the throughput that follows from it.
 
+use crate::calibration::step_times;
+use crate::costing::Costing;
 use crate::intervals;
 use railwright_spec::plan::Plan;
 use railwright_spec::quantity::Seconds;
@@ -18,18 +20,26 @@ pub struct Interval {
     pub coverage: f64,
     /// Measured runs that the width rests on.
     pub runs: usize,
-    /// Whether they are of the same software generation.
+    /// Whether they are of the same software generation, or one's own.
     pub calibrated: bool,
     /// Where the width comes from.
     pub source: String,
 }
 
-/// The interval around a step time, from the residuals of the software generation's measured runs.
-pub(super) fn interval(software: &str, mixture_of_experts: bool, step: Seconds) -> Interval {
-    let found = intervals::interval(Some(software), mixture_of_experts, step);
+/// The interval around a step time: from one's own measured step times, else from the residuals of the software generation's measured runs.
+pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Interval {
+    let own = step_times::interval(costing, step);
+    let experts = costing.model.is_mixture_of_experts();
+    let found = own.map_or_else(
+        || intervals::interval(Some(&costing.plan.software), experts, step),
+        |(interval, _)| interval,
+    );
     // Errors are known of generations, not of features added to them.
-    let software = generation_of(software);
-    let source = if found.calibrated {
+    let software = generation_of(&costing.plan.software);
+    let source = if let Some((_, layouts)) = own {
+        let layouts = if layouts == 1 { "1 layout".to_owned() } else { format!("{layouts} layouts") };
+        format!("your own step times of {layouts}, and how far other runs of one stack scatter around such")
+    } else if found.calibrated {
         format!("errors of {} measured runs of `{software}`", found.runs)
     } else {
         format!("errors of {} measured runs of all software, for lack of enough of `{software}`", found.runs)

@@ -20,10 +20,12 @@ pub(crate) struct HeadBytes {
 /// Bytes of the head: per logit and per element of the last hidden state.
 ///
 /// A vocabulary-parallel cross entropy of Megatron holds bf16 logits, their fp32 copy and one fp32 temporary: 10 bytes per logit at
-/// the peak, 4 (the softmax) after it. torch's own holds logits, fp32 copy, log-softmax and gradient: 14-16.
+/// the peak, 4 (the softmax) after it. torch's own holds logits, fp32 copy, log-softmax and gradient: 14-16. Without vocabulary
+/// parallelism in the loss each rank of the tensor group gathers all of them.
 pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, sizes: &Sizes) -> HeadBytes {
     let predictions = 1.0 + model.multi_token_prediction.as_ref().map_or(0.0, |mtp| mtp.depth as f64);
-    let logits = vocabulary_rows(model, plan) * sizes.tokens;
+    let gathered = if software.gathered_logits { plan.tensor_parallel.max(1) as f64 } else { 1.0 };
+    let logits = vocabulary_rows(model, plan) * gathered * sizes.tokens;
     let inputs = (sizes.a + sizes.input) * sizes.hidden * sizes.cut_tokens * predictions;
     let saved = inputs + software.logit_saved_bytes * logits * predictions;
     // Losses of further predictions come one after another: their saved parts add, their peaks do not.
@@ -40,6 +42,24 @@ mod tests {
     use super::*;
     use crate::memory::activations::sizes;
     use crate::memory::testing;
+
+    /// A loss on gathered logits holds as much as one without tensor parallelism, but for the head's inputs.
+    #[test]
+    fn gathered_logits_are_not_cut() {
+        let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
+        let (mut plan, mut software) = (testing::plan(), testing::neutral());
+        software.logit_bytes = 10.0;
+        let peak = |plan: &Plan, software: &MemorySoftware| {
+            head_bytes(&model, plan, software, &sizes(&model, plan, software)).peak
+        };
+        plan.tensor_parallel = 1;
+        let alone = peak(&plan, &software);
+        plan.tensor_parallel = 4;
+        let cut = peak(&plan, &software);
+        software.gathered_logits = true;
+        let gathered = peak(&plan, &software);
+        assert!(cut < 0.4 * alone && (gathered / alone - 1.0).abs() < 0.02, "{cut} {gathered} {alone}");
+    }
 
     #[test]
     fn buffers_wait_for_another_stream_without_a_pipeline_alone() {

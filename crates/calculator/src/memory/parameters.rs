@@ -227,7 +227,7 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
         parameters,
         // Where the master weights are the shard, a frozen weight has them and nothing else.
         frozen: if keeps_shard { parameters } else { master / cut(1) * kept },
-        gradients: precision.gradients.bytes() / cut(2),
+        gradients: precision.gradients.bytes() / if plan.holds_gradient_shards() { cut(2) } else { 1.0 },
         master: device * master / cut(1),
         moments: device * (moments + if stage >= 1 { software.optimizer_extra } else { 0.0 }) / cut(1),
         bucket: if replicated { software.gradient_bucket } else { 0.0 },

@@ -90,6 +90,8 @@ pub struct MemorySoftware {
     pub logit_bytes: f64,
     /// Bytes per logit that wait for the backward pass.
     pub logit_saved_bytes: f64,
+    /// Whether every rank of a tensor group holds the logits of the whole vocabulary, gathered for a loss that is not vocabulary-parallel.
+    pub gathered_logits: bool,
     /// Pieces in which the loss is computed; what waits for the backward pass is not cut.
     pub logit_chunks: f64,
     /// Bytes per element of the last hidden state, not cut, at the peak of the loss.

@@ -211,6 +211,7 @@ pub(crate) fn neutral() -> MemorySoftware {
         keeps_stage_output: false,
         logit_bytes: 0.0,
         logit_saved_bytes: 0.0,
+        gathered_logits: false,
         logit_chunks: 1.0,
         loss_hidden: 0.0,
         waiting_hidden: 0.0,

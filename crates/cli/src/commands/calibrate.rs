@@ -54,6 +54,7 @@ pub(crate) fn run(arguments: &args::calibrate::Calibrate, printer: &Printer) -> 
         software: &place.software,
         run: place.run.as_ref().map(|run| (&run.model, &run.plan)),
         is_causal: !arguments.not_causal,
+        timed: &[],
     };
     let doubt = measured.belong(place.run.as_ref())?;
     let mut answer = match &arguments.judge {

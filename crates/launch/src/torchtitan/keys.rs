@@ -82,14 +82,8 @@ pub(super) const KNOWN: &[Known] = &[
     ("optimizer.name", Read),
     ("nproc_per_node", Read),
     ("nnodes", Read),
-    (
-        "parallelism.disable_loss_parallel",
-        Lost(&["false"], "the loss is estimated as cut along the vocabulary"),
-    ),
-    (
-        "parallelism.enable_loss_parallel",
-        Lost(&["true"], "the loss is estimated as cut along the vocabulary"),
-    ),
+    ("parallelism.disable_loss_parallel", Read),
+    ("parallelism.enable_loss_parallel", Read),
     (
         "parallelism.pipeline_parallel_schedule_csv",
         Lost(&[""], "a schedule from a file is not read; the one that is named holds"),

@@ -98,6 +98,18 @@ impl Calibration {
         {
             return wrong("host".to_owned(), "times of the host are numbers from 0 to 10,000,000");
         }
+        if self.steps.as_ref().is_some_and(|steps| !steps.is_sound()) {
+            return wrong(
+                "steps".to_owned(),
+                "factors lie between 0.01 and 100, variances are no less than zero, degrees of freedom are above zero",
+            );
+        }
+        if self.steps.is_some() && self.software.is_empty() {
+            return wrong(
+                "software".to_owned(),
+                "step times need the software generation that they were measured with",
+            );
+        }
         Ok(())
     }
 
@@ -145,7 +157,8 @@ impl Calibration {
         let few: Vec<String> = self
             .evidence()
             .into_iter()
-            .filter(|(_, _, evidence)| evidence.samples < super::FEW)
+            // One step time is enough: its interval holds how little it is.
+            .filter(|(name, _, evidence)| name != "step times" && evidence.samples < super::FEW)
             .map(|(name, _, evidence)| format!("{name} ({})", evidence.samples))
             .collect();
         if !few.is_empty() {

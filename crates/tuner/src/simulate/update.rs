@@ -56,11 +56,13 @@ pub(super) fn write(
     let start = staged.script.add(Work::Pause(Seconds::ZERO), []);
     for (stage, (update, own)) in evaluation.updates.iter().zip(ends).enumerate() {
         let chunks = local_chunks(costing.plan, stage).into_iter().filter_map(|c| evaluation.chunks.get(c));
-        // Of one micro batch.
-        let room: Seconds = chunks
+        let passes: Seconds = chunks
             .map(|chunk| &chunk.time)
             .map(|time| time.forward + time.recompute + time.backward_input + time.backward_weight)
             .sum();
+        // Of the micro batches between two reductions.
+        let micro_batches = costing.plan.micro_batches().max(1);
+        let room = passes * (micro_batches as f64 / reductions_per_step(costing, micro_batches).max(1.0));
         reduced.extend(reduce(staged, costing, classes, stage as u32, (update, room), own));
         // The last step's parameters arrive beside the first forward pass of each chunk, and the pass behind it waits for them.
         let Divided { hidden, .. } = Divided::parameters(update);
@@ -139,7 +141,7 @@ fn reduce(
     Some(end)
 }
 
-/// What hides, by the pass that it is behind: of each reduction but the last as much as a micro batch's passes have `room` for; of
+/// What hides, by the pass that it is behind: of each reduction but the last as much as the passes between two of them have `room` for; of
 /// the last the rest, from the first chunk on.
 fn pieces(
     backward: &[Backward],

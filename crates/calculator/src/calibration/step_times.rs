@@ -1,0 +1,227 @@
+//! Measured step times of some layouts to factors of the step's parts, and what a prediction under them is worth.
+//!
+//! Responsible for: shares of parts of a run, the fit over runs, the interval of a prediction with a fit, and which run would narrow it most.
+//! Refuses the statistics: [`super::posterior`] has them.
+
+use super::StepLine;
+use super::posterior::{Observed, Posterior, STEP};
+use crate::costing::{Costing, Machine};
+use crate::estimate::plan_summary;
+use crate::evaluate::evaluate;
+use crate::intervals;
+use crate::software::{self, PARTS, Software};
+use railwright_spec::calibration::{Calibration, Evidence, StepTimes};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+use std::sync::Arc;
+
+/// Rounds of linearising: the factors of one round are where the next one looks for shares.
+const ROUNDS: usize = 4;
+
+/// A run and how long a step of it took.
+#[derive(Clone, Copy, Debug)]
+pub struct Timed<'a> {
+    /// What was trained.
+    pub model: &'a Model,
+    /// On what.
+    pub cluster: &'a Cluster,
+    /// How.
+    pub plan: &'a Plan,
+    /// The measured step.
+    pub seconds: Seconds,
+}
+
+/// Growth of the logarithm of a run's step time with that of the time of each part, by central differences over [`STEP`].
+pub fn shares(costing: &Costing<'_>) -> Result<[f64; PARTS], Problem> {
+    let mut shares = [0.0; PARTS];
+    for (part, share) in shares.iter_mut().enumerate() {
+        let at = |factor: f64| -> Result<f64, Problem> {
+            let mut factors = [1.0; PARTS];
+            factors[part] = factor;
+            let scaled = costing.software.with_parts(factors);
+            Ok(step(&reconsidered(costing, &scaled))?.ln())
+        };
+        *share = (at(STEP)? - at(1.0 / STEP)?) / (2.0 * STEP.ln());
+    }
+    Ok(shares)
+}
+
+/// The same run with other constants of its software.
+fn reconsidered<'a>(costing: &Costing<'a>, software: &'a Software) -> Costing<'a> {
+    let fresh =
+        Costing::with_software(costing.model, costing.cluster, costing.plan, costing.machine, software);
+    Costing { disturbance: costing.disturbance, ..fresh }
+}
+
+fn step(costing: &Costing<'_>) -> Result<f64, Problem> {
+    let total = evaluate(costing)?.time.total.get();
+    if total.is_finite() && total > 0.0 {
+        return Ok(total);
+    }
+    Err(Problem::new("a measured run has no finite predicted step time, so nothing can be fitted to it"))
+}
+
+/// Fits factors of parts to measured step times, beside what `known` says already. `None` without runs.
+///
+/// Runs of one layout count once, by the geometric mean of their times: what no part explains is the same in each of them.
+pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option<StepTimes>, Problem> {
+    let Some(first) = runs.first() else { return Ok(None) };
+    let mut layouts: Vec<(Timed<'_>, f64, f64)> = Vec::new();
+    for run in runs {
+        if run.seconds <= Seconds::ZERO || !run.seconds.is_finite() {
+            return Err(Problem::new("a measured step time is not a positive number of seconds"));
+        }
+        let is_same = |l: &&mut (Timed<'_>, f64, f64)| {
+            l.0.plan == run.plan && l.0.model == run.model && l.0.cluster == run.cluster
+        };
+        match layouts.iter_mut().find(is_same) {
+            Some((_, sum, count)) => (*sum, *count) = (*sum + run.seconds.get().ln(), *count + 1.0),
+            None => layouts.push((*run, run.seconds.get().ln(), 1.0)),
+        }
+    }
+    if let Some(other) = runs.iter().find(|run| run.plan.software != first.plan.software) {
+        return Err(Problem::new(format!(
+            "measured runs have two software generations, `{}` and `{}`",
+            first.plan.software, other.plan.software
+        ))
+        .hint("calibrate each of them by itself"));
+    }
+    let prior = intervals::steps(first.model.is_mixture_of_experts()).prior;
+    let known = Arc::new(Calibration { steps: None, ..known.clone() });
+    let clusters: Vec<Cluster> = layouts
+        .iter()
+        .map(|(run, ..)| Cluster { calibration: Some(Arc::clone(&known)), ..run.cluster.clone() })
+        .collect();
+    let machines: Vec<Machine> = clusters.iter().map(Machine::new).collect();
+    let mut factors = [1.0; PARTS];
+    let mut posterior = prior.update(&[]);
+    let mut before = 0.0;
+    for round in 0..ROUNDS {
+        let mut observed = Vec::with_capacity(layouts.len());
+        for (((run, sum, count), cluster), machine) in layouts.iter().zip(&clusters).zip(&machines) {
+            let base = machine.software(software::by_id(&run.plan.software)?).with_parts(factors);
+            let costing = Costing::with_software(run.model, cluster, run.plan, machine, &base);
+            let shares = shares(&costing)?;
+            let ratio = sum / count - step(&costing)?.ln();
+            if round == 0 {
+                before += ratio.abs() / layouts.len() as f64;
+            }
+            let moved: f64 = shares.iter().zip(&factors).map(|(share, factor)| share * factor.ln()).sum();
+            observed.push(Observed { shares, ratio: ratio + moved });
+        }
+        posterior = prior.update(&observed);
+        factors = posterior.factors().map(|factor| factor.clamp(0.05, 20.0));
+    }
+    let mut after = 0.0;
+    for (((run, sum, count), cluster), machine) in layouts.iter().zip(&clusters).zip(&machines) {
+        let base = machine.software(software::by_id(&run.plan.software)?).with_parts(factors);
+        let costing = Costing::with_software(run.model, cluster, run.plan, machine, &base);
+        after += (sum / count - step(&costing)?.ln()).abs() / layouts.len() as f64;
+    }
+    let variance = posterior.residual * posterior.residual;
+    Ok(Some(StepTimes {
+        factors: factors.map(super::rounded),
+        covariance: posterior.covariance.map(|row| row.map(|value| super::significant(value * variance))),
+        residual: super::significant(posterior.residual),
+        freedom: super::significant(posterior.freedom),
+        layouts: layouts.len() as u64,
+        evidence: Evidence {
+            from: from.to_owned(),
+            samples: runs.len() as u64,
+            error_before: super::rounded(before),
+            error_after: super::rounded(after),
+            ..Evidence::default()
+        },
+    }))
+}
+
+/// Each run's step against its measurement, without and with a calibration.
+pub fn lines(runs: &[Timed<'_>], calibration: &Calibration) -> Result<Vec<StepLine>, Problem> {
+    let calibration = Arc::new(calibration.clone());
+    runs.iter()
+        .map(|run| {
+            let bare = Cluster { calibration: None, ..run.cluster.clone() };
+            let with = Cluster { calibration: Some(Arc::clone(&calibration)), ..bare.clone() };
+            let time = |cluster: &Cluster| -> Result<Seconds, Problem> {
+                let machine = Machine::new(cluster);
+                step(&Costing::new(run.model, cluster, run.plan, &machine)?).map(Seconds::new)
+            };
+            Ok(StepLine {
+                name: "step".to_owned(),
+                title: plan_summary(run.plan),
+                measured: run.seconds,
+                before: time(&bare)?,
+                after: time(&with)?,
+            })
+        })
+        .collect()
+}
+
+/// What is known of the parts of a run: the calibration's, where it holds for the run's software.
+fn known<'c>(costing: &'c Costing<'_>) -> Option<(&'c StepTimes, Posterior)> {
+    let calibration = costing.machine.calibration.as_deref()?;
+    let steps = calibration.steps.as_ref().filter(|_| calibration.software == costing.software.id)?;
+    let variance = steps.residual.powi(2).max(1e-12);
+    let posterior = Posterior {
+        // Constants have the factors in them already.
+        mean: [0.0; PARTS],
+        covariance: steps.covariance.map(|row| row.map(|value| value / variance)),
+        residual: steps.residual,
+        freedom: steps.freedom,
+    };
+    Some((steps, posterior))
+}
+
+/// The interval of a calibrated prediction; `None` where no measured step times hold for the run.
+pub fn interval(costing: &Costing<'_>, total: Seconds) -> Option<(intervals::Interval, u64)> {
+    let (steps, posterior) = known(costing)?;
+    let scale = posterior.predict(shares(costing).ok()?).scale;
+    let quantiles = intervals::steps(costing.model.is_mixture_of_experts());
+    let at = |quantile: f64| total * (quantile * scale).exp();
+    let interval = intervals::Interval {
+        low: at(quantiles.low),
+        high: at(quantiles.high),
+        coverage: 0.9,
+        runs: steps.evidence.samples as usize,
+        calibrated: true,
+    };
+    Some((interval, steps.layouts))
+}
+
+/// A run worth measuring, and what the intervals of all runs would be afterwards.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worth {
+    /// Which of the runs.
+    pub index: usize,
+    /// Upper over lower end of the 90% interval once it and those before it are measured, geometric mean over the runs.
+    pub width: f64,
+}
+
+/// The runs, one after another, whose measurement would narrow the intervals of all most; the next one only where it narrows them by a
+/// further 2%.
+pub fn worth_measuring(runs: &[Costing<'_>], most: usize) -> Result<Vec<Worth>, Problem> {
+    const LITTLE: f64 = 0.98;
+    let Some(first) = runs.first() else { return Ok(Vec::new()) };
+    let table = intervals::steps(first.model.is_mixture_of_experts());
+    let all: Vec<[f64; PARTS]> = runs.iter().map(shares).collect::<Result<_, _>>()?;
+    let mut now = known(first).map_or_else(|| table.prior.update(&[]), |(_, posterior)| posterior);
+    let width = |posterior: &Posterior| {
+        let scales: f64 = all.iter().map(|shares| posterior.predict(*shares).scale).sum();
+        ((table.high - table.low) * scales / all.len() as f64).exp()
+    };
+    let mut found: Vec<Worth> = Vec::new();
+    for _ in 0..most.min(runs.len()) {
+        let free = (0..runs.len()).filter(|index| found.iter().all(|known| known.index != *index));
+        let tried = free.map(|index| (index, width(&now.observing(all[index]))));
+        let Some((index, after)) = tried.min_by(|a, b| a.1.total_cmp(&b.1)) else { break };
+        if after.ln() > width(&now).ln() * LITTLE {
+            break;
+        }
+        now = now.observing(all[index]);
+        found.push(Worth { index, width: after });
+    }
+    Ok(found)
+}

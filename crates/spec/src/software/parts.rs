@@ -1,0 +1,105 @@
+//! Parts of a step that a measured step time can correct, and a generation with these parts scaled.
+//!
+//! Responsible for: which constants belong to which part. Refuses to know how far a part is off: a calibration does.
+
+use super::Software;
+use serde::{Deserialize, Serialize};
+
+/// A part of the step whose constants are scaled together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Matrix products and fused attention.
+    Products,
+    /// Kernels that move memory: element-wise, casts, loss, update.
+    Streams,
+    /// Launches and other work of the host.
+    Host,
+    /// Collectives within the run.
+    Communication,
+}
+
+/// The number of parts.
+pub const PARTS: usize = 4;
+
+impl Part {
+    /// Every part, in the order in which factors stand.
+    pub const ALL: [Self; PARTS] = [Self::Products, Self::Streams, Self::Host, Self::Communication];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Products => "products",
+            Self::Streams => "streams",
+            Self::Host => "host",
+            Self::Communication => "communication",
+        }
+    }
+
+    /// Its name in reports.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Products => "GEMMs and attention",
+            Self::Streams => "memory-bound kernels",
+            Self::Host => "host",
+            Self::Communication => "collectives",
+        }
+    }
+}
+
+impl Software {
+    /// The same with the times of its parts multiplied, in the order of [`Part::ALL`]: rates are divided by the factor, bytes and times
+    /// are multiplied.
+    #[must_use]
+    pub fn with_parts(&self, factors: [f64; PARTS]) -> Self {
+        let [products, streams, host, communication] = factors;
+        let slower = |table: &std::collections::BTreeMap<String, f64>| {
+            let mut table = table.clone();
+            table.entry("default".to_owned()).or_insert(1.0);
+            table.values_mut().for_each(|rate| *rate /= products);
+            table
+        };
+        let scaled = self.with_host_rate(1.0 / host);
+        Self {
+            matmul: slower(&self.matmul),
+            attention_rate: slower(&self.attention_rate),
+            elementwise_passes: self.elementwise_passes * streams,
+            cast_passes: self.cast_passes * streams,
+            loss_bytes_per_logit: self.loss_bytes_per_logit * streams,
+            optimizer_bytes_per_parameter: self.optimizer_bytes_per_parameter * streams,
+            host_us_per_transfer: self.host_us_per_transfer * host,
+            host_ms_per_step: self.host_ms_per_step * host,
+            collective_rate: self.collective_rate / communication,
+            ..scaled
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::software::generations;
+
+    #[test]
+    fn parts_are_scaled_and_everything_else_stays() {
+        for own in generations() {
+            assert_eq!(own.with_parts([1.0; PARTS]).matmul, {
+                let mut table = own.matmul.clone();
+                table.entry("default".to_owned()).or_insert(1.0);
+                table
+            });
+            let slow = own.with_parts([2.0, 3.0, 5.0, 7.0]);
+            let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b.abs();
+            for architecture in ["Hopper", "Ampere", "no such"] {
+                let rate = |s: &Software| Software::rate(&s.matmul, architecture, "bf16");
+                assert!(near(rate(&slow) * 2.0, rate(own)), "{}", own.id);
+            }
+            assert!(near(slow.elementwise_passes, own.elementwise_passes * 3.0));
+            assert!(near(slow.host_us_per_kernel, own.host_us_per_kernel * 5.0));
+            assert!(near(slow.host_ms_per_step, own.host_ms_per_step * 5.0));
+            assert!(near(slow.collective_rate * 7.0, own.collective_rate));
+            assert_eq!((&slow.id, slow.overlap), (&own.id, own.overlap));
+        }
+    }
+}
