@@ -1,8 +1,10 @@
 //! An estimate of one run, with what was chosen for it.
 
+use crate::open_features::{OpenFeature, open_features};
 use crate::pricing::Pricing;
 use crate::{Refused, Resolved};
-use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on, estimate_run};
+use railwright_calculator::costing::Machine;
+use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on};
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
@@ -17,21 +19,25 @@ pub struct Estimated {
     pub chosen: Vec<String>,
     /// Whether no software generation was named.
     pub software_is_inferred: bool,
+    /// Features of the software that were assumed, those that change the step most.
+    pub open_features: Vec<OpenFeature>,
 }
 
 /// Estimates step time, memory and cost of a run.
 pub fn estimate(resolved: Resolved, pricing: &dyn Pricing) -> Result<Estimated, Refused> {
     let Resolved { run, warnings, mut chosen, spec } = resolved;
-    let mut estimate = match pricing.machine(&run.cluster)? {
-        None => estimate_run(&run)?,
+    let machine = match pricing.machine(&run.cluster)? {
+        None => Machine::new(&run.cluster),
         Some((machine, said)) => {
             chosen.push(said);
-            let options = EstimateOptions { training: run.training, cost: run.cost };
-            estimate_on(&machine, &run.model, &run.cluster, &run.plan, &options)?
+            machine
         }
     };
+    let options = EstimateOptions { training: run.training, cost: run.cost };
+    let mut estimate = estimate_on(&machine, &run.model, &run.cluster, &run.plan, &options)?;
     merge(&mut estimate.warnings, warnings);
-    Ok(Estimated { estimate, chosen, software_is_inferred: spec.plan.software.is_none() })
+    let open_features = open_features(&run, &spec.plan, &machine, estimate.step_time);
+    Ok(Estimated { estimate, chosen, software_is_inferred: spec.plan.software.is_none(), open_features })
 }
 
 /// The plan's own warnings beside the estimate's; both may name the same thing.

@@ -2,6 +2,7 @@
 
 mod batches;
 pub(crate) mod map;
+mod measure;
 pub(crate) mod nothing;
 mod own;
 mod remarks;
@@ -16,6 +17,7 @@ use crate::searcher::{Effort, Ran, Searcher};
 use crate::setting::Setting;
 use crate::watch::Watch;
 use batches::{batches, said};
+pub use measure::Measure;
 use railwright_calculator::memory::Fit;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -105,6 +107,8 @@ pub struct Searched {
     /// Keys of the best plan that Megatron's launch file cannot say.
     #[serde(rename = "not_expressed_in_megatron")]
     pub not_expressed: Vec<String>,
+    /// Layouts of the ranking whose measured step time would narrow all intervals most.
+    pub measure_next: Vec<Measure>,
     /// What was chosen because it was not specified.
     pub chosen: Vec<String>,
     /// What is doubtful about the question.
@@ -243,6 +247,7 @@ pub fn search(
         }),
         why_not,
         map,
+        measure_next: if is_simulated { Vec::new() } else { measure::next(asked, &shown)? },
         chosen,
         doubts,
         shown,

@@ -7,11 +7,13 @@ pub(crate) const EXAMPLES: &str = "Examples:\n  \
     railwright calibrate traces/ --run run.toml -o calibration.toml\n  \
     railwright calibrate --nccl-tests logs/*.log --cluster dgx-h100 -o calibration.toml\n  \
     railwright calibrate traces/ --nccl-tests all_reduce-8.log --operators gemm.csv --run run.toml -o calibration.toml\n  \
+    railwright calibrate --run run.toml --step tp=8,pp=4=38.2s --step tp=4,pp=8=36.9s -o calibration.toml\n  \
     railwright calibrate other/ --run run.toml --judge calibration.toml\n  \
     railwright calibrate --show calibration.toml\n  \
     railwright estimate --run run.toml --calibration calibration.toml\n\n\
     Traces yield sustained rates. nccl-tests and micro-benchmarks yield isolated rates. The two are stored separately.\n\
-    With --run, whole steps calibrate attention, element-wise kernels, the optimizer update and the host.\n\
+    Step times (--step, or a training log) correct all parts of the step together; two or three layouts tell parts apart.\n\
+    With --run, whole steps of traces calibrate attention, element-wise kernels, the optimizer update and the host.\n\
     Validate on data that was not fitted: another trace (--judge) or the second half of the same trace (--hold-out).";
 
 /// Arguments of `calibrate`.
@@ -26,6 +28,15 @@ pub(crate) struct Calibrate {
     /// Read micro-benchmark tables: CSV with operator, format, m, n, k and time_us
     #[arg(long, value_name = "CSV", num_args = 1.., value_hint = ValueHint::FilePath, help_heading = "Measurements")]
     pub(crate) operators: Vec<String>,
+    /// Step time of a layout of the run, such as `tp=8,pp=4=38.2s` (repeatable)
+    #[arg(
+        long = "step",
+        value_name = "LAYOUT=SECONDS",
+        requires = "run",
+        allow_hyphen_values = true,
+        help_heading = "Measurements"
+    )]
+    pub(crate) steps: Vec<String>,
     /// Number format of GEMMs if kernel names do not contain it, such as `bf16`
     #[arg(long, value_name = "FORMAT", help_heading = "Measurements")]
     pub(crate) product_format: Option<String>,

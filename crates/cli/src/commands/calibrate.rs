@@ -3,6 +3,7 @@
 mod measured;
 mod same_run;
 pub(crate) mod shown;
+mod step_times;
 mod tables;
 
 use crate::args;
@@ -10,7 +11,9 @@ use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
 use measured::{Measured, Where};
-use railwright_calculator::calibration::{Case, Fitted, Line, StepLine, fit, judge, judge_steps};
+use railwright_calculator::calibration::{
+    Case, Fitted, Line, StepLine, Timed, fit, judge, judge_steps, judge_timed,
+};
 use railwright_profiler::samples::Part;
 use railwright_spec::calibration::Calibration;
 use railwright_spec::problem::Problem;
@@ -49,12 +52,14 @@ pub(crate) fn run(arguments: &args::calibrate::Calibrate, printer: &Printer) -> 
     }
     let measured = Measured::read(arguments, printer)?;
     let place = Where::of(arguments, &measured)?;
+    let runs = step_times::runs(arguments, &place)?;
+    let timed: Vec<Timed<'_>> = runs.iter().map(step_times::Measured::timed).collect();
     let case = Case {
         cluster: &place.cluster,
         software: &place.software,
         run: place.run.as_ref().map(|run| (&run.model, &run.plan)),
         is_causal: !arguments.not_causal,
-        timed: &[],
+        timed: &timed,
     };
     let doubt = measured.belong(place.run.as_ref())?;
     let mut answer = match &arguments.judge {
@@ -119,7 +124,7 @@ fn judged(case: &Case<'_>, calibration: Calibration, measured: &Measured) -> Res
         cluster: String::new(),
         fitted: false,
         lines: judge(case, &calibration, &samples)?,
-        steps: judge_steps(case, &calibration, &samples)?,
+        steps: [judge_steps(case, &calibration, &samples)?, judge_timed(case, &calibration)?].concat(),
         held_out: Vec::new(),
         remarks: samples.iter().flat_map(|s| s.remarks.iter().cloned()).collect(),
         warnings: calibration.warnings(case.cluster, case.software),

@@ -12,6 +12,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::Document;
 use crate::printer::{self, Answer, Printer, Terminal};
 use crate::run;
+use railwright_answers::OpenFeature;
 use railwright_calculator::estimate::Estimate;
 use railwright_launch::{Comparison, Measured};
 use railwright_spec::problem::Problem;
@@ -24,6 +25,8 @@ pub(crate) struct Estimated {
     pub(crate) chosen: Vec<String>,
     /// Whether nobody named the software generation.
     pub(crate) software_is_inferred: bool,
+    /// Features of the software that were assumed.
+    pub(crate) open_features: Vec<OpenFeature>,
     /// What is to be explained instead of reported, if anything.
     why: Option<Vec<why::Item>>,
     /// What the log measured, and each figure beside its prediction.
@@ -60,13 +63,13 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
             warning.message = run::flags::translate(&warning.message);
         }
     }
-    let railwright_answers::Estimated { estimate, chosen, software_is_inferred } = answer;
+    let railwright_answers::Estimated { estimate, chosen, software_is_inferred, open_features } = answer;
     let fit = estimate.memory.fit;
     let why = arguments.why.as_deref().map(|wanted| why::items(&estimate, wanted)).transpose()?;
     let measured = launch.and_then(|launch| launch.measured);
     let measured =
         measured.map(|log| (measured::compare(&log, &estimate), log)).map(|(rows, log)| (log, rows));
-    let estimated = Estimated { estimate, chosen, software_is_inferred, why, measured };
+    let estimated = Estimated { estimate, chosen, software_is_inferred, open_features, why, measured };
     if printer::is_page(&arguments.output) {
         printer.data(&page::page(&estimated, arguments)?, arguments.output.output.as_deref())?;
     } else {
@@ -83,6 +86,8 @@ pub(crate) struct EstimateFields<'a> {
     /// Settings that were not specified.
     chosen: &'a [String],
     software_is_inferred: bool,
+    /// Features of the software that were assumed, those that change the step most.
+    open_features: &'a [OpenFeature],
     /// What the log of the run measured; absent without a log.
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<&'a Measured>,
@@ -103,6 +108,7 @@ impl Answer for Estimated {
             estimate: &self.estimate,
             chosen: &self.chosen,
             software_is_inferred: self.software_is_inferred,
+            open_features: &self.open_features,
             measured: self.measured.as_ref().map(|(measured, _)| measured),
             comparisons: self.measured.as_ref().map(|(_, comparisons)| comparisons.as_slice()),
             explained: self.why.as_deref(),

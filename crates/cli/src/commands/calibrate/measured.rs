@@ -46,10 +46,11 @@ pub(super) struct Measured {
 
 impl Measured {
     pub(super) fn read(arguments: &args::calibrate::Calibrate, printer: &Printer) -> Result<Self, Failure> {
-        if arguments.paths.is_empty() && arguments.nccl_tests.is_empty() && arguments.operators.is_empty() {
+        let named = [&arguments.paths, &arguments.nccl_tests, &arguments.operators, &arguments.steps];
+        if named.iter().all(|list| list.is_empty()) {
             let problem = Problem::new("there is nothing to calibrate by");
             return Err(problem
-                .hint("name traces, logs of nccl-tests (--nccl-tests) or tables of micro-benchmarks (--operators)")
+                .hint("name traces, logs of nccl-tests (--nccl-tests), tables of micro-benchmarks (--operators) or step times (--step)")
                 .into());
         }
         let tables = profiled::tables(&arguments.reading)?;
@@ -98,7 +99,7 @@ impl Measured {
                     .into());
             }
         }
-        let names = [&arguments.paths, &arguments.nccl_tests, &arguments.operators];
+        let names = named;
         Ok(Self { job, options, others, logs, names: names.into_iter().flatten().cloned().collect() })
     }
 

@@ -5,6 +5,7 @@ use crate::printer::{Answer, Terminal};
 use railwright_spec::calibration::{Calibration, Evidence, Regime};
 use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
+use railwright_spec::software::Part;
 use serde::Serialize;
 
 /// A calibration alone.
@@ -136,6 +137,19 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
             host.us_per_kernel, host.us_per_micro_batch, host.ms_per_step
         );
         rows.push(row("host".to_owned(), Regime::Sustained, value, &host.evidence));
+    }
+    if let Some(steps) = &calibration.steps {
+        let parts = Part::ALL.iter().zip(steps.factors).enumerate().map(|(at, (part, factor))| {
+            let spread = steps.covariance[at][at].max(0.0).sqrt();
+            format!(
+                "{} x {factor:.2} ({:.2} to {:.2})",
+                part.title(),
+                factor * (-spread).exp(),
+                factor * spread.exp()
+            )
+        });
+        let value = parts.collect::<Vec<_>>().join(", ");
+        rows.push(row("step times".to_owned(), Regime::Sustained, value, &steps.evidence));
     }
     document.table(Table { columns, rows });
 }

@@ -6,6 +6,7 @@ mod stages;
 use super::{Estimated, measured, why};
 use crate::commands::stage_memory::{probability, verdict};
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
+use railwright_answers::OpenFeature;
 use railwright_calculator::estimate::{CommunicationRow, Estimate, Part};
 use railwright_calculator::model_flop::Convention;
 use railwright_spec::human;
@@ -21,6 +22,7 @@ pub(super) fn document(estimated: &Estimated) -> Document {
     let mut document = Document::default();
     title(&mut document, estimated);
     headline(&mut document, estimate);
+    open_features(&mut document, &estimated.open_features);
     if let Some((_, comparisons)) = &estimated.measured {
         measured::section(&mut document, comparisons, estimate);
     }
@@ -109,6 +111,25 @@ fn headline(document: &mut Document, estimate: &Estimate) {
         ],
     ));
     document.blocks.push(Block::Pairs(pairs));
+}
+
+/// What was assumed of the software and what each assumption is worth.
+fn open_features(document: &mut Document, features: &[OpenFeature]) {
+    if features.is_empty() {
+        return;
+    }
+    document.heading_with("assumed", "step time with the alternative; name a feature to remove its doubt");
+    let rows = features.iter().map(|feature| {
+        (
+            feature.title.clone(),
+            vec![
+                Cell::new(format!("{:+.0}%", feature.change * 100.0), Tone::Strong),
+                format!(" if {} instead of {}", feature.alternative, feature.assumed).into(),
+                Cell::new(format!("  {}", feature.remedy), Tone::Faint),
+            ],
+        )
+    });
+    document.blocks.push(Block::Pairs(rows.collect()));
 }
 
 fn utilisation(estimate: &Estimate) -> Vec<(String, Vec<Cell>)> {

@@ -82,6 +82,7 @@ impl Answer for Answered {
             };
             document.paragraph(Cell::new(export, Tone::Faint));
         }
+        self.measure_next(&mut document);
         document
     }
 
@@ -92,6 +93,28 @@ impl Answer for Answered {
 }
 
 impl Answered {
+    /// The layouts whose step time would narrow the intervals most.
+    fn measure_next(&self, document: &mut Document) {
+        let Some(first) = self.measure_next.first() else { return };
+        document.heading_with(
+            "measure next",
+            format!(
+                "10 steps each narrow the 90% intervals (now x{:.2} from end to end); pass them to `railwright calibrate --run FILE`",
+                first.width_now
+            ),
+        );
+        let bullets = self.measure_next.iter().map(|measure| {
+            Cell::new(
+                format!(
+                    "layout {}: x{:.2} afterwards, --step \"{}=SECONDS\"",
+                    measure.rank, measure.width_afterwards, measure.layout
+                ),
+                Tone::Plain,
+            )
+        });
+        document.blocks.push(Block::Bullets(bullets.collect()));
+    }
+
     fn head(&self, document: &mut Document) {
         let counters = &self.counters;
         let searched = format!(

@@ -1,0 +1,233 @@
+//! Features of the software that nobody specified, and what each is worth: the doubts that a flag removes.
+//!
+//! Responsible for: the alternatives of each open feature, priced one at a time, the weightiest first. Refuses to judge which is likelier, and
+//! leaves out what hardly changes the step.
+
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::evaluate::evaluate;
+use railwright_calculator::software;
+use railwright_spec::plan::{AttentionKernel, Overlap, Plan, PlanSpec};
+use railwright_spec::quantity::Seconds;
+use railwright_spec::run::Run;
+use serde::Serialize;
+
+/// Changes of the step below this are not worth a question.
+const LITTLE: f64 = 0.01;
+/// How many are named.
+const MOST: usize = 3;
+
+/// A feature that was assumed, and the step time without the assumption.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OpenFeature {
+    /// Setting of a run file that decides it.
+    pub key: String,
+    /// What it is.
+    pub title: String,
+    /// What the estimate assumes.
+    pub assumed: String,
+    /// The alternative that changes the step most.
+    pub alternative: String,
+    /// Step time with the alternative over that of the estimate, less 1.
+    pub change: f64,
+    /// What to add to the command.
+    pub remedy: String,
+}
+
+/// One alternative of a feature.
+struct Alternative {
+    key: &'static str,
+    title: String,
+    assumed: String,
+    alternative: String,
+    remedy: String,
+    plan: Plan,
+}
+
+/// The open features of a run that matter most, at most three.
+pub(crate) fn open_features(
+    run: &Run,
+    said: &PlanSpec,
+    machine: &Machine,
+    total: Seconds,
+) -> Vec<OpenFeature> {
+    let mut found: Vec<OpenFeature> = Vec::new();
+    // A calibration holds for the software that it was made with: without a feature that it had, it would not apply.
+    let is_calibrated = machine.calibration.as_ref().is_some_and(|c| !c.software.is_empty());
+    for other in alternatives(run, said).into_iter().filter(|o| !is_calibrated || o.key != "plan.software") {
+        let Some(time) = Costing::new(&run.model, &run.cluster, &other.plan, machine)
+            .and_then(|costing| evaluate(&costing))
+            .ok()
+            .map(|evaluation| evaluation.time.total)
+        else {
+            continue;
+        };
+        let change = time / total - 1.0;
+        if !change.is_finite() || change.abs() < LITTLE {
+            continue;
+        }
+        let feature = OpenFeature {
+            key: other.key.to_owned(),
+            title: other.title,
+            assumed: other.assumed,
+            alternative: other.alternative,
+            change,
+            remedy: other.remedy,
+        };
+        match found.iter_mut().find(|known| known.key == feature.key && known.title == feature.title) {
+            Some(known) if known.change.abs() < change.abs() => *known = feature,
+            Some(_) => {}
+            None => found.push(feature),
+        }
+    }
+    found.sort_by(|a, b| b.change.abs().total_cmp(&a.change.abs()));
+    found.truncate(MOST);
+    found
+}
+
+fn alternatives(run: &Run, said: &PlanSpec) -> Vec<Alternative> {
+    let plan = &run.plan;
+    let mut list = Vec::new();
+    let Ok(stack) = software::by_id(&plan.software) else { return list };
+    let architecture = run.cluster.accelerator.architecture.split('+').next().unwrap_or_default();
+    if said.attention_kernel.is_none_or(|kernel| kernel == AttentionKernel::Auto) {
+        let assumed = stack.attention_kernel(architecture);
+        for kernel in neighbours(assumed) {
+            list.push(Alternative {
+                key: "plan.attention_kernel",
+                title: "attention kernel".to_owned(),
+                assumed: kernel_name(assumed).to_owned(),
+                alternative: kernel_name(*kernel).to_owned(),
+                remedy: format!("--attention-kernel {}", kernel_name(*kernel)),
+                plan: Plan { attention_kernel: *kernel, ..plan.clone() },
+            });
+        }
+    }
+    let now = plan.overlap;
+    let overlaps = [
+        (
+            said.overlap_gradient_reduce,
+            "plan.overlap.gradient_reduce",
+            "gradient reduction",
+            now.gradient_reduce,
+            Overlap { gradient_reduce: !now.gradient_reduce, ..now },
+        ),
+        (
+            said.overlap_parameter_gather,
+            "plan.overlap.parameter_gather",
+            "parameter gathering",
+            now.parameter_gather,
+            Overlap { parameter_gather: !now.parameter_gather, ..now },
+        ),
+        (
+            said.overlap_tensor,
+            "plan.overlap.tensor",
+            "tensor-parallel communication",
+            now.tensor,
+            Overlap { tensor: !now.tensor, ..now },
+        ),
+        (
+            said.overlap_expert,
+            "plan.overlap.expert",
+            "expert all-to-all",
+            now.expert,
+            Overlap { expert: !now.expert, ..now },
+        ),
+    ];
+    for (specified, key, what, is_on, overlap) in overlaps {
+        if specified.is_none() {
+            let word = |on: bool| if on { "overlapped" } else { "exposed" }.to_owned();
+            list.push(Alternative {
+                key,
+                title: what.to_owned(),
+                assumed: word(is_on),
+                alternative: word(!is_on),
+                remedy: format!("--set {key}={}", !is_on),
+                plan: Plan { overlap, ..plan.clone() },
+            });
+        }
+    }
+    // Features of time that the stack does not name; overlap has settings of its own.
+    let has = |id: &str| software::features_of(&plan.software).any(|own| own == id);
+    for feature in software::features().iter().filter(|feature| !feature.memory && feature.id != "no-overlap")
+    {
+        let id = format!("{}+{}", plan.software, feature.id);
+        if !has(&feature.id) && software::by_id(&id).is_ok() {
+            list.push(Alternative {
+                key: "plan.software",
+                title: feature.id.clone(),
+                assumed: "no".to_owned(),
+                alternative: "yes".to_owned(),
+                remedy: format!("--software {id}"),
+                plan: Plan { software: id, ..plan.clone() },
+            });
+        }
+    }
+    list
+}
+
+/// Kernels of the time before and after.
+fn neighbours(kernel: AttentionKernel) -> &'static [AttentionKernel] {
+    match kernel {
+        AttentionKernel::Unfused => &[AttentionKernel::Flash1],
+        AttentionKernel::Flash1 => &[AttentionKernel::Unfused, AttentionKernel::Flash2],
+        AttentionKernel::Flash2 | AttentionKernel::Auto => {
+            &[AttentionKernel::Flash1, AttentionKernel::Flash3]
+        }
+        AttentionKernel::Flash3 => &[AttentionKernel::Flash2],
+    }
+}
+
+fn kernel_name(kernel: AttentionKernel) -> &'static str {
+    match kernel {
+        AttentionKernel::Auto => "auto",
+        AttentionKernel::Unfused => "unfused",
+        AttentionKernel::Flash1 => "flash1",
+        AttentionKernel::Flash2 => "flash2",
+        AttentionKernel::Flash3 => "flash3",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ClosedForm, NoTexts, OpenFeature, estimate, resolve};
+    use railwright_spec::run::RunSpec;
+
+    fn open(settings: &[&str]) -> Vec<OpenFeature> {
+        let mut spec = RunSpec::default();
+        for setting in settings {
+            spec.set(setting).expect("known");
+        }
+        estimate(resolve(spec, &NoTexts).expect("resolved"), &ClosedForm).expect("priced").open_features
+    }
+
+    const LONG: [&str; 7] = [
+        "model.name=llama-3.1-8b",
+        "cluster.preset=dgx-h100",
+        "cluster.devices=8",
+        "plan.tensor_parallel=8",
+        "plan.sequence_parallel=true",
+        "plan.sequence_length=32768",
+        "plan.global_batch=8",
+    ];
+
+    /// Long sequences make the kernel matter, and naming the kernel removes the doubt. What is named is what a run with it takes.
+    #[test]
+    fn a_named_feature_is_not_open() {
+        let found = open(&LONG);
+        assert!(found.len() <= 3 && found.is_sorted_by(|a, b| a.change.abs() >= b.change.abs()), "{found:?}");
+        let kernel = found.iter().find(|f| f.key == "plan.attention_kernel").expect("matters");
+        assert!(kernel.change > 0.03, "{kernel:?}");
+        let named = [&LONG[..], &["plan.attention_kernel=flash2"]].concat();
+        assert!(open(&named).iter().all(|f| f.key != "plan.attention_kernel"));
+        let time = |settings: &[&str]| {
+            let mut spec = RunSpec::default();
+            settings.iter().for_each(|s| spec.set(s).expect("known"));
+            estimate(resolve(spec, &NoTexts).expect("resolved"), &ClosedForm)
+                .expect("priced")
+                .estimate
+                .step_time
+        };
+        assert!((time(&named) / time(&LONG) - 1.0 - kernel.change).abs() < 1e-9);
+    }
+}
