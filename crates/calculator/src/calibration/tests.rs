@@ -253,7 +253,7 @@ fn a_log_corrects_the_parts_of_the_step() {
     for plan in [&plan, &other] {
         let of = |cluster| estimate(&model, cluster, plan, &EstimateOptions::default()).expect("priced");
         let (bare, own) = (of(&cluster), of(&with));
-        assert!(own.step_time > bare.step_time * 1.5, "{} {}", own.step_time, bare.step_time);
+        assert!(own.step_time > bare.step_time * 1.5, "{:?} {:?}", own.step_time, bare.step_time);
         let interval = &own.step_time_interval;
         assert!(interval.low < own.step_time && own.step_time < interval.high, "{interval:?}");
         assert!(
