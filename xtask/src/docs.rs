@@ -45,7 +45,10 @@ fn pages() -> Result<Vec<(&'static str, String)>, String> {
         ("docs/reference/accelerators.md", catalogue::accelerators()),
         ("docs/reference/clusters.md", catalogue::clusters()?),
         ("docs/reference/software.md", catalogue::software()),
-        ("docs/reference/leave-one-out.md", accuracy::page(&left_out, &mechanisms::table(&left_out, &read(EVIDENCE)?)?)),
+        (
+            "docs/reference/leave-one-out.md",
+            accuracy::page(&left_out, &mechanisms::table(&left_out, &read(EVIDENCE)?)?),
+        ),
         ("docs/reference/anchors.md", anchors::page(&read(anchors::TABLE)?)?),
         ("README.md", splice("README.md", &linked("docs/validation.md"))?),
         ("docs/validation.md", splice("docs/validation.md", &details)?),

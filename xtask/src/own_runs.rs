@@ -165,8 +165,7 @@ pub(crate) fn remaining(rows: &[LeftOut]) -> Vec<(usize, Remaining)> {
         let (mut inside, mut all) = (0.0, 0.0);
         let mut widths = Vec::new();
         for (key, a) in &after {
-            let range =
-                ranges.entry(*key).or_insert_with(|| quantiles(&measured, key.1, Some(key.0)));
+            let range = ranges.entry(*key).or_insert_with(|| quantiles(&measured, key.1, Some(key.0)));
             let Some((low, high)) = range else { continue };
             inside += a.weight * f64::from(u8::from((*low..=*high).contains(&a.standard)));
             all += a.weight;

@@ -1,8 +1,8 @@
 //! An estimate of one run, with what was chosen for it.
 
+use crate::open_features::{OpenFeature, open_features};
 use crate::pricing::Pricing;
 use crate::{Refused, Resolved};
-use crate::open_features::{OpenFeature, open_features};
 use railwright_calculator::costing::Machine;
 use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on};
 use railwright_spec::problem::Warning;

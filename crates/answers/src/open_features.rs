@@ -45,7 +45,12 @@ struct Alternative {
 }
 
 /// The open features of a run that matter most, at most three.
-pub(crate) fn open_features(run: &Run, said: &PlanSpec, machine: &Machine, total: Seconds) -> Vec<OpenFeature> {
+pub(crate) fn open_features(
+    run: &Run,
+    said: &PlanSpec,
+    machine: &Machine,
+    total: Seconds,
+) -> Vec<OpenFeature> {
     let mut found: Vec<OpenFeature> = Vec::new();
     // A calibration holds for the software that it was made with: without a feature that it had, it would not apply.
     let is_calibrated = machine.calibration.as_ref().is_some_and(|c| !c.software.is_empty());
@@ -144,7 +149,8 @@ fn alternatives(run: &Run, said: &PlanSpec) -> Vec<Alternative> {
     }
     // Features of time that the stack does not name; overlap has settings of its own.
     let has = |id: &str| software::features_of(&plan.software).any(|own| own == id);
-    for feature in software::features().iter().filter(|feature| !feature.memory && feature.id != "no-overlap") {
+    for feature in software::features().iter().filter(|feature| !feature.memory && feature.id != "no-overlap")
+    {
         let id = format!("{}+{}", plan.software, feature.id);
         if !has(&feature.id) && software::by_id(&id).is_ok() {
             list.push(Alternative {
@@ -165,7 +171,9 @@ fn neighbours(kernel: AttentionKernel) -> &'static [AttentionKernel] {
     match kernel {
         AttentionKernel::Unfused => &[AttentionKernel::Flash1],
         AttentionKernel::Flash1 => &[AttentionKernel::Unfused, AttentionKernel::Flash2],
-        AttentionKernel::Flash2 | AttentionKernel::Auto => &[AttentionKernel::Flash1, AttentionKernel::Flash3],
+        AttentionKernel::Flash2 | AttentionKernel::Auto => {
+            &[AttentionKernel::Flash1, AttentionKernel::Flash3]
+        }
         AttentionKernel::Flash3 => &[AttentionKernel::Flash2],
     }
 }
@@ -215,7 +223,10 @@ mod tests {
         let time = |settings: &[&str]| {
             let mut spec = RunSpec::default();
             settings.iter().for_each(|s| spec.set(s).expect("known"));
-            estimate(resolve(spec, &NoTexts).expect("resolved"), &ClosedForm).expect("priced").estimate.step_time
+            estimate(resolve(spec, &NoTexts).expect("resolved"), &ClosedForm)
+                .expect("priced")
+                .estimate
+                .step_time
         };
         assert!((time(&named) / time(&LONG) - 1.0 - kernel.change).abs() < 1e-9);
     }

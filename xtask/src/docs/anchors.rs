@@ -15,9 +15,8 @@ pub(super) const TABLE: &str = "catalog/evidence/anchors.csv";
 fn assumed(cells: &Cells) -> String {
     let notes = cells.text("notes").unwrap_or_default();
     let parts = notes.split(';').map(str::trim);
-    let told: Vec<&str> = parts
-        .filter(|part| part.starts_with("assumed") || part.starts_with("step time from"))
-        .collect();
+    let told: Vec<&str> =
+        parts.filter(|part| part.starts_with("assumed") || part.starts_with("step time from")).collect();
     told.join("; ")
 }
 

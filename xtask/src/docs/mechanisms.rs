@@ -89,10 +89,12 @@ pub(super) fn table(all: &[LeftOut], runs: &str) -> Result<String, String> {
          | --- | --: | --: | --: | --: | --: | --: | --: |\n",
     );
     for (name, belongs) in GROUPS {
-        let group: Vec<&LeftOut> = rows.iter().filter(|(case, _)| belongs(case)).map(|(_, row)| *row).collect();
+        let group: Vec<&LeftOut> =
+            rows.iter().filter(|(case, _)| belongs(case)).map(|(_, row)| *row).collect();
         let errors: Vec<f64> = group.iter().map(|row| row.error()).collect();
         let Some(errors) = summarize(&errors).filter(|errors| errors.n >= FEWEST) else { continue };
-        let around: Vec<f64> = group.iter().map(|row| ((row.error().ln_1p() - level(row)).exp() - 1.0).abs()).collect();
+        let around: Vec<f64> =
+            group.iter().map(|row| ((row.error().ln_1p() - level(row)).exp() - 1.0).abs()).collect();
         let publications: BTreeSet<&str> = group.iter().map(|row| row.publication.as_str()).collect();
         let _ = writeln!(
             out,
@@ -118,7 +120,8 @@ mod tests {
     #[test]
     fn groups_are_told_by_plans() {
         let runs = include_str!("../../../catalog/evidence/measured_runs.csv");
-        let all = crate::left_out::read(include_str!("../../../catalog/evidence/left_out.csv")).expect("reads");
+        let all =
+            crate::left_out::read(include_str!("../../../catalog/evidence/left_out.csv")).expect("reads");
         let table = table(&all, runs).expect("a table");
         let count = |name: &str| -> usize {
             let line = table.lines().find(|line| line.starts_with(&format!("| {name} |")));

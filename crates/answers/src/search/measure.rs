@@ -29,7 +29,8 @@ pub struct Measure {
 
 /// The one or two rows to measure; none where it would not help.
 pub(super) fn next(asked: &dyn Question, shown: &[Shown]) -> Result<Vec<Measure>, Problem> {
-    let Some(first) = shown.first().filter(|first| shown.iter().all(|row| row.setting == first.setting)) else {
+    let Some(first) = shown.first().filter(|first| shown.iter().all(|row| row.setting == first.setting))
+    else {
         return Ok(Vec::new());
     };
     let run = &asked.settings()[first.setting].run;

@@ -103,7 +103,8 @@ impl Prior {
         let (posterior, determinants) = self.of(sums);
         let n = sums.count;
         let (before, after) = (self.freedom * self.residual.powi(2), posterior.residual.powi(2));
-        ln_gamma(f64::midpoint(self.freedom, n)) - ln_gamma(self.freedom / 2.0)
+        ln_gamma(f64::midpoint(self.freedom, n))
+            - ln_gamma(self.freedom / 2.0)
             - n / 2.0 * std::f64::consts::PI.ln()
             + 0.5 * determinants
             + self.freedom / 2.0 * before.ln()
@@ -250,7 +251,8 @@ mod tests {
         let [alike, unlike] = [compute, network].map(|shares| after.predict(shares));
         assert!(alike.centre > unlike.centre && unlike.centre > 0.05, "{alike:?} {unlike:?}");
         assert!(alike.centre < 1.2_f64.ln());
-        let narrowed = |shares| before.observing(compute).predict(shares).scale / before.predict(shares).scale;
+        let narrowed =
+            |shares| before.observing(compute).predict(shares).scale / before.predict(shares).scale;
         // How sure the parts are does not depend on what the run shows.
         let planned = before.observing(compute).covariance;
         for (row, other) in planned.iter().zip(&after.covariance) {
@@ -278,7 +280,8 @@ mod tests {
         let scale = PRIOR.update(&[]).predict(shares).scale;
         let nu = PRIOR.freedom;
         let t = ratio / scale;
-        let density = ln_gamma(f64::midpoint(nu, 1.0)) - ln_gamma(nu / 2.0)
+        let density = ln_gamma(f64::midpoint(nu, 1.0))
+            - ln_gamma(nu / 2.0)
             - 0.5 * (nu * std::f64::consts::PI).ln()
             - scale.ln()
             - f64::midpoint(nu, 1.0) * (1.0 + t * t / nu).ln();
@@ -293,10 +296,14 @@ mod tests {
         let predicted = after.predict(two.shares);
         let t = (two.ratio - predicted.centre) / predicted.scale;
         let nu = after.freedom;
-        let second = ln_gamma(f64::midpoint(nu, 1.0)) - ln_gamma(nu / 2.0)
+        let second = ln_gamma(f64::midpoint(nu, 1.0))
+            - ln_gamma(nu / 2.0)
             - 0.5 * (nu * std::f64::consts::PI).ln()
             - predicted.scale.ln()
             - f64::midpoint(nu, 1.0) * (1.0 + t * t / nu).ln();
-        assert!((PRIOR.evidence(&Sums::of(&[one, two])) - PRIOR.evidence(&Sums::of(&[one])) - second).abs() < 1e-9);
+        assert!(
+            (PRIOR.evidence(&Sums::of(&[one, two])) - PRIOR.evidence(&Sums::of(&[one])) - second).abs()
+                < 1e-9
+        );
     }
 }

@@ -51,7 +51,8 @@ pub fn shares(costing: &Costing<'_>) -> Result<[f64; PARTS], Problem> {
 
 /// The same run with other constants of its software.
 fn reconsidered<'a>(costing: &Costing<'a>, software: &'a Software) -> Costing<'a> {
-    let fresh = Costing::with_software(costing.model, costing.cluster, costing.plan, costing.machine, software);
+    let fresh =
+        Costing::with_software(costing.model, costing.cluster, costing.plan, costing.machine, software);
     Costing { disturbance: costing.disturbance, ..fresh }
 }
 

@@ -29,7 +29,13 @@ pub(crate) struct Calibrate {
     #[arg(long, value_name = "CSV", num_args = 1.., value_hint = ValueHint::FilePath, help_heading = "Measurements")]
     pub(crate) operators: Vec<String>,
     /// Step time of a layout of the run, such as `tp=8,pp=4=38.2s` (repeatable)
-    #[arg(long = "step", value_name = "LAYOUT=SECONDS", requires = "run", allow_hyphen_values = true, help_heading = "Measurements")]
+    #[arg(
+        long = "step",
+        value_name = "LAYOUT=SECONDS",
+        requires = "run",
+        allow_hyphen_values = true,
+        help_heading = "Measurements"
+    )]
     pub(crate) steps: Vec<String>,
     /// Number format of GEMMs if kernel names do not contain it, such as `bf16`
     #[arg(long, value_name = "FORMAT", help_heading = "Measurements")]

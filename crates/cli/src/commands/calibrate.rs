@@ -11,7 +11,9 @@ use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
 use measured::{Measured, Where};
-use railwright_calculator::calibration::{Case, Fitted, Line, StepLine, Timed, fit, judge, judge_steps, judge_timed};
+use railwright_calculator::calibration::{
+    Case, Fitted, Line, StepLine, Timed, fit, judge, judge_steps, judge_timed,
+};
 use railwright_profiler::samples::Part;
 use railwright_spec::calibration::Calibration;
 use railwright_spec::problem::Problem;

@@ -105,7 +105,10 @@ impl Calibration {
             );
         }
         if self.steps.is_some() && self.software.is_empty() {
-            return wrong("software".to_owned(), "step times need the software generation that they were measured with");
+            return wrong(
+                "software".to_owned(),
+                "step times need the software generation that they were measured with",
+            );
         }
         Ok(())
     }

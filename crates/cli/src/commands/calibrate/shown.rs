@@ -141,7 +141,12 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
     if let Some(steps) = &calibration.steps {
         let parts = Part::ALL.iter().zip(steps.factors).enumerate().map(|(at, (part, factor))| {
             let spread = steps.covariance[at][at].max(0.0).sqrt();
-            format!("{} x {factor:.2} ({:.2} to {:.2})", part.title(), factor * (-spread).exp(), factor * spread.exp())
+            format!(
+                "{} x {factor:.2} ({:.2} to {:.2})",
+                part.title(),
+                factor * (-spread).exp(),
+                factor * spread.exp()
+            )
         });
         let value = parts.collect::<Vec<_>>().join(", ");
         rows.push(row("step times".to_owned(), Regime::Sustained, value, &steps.evidence));

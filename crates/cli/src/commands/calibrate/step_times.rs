@@ -48,7 +48,8 @@ pub(super) fn runs(arguments: &args::calibrate::Calibrate, place: &Where) -> Res
             ..args::RunArguments::default()
         };
         let resolved = run::resolve(&typed)?;
-        let run = Run { cluster: Cluster { calibration: None, ..resolved.run.cluster.clone() }, ..resolved.run };
+        let run =
+            Run { cluster: Cluster { calibration: None, ..resolved.run.cluster.clone() }, ..resolved.run };
         if run.cluster.accelerator.id != place.cluster.accelerator.id || run.plan.software != place.software {
             let problem = Problem::new(format!(
                 "`{layout}` has {} and `{}`, the run of --run has {} and `{}`",
@@ -80,7 +81,9 @@ fn halves(text: &str) -> Result<(&str, Seconds), Problem> {
         None => (number.strip_suffix('s').unwrap_or(number), 1.0),
     };
     match number.trim().parse::<f64>() {
-        Ok(value) if value > 0.0 && value * unit <= LONGEST => Ok((layout.trim(), Seconds::new(value * unit))),
+        Ok(value) if value > 0.0 && value * unit <= LONGEST => {
+            Ok((layout.trim(), Seconds::new(value * unit)))
+        }
         _ => Err(wrong(format!("`{}` is no step time in seconds", time.trim()))),
     }
 }
@@ -107,10 +110,10 @@ fn flags(layout: &str) -> Result<RunFlags, Problem> {
         let told = error.to_string();
         let first = told.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         let problem = Problem::new(format!("`{layout}` is no layout: {first}")).in_file("--step");
-        problem.hint("names are those of the flags of `railwright estimate`, such as `tp`, `pp`, `mbs`, `gpus`")
+        problem
+            .hint("names are those of the flags of `railwright estimate`, such as `tp`, `pp`, `mbs`, `gpus`")
     })?;
-    RunFlags::from_arg_matches(&matches)
-        .map_err(|error| Problem::new(error.to_string()).in_file("--step"))
+    RunFlags::from_arg_matches(&matches).map_err(|error| Problem::new(error.to_string()).in_file("--step"))
 }
 
 #[cfg(test)]
