@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The files of a crate by module path, such as `schedule::order`; the root is `lib`.
-pub struct Modules {
+pub(crate) struct Modules {
     texts: BTreeMap<String, String>,
     /// By module: the names that it re-exports, and where from.
     exported: BTreeMap<String, BTreeMap<String, Vec<String>>>,
@@ -18,7 +18,7 @@ const TESTS: [&str; 4] = ["tests", "testing", "properties", "measured"];
 
 impl Modules {
     /// Reads the sources below a folder.
-    pub fn read(src: &Path) -> Self {
+    pub(crate) fn read(src: &Path) -> Self {
         let mut texts = BTreeMap::new();
         for path in super::rust_files(src) {
             let relative: PathBuf = path.strip_prefix(src).expect("below").with_extension("");
@@ -48,7 +48,7 @@ impl Modules {
     }
 
     /// How many modules there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.texts.len()
     }
 
@@ -73,7 +73,7 @@ impl Modules {
     }
 
     /// Which modules each module uses.
-    pub fn arrows(&self) -> BTreeMap<&str, BTreeSet<String>> {
+    pub(crate) fn arrows(&self) -> BTreeMap<&str, BTreeSet<String>> {
         let mut arrows: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for (module, text) in &self.texts {
             let own = arrows.entry(module).or_default();
@@ -98,7 +98,7 @@ impl Modules {
     }
 
     /// Modules that use each other, the largest circle first.
-    pub fn circles(&self) -> Vec<Vec<String>> {
+    pub(crate) fn circles(&self) -> Vec<Vec<String>> {
         let arrows = self.arrows();
         let reach = |from: &str| {
             let mut seen: BTreeSet<String> = BTreeSet::new();

@@ -71,6 +71,12 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
     let measured =
         measured.map(|log| (measured::compare(&log, &estimate), log)).map(|(rows, log)| (log, rows));
     let estimated = Estimated { estimate, chosen, software_is_inferred, open_features, why, measured };
+    if let Some(file) = &arguments.svg {
+        printer.data(&picture::breakdown(&estimated.estimate), Some(file))?;
+        if file == "-" && !printer.takes_values() {
+            return Ok(fit.into());
+        }
+    }
     if printer::is_page(&arguments.output) {
         printer.data(&page::page(&estimated, arguments)?, arguments.output.output.as_deref())?;
     } else {
