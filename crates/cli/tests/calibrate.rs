@@ -108,7 +108,7 @@ fn measurements_of_another_accelerator_than_the_runs_are_refused() {
     let (traces, run_file) = (path("traces/param_dlrm_8r"), path("runs/modded-nanogpt-dp8.toml"));
     let said = run(&["calibrate", &traces, "--run", &run_file, "-o", &file]);
     assert_eq!(said.code, 2, "{}", said.stdout);
-    assert!(said.stderr.contains("the measurements name a v100"), "{}", said.stderr);
+    assert!(said.stderr.contains("the measurements are from a v100"), "{}", said.stderr);
     assert!(said.stderr.contains("has h100-sxm5-80gb"), "{}", said.stderr);
     assert!(!std::path::Path::new(&file).exists());
 }

@@ -170,7 +170,7 @@ fn usage() {
 fn long_and_foreign_files_are_refused() {
     let said = run(&["estimate", "/dev/zero", "--cluster", "h100"]);
     if cfg!(target_os = "linux") {
-        assert!(said.code == 2 && said.stderr.contains("too long"), "{}", said.stderr);
+        assert!(said.code == 2 && said.stderr.contains("the file is too large"), "{}", said.stderr);
     }
     let path = std::env::temp_dir().join(format!("railwright-{}-foreign.json", std::process::id()));
     for (bytes, hint) in

@@ -19,7 +19,7 @@ fn a_folder_of_several_jobs_is_refused_with_the_command_for_one() {
         let output = run(&[command, &folder]);
         let told = talk(&output);
         assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains("3 jobs are here"), "{told}");
+        assert!(told.contains("3 jobs found"), "{told}");
         for job in
             ["resnet18 (PyTorch profiler, 2 ranks", "sst_long_a2a_optimizer_3 (PyTorch profiler, 4 ranks"]
         {
@@ -41,7 +41,7 @@ fn tables_beside_traces_are_not_dropped_silently() {
         let output = run(&[command, &folder]);
         let told = talk(&output);
         assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains("6 jobs are here") && told.contains(job), "{told}");
+        assert!(told.contains("6 jobs found") && told.contains(job), "{told}");
     }
     // One job of traces among others: it is analysed, and the others are listed with their command.
     let mixed = format!("{TRACES}/generated_torch215_gloo_pp2dp2");

@@ -38,7 +38,7 @@ fn every_voice_says_it_and_a_limit_is_told() {
     let sql = "SELECT rank, id FROM gpu ORDER BY rank, id";
     let table = run(&["query", sql, MEGATRON, "--limit", "3"]);
     assert_eq!(table.code, 0, "{}", table.stderr);
-    assert!(table.stderr.contains("more rows than 3"), "{}", table.stderr);
+    assert!(table.stderr.contains("only 3 rows are shown"), "{}", table.stderr);
     let csv = run(&["query", sql, MEGATRON, "--limit", "3", "--format", "csv"]);
     assert_eq!(csv.stdout, "rank,id\n0,0\n0,1\n0,2\n");
     let schema = run(&["query", "--schema", "--format", "csv"]);

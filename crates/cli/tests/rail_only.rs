@@ -34,7 +34,7 @@ fn figures_are_drawn_into_a_new_folder() {
         .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
         .collect();
     files.sort();
-    assert_eq!(files.len(), 12);
+    assert_eq!(files.len(), 18);
     for file in &files {
         let text = std::fs::read_to_string(format!("{path}/{file}")).expect("a figure");
         assert!(text.starts_with("<svg") && text.ends_with("</svg>\n") && !text.contains("NaN"), "{file}");

@@ -398,7 +398,7 @@ fn odd_numbers_of_devices_have_a_batch_that_divides_among_them() {
     }
     let said = with(&["--gpus", "1000", "--global-batch", "512"]);
     assert_eq!(said.code, 2);
-    for part in ["512 sequences a step divide among no number of replicas", "500"] {
+    for part in ["512 sequences per step do not divide by any number of replicas", "500"] {
         assert!(said.stderr.contains(part), "{}", said.stderr);
     }
 }

@@ -10,7 +10,7 @@ mod node;
 use super::wire::{Fields, Value, prefixed};
 use super::{Keep, Reader, Recording};
 use crate::RankTrace;
-use crate::job::Family;
+use crate::job::{Family, Standing};
 use crate::trace::{
     CollectiveCall, DamageKind, GpuActivity, GpuKind, HostActivity, HostKind, Identity, RankGroup, Source,
 };
@@ -175,6 +175,11 @@ impl Reader for PyTorchGraph {
 
     fn family(&self) -> Family {
         Family::Ranks
+    }
+
+    /// It describes the operators of a rank whose trace lies in the same folder.
+    fn standing(&self, _: &[u8]) -> Standing {
+        Standing::Beside
     }
 
     fn matches(&self, head: &[u8]) -> bool {

@@ -130,7 +130,7 @@ export interface Answer {
    */
   device_memory: number
   /**
-   * Probability of fitting that was asked for.
+   * Required fit probability.
    */
   probability: number
   /**
@@ -163,7 +163,7 @@ export interface Division {
    */
   imbalance: number
   /**
-   * Memory that the fullest stage takes, as an estimate says it. Unit: B.
+   * Memory of the fullest stage, as in an estimate. Unit: B.
    */
   memory: number
   /**
@@ -220,12 +220,12 @@ export interface StageRow {
    */
   idle: number
   /**
-   * Memory that it takes, as an estimate says it. Unit: B.
+   * Its memory, as in an estimate. Unit: B.
    */
   memory: number
 }
 /**
- * How one framework is told.
+ * The settings of one framework.
  */
 export interface Flags {
   /**
@@ -237,15 +237,15 @@ export interface Flags {
    */
   lines: string[]
   /**
-   * What they cannot say.
+   * Settings that are not expressible.
    */
   cannot: string[]
 }
 /**
- * Every choice about a run beside the model and the machines.
+ * All settings of a run except the model and the cluster.
  *
- * World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's
- * rule: `expert_tensor x expert x expert_data = tensor x context x data`).
+ * World size = tensor x context x pipeline x data. Expert parallelism uses the ranks of data x context x
+ * tensor (Megatron's rule: `expert_tensor x expert x expert_data = tensor x context x data`).
  */
 export interface Plan {
   /**
@@ -399,8 +399,9 @@ export interface Lora {
  */
 export interface StageRecompute {
   /**
-   * Policies along the stage's layers, each for as many as it says; one without a number takes all that are left. Layers
-   * beyond keep everything. `Selective` of no modules keeps everything, too: it passes layers over.
+   * Policies in the order of the stage's layers, each for its number of layers; a policy without a number
+   * covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
+   * layers.
    */
   segments: Recompute[]
   /**

@@ -73,7 +73,7 @@ export interface Calibration {
    */
   link: string
   /**
-   * Sustained over measured rate of collectives within the run, where a trace said it.
+   * Sustained over measured rate of collectives within the run, if a trace recorded it.
    */
   collective_rate?: CollectiveRate | null
   /**
@@ -84,6 +84,10 @@ export interface Calibration {
    * The host, where a trace showed it.
    */
   host?: HostCosts | null
+  /**
+   * Parts of the step, where whole steps were measured.
+   */
+  steps?: StepTimes | null
   /**
    * Operators.
    */
@@ -128,8 +132,8 @@ export interface Evidence {
    */
   error_after: number
   /**
-   * How surely the figure is known: half of the 95 % interval of the median of measured over said times, as a share; 0 where it is not
-   * worked out.
+   * Half of the 95 % interval of the median of measured over predicted times, as a share; 0 if not
+   * computed.
    */
   uncertainty?: number
 }
@@ -142,7 +146,7 @@ export interface NetworkLaw {
    */
   ring_share: number
   /**
-   * Share that traffic to all peers alike reaches.
+   * Share of the link bandwidth that uniform traffic to all peers reaches.
    */
   spread_share: number
   /**
@@ -158,7 +162,7 @@ export interface NetworkLaw {
    */
   to_ranks: number
   /**
-   * Scale-up domains that the smallest group spanned; 0 where a file does not say it.
+   * Scale-up domains that the smallest group spanned; 0 if the file does not record it.
    */
   from_domains?: number
   /**
@@ -184,13 +188,50 @@ export interface HostCosts {
    */
   us_per_kernel: number
   /**
-   * Microseconds per micro batch and stage beside launches.
+   * Microseconds per micro-batch and stage, without launches.
    */
   us_per_micro_batch: number
   /**
-   * Milliseconds per step beside passes and update.
+   * Milliseconds per step outside of passes and update.
    */
   ms_per_step: number
+  evidence: Evidence
+}
+/**
+ * What measured step times of one stack say of the parts of a step; holds for the calibration's software generation alone.
+ */
+export interface StepTimes {
+  /**
+   * Multiples of the predicted times of parts, in the order of `crate::software::Part::ALL`.
+   *
+   * @minItems 4
+   * @maxItems 4
+   */
+  factors: [number, number, number, number]
+  /**
+   * Covariance of the logarithms of these multiples.
+   *
+   * @minItems 4
+   * @maxItems 4
+   */
+  covariance: [
+    [number, number, number, number],
+    [number, number, number, number],
+    [number, number, number, number],
+    [number, number, number, number]
+  ]
+  /**
+   * Standard deviation of the logarithm of a run's time that no part explains.
+   */
+  residual: number
+  /**
+   * Degrees of freedom behind it.
+   */
+  freedom: number
+  /**
+   * Different layouts that were measured.
+   */
+  layouts: number
   evidence: Evidence
 }
 /**
@@ -273,7 +314,7 @@ export interface Line {
    */
   measured: number
   /**
-   * What the calculator says of it without the calibration. Unit: s.
+   * The prediction without the calibration. Unit: s.
    */
   before: number
   /**
@@ -316,7 +357,7 @@ export interface StepLine {
    */
   measured: number
   /**
-   * What the calculator says without the calibration. Unit: s.
+   * The prediction without the calibration. Unit: s.
    */
   before: number
   /**

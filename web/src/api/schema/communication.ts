@@ -20,7 +20,7 @@ export type CommunicationAnswer =
        */
       world_size: number
       /**
-       * Whether traces say how many there are. Otherwise there are at least so many.
+       * Whether the world size is recorded. Otherwise it is a lower bound.
        */
       world_size_known: boolean
       /**
@@ -78,7 +78,7 @@ export type Dimension = 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 
  */
 export type Evidence = 'sizes' | 'description' | 'tiling' | 'operations' | 'nothing'
 /**
- * What a communication does, as its name or its recorder says.
+ * A communication operation, from its name or its recorder.
  */
 export type Operation =
   | 'all_reduce'
@@ -136,7 +136,7 @@ export interface RankClock {
    */
   offset_ns: number
   /**
-   * How that grows, in parts per million; 0 when the collectives do not tell.
+   * Drift, in parts per million; 0 if undetermined.
    */
   drift_ppm: number
   /**
@@ -156,7 +156,7 @@ export interface RankClock {
    */
   residual_ns: number
   /**
-   * How many collectives say so.
+   * Number of collectives used.
    */
   collectives: number
   /**
@@ -193,7 +193,7 @@ export interface RankCommunication {
    */
   communication_ns: number
   /**
-   * What of the communication lies beside compute.
+   * Overlapped share of communication.
    */
   overlap_ns: number
   /**
@@ -396,7 +396,7 @@ export interface CollectiveRow {
    */
   end_spread_ns: number
   /**
-   * The shortest part: what it takes once everybody is there.
+   * The shortest part: the transfer after all ranks entered.
    */
   shortest_ns: number
   /**
@@ -450,7 +450,7 @@ export interface PartRow {
   slack_ns: number
 }
 /**
- * What the records say.
+ * Results of the records.
  */
 export interface Inspected {
   /**
@@ -516,7 +516,7 @@ export interface Row {
   of_peers: number | null
 }
 /**
- * Whom a communicator's ranks wait for.
+ * Straggler of a communicator.
  */
 export interface Late {
   /**
@@ -553,7 +553,7 @@ export interface Late {
   is_straggler: boolean
 }
 /**
- * What the metrics say.
+ * Results of the metrics.
  */
 export interface Metrics {
   /**
@@ -570,7 +570,7 @@ export interface Metrics {
   damaged: number
 }
 /**
- * A rank beside its peers.
+ * A rank compared with its peers.
  */
 export interface RankSpeed {
   /**

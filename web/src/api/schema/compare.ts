@@ -29,7 +29,8 @@ export type CompareAnswer =
        */
       kernels: KernelDifference[]
       /**
-       * A prediction beside a measurement, operator by operator, the largest change first; two measurements have `Self::kernels` instead.
+       * A prediction and a measurement by operator, largest change first; two measurements have
+       * `Self::kernels` instead.
        */
       operators: OperatorDifference[]
       /**
@@ -119,7 +120,8 @@ export type CompareAnswer =
        */
       kernels: KernelDifference[]
       /**
-       * A prediction beside a measurement, operator by operator, the largest change first; two measurements have `Self::kernels` instead.
+       * A prediction and a measurement by operator, largest change first; two measurements have
+       * `Self::kernels` instead.
        */
       operators: OperatorDifference[]
       /**
@@ -135,7 +137,8 @@ export type CompareAnswer =
        */
       waited_for: WaitedFor[]
       /**
-       * Exposed communication of the mean rank in which waiting and transfer are not told apart, in nanoseconds: its other ranks were not traced.
+       * Exposed communication of the mean rank without a split into waiting and transfer, in nanoseconds,
+       * because other ranks were not traced.
        */
       undivided_ns: number
       /**
@@ -238,7 +241,7 @@ export type TimesFrom =
   'reports' | 'samples_per_second' | 'timers' | 'tokens_per_second' | 'progress_bar' | 'whole_run' | 'nothing'
 
 /**
- * Something that both have, per rank and step unless said otherwise, in nanoseconds.
+ * A common metric, by default per rank and step, in nanoseconds.
  */
 export interface Difference {
   /**

@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/detect.json by scripts/types.mjs.
 
 /**
- * A kind of file, told by its content.
+ * A kind of file, detected by content.
  */
 export type Format =
   | 'megatron-log'
@@ -104,7 +104,7 @@ export interface Origin {
    */
   value: string
   /**
-   * What the file says: `--tensor-model-parallel-size 8`, or which default holds.
+   * The text of the file, such as `--tensor-model-parallel-size 8`, or the default.
    */
   said: string
   /**
@@ -117,12 +117,12 @@ export interface Origin {
   file?: string | null
 }
 /**
- * Something to be said about the reading of a launch file.
+ * A remark on a launch file.
  */
 export interface Remark {
   kind: RemarkKind
   /**
-   * What the file says: a flag, a key, a variable.
+   * Its subject: a flag, a key, a variable.
    */
   said: string
   /**
@@ -130,7 +130,7 @@ export interface Remark {
    */
   line: number | null
   /**
-   * What is to be known about it, in a lowercase fragment without what is said.
+   * The remark, a lowercase fragment without the subject.
    */
   message: string
   /**
@@ -147,7 +147,7 @@ export interface Open {
    */
   key: string
   /**
-   * What the file says instead; empty where it says nothing.
+   * The text of the file; empty if none.
    */
   said: string
   /**
@@ -195,7 +195,7 @@ export interface Measured {
    */
   step_time_range: [number, number]
   /**
-   * Tokens of a step, if the log says batch and sequence length.
+   * Tokens per step, if the log has batch and sequence length.
    */
   tokens_per_step: number | null
   /**

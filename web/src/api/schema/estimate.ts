@@ -84,7 +84,7 @@ export type Convention = 'causal_attention' | 'full_attention'
  */
 export type Source = 'nothing' | 'calibrated' | 'measured' | 'interpolated' | 'derived'
 /**
- * Whether a plan fits its devices, as far as the prediction can tell.
+ * Predicted memory fit of a plan.
  */
 export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
 /**
@@ -188,6 +188,10 @@ export interface EstimateAnswer {
   chosen: string[]
   software_is_inferred: boolean
   /**
+   * Features of the software that were assumed, those that change the step most.
+   */
+  open_features: OpenFeature[]
+  /**
    * What the log of the run measured; absent without a log.
    */
   measured?: Measured | null
@@ -256,7 +260,7 @@ export interface ParameterCount {
    */
   towers?: number
   /**
-   * Multi-token-prediction modules, beside `total`.
+   * Multi-token-prediction modules, not included in `total`.
    */
   multi_token_prediction: number
 }
@@ -298,10 +302,10 @@ export interface ClusterIdentity {
   calibration?: string | null
 }
 /**
- * Every choice about a run beside the model and the machines.
+ * All settings of a run except the model and the cluster.
  *
- * World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's
- * rule: `expert_tensor x expert x expert_data = tensor x context x data`).
+ * World size = tensor x context x pipeline x data. Expert parallelism uses the ranks of data x context x
+ * tensor (Megatron's rule: `expert_tensor x expert x expert_data = tensor x context x data`).
  */
 export interface Plan {
   /**
@@ -455,8 +459,9 @@ export interface Lora {
  */
 export interface StageRecompute {
   /**
-   * Policies along the stage's layers, each for as many as it says; one without a number takes all that are left. Layers
-   * beyond keep everything. `Selective` of no modules keeps everything, too: it passes layers over.
+   * Policies in the order of the stage's layers, each for its number of layers; a policy without a number
+   * covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
+   * layers.
    */
   segments: Recompute[]
   /**
@@ -544,7 +549,7 @@ export interface Interval {
    */
   runs: number
   /**
-   * Whether they are of the same software generation.
+   * Whether they are of the same software generation, or one's own.
    */
   calibrated: boolean
   /**
@@ -1089,6 +1094,35 @@ export interface Input {
   source: string
 }
 /**
+ * A feature that was assumed, and the step time without the assumption.
+ */
+export interface OpenFeature {
+  /**
+   * Setting of a run file that decides it.
+   */
+  key: string
+  /**
+   * What it is.
+   */
+  title: string
+  /**
+   * What the estimate assumes.
+   */
+  assumed: string
+  /**
+   * The alternative that changes the step most.
+   */
+  alternative: string
+  /**
+   * Step time with the alternative over that of the estimate, less 1.
+   */
+  change: number
+  /**
+   * What to add to the command.
+   */
+  remedy: string
+}
+/**
  * What a log reports that a run took. Times are in seconds.
  */
 export interface Measured {
@@ -1120,7 +1154,7 @@ export interface Measured {
    */
   step_time_range: [number, number]
   /**
-   * Tokens of a step, if the log says batch and sequence length.
+   * Tokens per step, if the log has batch and sequence length.
    */
   tokens_per_step: number | null
   /**

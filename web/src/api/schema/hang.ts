@@ -37,7 +37,7 @@ export interface HangAnswer {
   metrics: Metrics | null
 }
 /**
- * What flight records say about a hang.
+ * Verdict of flight records.
  */
 export interface Hang {
   /**
@@ -45,7 +45,7 @@ export interface Hang {
    */
   ranks: number[]
   /**
-   * How many ranks the job has, as far as the dumps tell.
+   * World size, as far as the dumps record it.
    */
   world_size: number
   /**
@@ -61,7 +61,7 @@ export interface Hang {
    */
   incomplete_groups: Group[]
   /**
-   * The dumps that were read in part: what is said of their ranks is a bound.
+   * The partly read dumps: results for their ranks are bounds.
    */
   damaged: DamagedDump[]
   /**
@@ -228,7 +228,7 @@ export interface Warning {
   message: string
 }
 /**
- * What the metrics say.
+ * Results of the metrics.
  */
 export interface Metrics {
   /**
@@ -245,7 +245,7 @@ export interface Metrics {
   damaged: number
 }
 /**
- * A rank beside its peers.
+ * A rank compared with its peers.
  */
 export interface RankSpeed {
   /**

@@ -48,7 +48,7 @@ export interface LogAnswer {
   measures: MeasureCurve[]
 }
 /**
- * What a log says.
+ * Log summary.
  */
 export interface Judged {
   /**
@@ -137,7 +137,7 @@ export interface Segment {
    */
   seconds: number
   /**
-   * Sequences of a step, if the log says so.
+   * Sequences per step, if logged.
    */
   batch: number | null
   /**

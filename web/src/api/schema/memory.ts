@@ -37,7 +37,7 @@ export type Module =
   | 'head'
   | 'multi_token_prediction'
 /**
- * Whether a plan fits its devices, as far as the prediction can tell.
+ * Predicted memory fit of a plan.
  */
 export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
 /**

@@ -44,7 +44,7 @@ export type Mixer =
       kind: 'none'
     }
 /**
- * Which keys a query may attend to, beside causality.
+ * Keys that a query may attend to, in addition to causality.
  */
 export type Span =
   | 'causal'
@@ -142,7 +142,7 @@ export interface ModelAnswer {
   model: Model
 }
 /**
- * What the catalogue says about a model beside its dimensions.
+ * Catalogue data of a model other than its dimensions.
  */
 export interface CatalogueEntry {
   /**
@@ -199,7 +199,7 @@ export interface ParameterCount {
    */
   towers?: number
   /**
-   * Multi-token-prediction modules, beside `total`.
+   * Multi-token-prediction modules, not included in `total`.
    */
   multi_token_prediction: number
 }
@@ -237,7 +237,7 @@ export interface Model {
    */
   vocabulary: number
   /**
-   * Longest sequence that the configuration declares, in tokens; 0 when it does not say.
+   * Longest sequence declared by the configuration, in tokens; 0 if not declared.
    */
   max_positions: number
   /**
@@ -266,7 +266,7 @@ export interface Model {
    */
   head: Weight[]
   /**
-   * Multi-token-prediction modules trained beside the head, if the model has them.
+   * Multi-token-prediction modules, if the model has them.
    */
   multi_token_prediction: MultiTokenPrediction | null
   /**
@@ -477,7 +477,7 @@ export interface MixtureOfExperts {
   top_k: number
   expert: Mlp
   /**
-   * The width of all shared experts together (or of a dense MLP that runs beside), 0 without.
+   * Total width of the shared experts (or of a parallel dense MLP); 0 without.
    */
   shared_intermediate_size: number
   /**
@@ -526,12 +526,13 @@ export interface MultiTokenPrediction {
    */
   layer_kind: number
   /**
-   * The weights of one module beside its layer (norms, projection); embedding and head are the model's own.
+   * The weights of one module in addition to its layer (norms, projection); embedding and head are shared
+   * with the model.
    */
   weights: Weight[]
 }
 /**
- * A stack beside the main one, with tokens of its own.
+ * A separate stack with its own tokens.
  */
 export interface Tower {
   /**

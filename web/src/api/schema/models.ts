@@ -63,7 +63,7 @@ export interface ParameterCount {
    */
   towers?: number
   /**
-   * Multi-token-prediction modules, beside `total`.
+   * Multi-token-prediction modules, not included in `total`.
    */
   multi_token_prediction: number
 }

@@ -120,7 +120,7 @@ export interface Design {
   ports_per_switch: number
   fabric: Fabric
   /**
-   * Endpoints beside the devices in one fabric.
+   * Endpoints other than devices in one fabric.
    */
   extra_endpoints: number
   /**
@@ -164,7 +164,7 @@ export interface Domain {
   latency: number
 }
 /**
- * Folded Clos fabrics that are alike, and who is joined to which.
+ * Equivalent folded Clos fabrics, and the devices of each.
  */
 export interface ClosNetwork {
   clos: Clos
@@ -247,7 +247,8 @@ export interface Clos {
   by_group: boolean
 }
 /**
- * A dragonfly: `groups` groups of `routers` fully joined routers, each with so many hosts and global links.
+ * A dragonfly: `groups` groups of `routers` fully connected routers, each with a number of hosts and global
+ * links.
  *
  * J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`.
  */

@@ -184,7 +184,7 @@ export interface Design {
   ports_per_switch: number
   fabric: Fabric
   /**
-   * Endpoints beside the devices in one fabric.
+   * Endpoints other than devices in one fabric.
    */
   extra_endpoints: number
   /**
@@ -228,7 +228,7 @@ export interface Domain {
   latency: number
 }
 /**
- * Folded Clos fabrics that are alike, and who is joined to which.
+ * Equivalent folded Clos fabrics, and the devices of each.
  */
 export interface ClosNetwork {
   clos: Clos
@@ -311,7 +311,8 @@ export interface Clos {
   by_group: boolean
 }
 /**
- * A dragonfly: `groups` groups of `routers` fully joined routers, each with so many hosts and global links.
+ * A dragonfly: `groups` groups of `routers` fully connected routers, each with a number of hosts and global
+ * links.
  *
  * J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`.
  */
@@ -691,7 +692,7 @@ export interface Whole {
   network_energy_per_million_tokens: number | null
 }
 /**
- * A run's step on a design, worked out by whoever knows steps.
+ * The step of a run on a design, computed by the caller.
  */
 export interface OnRun {
   /**
@@ -733,6 +734,10 @@ export interface Problem {
    * What to do about it, or the nearest valid name.
    */
   hint: string | null
+  /**
+   * Settings each of which makes this problem go away, as far as they are known; the hint has them in words.
+   */
+  remedies?: Remedy[]
 }
 /**
  * A place in an input.
@@ -760,6 +765,19 @@ export interface Place {
   text: string | null
 }
 /**
+ * A setting that makes a problem go away.
+ */
+export interface Remedy {
+  /**
+   * The dotted key of a run file.
+   */
+  key: string
+  /**
+   * Its value, as a run file or a flag takes it.
+   */
+  value: string
+}
+/**
  * Savings against the first design over the ratio of port price to transceiver price.
  */
 export interface Sweep {
@@ -777,11 +795,11 @@ export interface Sweep {
  */
 export interface BreakEven {
   /**
-   * The one that is cheaper where ports are dear.
+   * The cheaper design at a high port price.
    */
   dear_ports: string
   /**
-   * The one that is cheaper where transceivers are dear.
+   * The cheaper design at a high transceiver price.
    */
   dear_transceivers: string
   /**

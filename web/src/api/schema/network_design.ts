@@ -54,7 +54,8 @@ export interface NetworkDesignAnswer {
     [k: string]: number
   }
   /**
-   * Rows whose simulated cost per token cannot be told from the lowest, by their place; one alone is the winner. Empty where nothing was simulated.
+   * Rows with a simulated cost per token equal to the lowest within intervals; a single one is the winner.
+   * Empty without simulation.
    */
   contenders: number[]
   /**
@@ -133,7 +134,7 @@ export interface Row {
    */
   on_front: boolean
   /**
-   * Whether no other design of any size is; only told where larger domains have a price.
+   * The same over all sizes; only if larger domains have a price.
    */
   on_whole_front: boolean
   /**
@@ -220,7 +221,7 @@ export interface Simulated {
    */
   step_time: number
   /**
-   * Bounds of the step: the network's part of it shorter or longer by what flows miss packets by. Unit: s.
+   * Bounds of the step: the network's part of it shorter or longer by what flows miss packets by, over all hash seeds. Unit: s.
    */
   step_low: number
   /**
@@ -241,7 +242,7 @@ export interface Simulated {
   dollars_high: number
 }
 /**
- * A class of designs that no step can tell apart.
+ * A class of designs with equal steps.
  */
 export interface Class {
   /**
@@ -284,6 +285,10 @@ export interface Problem {
    * What to do about it, or the nearest valid name.
    */
   hint: string | null
+  /**
+   * Settings each of which makes this problem go away, as far as they are known; the hint has them in words.
+   */
+  remedies?: Remedy[]
 }
 /**
  * A place in an input.
@@ -309,6 +314,19 @@ export interface Place {
    * The offending line of text, if known.
    */
   text: string | null
+}
+/**
+ * A setting that makes a problem go away.
+ */
+export interface Remedy {
+  /**
+   * The dotted key of a run file.
+   */
+  key: string
+  /**
+   * Its value, as a run file or a flag takes it.
+   */
+  value: string
 }
 /**
  * Something doubtful that did not stop the work.

@@ -150,7 +150,7 @@ export interface Design {
   ports_per_switch: number
   fabric: Fabric
   /**
-   * Endpoints beside the devices in one fabric.
+   * Endpoints other than devices in one fabric.
    */
   extra_endpoints: number
   /**
@@ -194,7 +194,7 @@ export interface Domain {
   latency: number
 }
 /**
- * Folded Clos fabrics that are alike, and who is joined to which.
+ * Equivalent folded Clos fabrics, and the devices of each.
  */
 export interface ClosNetwork {
   clos: Clos
@@ -277,7 +277,8 @@ export interface Clos {
   by_group: boolean
 }
 /**
- * A dragonfly: `groups` groups of `routers` fully joined routers, each with so many hosts and global links.
+ * A dragonfly: `groups` groups of `routers` fully connected routers, each with a number of hosts and global
+ * links.
  *
  * J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`.
  */
@@ -440,11 +441,11 @@ export interface ClassLoss {
    */
   count: number
   /**
-   * Devices whose own NIC reaches nobody any more.
+   * Devices with a disconnected NIC.
    */
   cut_off: number
   /**
-   * Devices that nobody reaches any more, not even through their domain: the step cannot finish.
+   * Devices that are unreachable, also through their domain: the step cannot finish.
    */
   stranded: number
   /**
@@ -460,7 +461,7 @@ export interface ClassLoss {
    */
   kept_alone: number
   /**
-   * Share that it keeps when one neighbour carries its traffic beside its own.
+   * Remaining share if one neighbour also carries its traffic.
    */
   kept_neighbour: number
   /**
@@ -562,7 +563,7 @@ export interface Sampled {
    */
   stopped_error: number
   /**
-   * Mean devices whose own NIC reaches nobody.
+   * Mean number of devices with a disconnected NIC.
    */
   mean_cut_off: number
   /**
@@ -597,7 +598,7 @@ export interface Part {
  */
 export interface State {
   /**
-   * Devices whose own NIC reaches nobody.
+   * Devices with a disconnected NIC.
    */
   cut_off: Range[]
   /**
@@ -613,7 +614,7 @@ export interface State {
    */
   kept_alone: number
   /**
-   * Share that it keeps when one neighbour carries its traffic beside its own.
+   * Remaining share if one neighbour also carries its traffic.
    */
   kept_neighbour: number
   /**

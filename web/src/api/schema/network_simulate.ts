@@ -51,7 +51,7 @@ export interface NetworkSimulateAnswer {
    */
   step_time: number
   /**
-   * The step under further seeds of hashed routes, where they were asked for.
+   * The step with other hash seeds, if requested.
    */
   over_seeds?: OverSeeds | null
   /**
@@ -71,7 +71,7 @@ export interface NetworkSimulateAnswer {
    */
   layers: LayerLoad[]
   /**
-   * Whether groups of each exchange are alike to the network, so that replicas do march in step.
+   * Whether groups of each kind are equivalent in the network, so that replicas are synchronous.
    */
   is_exact: boolean
   /**
@@ -176,7 +176,7 @@ export interface DimensionRow {
    */
   alone: number
   /**
-   * In the step, beside the others. Unit: s.
+   * In the step, with contention. Unit: s.
    */
   in_step: number
   /**

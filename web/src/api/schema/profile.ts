@@ -8,6 +8,7 @@ export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nv
  * What steps were cut by.
  */
 export type CutBy =
+  | 'inference_steps'
   | 'launches'
   | 'device_annotations'
   | 'host_annotations'
@@ -37,6 +38,14 @@ export type Cause =
   | 'device'
   | 'unknown'
 /**
+ * Which server wrote an annotation.
+ */
+export type Server = 'vllm' | 'sglang' | 'atom' | 'tensorrt_llm'
+/**
+ * What a step of an inference server computes.
+ */
+export type Mode = 'prefill' | 'decode' | 'mixed' | 'verify' | 'draft' | 'idle' | 'other'
+/**
  * A line of the first page.
  */
 export type Group = 'ideal' | 'compute' | 'communication' | 'copy' | 'bubble' | 'host' | 'other'
@@ -44,7 +53,15 @@ export type Group = 'ideal' | 'compute' | 'communication' | 'copy' | 'bubble' | 
  * What kind of work an operator does.
  */
 export type Kind =
-  'product' | 'attention' | 'convolution' | 'normalisation' | 'elementwise' | 'reduction' | 'copy' | 'embedding'
+  | 'product'
+  | 'attention'
+  | 'experts'
+  | 'convolution'
+  | 'normalisation'
+  | 'elementwise'
+  | 'reduction'
+  | 'copy'
+  | 'embedding'
 /**
  * What limits an operator at its best.
  */
@@ -113,6 +130,10 @@ export type OperatorFamily =
   | 'pass'
   | 'other'
 /**
+ * What time is summed by.
+ */
+export type By = 'module' | 'source'
+/**
  * A kind of damage.
  */
 export type DamageKind =
@@ -153,7 +174,7 @@ export interface ProfileAnswer {
    */
   world_size: number
   /**
-   * Whether traces say how many there are. Otherwise there are at least so many.
+   * Whether the world size is recorded. Otherwise it is a lower bound.
    */
   world_size_known: boolean
   /**
@@ -204,6 +225,10 @@ export interface ProfileAnswer {
    * Leading steps that were left out because they come before the steady state.
    */
   warm_up?: WarmUp | null
+  /**
+   * Steps by what they compute, where the trace is of an inference server.
+   */
+  serving?: Serving | null
   /**
    * Where it goes: parts that add up to it.
    */
@@ -257,6 +282,14 @@ export interface ProfileAnswer {
    * All kernels, the longest time first.
    */
   kernels: KernelRow[]
+  /**
+   * Time by module or line of Python, where it was asked for.
+   */
+  origins?: Origins | null
+  /**
+   * What counters of devices and network cards record of each rank, where they lie beside the traces.
+   */
+  health?: Health | null
   phases_found: FoundBy
   /**
    * What was done to clocks and why.
@@ -374,6 +407,66 @@ export interface CauseRow {
   rank_share: number
 }
 /**
+ * A trace of an inference server.
+ */
+export interface Serving {
+  server: Server
+  /**
+   * The kinds of steps that were recorded.
+   */
+  modes: ModeRow[]
+}
+/**
+ * All steps of one mode.
+ */
+export interface ModeRow {
+  mode: Mode
+  /**
+   * How many.
+   */
+  steps: number
+  /**
+   * The mean step, in nanoseconds: from its first kernel to the next step's.
+   */
+  mean_ns: number
+  /**
+   * The median step, the lower of two, in nanoseconds.
+   */
+  median_ns: number
+  /**
+   * The longest step, in nanoseconds.
+   */
+  longest_ns: number
+  /**
+   * Requests in prefill of a mean step, where recorded.
+   */
+  context_requests: number | null
+  /**
+   * Prompt tokens of a mean step, where recorded.
+   */
+  context_tokens: number | null
+  /**
+   * Requests in decode of a mean step, where recorded.
+   */
+  generation_requests: number | null
+  /**
+   * Tokens computed for requests in decode of a mean step, where recorded.
+   */
+  generation_tokens: number | null
+  /**
+   * Tokens computed in a second of these steps: prompt tokens and those of decode. Absent where an annotation does not record them.
+   */
+  tokens_per_s: number | null
+  /**
+   * A mean step of the mean rank by line of the first page, in the order of `Group::ALL`, in nanoseconds.
+   */
+  groups_ns: number[]
+  /**
+   * Share of the kernels' time that graphs launched (`cudaGraphLaunch`, `hipGraphLaunch`).
+   */
+  graph_share: number
+}
+/**
  * A line of the first page.
  */
 export interface Line {
@@ -437,7 +530,7 @@ export interface Roofline {
    */
   bytes_per_s: number
   /**
-   * The share for which savings are told.
+   * The share for which savings are reported.
    */
   target_share: number
   /**
@@ -541,7 +634,7 @@ export interface RankRow {
    */
   rank: number
   /**
-   * Its host, if the trace says it.
+   * Its host, if recorded.
    */
   host: string | null
   /**
@@ -694,7 +787,7 @@ export interface Node {
    */
   count: number
   /**
-   * Their mean duration, whatever hid a part of it.
+   * Their mean duration, including overlapped parts.
    */
   mean_ns: number
   /**
@@ -736,6 +829,148 @@ export interface KernelRow {
    * Time on the mean rank and step, in nanoseconds.
    */
   per_step_ns: number
+}
+/**
+ * Time by place.
+ */
+export interface Origins {
+  by: By
+  /**
+   * Whether annotations stand for modules, because no module was recorded.
+   */
+  annotations: boolean
+  /**
+   * Share of the step that has a place.
+   */
+  covered_share: number
+  /**
+   * The places with most time, the longest first.
+   */
+  rows: OriginRow[]
+  /**
+   * How many places there are; beyond the rows they are summed in one row without a place.
+   */
+  places: number
+}
+/**
+ * Time of one place. Means are of a rank and step, in nanoseconds; together they are the step.
+ */
+export interface OriginRow {
+  /**
+   * The path of module classes, or file, line and function; none where nothing was recorded.
+   */
+  place: string | null
+  /**
+   * The phase of what has no place.
+   */
+  phase?: Phase | null
+  /**
+   * How many instances of the module launched work; 0 of a source line.
+   */
+  instances: number
+  /**
+   * All of it.
+   */
+  mean_ns: number
+  /**
+   * As a share of the step.
+   */
+  share_of_step: number
+  /**
+   * With arithmetic under way.
+   */
+  compute_ns: number
+  /**
+   * Waiting for other ranks in exposed communication.
+   */
+  wait_ns: number
+  /**
+   * Exposed transfers.
+   */
+  transfer_ns: number
+  /**
+   * Exposed communication that is transfer or waiting, because ranks of its group were not recorded.
+   */
+  undivided_ns: number
+  /**
+   * Exposed copies.
+   */
+  copy_ns: number
+  /**
+   * The device idle while the host was in this place.
+   */
+  idle_ns: number
+  /**
+   * Kernels a rank and step.
+   */
+  kernels: number
+}
+/**
+ * What counters record of a job.
+ */
+export interface Health {
+  /**
+   * Each rank with readings, in order.
+   */
+  ranks: RankHealth[]
+  /**
+   * Readings of hosts or devices that no rank names.
+   */
+  unmatched: number
+  /**
+   * Whether readings have times that do not overlap the recording: then all of them are used.
+   */
+  other_time: boolean
+}
+/**
+ * What counters record of one rank.
+ */
+export interface RankHealth {
+  /**
+   * The rank.
+   */
+  rank: number
+  /**
+   * Readings that were used.
+   */
+  samples: number
+  /**
+   * Clock of the multiprocessors.
+   */
+  sm_clock_mhz?: Counter | null
+  /**
+   * Temperature of the GPU.
+   */
+  temperature_celsius?: Counter | null
+  /**
+   * Power.
+   */
+  power_w?: Counter | null
+  /**
+   * Reasons for a lower clock that were set in any reading.
+   */
+  throttle_reasons: string[]
+  /**
+   * XID errors.
+   */
+  xid_errors: number[]
+  /**
+   * Totals that grew, or that are not 0 where one reading was made: name and by how much. Network cards are those of its host.
+   */
+  errors: [string, number][]
+}
+/**
+ * A counter of a rank.
+ */
+export interface Counter {
+  /**
+   * The rank's median.
+   */
+  own: number
+  /**
+   * The median of the other ranks', where there are others.
+   */
+  others: number | null
 }
 /**
  * How the phases of a rank's rows were found.

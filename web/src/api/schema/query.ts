@@ -27,7 +27,7 @@ export interface QueryAnswer {
    */
   rows: Cell[][]
   /**
-   * Whether there are more rows than were asked for.
+   * Whether there are more rows than requested.
    */
   more: boolean
 }

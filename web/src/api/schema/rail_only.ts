@@ -23,7 +23,7 @@ export interface RailOnlyAnswer {
    */
   railwright: string
   /**
-   * Every claim beside what comes out here.
+   * Every claim with its reproduced value.
    */
   targets: Target[]
   /**
@@ -64,7 +64,7 @@ export interface Target {
    */
   claim: string
   /**
-   * What the paper says.
+   * The value in the paper.
    */
   paper: number | null
   /**
@@ -171,7 +171,7 @@ export interface Iteration {
   data_on_rails: number
 }
 /**
- * The traffic of one accelerator; all accelerators are alike.
+ * The traffic of one accelerator; all are equivalent.
  */
 export interface Traffic {
   model_parallel: Class
@@ -232,6 +232,10 @@ export interface BatchRow {
    * For each domain of the sweep.
    */
   relative: number[]
+  /**
+   * Iteration times of the same.
+   */
+  times: number[]
 }
 /**
  * Table 2: switches, transceivers and the saving.
@@ -253,7 +257,7 @@ export interface CostRow {
   savings: number[]
 }
 /**
- * Counts of a folded Clos, or of several beside each other.
+ * Counts of one or several folded Clos networks.
  */
 export interface Counts {
   /**

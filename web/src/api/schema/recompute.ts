@@ -141,7 +141,7 @@ export interface Answer {
    */
   device_memory: number
   /**
-   * The most that a stage may take for the probability that was asked for. Unit: B.
+   * Memory limit of a stage for the required probability. Unit: B.
    */
   limit: number
   /**
@@ -155,11 +155,11 @@ export interface Answer {
    */
   given: Variant | null
   /**
-   * The best that is the same on every stage and that the framework's flags can say.
+   * The best uniform policy that framework flags can express.
    */
   uniform: Variant | null
   /**
-   * The best that is the same on every stage, whether the framework's flags can say it or not.
+   * The best uniform policy, with or without framework flags.
    */
   uniform_any: Variant | null
   /**
@@ -272,7 +272,7 @@ export interface Variant {
    */
   tokens_per_second: number
   /**
-   * What the fullest stage takes, as an estimate says it. Unit: B.
+   * Memory of the fullest stage, as in an estimate. Unit: B.
    */
   memory: number
   /**
@@ -335,7 +335,7 @@ export interface Remedy {
   change: string
 }
 /**
- * How one framework is told.
+ * The settings of one framework.
  */
 export interface Flags {
   /**
@@ -347,15 +347,15 @@ export interface Flags {
    */
   lines: string[]
   /**
-   * What they cannot say.
+   * Settings that are not expressible.
    */
   cannot: string[]
 }
 /**
- * Every choice about a run beside the model and the machines.
+ * All settings of a run except the model and the cluster.
  *
- * World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's
- * rule: `expert_tensor x expert x expert_data = tensor x context x data`).
+ * World size = tensor x context x pipeline x data. Expert parallelism uses the ranks of data x context x
+ * tensor (Megatron's rule: `expert_tensor x expert x expert_data = tensor x context x data`).
  */
 export interface Plan {
   /**
@@ -509,8 +509,9 @@ export interface Lora {
  */
 export interface StageRecompute {
   /**
-   * Policies along the stage's layers, each for as many as it says; one without a number takes all that are left. Layers
-   * beyond keep everything. `Selective` of no modules keeps everything, too: it passes layers over.
+   * Policies in the order of the stage's layers, each for its number of layers; a policy without a number
+   * covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
+   * layers.
    */
   segments: Recompute[]
   /**

@@ -113,7 +113,7 @@ export type Oddity =
  */
 export type DeviceHours = number
 /**
- * A part of a step on the stage that the others wait for. The parts of a step add up to it.
+ * A part of the step on the critical stage. The parts add up to the step.
  */
 export type Share =
   'compute' | 'recompute' | 'tensor' | 'context' | 'expert' | 'data' | 'bubble' | 'host' | 'optimizer' | 'other'
@@ -216,7 +216,7 @@ export interface SearchAnswer {
   title: string
   objective: Objective
   /**
-   * The two objectives of a front, if one was asked for.
+   * The two objectives of a Pareto front, if requested.
    *
    * @minItems 2
    * @maxItems 2
@@ -268,13 +268,18 @@ export interface SearchAnswer {
    */
   why_not: Answer[]
   /**
-   * The best layout of each tensor and pipeline degree, or by how much none of them fits; empty unless asked for.
+   * The best layout of each tensor and pipeline degree, or the memory missing if none fits; empty unless
+   * requested.
    */
   map: Cell[]
   /**
-   * Keys of the best plan that Megatron's launch file cannot say.
+   * Keys of the best plan without a Megatron-LM flag.
    */
   not_expressed_in_megatron: string[]
+  /**
+   * Layouts of the ranking whose measured step time would narrow all intervals most.
+   */
+  measure_next: Measure[]
   /**
    * What was chosen because it was not specified.
    */
@@ -368,7 +373,7 @@ export interface Ranked {
    */
   warnings: Warning[]
   /**
-   * The step on the timeline; absent where it was not asked for or is too long to draw.
+   * The step on the timeline; `None` if not requested or too long.
    */
   retimed: Retimed | null
 }
@@ -425,10 +430,10 @@ export interface Candidate {
   tied_with_best: boolean
 }
 /**
- * Every choice about a run beside the model and the machines.
+ * All settings of a run except the model and the cluster.
  *
- * World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's
- * rule: `expert_tensor x expert x expert_data = tensor x context x data`).
+ * World size = tensor x context x pipeline x data. Expert parallelism uses the ranks of data x context x
+ * tensor (Megatron's rule: `expert_tensor x expert x expert_data = tensor x context x data`).
  */
 export interface Plan {
   /**
@@ -582,8 +587,9 @@ export interface Lora {
  */
 export interface StageRecompute {
   /**
-   * Policies along the stage's layers, each for as many as it says; one without a number takes all that are left. Layers
-   * beyond keep everything. `Selective` of no modules keeps everything, too: it passes layers over.
+   * Policies in the order of the stage's layers, each for its number of layers; a policy without a number
+   * covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
+   * layers.
    */
   segments: Recompute[]
   /**
@@ -721,7 +727,7 @@ export interface Interval {
    */
   runs: number
   /**
-   * Whether they are of the same software generation.
+   * Whether they are of the same software generation, or one's own.
    */
   calibrated: boolean
   /**
@@ -1025,6 +1031,10 @@ export interface Problem {
    * What to do about it, or the nearest valid name.
    */
   hint: string | null
+  /**
+   * Settings each of which makes this problem go away, as far as they are known; the hint has them in words.
+   */
+  remedies?: Remedy[]
 }
 /**
  * A place in an input.
@@ -1050,6 +1060,19 @@ export interface Place {
    * The offending line of text, if known.
    */
   text: string | null
+}
+/**
+ * A setting that makes a problem go away.
+ */
+export interface Remedy {
+  /**
+   * The dotted key of a run file.
+   */
+  key: string
+  /**
+   * Its value, as a run file or a flag takes it.
+   */
+  value: string
 }
 /**
  * How much too large.
@@ -1114,4 +1137,25 @@ export interface Cell {
    */
   pipeline: number
   outcome: Outcome
+}
+/**
+ * A layout worth measuring.
+ */
+export interface Measure {
+  /**
+   * Its place in the ranking, from 1.
+   */
+  rank: number
+  /**
+   * Its layout as flags, for `calibrate --step "LAYOUT=SECONDS"`.
+   */
+  layout: string
+  /**
+   * Upper over lower end of the rows' 90% intervals now, geometric mean.
+   */
+  width_now: number
+  /**
+   * The same once this layout and those before it in the list are measured.
+   */
+  width_afterwards: number
 }

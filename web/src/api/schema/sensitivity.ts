@@ -5,7 +5,7 @@
  */
 export type Kind = 'hardware' | 'host' | 'software'
 /**
- * Whether a plan fits its devices, as far as the prediction can tell.
+ * Predicted memory fit of a plan.
  */
 export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
 

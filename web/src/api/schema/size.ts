@@ -266,10 +266,10 @@ export interface Row {
   in_budget: boolean
 }
 /**
- * Every choice about a run beside the model and the machines.
+ * All settings of a run except the model and the cluster.
  *
- * World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's
- * rule: `expert_tensor x expert x expert_data = tensor x context x data`).
+ * World size = tensor x context x pipeline x data. Expert parallelism uses the ranks of data x context x
+ * tensor (Megatron's rule: `expert_tensor x expert x expert_data = tensor x context x data`).
  */
 export interface Plan {
   /**
@@ -423,8 +423,9 @@ export interface Lora {
  */
 export interface StageRecompute {
   /**
-   * Policies along the stage's layers, each for as many as it says; one without a number takes all that are left. Layers
-   * beyond keep everything. `Selective` of no modules keeps everything, too: it passes layers over.
+   * Policies in the order of the stage's layers, each for its number of layers; a policy without a number
+   * covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
+   * layers.
    */
   segments: Recompute[]
   /**
@@ -495,7 +496,7 @@ export interface Interval {
    */
   runs: number
   /**
-   * Whether they are of the same software generation.
+   * Whether they are of the same software generation, or one's own.
    */
   calibrated: boolean
   /**

@@ -38,13 +38,17 @@ export type StragglersAnswer =
        * Version of the program.
        */
       railwright: string
+      /**
+       * What counters of devices and network cards record of each rank, where they lie beside the traces.
+       */
+      health?: Health | null
       verdict: Verdict
       /**
-       * Why it cannot be told.
+       * Reasons for an inconclusive verdict.
        */
       reasons: string[]
       /**
-       * What holds the job up, the largest cost first; none where it cannot be told.
+       * Stragglers, largest cost first; empty if inconclusive.
        */
       culprits: Named2[]
       /**
@@ -56,7 +60,7 @@ export type StragglersAnswer =
        */
       world_size: number
       /**
-       * Whether traces say how many there are. Otherwise there are at least so many.
+       * Whether the world size is recorded. Otherwise it is a lower bound.
        */
       world_size_known: boolean
       /**
@@ -80,7 +84,8 @@ export type StragglersAnswer =
        */
       replay_error: number
       /**
-       * Why costs are told as "at most": ranks that were not traced may have absorbed them. None when all were traced.
+       * Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `None` if all
+       * were traced.
        */
       bounds_only: string | null
       /**
@@ -119,7 +124,7 @@ export type StragglersAnswer =
  */
 export type Verdict = 'straggler' | 'slow_link' | 'imbalance' | 'none' | 'cannot_tell'
 /**
- * What kind of a culprit.
+ * The kind of a straggler.
  */
 export type Kind = 'rank' | 'group' | 'stage'
 /**
@@ -131,7 +136,7 @@ export type Certainty = 'replayed' | 'at_most' | 'unknown'
  */
 export type CauseClass = 'slow_chip' | 'more_work' | 'slow_host' | 'slow_link' | 'copies' | 'schedule' | 'unknown'
 /**
- * What a communication does, as its name or its recorder says.
+ * A communication operation, from its name or its recorder.
  */
 export type Operation =
   | 'all_reduce'
@@ -152,7 +157,7 @@ export type Operation =
   | 'barrier'
 
 /**
- * A culprit. These records have no steps, so a cost for a step is unknown.
+ * A straggler. These records have no steps, so the cost per step is unknown.
  */
 export interface Named {
   kind: string
@@ -164,7 +169,7 @@ export interface Named {
   communicator: string | null
 }
 /**
- * What the records say.
+ * Results of the records.
  */
 export interface Inspected {
   /**
@@ -230,7 +235,7 @@ export interface Row {
   of_peers: number | null
 }
 /**
- * Whom a communicator's ranks wait for.
+ * Straggler of a communicator.
  */
 export interface Late {
   /**
@@ -280,7 +285,7 @@ export interface Warning {
   message: string
 }
 /**
- * What the metrics say.
+ * Results of the metrics.
  */
 export interface Metrics {
   /**
@@ -297,7 +302,7 @@ export interface Metrics {
   damaged: number
 }
 /**
- * A rank beside its peers.
+ * A rank compared with its peers.
  */
 export interface RankSpeed {
   /**
@@ -320,6 +325,73 @@ export interface RankSpeed {
    * Work that it has queued.
    */
   queued: number | null
+}
+/**
+ * What counters record of a job.
+ */
+export interface Health {
+  /**
+   * Each rank with readings, in order.
+   */
+  ranks: RankHealth[]
+  /**
+   * Readings of hosts or devices that no rank names.
+   */
+  unmatched: number
+  /**
+   * Whether readings have times that do not overlap the recording: then all of them are used.
+   */
+  other_time: boolean
+}
+/**
+ * What counters record of one rank.
+ */
+export interface RankHealth {
+  /**
+   * The rank.
+   */
+  rank: number
+  /**
+   * Readings that were used.
+   */
+  samples: number
+  /**
+   * Clock of the multiprocessors.
+   */
+  sm_clock_mhz?: Counter | null
+  /**
+   * Temperature of the GPU.
+   */
+  temperature_celsius?: Counter | null
+  /**
+   * Power.
+   */
+  power_w?: Counter | null
+  /**
+   * Reasons for a lower clock that were set in any reading.
+   */
+  throttle_reasons: string[]
+  /**
+   * XID errors.
+   */
+  xid_errors: number[]
+  /**
+   * Totals that grew, or that are not 0 where one reading was made: name and by how much. Network cards are those of its host.
+   */
+  errors: [string, number][]
+}
+/**
+ * A counter of a rank.
+ */
+export interface Counter {
+  /**
+   * The rank's median.
+   */
+  own: number
+  /**
+   * The median of the other ranks', where there are others.
+   */
+  others: number | null
 }
 /**
  * What holds the job up, with what a step would be shorter by without it.
@@ -353,7 +425,7 @@ export interface Culprit {
    */
   rank: number
   /**
-   * Its host, if the trace says.
+   * Its host, if recorded.
    */
   host: string | null
   /**
@@ -366,7 +438,8 @@ export interface Culprit {
    */
   share: number
   /**
-   * The most that it can be, in nanoseconds: what its stretches took beyond its peers', summed over a step. It holds whatever ranks that were not traced did.
+   * Upper bound, in nanoseconds: excess of its intervals over its peers, summed over a step. Valid for any
+   * behaviour of untraced ranks.
    */
   at_most_ns: number
   /**
@@ -386,7 +459,7 @@ export interface Culprit {
    */
   lateness_ns: number
   /**
-   * In how many collectives it was the last: for comparison; it says little.
+   * Number of collectives in which it was last: for comparison only.
    */
   last: number
   cause: CauseClass
@@ -404,7 +477,7 @@ export interface Culprit {
   moments: Moment[]
 }
 /**
- * One number of a rank beside that of its peers.
+ * One value of a rank and that of its peers.
  */
 export interface Evidence {
   /**
@@ -524,7 +597,7 @@ export interface RankClock {
    */
   offset_ns: number
   /**
-   * How that grows, in parts per million; 0 when the collectives do not tell.
+   * Drift, in parts per million; 0 if undetermined.
    */
   drift_ppm: number
   /**
@@ -544,7 +617,7 @@ export interface RankClock {
    */
   residual_ns: number
   /**
-   * How many collectives say so.
+   * Number of collectives used.
    */
   collectives: number
   /**

@@ -25,7 +25,7 @@ export interface ValidField {
    */
   flag: string | null
   /**
-   * Values that are valid where the others stay as they are.
+   * Values that are valid with the other settings unchanged.
    */
   values: string[]
 }

@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/whatif.json by scripts/types.mjs.
 
 /**
- * Whether a plan fits its devices, as far as the prediction can tell.
+ * Predicted memory fit of a plan.
  */
 export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
 /**
@@ -154,7 +154,7 @@ export interface Interval {
    */
   runs: number
   /**
-   * Whether they are of the same software generation.
+   * Whether they are of the same software generation, or one's own.
    */
   calibrated: boolean
   /**
@@ -205,11 +205,11 @@ export interface Rehearsal {
    */
   moved: Moved[]
   /**
-   * How well changes of this one kind were predicted, where pairs of measured runs tell.
+   * Prediction error for changes of this kind, from pairs of measured runs.
    */
   evidence: Evidence | null
   /**
-   * What is to be said about it: where slow members are, why nothing changed.
+   * Remarks: location of slow members, reason for no effect.
    */
   notes: string[]
   outcome: Outcome
@@ -353,6 +353,10 @@ export interface Problem {
    * What to do about it, or the nearest valid name.
    */
   hint: string | null
+  /**
+   * Settings each of which makes this problem go away, as far as they are known; the hint has them in words.
+   */
+  remedies?: Remedy[]
 }
 /**
  * A place in an input.
@@ -380,11 +384,25 @@ export interface Place {
   text: string | null
 }
 /**
+ * A setting that makes a problem go away.
+ */
+export interface Remedy {
+  /**
+   * The dotted key of a run file.
+   */
+  key: string
+  /**
+   * Its value, as a run file or a flag takes it.
+   */
+  value: string
+}
+/**
  * What changes gain together against what they gain alone.
  */
 export interface Interaction {
   /**
-   * Product of the speed-ups alone: what independent gains would come to, each shortening what the others left.
+   * Product of the speed-ups alone: expected value of independent gains, each applied to the remaining
+   * time.
    */
   product_alone: number
   /**

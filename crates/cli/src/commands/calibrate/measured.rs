@@ -48,7 +48,7 @@ impl Measured {
     pub(super) fn read(arguments: &args::calibrate::Calibrate, printer: &Printer) -> Result<Self, Failure> {
         let named = [&arguments.paths, &arguments.nccl_tests, &arguments.operators, &arguments.steps];
         if named.iter().all(|list| list.is_empty()) {
-            let problem = Problem::new("there is nothing to calibrate by");
+            let problem = Problem::new("no measurements to calibrate with");
             return Err(problem
                 .hint("name traces, logs of nccl-tests (--nccl-tests), tables of micro-benchmarks (--operators) or step times (--step)")
                 .into());

@@ -118,18 +118,24 @@ fn open_features(document: &mut Document, features: &[OpenFeature]) {
     if features.is_empty() {
         return;
     }
-    document.heading_with("assumed", "step time with the alternative; name a feature to remove its doubt");
-    let rows = features.iter().map(|feature| {
-        (
-            feature.title.clone(),
-            vec![
-                Cell::new(format!("{:+.0}%", feature.change * 100.0), Tone::Strong),
-                format!(" if {} instead of {}", feature.alternative, feature.assumed).into(),
-                Cell::new(format!("  {}", feature.remedy), Tone::Faint),
-            ],
-        )
-    });
-    document.blocks.push(Block::Pairs(rows.collect()));
+    document.heading_with("assumptions", "software features and step time with the alternative");
+    let columns = vec![
+        Column::words("feature"),
+        Column::numbers("step time"),
+        Column::words("assumed").expendable(2),
+        Column::words("alternative").expendable(1),
+        Column::words("option").expendable(3),
+    ];
+    let row = |feature: &OpenFeature| {
+        vec![
+            feature.title.as_str().into(),
+            Cell::number(format!("{:+.0}%", feature.change * 100.0), feature.change).toned(Tone::Strong),
+            feature.assumed.as_str().into(),
+            feature.alternative.as_str().into(),
+            Cell::new(feature.remedy.as_str(), Tone::Faint),
+        ]
+    };
+    document.table(Table { columns, rows: features.iter().map(row).collect() });
 }
 
 fn utilisation(estimate: &Estimate) -> Vec<(String, Vec<Cell>)> {

@@ -220,7 +220,7 @@ fn classes(failing: &Failing) -> Table {
         Column::numbers("fail a month"),
         Column::words("action").expendable(1),
         Column::numbers("GPU-hours per failure").expendable(4),
-        Column::numbers("GPU-hours per month"),
+        Column::numbers("GPU-hours/month"),
     ];
     let all = &failing.expectation.classes;
     let rows = all.iter().map(|loss| {
