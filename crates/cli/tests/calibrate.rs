@@ -383,7 +383,7 @@ fn bad_input_is_told() {
             .contains("torchtitan-2042")
     );
     assert!(told(&["calibrate", "--show", &log]).contains("railwright calibrate"));
-    assert!(told(&["calibrate", "--nccl-tests", &log, "--cluster", "dgx-a100"]).contains("name a h100"));
+    assert!(told(&["calibrate", "--nccl-tests", &log, "--cluster", "dgx-a100"]).contains("are from a h100"));
     let (h100, mi300) = (
         path("traces/modded_nanogpt_h100/ab/hook-rank0.json.gz"),
         path("traces/tracelens_samples/torch_compile_triton_trace.json.gz"),

@@ -54,7 +54,7 @@ fn tables_beside_traces_are_not_dropped_silently() {
     let hang = run(&["hang", &mixed]);
     // Gloo dumps have no world size, and there is no sign of a missing dump.
     assert_eq!(hang.status.code(), Some(0), "{}", talk(&hang));
-    assert!(talk(&hang).contains("are both of rank 0"), "{}", talk(&hang));
+    assert!(talk(&hang).contains("both belong to rank 0"), "{}", talk(&hang));
 }
 
 /// Files passed together belong together, unless a rank occurs twice.

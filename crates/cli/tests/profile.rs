@@ -158,7 +158,7 @@ fn traces_of_another_run_are_doubted() {
     for part in [
         "runs-not-alike",
         "the number of devices is 2 there and 8 in the run",
-        "the device is a v100-pcie-32gb there",
+        "the traced device is a v100-pcie-32gb",
     ] {
         assert!(other.contains(part), "{part}: {other}");
     }

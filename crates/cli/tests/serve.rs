@@ -240,7 +240,7 @@ fn other_forms_are_those_of_the_command_line() {
     assert_eq!(trace.text, run(&[&["timeline"], &line[1..]].concat()).stdout);
     let none = server.ask_as("estimate", &small(), "svg");
     assert_eq!(none.status, 422);
-    assert!(none.problems().contains("no form `svg`") && none.problems().contains("csv"), "{}", none.text);
+    assert!(none.problems().contains("no format `svg`") && none.problems().contains("csv"), "{}", none.text);
 }
 
 #[test]
@@ -498,7 +498,7 @@ fn a_taken_port_is_told() {
     let port = server.url.split([':', '/']).nth(4).expect("a port").to_owned();
     let said = run(&["serve", "--no-open", "--port", &port]);
     assert_eq!(said.code, 2);
-    assert!(said.stderr.contains("--port") && said.stderr.contains("leave it out"), "{}", said.stderr);
+    assert!(said.stderr.contains("--port") && said.stderr.contains("omit it"), "{}", said.stderr);
 }
 
 /// Unusual values, one for each argument of each command in turn: each is answered or rejected.
