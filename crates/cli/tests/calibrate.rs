@@ -388,7 +388,7 @@ fn bad_input_is_told() {
         path("traces/modded_nanogpt_h100/ab/hook-rank0.json.gz"),
         path("traces/tracelens_samples/torch_compile_triton_trace.json.gz"),
     );
-    assert!(told(&["calibrate", &h100, &mi300]).contains("2 jobs are here"));
+    assert!(told(&["calibrate", &h100, &mi300]).contains("2 jobs found"));
     assert!(told(&["calibrate", &path("runs/tiny-gpt-tp2.toml")]).contains("unknown format"));
     // One of another accelerator is refused.
     let file = scratch("wrong.toml");

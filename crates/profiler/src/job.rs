@@ -391,7 +391,11 @@ mod tests {
             names.iter().enumerate().map(|(r, n)| (r as u32, (*n).to_owned())).collect::<Vec<_>>()
         );
         assert_eq!(corrected.warnings.len(), 1);
-        assert!(corrected.warnings[0].message.contains("is called rank 1"), "{:?}", corrected.warnings);
+        assert!(
+            corrected.warnings[0].message.contains("the name of the first has rank 1"),
+            "{:?}",
+            corrected.warnings
+        );
         // The same bytes under two names are a copy.
         assert_eq!(job(3).members.len(), 2);
     }
@@ -414,7 +418,7 @@ mod tests {
             kernels.map(|w| w.message.clone()).collect::<Vec<_>>()
         };
         let one = told(vec![export.clone()]);
-        assert!(one[0].starts_with("ranges.sqlite holds no kernels, only NVTX ranges: "), "{one:?}");
+        assert!(one[0].starts_with("ranges.sqlite holds no kernels, only NVTX ranges ("), "{one:?}");
         assert!(one[0].ends_with("record them with `nsys profile --trace=cuda,nvtx`"), "{one:?}");
         let mut second = export.clone();
         second.identity.rank = Some(1);
@@ -423,7 +427,7 @@ mod tests {
         );
         // Copies are seen, kernels still are not; with one kernel nothing is missing.
         export.gpu.push(GpuActivity { end: 5, name, kind: GpuKind::Copy, ..GpuActivity::default() });
-        assert!(told(vec![export.clone()])[0].contains("only NVTX ranges and copies"));
+        assert!(told(vec![export.clone()])[0].contains("only NVTX ranges and memory copies and sets"));
         export.gpu.push(GpuActivity { end: 5, name, kind: GpuKind::Kernel, ..GpuActivity::default() });
         assert!(told(vec![export]).is_empty());
         // PyTorch's profiler on a machine without devices records all there is.

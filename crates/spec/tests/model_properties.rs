@@ -207,7 +207,10 @@ fn contradictory_dimensions_are_told() {
         (plain(0, 64, 4), "0 is not a whole number"),
         (plain(2, 65, 4), "not a multiple of 4 heads"),
         (Dimensions { kv_heads: Some(3), ..plain(2, 64, 4) }, "do not divide"),
-        (Dimensions { experts: Some(4), top_k: Some(5), ..plain(2, 64, 4) }, "cannot visit 5 of 4"),
+        (
+            Dimensions { experts: Some(4), top_k: Some(5), ..plain(2, 64, 4) },
+            "5 of 4 experts per token is impossible",
+        ),
         (Dimensions { top_k: Some(5), ..plain(2, 64, 4) }, "there are none"),
         (Dimensions { experts: Some(4), first_dense_layers: Some(2), ..plain(2, 64, 4) }, "none of 2 layers"),
         (Dimensions { v_head_dim: Some(5), ..plain(2, 64, 4) }, "`kv_lora_rank` is missing"),

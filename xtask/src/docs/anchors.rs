@@ -68,7 +68,7 @@ pub(super) fn page(table: &str) -> Result<String, String> {
     let inside = found.iter().filter(|(_, is_inside)| *is_inside).count();
     Ok(format!(
         "# Well-known runs\n\n\
-         Published step times of large runs beside the prediction of the shipped constants. Some of them are among the runs that the constants\n\
+         Published step times of large runs and the prediction of the shipped constants. Some of them are among the runs that the constants\n\
          were fitted to ([validation](../validation.md)); runs that leave something out are predicted under the assumption in brackets. \"Fits\" is\n\
          the probability that the layout fits into memory; all of these runs did.\n\n\
          {} runs: median error {}, nine of ten within {}, bias {}, {inside} inside their 90% interval.\n\n{lines}\n\

@@ -239,7 +239,7 @@ mod tests {
         let all = run(CollectiveKind::AllGather, &[1e5, 1e6, 1e7, 1e9], 7, times);
         let fitted = fit(&case(&cluster), &[of(all)]).expect("fitted");
         let told = fitted.remarks.iter().find(|r| r.contains("Leave-one-out error")).expect("told");
-        assert!(told.starts_with("all_gather x8: the known law at the measured pace"), "{told}");
+        assert!(told.starts_with("all_gather x8: default link model, scaled to the measured rate"), "{told}");
         let law = fitted.calibration.collective(CollectiveKind::AllGather, 8).expect("a law");
         let said = law.base_us * 1e-6 + 0.875 * 1e9 / (law.bandwidth_gb * 1e9);
         assert!((said / known(1e9) - 1.0).abs() < 0.25, "{law:?} {said} {}", known(1e9));

@@ -314,12 +314,12 @@ fn tables_of_micro_benchmarks_are_read_by_their_columns() {
     assert_eq!(samples.products.len(), 1);
     assert_eq!(samples.products[0].times, [Seconds::from_micros(200.0), Seconds::from_micros(210.0)]);
     assert_eq!((samples.from.as_str(), samples.alone), ("t.csv", true));
-    assert!(samples.remarks[0].contains("1 lines"));
+    assert!(samples.remarks[0].contains("1 rows"));
     let told = |text: &str| table::operators(text, "t.csv").expect_err(text).to_string();
     assert!(told("a,b\n1,2\n").contains("the header has no time or no shape"));
     assert!(told("m,n,k,time_us\n1,2,x,4\n").contains("`k` is `x`"));
     assert!(told("m,n,k,format,time_us\n1,2,3,fp17,4\n").contains("is not a number format"));
-    assert!(told("m,n,k,time_us\n").contains("no line"));
+    assert!(told("m,n,k,time_us\n").contains("no row of the table is valid"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub(crate) const EXAMPLES: &str = "Examples:\n  \
     railwright calibrate --show calibration.toml\n  \
     railwright estimate --run run.toml --calibration calibration.toml\n\n\
     Traces yield sustained rates. nccl-tests and micro-benchmarks yield isolated rates. The two are stored separately.\n\
-    Step times (--step, or a training log) correct all parts of the step together; two or three layouts tell parts apart.\n\
+    Step times (--step, or a training log) correct all parts of the step together; two or three layouts separate the parts.\n\
     With --run, whole steps of traces calibrate attention, element-wise kernels, the optimizer update and the host.\n\
     Validate on data that was not fitted: another trace (--judge) or the second half of the same trace (--hold-out).";
 

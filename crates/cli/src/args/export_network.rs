@@ -20,7 +20,7 @@ pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) on: OnNetwork,
     /// Simulator to write files for
-    #[arg(long, value_name = "SIMULATOR")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) to: Simulator,
     /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]

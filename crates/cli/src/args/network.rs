@@ -106,13 +106,13 @@ pub(crate) struct Show {
     #[arg(long, help_heading = "Output")]
     pub(crate) svg: bool,
     /// Write every cable from port to port as CSV, with lengths on the floor plan of --floor
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Cables")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) cables: Option<String>,
     /// Write the same in the columns of NetBox's cable import
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Cables")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) netbox: Option<String>,
     /// Floor plan: hosts and switches of a rack, racks of a row, metres [default: hosts=4,switches=16,row=16,width=0.6,pitch=2.4,rise=1.5]
-    #[arg(long, value_name = "KEY=N,...", value_delimiter = ',', help_heading = "Cables")]
+    #[arg(long, value_name = "KEY=N,...", value_delimiter = ',', help_heading = "Output")]
     pub(crate) floor: Vec<String>,
     #[command(flatten)]
     pub(crate) output: Output,

@@ -131,7 +131,7 @@ fn deepspeed_inside() {
     let elsewhere = read(
         "distributed_type: DEEPSPEED\ndeepspeed_config:\n  deepspeed_config_file: ds.json\nnum_processes: 8\n",
     );
-    assert!(told(&elsewhere, RemarkKind::Unresolved).iter().any(|u| u.contains("read `ds.json`")));
+    assert!(told(&elsewhere, RemarkKind::Unresolved).iter().any(|u| u.contains("pass `ds.json`")));
 }
 
 #[test]

@@ -102,8 +102,8 @@ fn contradictions_are_refused_where_they_stand() {
     for (text, expected) in [
         (
             "{\"train_batch_size\": 100,\n \"train_micro_batch_size_per_gpu\": 3, \"gradient_accumulation_steps\": 4}",
-            "f:1:2 `train_batch_size`: a batch of 100 is no multiple of micro-batch 3 x accumulation 4 = 12, \
-             whatever the number of ranks",
+            "f:1:2 `train_batch_size`: a batch of 100 is not a multiple of micro-batch 3 x accumulation 4 = 12, \
+             for any number of ranks",
         ),
         ("{\"zero_optimization\": {\"stage\": 4}}", "expected a stage from 0 to 3, found 4"),
         (
@@ -174,12 +174,12 @@ fn eight_bits_are_written_as_sixteen() {
         assert_eq!(value(&read(&out.files[0].text), "plan.precision.preset"), "\"bf16\"", "{settings:?}");
         let compute =
             out.not_expressed.iter().find(|lost| lost.key == "plan.precision.compute").expect("lost");
-        assert!(compute.message.contains("`bf16` holds instead of"), "{}", compute.message);
+        assert!(compute.message.contains("`bf16` applies instead of"), "{}", compute.message);
     }
     let narrow = written(&["plan.precision.preset=fp8", "plan.precision.parameters=fp8"]);
     let parameters =
         narrow.not_expressed.iter().find(|l| l.key == "plan.precision.parameters").expect("lost");
-    assert!(parameters.message.contains("`bf16` holds instead of `fp8`"), "{}", parameters.message);
+    assert!(parameters.message.contains("`bf16` applies instead of `fp8`"), "{}", parameters.message);
     for (preset, expected) in [("fp32", "fp32"), ("tf32", "fp32"), ("fp16", "fp16"), ("bf16", "bf16")] {
         let setting = format!("plan.precision.preset={preset}");
         let back = read(&written(&[&setting]).files[0].text);

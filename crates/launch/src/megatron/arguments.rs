@@ -460,7 +460,7 @@ mod tests {
         assert_eq!(
             said,
             [
-                "--num_layers 48 wins over `--num-layers 32` of line 1",
+                "--num_layers 48 overrides `--num-layers 32` of line 1",
                 "--decoder-frist-pipeline-num-layers unknown, ignored; did you mean `--decoder-first-pipeline-num-layers`?",
             ]
         );

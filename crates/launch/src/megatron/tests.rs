@@ -1,5 +1,7 @@
 //! Written files are read back completely; and settings of each source of arguments.
 
+mod relatives;
+
 use super::FlagsWriter;
 use crate::{Format, Launch, RemarkKind, Writer, testing};
 use proptest::prelude::*;
@@ -269,53 +271,6 @@ fn defaults_are_megatrons() {
     assert_eq!(values(&every, &["model.moe_layers", "plan.expert_tensor_parallel"]), ["[0, 2]", "1"]);
     let hybrid = read(&format!("{base} --hybrid-override-pattern M-M*-M- --vocab-size 1000"));
     assert!(hybrid.model_config.as_deref().is_some_and(|text| text.contains("nemotron_h")));
-}
-
-#[test]
-fn relatives_have_flags_and_defaults_of_their_own() {
-    let base = "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 2048 --num-attention-heads 16 \
-                --seq-length 2048 --micro-batch-size 8 --global-batch-size 512 --vocab-size 50257";
-    let read = |flags: &str| {
-        crate::read(&format!("{base} {flags}\n"), "run.sh").expect("recognised").expect("sound")
-    };
-    // Megatron-DeepSpeed: one expert for a token, experts in every second layer, capacity 1.
-    let moe = ["model.experts", "model.top_k", "model.moe_every", "plan.expert_capacity"];
-    let one = read("--deepspeed --fp16 --num-experts 128 --moe-expert-parallel-size 8");
-    assert_eq!(values(&one, &moe), ["128", "1", "2", "1.0"]);
-    let said =
-        read("--deepspeed --fp16 --num-experts 128 --topk 2 --expert-interval 1 --normalization rmsnorm");
-    assert_eq!(values(&said, &["model.top_k", "model.moe_every", "model.norm"]), ["2", "1", "\"rms_norm\""]);
-    // A number for each layer is never taken for one number.
-    let pyramid = read("--deepspeed --fp16 --num-experts 64 64 128");
-    assert!(pyramid.open.iter().any(|open| open.key == "model.experts"), "{:?}", pyramid.open);
-    assert_eq!(values(&pyramid, &["model.experts"]), ["-"]);
-    // MindSpeed-LLM.
-    let mind = read(
-        "--bf16 --num-experts 64 --moe-router-topk 6 --moe-intermediate-size 1408 --n-shared-experts 2 \
-         --first-k-dense-replace 1 --moe-layer-freq 1 --context-parallel-size 2 --context-parallel-algo ulysses_cp_algo",
-    );
-    assert_eq!(
-        values(
-            &mind,
-            &[
-                "model.moe_ffn",
-                "model.shared_ffn",
-                "model.first_dense_layers",
-                "plan.context_kind",
-                "plan.software"
-            ]
-        ),
-        ["1408", "2816", "1", "\"ulysses\"", "-"]
-    );
-    let adapter = read("--bf16 --lora-r 16 --lora-alpha 32 --lora-target-modules linear_qkv linear_proj");
-    assert_eq!(values(&adapter, &["plan.optimizer", "plan.lora_rank"]), ["\"lora\"", "16"]);
-    for (flags, key) in
-        [("--noop-layers 22,23", "model.layers"), ("--num-layer-list 11,13", "plan.layers_per_stage")]
-    {
-        let open = read(&format!("--bf16 --pipeline-model-parallel-size 2 {flags}"));
-        assert!(open.open.iter().any(|open| open.key == key), "{flags}: {:?}", open.open);
-        assert_eq!(values(&open, &[key]), ["-"], "{flags}");
-    }
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn contradictions_are_refused_where_they_stand() {
             "expected `REDUCE_SCATTER` or `ALL_REDUCE`, found `sum`",
         ),
         (("tp: 2", "tp: two"), "expected a whole number, 0 or more, found the text `two`"),
-        (("expert_parallel_size: 1", "expert_parallel_size: 3"), "is no multiple of 3"),
+        (("expert_parallel_size: 1", "expert_parallel_size: 3"), "is not a multiple of 3"),
         (("dtype: bfloat16", "dtype: int8"), "found `int8`"),
         (("tokens:\n", "token:\n"), "the section `tokens` is missing"),
         (("general:", "general: [1, 2"), "f:"),
@@ -112,7 +112,7 @@ fn contradictions_are_refused_where_they_stand() {
     let irregular = EXPERTS.replace("layers: [1, 3,", "layers: [1, 2, 3,");
     assert!(refused(&irregular).contains("irregular expert layers are not supported here"));
     let copies = EXPERTS.replace("expert_data_parallel_size: 2", "expert_data_parallel_size: 4");
-    assert!(refused(&copies).contains("is not the 32 ranks of the rest"));
+    assert!(refused(&copies).contains("differs from the 32 ranks of the other dimensions"));
 }
 
 #[test]
@@ -172,7 +172,9 @@ fn layers_that_do_not_divide_are_divided_by_work() {
     let launch = read(&text);
     assert_eq!(value(&launch, "plan.uneven_stages"), "true");
     assert!(
-        told(&launch, RemarkKind::Assumed).iter().any(|said| said.contains("27 layers are no multiple of 2"))
+        told(&launch, RemarkKind::Assumed)
+            .iter()
+            .any(|said| said.contains("27 layers are not a multiple of 2"))
     );
     assert_eq!(value(&read(LLAMA), "plan.uneven_stages"), "open");
     // A division by number is reported with the one by work that nanotron makes instead.
@@ -195,7 +197,7 @@ fn layers_that_do_not_divide_are_divided_by_work() {
 fn models_that_it_does_not_have_are_refused() {
     let out = written(&["model.name=deepseek-v3-671b", "cluster.devices=64"]);
     assert!(
-        out.files.is_empty() && out.refused[0].message.contains("deepseek-v3-671b is none"),
+        out.files.is_empty() && out.refused[0].message.contains("but not deepseek-v3-671b"),
         "{:?}",
         out.refused
     );

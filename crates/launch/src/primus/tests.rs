@@ -30,7 +30,7 @@ fn primus_is_read() {
     }
     let assumed: Vec<&str> = launch.remarks_of(RemarkKind::Assumed).map(|r| r.message.as_str()).collect();
     assert!(
-        assumed.iter().any(|m| m.contains("`MBS` of the environment is taken as not set")),
+        assumed.iter().any(|m| m.contains("the environment variable `MBS` is assumed unset")),
         "{assumed:?}"
     );
     assert!(launch.remarks_of(RemarkKind::Unknown).any(|r| r.said.contains("enable_primus_turbo")));

@@ -37,7 +37,10 @@ fn told(launch: &Launch, kind: RemarkKind) -> Vec<String> {
 fn several_recipes_are_listed_and_one_is_chosen() {
     let problem = read_any(BRIDGE, "recipes.py").and_then(Result::err).expect("a choice").remove(0);
     let message = problem.to_string();
-    assert!(message.contains("holds 3 configurations: llama32_3b_pretrain_config, llama3_70b_"), "{message}");
+    assert!(
+        message.contains("contains 3 configurations: llama32_3b_pretrain_config, llama3_70b_"),
+        "{message}"
+    );
     let hint = format!("{:?}", problem.hint);
     assert!(hint.contains("recipes.py:llama32_3b_pretrain_config"), "{hint}");
     let chosen = launch(BRIDGE, Some("llama32_3b_pretrain_config"));
@@ -83,15 +86,15 @@ fn what_is_computed_or_depends_stays_open_and_is_told() {
     );
     let open = told(&launch, RemarkKind::Unresolved).join("\n");
     for part in [
-        "llama3_70b_pretrain_config(...): makes the configuration in another file",
+        "llama3_70b_pretrain_config(...): creates the configuration in another file",
         "compute_micro_batch(...)",
         "model.recompute_granularity: depends on an unknown condition (line 42)",
-        "apply_team_defaults(...): is called with the configuration and stands in another file",
+        "apply_team_defaults(...): is called with the configuration and defined in another file",
     ] {
         assert!(open.contains(part), "{part} is missing in\n{open}");
     }
     let assumed = told(&launch, RemarkKind::Assumed).join("\n");
-    assert!(assumed.contains("64 GPUs, by the name of the recipe"), "{assumed}");
+    assert!(assumed.contains("64 GPUs, from the name of the recipe"), "{assumed}");
 }
 
 #[test]

@@ -49,10 +49,7 @@ fn verl_with_megatron_is_read() {
         ],
     );
     let told = told(&launch);
-    assert!(
-        told.contains("generation with vllm at tensor parallel 2 holds up to 60% of a GPU's memory"),
-        "{told}"
-    );
+    assert!(told.contains("generation with vllm at TP 2 uses up to 60% of a GPU's memory"), "{told}");
     // 7,615,616,512 parameters in two bytes on two GPUs.
     assert!(told.contains("weights take 7.09 GiB"), "{told}");
     assert!(told.contains("pipeline_model_parallel_size=${PP}: has no value in this file"), "{told}");
@@ -98,7 +95,7 @@ fn nemo_rl_is_read() {
             ("plan.sharding", "\"zero1\""),
         ],
     );
-    assert!(told(&launch).contains("holds up to 70% of a GPU's memory"));
+    assert!(told(&launch).contains("uses up to 70% of a GPU's memory"));
 }
 
 /// Uncertain parallel sizes are requested; so is a micro-batch filled up to an unknown number of tokens.

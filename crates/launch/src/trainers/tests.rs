@@ -44,7 +44,7 @@ fn llama_factory_is_read() {
             ("plan.optimizer", "open"),
         ],
     );
-    assert!(told(&launch, RemarkKind::Assumed).contains("ZeRO stage 3 is taken"));
+    assert!(told(&launch, RemarkKind::Assumed).contains("ZeRO stage 3 is inferred"));
     assert!(told(&launch, RemarkKind::Unresolved).contains("the number of devices"));
     let origin = launch.origins.iter().find(|o| o.key == "plan.sequence_length").expect("an origin");
     assert_eq!((origin.said.as_str(), origin.line), ("cutoff_len = 4096", Some(5)));

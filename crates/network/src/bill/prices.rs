@@ -325,9 +325,10 @@ mod tests {
         let at_300 = prices.at(Item::SwitchPort, BytesPerSecond::from_gbit(300.0)).expect_err("not sold");
         assert_eq!(at_300.message, "no price for a switch port of 300 Gbit/s");
         assert!(
-            at_300.hint.expect("a hint").starts_with(
-                "known are 10, 25, 40, 100, 200, 400, 800 Gbit/s; write `switch-port,300,<usd>`"
-            )
+            at_300
+                .hint
+                .expect("a hint")
+                .starts_with("known: 10, 25, 40, 100, 200, 400, 800 Gbit/s; add `switch-port,300,<usd>`")
         );
     }
 

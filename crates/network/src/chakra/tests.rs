@@ -1,3 +1,5 @@
+//! Tests of Chakra execution traces: written and read, with the protocol's own figures and damaged files.
+
 use super::*;
 use crate::flow::listed::play;
 use crate::simulate::Wiring;

@@ -1,3 +1,5 @@
+//! Tests of files for other simulators: routes, capacities and flows are those of the simulation here.
+
 use super::*;
 use crate::flow::listed::{Listed, Routes, parse};
 use crate::simulate::Wiring;

@@ -163,7 +163,7 @@ mod tests {
             let (numbering, exchange) = exchange(8, Shape::Gather, 8, 1, 1e9);
             exchange_time(&wiring, &numbering, &[exchange]).expect_err("cut off")
         };
-        assert!(problem().message.contains("rank 4 is cut off"), "{}", problem().message);
+        assert!(problem().message.contains("rank 4 is disconnected"), "{}", problem().message);
         let (solid, _) = time(&torus(&[4, 4], &[]), Shape::Gather, 16, 1);
         let (broken, _) = time(&torus(&[4, 4], &["link:torus:0"]), Shape::Gather, 16, 1);
         assert!(broken > solid * 1.2 && broken < solid * 3.1, "{broken} {solid}");

@@ -192,11 +192,11 @@ mod tests {
         let problem = |text: &str| CauseTable::parse(text).unwrap_err().message;
         assert_eq!(
             problem("[[row]]\ncause = \"alocation\"\nkinds = []\npatterns = []"),
-            "`alocation` is no cause of idle time"
+            "`alocation` is not a cause of idle time"
         );
         assert_eq!(
             problem("[[row]]\ncause = \"profiler\"\nkinds = [\"kernel\"]\npatterns = []"),
-            "`kernel` is no kind of frame"
+            "`kernel` is not a kind of frame"
         );
         assert!(CauseTable::parse("[[row]]\ncause = \"profiler\"\nkinds = []\npatterns = [\"*\"]").is_err());
     }

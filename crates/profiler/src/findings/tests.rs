@@ -528,7 +528,7 @@ fn a_slow_link_and_a_cause_counted_twice() {
     };
     let found = context_of(plan.job().members.into_iter().map(|m| m.trace).collect());
     let slow = the(&found, "slow-group");
-    assert!(slow.message.starts_with("transfers among ranks 1-13:4 are slow"), "{slow:#?}");
+    assert!(slow.message.starts_with("transfers between ranks 1-13:4 are slow"), "{slow:#?}");
     assert!(!ids(&found).contains("straggler"), "{found:#?}");
     // A rank whose host stands still is a straggler and a pause: one and the same time.
     let plan = Synthetic { stalls: vec![(1, 2, 40_000_000)], ..Synthetic::default() };
@@ -568,7 +568,7 @@ fn links_that_carry_less_than_they_could() {
     // 128 MiB among four ranks: 201 MB a link in 1 ms, where NVLink carries 450 GB/s.
     let found = on("NVIDIA H100 80GB HBM3", 100_000);
     let told = the(&found, "low-bandwidth");
-    assert!(told.message.contains("201 GB/s a link where NVLink"), "{told:#?}");
+    assert!(told.message.contains("201 GB/s per link with a limit of 450 GB/s (NVLink"), "{told:#?}");
     // At 0.8 of the ceiling it would take 559 us.
     assert!((435.0..445.0).contains(&cost(&found, "low-bandwidth")), "{told:#?}");
     // Near the ceiling is fast enough.

@@ -204,7 +204,7 @@ mod tests {
                 let lost = share * text.len() as f64 - all.len() as f64;
                 assert!(text.starts_with(&all) && lost < 300_000.0, "{share}: {lost} bytes lost");
                 assert!(
-                    told.starts_with(&format!("the zstd file is cut short or damaged at its byte {cut}")),
+                    told.starts_with(&format!("the zstd file is truncated or damaged at byte {cut}")),
                     "{told}"
                 );
                 assert!(told.contains(&format!("{} bytes before it were decompressed", all.len())), "{told}");

@@ -200,7 +200,7 @@ fn a_range_or_row_that_is_not_there_is_refused() {
     let far = ask(&Question { window: outside, ..Question::default() }, &Rows::Default).expect_err("outside");
     assert!(far.to_string().contains("outside of the step"), "{far}");
     let row = ask(&Question::default(), &Rows::Some(Vec::new(), vec![100_000])).expect_err("no row");
-    assert!(row.to_string().contains("no row 100000"), "{row}");
+    assert!(row.to_string().contains("unknown row 100000"), "{row}");
 }
 
 /// Arrows by kind, each as its two ends.

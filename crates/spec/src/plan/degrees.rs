@@ -61,12 +61,15 @@ pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
             ));
             let (hint, works) = if devices < inner {
                 let hint = format!(
-                    "one replica alone needs {inner} devices: lower a degree, or set cluster.devices"
+                    "one replica needs {inner} devices: reduce a parallel size, or set cluster.devices"
                 );
                 (hint, vec![inner])
             } else {
                 let works = [devices / inner * inner, devices.div_ceil(inner) * inner];
-                (format!("use {} or {} devices, or lower a degree", works[0], works[1]), works.to_vec())
+                (
+                    format!("use {} or {} devices, or reduce a parallel size", works[0], works[1]),
+                    works.to_vec(),
+                )
             };
             let key = if tensor >= pipeline && tensor >= context {
                 "plan.tensor_parallel"

@@ -75,5 +75,5 @@ fn newer_versions_are_refused() {
     let field = crate::parquet::Field { name: "lane", values: crate::parquet::Values::Texts(vec!["device"]) };
     let packed = crate::parquet::write_with(&[field], &[(KEY, text)]).expect("a table");
     let problem = read_digest("x", &Bytes::from(packed)).expect_err("newer").to_string();
-    assert!(problem.contains("of version 2, written by railwright 9.0"), "{problem}");
+    assert!(problem.contains("has version 2, written by railwright 9.0"), "{problem}");
 }

@@ -229,7 +229,7 @@ fn what_is_no_export_is_told() {
     other.execute_batch("CREATE TABLE a(b); CREATE VIEW NVTX_EVENTS AS SELECT 1 AS start").expect("a table");
     assert!(
         wrong(&other.serialize(MAIN_DB).expect("bytes"))
-            .contains("an SQLite database, but not an Nsight Systems export: its tables are missing")
+            .contains("without the tables of Nsight Systems or rocprofv3")
     );
     let empty = Connection::open_in_memory().expect("SQLite");
     empty.execute_batch(RECENT).expect("the schema");

@@ -145,7 +145,7 @@ fn mistakes_are_told_with_what_was_meant() {
     assert_eq!(problem.hint.as_deref(), Some("did you mean `gpu`?"));
     assert!(wrong("SELECT 1 FROM kernels").hint.expect("a hint").contains("`collectives`"));
     assert!(wrong("SELEC 1").to_string().starts_with("query:1:1: near \"SELEC\""));
-    assert!(wrong("SELECT mode(id) FROM gpu").message.contains("no function `mode`"));
+    assert!(wrong("SELECT mode(id) FROM gpu").message.contains("unknown function `mode`"));
     assert!(wrong("").message.contains("the query is empty"));
     assert!(wrong("SELECT quantile(id, 7) FROM gpu").message.contains("from 0 to 1"));
 }

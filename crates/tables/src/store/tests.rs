@@ -216,10 +216,10 @@ fn times_that_cannot_be_are_damage() {
     for (rows, told) in [
         (&[(9, 3)][..], "row 0 of `gpu.parquet` ends before it starts"),
         (&[(0, i64::MIN)], "ends before it starts"),
-        (&[(i64::MIN, 5)], "lies outside"),
-        (&[(0, i64::MAX)], "lies outside"),
-        (&[(i64::MAX - 3, i64::MAX)], "lies outside"),
-        (&[(0, 1), (5, 9), (4, 6)], "row 2 of `gpu.parquet` starts before the row above it"),
+        (&[(i64::MIN, 5)], "is outside of"),
+        (&[(0, i64::MAX)], "is outside of"),
+        (&[(i64::MAX - 3, i64::MAX)], "is outside of"),
+        (&[(0, 1), (5, 9), (4, 6)], "row 2 of `gpu.parquet` starts before the previous row"),
         (&[(0, LIMIT), (0, LIMIT)], "brings the sum"),
     ] {
         let problem = opened(save(&job_of(rows), &[]).expect("saved")).expect_err("damaged");
@@ -254,7 +254,7 @@ fn passes_that_cannot_be_are_damage() {
         bad(|table| table.passes[3].end = table.passes[3].start - 1).contains("row 3 ends before it starts")
     );
     assert!(bad(|table| table.passes[0].start = i64::MIN).contains("row 0"));
-    assert!(bad(|table| table.passes[1].stage = u32::MAX - 1).contains("counts to 4294967294"));
+    assert!(bad(|table| table.passes[1].stage = u32::MAX - 1).contains("refers to 4294967294"));
     let negative = StepTime { step: 0, rank: 0, duration: -1, memory_bytes: None };
     let mut table = passes();
     table.steps.push(negative);
@@ -266,7 +266,7 @@ fn a_rank_is_named_once() {
     let mut job = job_of(&[(0, 1)]);
     job.members = vec![job.members[0].clone(); 2];
     let problem = opened(save(&job, &[]).expect("saved")).expect_err("damaged");
-    assert!(problem.message.contains("names rank 0 twice"), "{problem}");
+    assert!(problem.message.contains("lists rank 0 twice"), "{problem}");
     job.members.truncate(1);
     job.members[0].rank = u32::MAX;
     assert!(opened(save(&job, &[]).expect("saved")).is_err());

@@ -157,7 +157,7 @@ fn domains_that_differ_and_ranks_that_are_cut_off_are_told() {
     let cluster = by_name("dgx-h100", 64).expect("a preset");
     let said = DesignSpec { kind: Some(Kind::RailOnly), domain: Some(16), ..DesignSpec::default() };
     let problem = wiring(&cluster, &said, &[]).expect_err("another domain");
-    assert!(problem.message.contains("domains of 16 devices and the cluster of 8"), "{}", problem.message);
+    assert!(problem.message.contains("domains of 16 devices, but the cluster of 8"), "{}", problem.message);
     let clos = DesignSpec { kind: Some(Kind::Clos), ..DesignSpec::default() };
     let problem = wiring(&cluster, &clos, &[Part::Switch(1, 0)]).expect_err("one leaf for all");
     assert!(problem.message.contains("the step cannot finish"), "{}", problem.message);
@@ -280,7 +280,7 @@ fn groups_that_cannot_be_simulated_are_problems_and_no_times() {
     let timer = FlowTimer::new(&cluster, wiring(&cluster, &rails, &[]).expect("built")).expect("whole");
     let wide = Group::new(16, 8, 8);
     let problem = timer.slowdown(Collective::AllReduce, &wide).expect_err("128 ranks on 64 devices");
-    assert!(problem.message.contains("reach over 128 devices"), "{}", problem.message);
+    assert!(problem.message.contains("need 128 devices, but the network has 64"), "{}", problem.message);
     // The timer returns a number, and the step returns the problem.
     assert!(timer.time(Collective::AllReduce, Bytes::new(1e6), &wide, 1.0).time.get().is_finite());
     assert_eq!(timer.problem(), Some(problem));

@@ -69,8 +69,8 @@ struct Piece<'s, 'a> {
     shardings: Vec<Sharding>,
     /// The families of its strategies: parameters whole, or sharded.
     families: Vec<Family>,
-    /// Bytes per parameter by sharding, with one copy of the parameters per pipeline and with two.
-    bytes: [Vec<ParameterBytes>; 2],
+    /// Bytes per parameter by sharding, in the slots of [`group::slot`].
+    bytes: [Vec<ParameterBytes>; 4],
     /// Sequences of a micro batch, with the shapes that these leave.
     shapes: Vec<(u64, Arc<Shaped>)>,
     template: Costing<'s>,
@@ -150,7 +150,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             degrees,
             shardings,
             families,
-            bytes: [Vec::new(), Vec::new()],
+            bytes: std::array::from_fn(|_| Vec::new()),
             shapes: Vec::new(),
             template,
             floor,
@@ -280,9 +280,9 @@ impl<'s, 'a> Piece<'s, 'a> {
         let search = self.search;
         let (plan, degrees) = (&mut worker.plan, &self.degrees);
         (plan.pipeline_parallel, plan.data_parallel) = (degrees.pipeline, degrees.data);
-        for (slot, two_directions) in [false, true].into_iter().enumerate() {
+        for (slot, (two_directions, chunks)) in group::SLOTS.into_iter().enumerate() {
             let alike = Schedule::ALL.into_iter().find(|one| one.has_two_directions() == two_directions);
-            plan.schedule = alike.unwrap_or_default();
+            (plan.schedule, plan.virtual_stages) = (alike.unwrap_or_default(), chunks);
             for &sharding in &self.shardings {
                 plan.sharding = sharding;
                 self.bytes[slot].push(ParameterBytes::new(plan, search.memory));
@@ -346,9 +346,9 @@ impl<'s, 'a> Piece<'s, 'a> {
             ..place.strategy
         };
         strategy.write_shaped(space, &shape.layers, &mut worker.plan);
-        let copies = usize::from(shape.schedule.copies(self.degrees.pipeline) > 1);
+        let slot = group::slot(shape, self.degrees.pipeline);
         // The least of every sharding: nothing of the node needs less.
-        let least = self.bytes[copies].iter().copied().reduce(ParameterBytes::least);
+        let least = self.bytes[slot].iter().copied().reduce(ParameterBytes::least);
         let floor = |peak: Peak| search.fits(peak.least());
         let at = (place.shapes, shape_index);
         if worker.found_any() && !self.floor.fits(at, &input(search, &worker.plan), least, layout, floor) {
@@ -378,7 +378,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             let least = treated.parts.peak(&input(search, &worker.plan), layout);
             if !search.fits(least.least()) {
                 found.counters.did_not_fit_as_group += all;
-                self.miss(place, policy, strategy, layout, copies, worker, found);
+                self.miss(place, policy, strategy, layout, slot, worker, found);
                 continue;
             }
             if !search.wants(
@@ -392,17 +392,7 @@ impl<'s, 'a> Piece<'s, 'a> {
                 continue;
             }
             for index in 0..self.shardings.len() {
-                self.ladder(
-                    place,
-                    policy,
-                    strategy,
-                    shape,
-                    layout,
-                    (index, copies),
-                    worker,
-                    incumbent,
-                    found,
-                );
+                self.ladder(place, policy, strategy, shape, layout, (index, slot), worker, incumbent, found);
             }
         }
     }
@@ -436,7 +426,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         mut strategy: Strategy,
         shape: &Shape,
         layout: &StageLayout,
-        (sharding, copies): (usize, usize),
+        (sharding, slot): (usize, usize),
         worker: &mut Worker,
         incumbent: &Incumbent,
         found: &mut Results,
@@ -446,7 +436,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         strategy.sharding = self.shardings[sharding];
         worker.plan.sharding = strategy.sharding;
         if let Some(treated) = &mut place.policies[policy] {
-            treated.parts.set_sharding(self.bytes[copies][sharding]);
+            treated.parts.set_sharding(self.bytes[slot][sharding]);
         }
         let peak_at = |place: &mut Place, worker: &mut Worker, rung: usize| {
             set_layers(&mut worker.plan, ladder[rung]);

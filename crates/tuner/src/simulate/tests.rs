@@ -219,7 +219,7 @@ fn a_run_that_cannot_finish_says_so() {
     let cut = Wiring::new(&wiring.topology.design, &[Part::Switch(1, 2)]).expect("there");
     let problem =
         simulate(&run.0, &run.1, &run.2, &Setting { wiring: &cut, background: None }).expect_err("cut off");
-    assert!(problem.message.contains("(64-95) are cut off"), "{}", problem.message);
+    assert!(problem.message.contains("(64-95) are disconnected"), "{}", problem.message);
     assert!(problem.message.contains("the step cannot finish"), "{}", problem.message);
     let spare = Background { load: 0.5, spare_only: true };
     let problem = simulate(&run.0, &run.1, &run.2, &Setting { wiring: &wiring, background: Some(spare) })

@@ -164,12 +164,12 @@ fn who_is_cut_off_is_told() {
     let nics: Vec<String> = (16..24).map(|n| format!("nic:{n}")).collect();
     let nics: Vec<&str> = nics.iter().map(String::as_str).collect();
     let told = problem(&spec(Kind::RailOnly, 64, 8, 16), &nics);
-    assert!(told.message.contains("8 ranks (16-23) are cut off"), "{}", told.message);
+    assert!(told.message.contains("8 ranks (16-23) are disconnected"), "{}", told.message);
     let torus = DesignSpec { dimensions: Some(vec![4, 1, 1]), ..spec(Kind::Torus, 4, 1, 8) };
     let (numbering, ring) = exchange(4, Shape::Gather, 4, 1, 1e6);
     let told = exchange_time(&wiring(&torus, &["link:torus:0", "link:torus:3"]), &numbering, &[ring])
         .expect_err("cut off");
-    assert!(told.message.contains("rank 0 is cut off"), "{}", told.message);
+    assert!(told.message.contains("rank 0 is disconnected"), "{}", told.message);
     // More ranks than devices.
     let told = {
         let (numbering, ring) = neighbours(128, 8);

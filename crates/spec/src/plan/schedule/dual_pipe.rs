@@ -36,7 +36,7 @@ fn refuses(counts: Counts) -> [Option<Refusal>; 2] {
         key: "plan.global_batch",
         message: |counts| {
             format!(
-                "dualpipe needs an even number of micro batches, {} at least, found {}",
+                "dualpipe needs an even number of micro-batches, {} at least, found {}",
                 2 * counts.stages,
                 counts.micro_batches
             )

@@ -29,7 +29,7 @@ fn world(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
     let problem = if devices % inner == 0 {
         let data = devices / inner;
         problem
-            .hint(format!("use data_parallel {data}, or leave it out; or set cluster.devices to {world}"))
+            .hint(format!("use data_parallel {data}, or omit it; or set cluster.devices to {world}"))
             .remedy("plan.data_parallel", data)
     } else {
         problem.hint(format!("set cluster.devices to {world}, or change a degree"))

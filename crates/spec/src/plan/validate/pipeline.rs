@@ -59,7 +59,7 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         let by = if vp == 1 { format!("{pp} stages") } else { format!("{pp} stages of {vp} chunks") };
         problems.push(
             with_values(
-                Problem::new(format!("{layers} layers cannot be divided evenly among {by}")).at_key(key),
+                Problem::new(format!("{layers} layers do not divide evenly among {by}")).at_key(key),
                 &works,
             )
             .hint(format!("{}, or {}", use_one_of(&works), suggestion(model, plan, chunks)))
@@ -82,7 +82,7 @@ fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
     };
     if vp > 1 && pp == 1 {
         complain(
-            format!("{vp} virtual stages, but no pipeline to interleave them on"),
+            format!("{vp} virtual stages, but only one pipeline stage"),
             "plan.virtual_stages",
             "use 1",
             Some("1".to_owned()),

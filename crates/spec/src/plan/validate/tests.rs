@@ -177,7 +177,7 @@ fn formats_are_those_of_the_hardware() {
         "plan.precision.preset: H100 SXM5 80GB does not support GEMMs in mxfp8 (its fp8 has no block scales in hardware); supported: fp32, tf32, fp16, bf16, fp8, int8"
     );
     assert_eq!(in_format("dgx-b200", Mxfp8), "possible");
-    assert!(in_format("dgx-v100", Bf16).contains("cannot multiply in bf16"));
+    assert!(in_format("dgx-v100", Bf16).contains("does not support GEMMs in bf16"));
 }
 
 #[test]
@@ -219,11 +219,12 @@ fn recompute_by_stage_is_of_layers_and_modules_that_are_there() {
     );
     // Per virtual stage, and per stage with chunks.
     assert_eq!(with(&["full:4*8"], |p| p.virtual_stages = 2), "possible");
-    assert!(with(&["full:5*8"], |p| p.virtual_stages = 2).contains("on virtual stage 0, which has 4"));
+    assert!(with(&["full:5*8"], |p| p.virtual_stages = 2).contains("on virtual stage 0, which has only 4"));
     assert_eq!(with(&["full:8*4"], |p| p.virtual_stages = 2), "possible");
     assert_eq!(with(&["full:9", "none*3"], |p| p.layers_per_stage = Some(vec![9, 7, 8, 8])), "possible");
     assert!(
-        with(&["full:9*4"], |p| p.layers_per_stage = Some(vec![9, 7, 8, 8])).contains("stage 1, which has 7")
+        with(&["full:9*4"], |p| p.layers_per_stage = Some(vec![9, 7, 8, 8]))
+            .contains("stage 1, which has only 7")
     );
     assert_eq!(
         with(&["moe*4"], |_| {}),

@@ -5,10 +5,20 @@
 use super::super::engine::Worker;
 use super::super::placing::input;
 use super::super::results::{Entry, Results};
+use super::super::shapes::Shape;
 use super::super::strategy::Strategy;
 use super::{Piece, Place};
 use railwright_calculator::memory::StageLayout;
 use railwright_spec::plan::Schedule;
+
+/// What bytes per parameter depend on beside sharding: whether micro-batches enter a pipeline at both ends, and chunks per stage (one, or
+/// several: then sharded gradients need not be whole between backward passes).
+pub(super) const SLOTS: [(bool, u64); 4] = [(false, 1), (false, 2), (true, 1), (true, 2)];
+
+/// The place of a shape's bytes in [`SLOTS`].
+pub(super) fn slot(shape: &Shape, stages: u64) -> usize {
+    2 * usize::from(shape.schedule.copies(stages) > 1) + usize::from(shape.virtual_stages > 1)
+}
 
 impl Piece<'_, '_> {
     /// The least time of a place's strategies, whatever their shape.
@@ -26,7 +36,7 @@ impl Piece<'_, '_> {
         policy: usize,
         strategy: Strategy,
         layout: &StageLayout,
-        copies: usize,
+        slot: usize,
         worker: &mut Worker,
         found: &mut Results,
     ) {
@@ -37,7 +47,7 @@ impl Piece<'_, '_> {
         let Some(treated) = &mut place.policies[policy] else { return };
         for (index, &sharding) in self.shardings.iter().enumerate() {
             worker.plan.sharding = sharding;
-            treated.parts.set_sharding(self.bytes[copies][index]);
+            treated.parts.set_sharding(self.bytes[slot][index]);
             let peak = treated.parts.peak(&input(self.search, &worker.plan), layout);
             let strategy = Strategy { sharding, ..strategy };
             found.misses.offer(&Entry { strategy, time: f64::INFINITY, memory: peak.device.get() });

@@ -1,3 +1,5 @@
+//! Tests of a step as execution traces: nodes, sizes and the played time are those of the modelled step.
+
 use super::*;
 use crate::exchanges::traffic_of;
 use railwright_network::chakra::{Program, read, write};
