@@ -42,7 +42,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("tuner", 33),
     ("network", 26),
     ("profiler", 115),
-    ("answers", 8),
+    ("answers", 9),
     ("server", 3),
     ("tables", 9),
     ("cli", 78),

@@ -220,7 +220,7 @@ fn times_that_cannot_be_are_damage() {
         (&[(0, i64::MAX)], "is outside of"),
         (&[(i64::MAX - 3, i64::MAX)], "is outside of"),
         (&[(0, 1), (5, 9), (4, 6)], "row 2 of `gpu.parquet` starts before the previous row"),
-        (&[(0, LIMIT), (0, LIMIT)], "brings the sum"),
+        (&[(0, LIMIT), (0, LIMIT)], "raises the sum"),
     ] {
         let problem = opened(save(&job_of(rows), &[]).expect("saved")).expect_err("damaged");
         assert!(problem.to_string().contains(told), "{rows:?}: {problem}");
