@@ -250,7 +250,7 @@ mod tests {
     fn parts_are_told_apart() {
         let rows: Vec<LeftOut> = (0..12)
             .flat_map(|p| {
-                let network = 0.5 * ((p * 5 % 12) as f64 / 6.0 - 1.0);
+                let network = 0.5 * (f64::from(p * 5 % 12) / 6.0 - 1.0);
                 (0..8).map(move |at| {
                     let share = if at % 2 == 0 { 0.02 } else { 0.5 };
                     row(&format!("p{p}"), at, (network * share).exp(), share)

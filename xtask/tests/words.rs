@@ -10,6 +10,7 @@ mod glossary;
 
 use glossary::{avoided, count, flat, root};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Folders with Rust code. `crates` is counted by crate.
@@ -194,7 +195,7 @@ fn code_has_fewer_and_fewer_words_to_avoid() {
             wrong.push(format!("{name}: {all}: {words:?}"));
         }
         if all > 0 {
-            lines += &format!("{all} {name}\n");
+            let _ = writeln!(lines, "{all} {name}");
         }
     }
     let update = std::env::var("WORDS_UPDATE").unwrap_or_default();

@@ -35,6 +35,7 @@ pub struct OpenFeature {
 }
 
 /// One alternative of a feature.
+#[allow(clippy::struct_field_names)] // the fields of [`OpenFeature`]
 struct Alternative {
     key: &'static str,
     title: String,
@@ -222,7 +223,9 @@ mod tests {
         assert!(open(&named).iter().all(|f| f.key != "plan.attention_kernel"));
         let time = |settings: &[&str]| {
             let mut spec = RunSpec::default();
-            settings.iter().for_each(|s| spec.set(s).expect("known"));
+            for setting in settings {
+                spec.set(setting).expect("known");
+            }
             estimate(resolve(spec, &NoTexts).expect("resolved"), &ClosedForm)
                 .expect("priced")
                 .estimate

@@ -410,7 +410,7 @@ fn own_chunks(plan: &Plan, per_stage: u64, stage: u64, own: &mut Vec<usize>) {
     own.clear();
     match plan.schedule.facts().placement {
         Placement::Around => {
-            own.extend((0..per_stage).map(|v| (v * plan.pipeline_parallel + stage) as usize))
+            own.extend((0..per_stage).map(|v| (v * plan.pipeline_parallel + stage) as usize));
         }
         _ => own.extend(partition::local_chunks(plan, stage as usize)),
     }

@@ -261,7 +261,8 @@ pub fn netbox(cables: &[Cable]) -> String {
 
 /// Cables by layer, bandwidth, medium and length: what is ordered.
 pub fn orders(cables: &[Cable]) -> Vec<(Layer, BytesPerSecond, Medium, Option<f64>, u64)> {
-    let mut sums: BTreeMap<(Layer, u64, &'static str, Option<u64>), (&Cable, u64)> = BTreeMap::new();
+    type Kind = (Layer, u64, &'static str, Option<u64>);
+    let mut sums: BTreeMap<Kind, (&Cable, u64)> = BTreeMap::new();
     for cable in cables {
         let length = cable.length.map(|length| (length * 1e3) as u64);
         let key = (cable.layer, cable.bandwidth.get() as u64, medium(cable.medium), length);

@@ -274,7 +274,7 @@ impl Walk<'_> {
             let name = self.view.trace.names.get(name);
             match (self.by, kind) {
                 (By::Source, HostKind::Python) if source.is_none() && crate::causes::is_own_source(name) => {
-                    source = Some(name)
+                    source = Some(name);
                 }
                 (By::Module, HostKind::Python) if !self.annotations => {
                     if let Some(module) = name.strip_prefix(MODULE) {
@@ -285,7 +285,7 @@ impl Walk<'_> {
                     }
                 }
                 (By::Module, HostKind::Annotation) if self.annotations && !is_step(name) => {
-                    classes.push(name)
+                    classes.push(name);
                 }
                 _ => {}
             }

@@ -85,6 +85,7 @@ impl Problem {
 
     /// The same, with a setting that makes it go away.
     #[must_use]
+    #[allow(clippy::needless_pass_by_value)] // numbers and names alike
     pub fn remedy(mut self, key: impl Into<String>, value: impl ToString) -> Self {
         self.remedies.push(Remedy { key: key.into(), value: value.to_string() });
         self

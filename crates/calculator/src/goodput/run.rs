@@ -64,7 +64,7 @@ pub fn checkpoint_bytes(model: &Model, plan: &Plan) -> Bytes {
             adapters.map(|adapter| (adapter.a.parameters() + adapter.b.parameters()) as f64).sum()
         },
     );
-    let master = plan.precision.master.map_or(0.0, |format| format.bytes());
+    let master = plan.precision.master.map_or(0.0, railwright_spec::precision::DataType::bytes);
     let is_shard = plan.sharding.zero_stage >= 3 && master > 0.0;
     let weights = if is_shard { 0.0 } else { plan.precision.parameters.bytes() };
     Bytes::new(trained * (weights + master + moment_bytes(plan)))

@@ -37,6 +37,9 @@ pub(super) fn too_many(spans: usize) -> Problem {
         .hint("show families of operators (`--detail operators`), or a step with fewer micro batches")
 }
 
+/// Kind, process group, bytes and leading rank of a collective.
+type Description = (Operation, Among, u64, u64);
+
 /// What parts are made with: the step's names, and the collectives that were described before.
 pub(super) struct Maker<'a, 'c> {
     step: &'a mut Step,
@@ -44,7 +47,7 @@ pub(super) struct Maker<'a, 'c> {
     /// The rank that leads the groups.
     base: u64,
     /// Descriptions by kind, process group, bytes and leading rank.
-    known: Vec<((Operation, Among, u64, u64), Option<CollectiveId>)>,
+    known: Vec<(Description, Option<CollectiveId>)>,
 }
 
 impl<'a, 'c> Maker<'a, 'c> {

@@ -92,7 +92,9 @@ fn write_block(out: &mut String, block: &Block) {
         }
         Block::Bars(bars) => {
             out.push_str("<table>");
-            bars.iter().for_each(|one| bar(out, one));
+            for one in bars {
+                bar(out, one);
+            }
             out.push_str("</table>");
         }
         Block::Verbatim(text) => {

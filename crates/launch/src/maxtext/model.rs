@@ -99,12 +99,11 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     if let Some(name) = fields.word(path).filter(|name| name != "default" && !name.is_empty()) {
         let listed =
             NAMES.iter().find(|(known, _)| *known == name).and_then(|(_, model)| by_name(model).ok());
-        match listed.or_else(|| by_name(&name).ok()) {
-            Some(model) => fields.set("model.name", &model.name, path),
-            None => {
-                let (said, line) = fields.said(path);
-                fields.draft.unknown_model(&name, &said, line);
-            }
+        if let Some(model) = listed.or_else(|| by_name(&name).ok()) {
+            fields.set("model.name", &model.name, path);
+        } else {
+            let (said, line) = fields.said(path);
+            fields.draft.unknown_model(&name, &said, line);
         }
         // The model file overrides the dimensions of the base file.
         for (path, ..) in DIMENSIONS.iter().chain(OF_EXPERTS).chain(OF_LATENTS) {

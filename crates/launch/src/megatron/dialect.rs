@@ -399,7 +399,7 @@ impl Says {
             match by_hub_name(name) {
                 Some((known, _)) => draft.set("model.name", &known, said, *line),
                 None => {
-                    draft.leave_open("model.name", said, *line, "the catalogue has no model of this name")
+                    draft.leave_open("model.name", said, *line, "the catalogue has no model of this name");
                 }
             }
         }

@@ -108,9 +108,9 @@ impl<'a> Building<'a> {
 
     /// Calls of each group in the order of the files: the n-th call of one rank is the n-th of the others.
     fn collectives(&mut self, groups: &BTreeMap<String, Vec<u32>>, domain: u64) -> Result<(), Problem> {
+        type Calls = BTreeMap<u32, Vec<(Place, CollectiveKind, Bytes)>>;
         let ranks = self.traces.len() as u32;
-        let mut calls: BTreeMap<Vec<u32>, BTreeMap<u32, Vec<(Place, CollectiveKind, Bytes)>>> =
-            BTreeMap::new();
+        let mut calls: BTreeMap<Vec<u32>, Calls> = BTreeMap::new();
         for ((rank, place), node) in self.nodes() {
             let Work::Collective { kind, input, group } = &node.work else { continue };
             let own = self.traces.get(rank as usize).and_then(|trace| trace.groups.get(group));
@@ -205,7 +205,8 @@ impl<'a> Building<'a> {
 
     /// Sends and receives of the same two ranks and tag, in the order of the files.
     fn messages(&mut self) -> Result<(), Problem> {
-        let mut sent: BTreeMap<(u32, u32, u32), VecDeque<(Place, u64, Bytes)>> = BTreeMap::new();
+        type Sends = VecDeque<(Place, u64, Bytes)>;
+        let mut sent: BTreeMap<(u32, u32, u32), Sends> = BTreeMap::new();
         for ((rank, place), node) in self.nodes() {
             if let Work::Send { to, bytes, tag } = node.work {
                 sent.entry((rank, to, tag)).or_default().push_back(((rank, place), node.id, bytes));

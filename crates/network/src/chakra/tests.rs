@@ -119,7 +119,7 @@ proptest! {
     #[test]
     fn traces_are_read_as_they_were_written(works in prop::collection::vec(work(), 1..20), damage in any::<(u16, u8)>()) {
         let nodes = works.into_iter().enumerate().map(|(n, work)| {
-            let after: Vec<u64> = (0..n as u64).filter(|before| (before + n as u64) % 3 == 0).collect();
+            let after: Vec<u64> = (0..n as u64).filter(|before| (before + n as u64).is_multiple_of(3)).collect();
             node(n as u64, &after, work)
         });
         let trace = Trace { version: SCHEMA.to_owned(), nodes: nodes.collect(), groups: BTreeMap::new() };

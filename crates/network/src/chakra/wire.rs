@@ -105,7 +105,9 @@ impl Message {
     pub(super) fn packed(&mut self, field: u64, values: &[u64]) {
         if !values.is_empty() {
             let mut inner = Self::default();
-            values.iter().for_each(|value| inner.raw(*value));
+            for value in values {
+                inner.raw(*value);
+            }
             self.message(field, &inner);
         }
     }

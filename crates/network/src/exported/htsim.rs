@@ -18,7 +18,9 @@ type Before<'a> = &'a [u32];
 pub fn connection_matrix(flows: &[Listed], devices: u32) -> Result<String, Problem> {
     let mut triggers: BTreeMap<Before<'_>, u32> = BTreeMap::new();
     let mut after: Vec<Vec<u32>> = flows.iter().map(|flow| flow.after.clone()).collect();
-    after.iter_mut().for_each(|list| list.sort_unstable());
+    for list in &mut after {
+        list.sort_unstable();
+    }
     for list in after.iter().filter(|list| !list.is_empty()) {
         let next = triggers.len() as u32 + 1;
         triggers.entry(list.as_slice()).or_insert(next);

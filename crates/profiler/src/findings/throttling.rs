@@ -93,7 +93,9 @@ impl Rule for Throttling {
                         }
                     }
                 }
-                calls.values_mut().for_each(|of_name| of_name.resize(steps.len(), Vec::new()));
+                for of_name in calls.values_mut() {
+                    of_name.resize(steps.len(), Vec::new());
+                }
                 calls
             };
             let found = growth(&calls(&steps[..end]), &calls(&steps[steps.len() - end..]));

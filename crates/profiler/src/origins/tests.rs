@@ -7,6 +7,7 @@ use crate::view::Tables;
 use crate::windows::{CutBy, StepWindow};
 
 fn trace() -> RankTrace {
+    use HostKind::{Operator, Python, Runtime};
     let mut trace = RankTrace::default();
     let mut host = |start, end, name: &str, kind, thread, correlation| {
         let name = trace.names.intern(name);
@@ -20,7 +21,6 @@ fn trace() -> RankTrace {
             ..HostActivity::default()
         });
     };
-    use HostKind::{Operator, Python, Runtime};
     host(0, 100, "train.py(10): step", Python, 0, None);
     host(0, 50, "nn.Module: Model_0", Python, 0, None);
     host(0, 20, "nn.Module: Layer_0", Python, 0, None);

@@ -49,14 +49,13 @@ impl Reader for Chakra {
         let mut nodes = Vec::new();
         let mut trace = RankTrace::default();
         while let Some((message, next)) = prefixed(rest) {
-            match Node::read(message) {
-                Some(node) => nodes.push(node),
-                None => {
-                    let at = (bytes.len() - rest.len()) as u64;
-                    trace
-                        .report
-                        .note(DamageKind::UnreadableEvent, at, || "a node that cannot be read".to_owned());
-                }
+            if let Some(node) = Node::read(message) {
+                nodes.push(node);
+            } else {
+                let at = (bytes.len() - rest.len()) as u64;
+                trace
+                    .report
+                    .note(DamageKind::UnreadableEvent, at, || "a node that cannot be read".to_owned());
             }
             rest = next;
         }

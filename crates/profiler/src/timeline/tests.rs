@@ -204,12 +204,12 @@ fn a_range_or_row_that_is_not_there_is_refused() {
 }
 
 /// Arrows by kind, each as its two ends.
-fn arrows(columns: &Columns, kind: ArrowKind) -> Vec<((&Track, usize), (&Track, usize))> {
+fn arrows(columns: &Columns, kind: ArrowKind) -> Vec<[(&Track, usize); 2]> {
     let all = &columns.arrows;
     let end = |track: u32, span: u32| (&columns.tracks[track as usize], span as usize);
     (0..all.kind.len())
         .filter(|at| all.kind[*at] == kind as u8)
-        .map(|at| (end(all.from_track[at], all.from_span[at]), end(all.to_track[at], all.to_span[at])))
+        .map(|at| [end(all.from_track[at], all.from_span[at]), end(all.to_track[at], all.to_span[at])])
         .collect()
 }
 
@@ -219,14 +219,14 @@ fn bubbles_and_waits_are_tied_to_the_rank_that_came_last() {
     let columns = answer(&job, &joined, &Question { step: Some(3), ..Question::default() });
     assert!(!arrows(&columns, ArrowKind::Message).is_empty(), "stages send each other messages");
     let awaited = arrows(&columns, ArrowKind::Awaited);
-    for ((from, _), (to, span)) in &awaited {
+    for [(from, _), (to, span)] in &awaited {
         assert_ne!(from.rank, to.rank, "a rank waits for itself");
         let class = Class::ALL[usize::from(to.colours[*span])];
         assert!(matches!(class, Class::Bubble | Class::Waiting), "{class:?} waits");
     }
     // Rank 2 stands still in every forward pass of this step: nobody is waited for longer.
     let mut of = std::collections::BTreeMap::new();
-    for ((from, _), (to, span)) in &awaited {
+    for [(from, _), (to, span)] in &awaited {
         *of.entry(from.rank).or_insert(0) += to.lengths[*span];
     }
     assert_eq!(of.iter().max_by_key(|(_, time)| **time).map(|(rank, _)| *rank), Some(2), "{of:?}");

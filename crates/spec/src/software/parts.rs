@@ -57,7 +57,9 @@ impl Software {
         let slower = |table: &std::collections::BTreeMap<String, f64>| {
             let mut table = table.clone();
             table.entry("default".to_owned()).or_insert(1.0);
-            table.values_mut().for_each(|rate| *rate /= products);
+            for rate in table.values_mut() {
+                *rate /= products;
+            }
             table
         };
         let scaled = self.with_host_rate(1.0 / host);

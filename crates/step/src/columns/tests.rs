@@ -57,8 +57,9 @@ fn spans_touch_bubbles_are_spans_and_the_path_is_contiguous() {
     let json: serde_json::Value = serde_json::from_str(&columns.to_json(1)).expect("JSON");
     assert_eq!(json["kind"], "timeline");
     assert_eq!(json["tracks"][0]["starts"][1], 10);
-    let messages = columns.arrows.kind.iter().filter(|kind| **kind == ArrowKind::Message as u8).count();
-    assert_eq!((messages, columns.arrows.to_span[..2].to_vec()), (2, vec![1, 2]));
+    let is_message = |kind: &&u8| **kind == ArrowKind::Message as u8;
+    let messages: Vec<&u8> = columns.arrows.kind.iter().filter(is_message).collect();
+    assert_eq!((messages.len(), columns.arrows.to_span[..2].to_vec()), (2, vec![1, 2]));
     // What each bubble waits for: the first stage for the backward pass of the second, the second for the forward pass of the first.
     let waits: Vec<_> = (0..columns.arrows.kind.len())
         .filter(|at| columns.arrows.kind[*at] == ArrowKind::Awaited as u8)

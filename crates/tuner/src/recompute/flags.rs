@@ -148,7 +148,7 @@ fn torchtitan(model: &Model, plan: &Plan, policy: Option<&Recompute>) -> Flags {
     };
     match policy {
         None => {
-            cannot.push("recompute that differs by stage: wrap the layers in parallelize_llama".to_owned())
+            cannot.push("recompute that differs by stage: wrap the layers in parallelize_llama".to_owned());
         }
         Some(Recompute::None) => say("none", None),
         Some(Recompute::Full { layers: None }) => say("full", None),

@@ -173,6 +173,7 @@ impl Traced {
 }
 
 /// A stage in the making.
+#[allow(clippy::struct_field_names)] // `stage` is its number, as everywhere
 struct Stage<'a> {
     costing: &'a Costing<'a>,
     evaluation: &'a Evaluation,

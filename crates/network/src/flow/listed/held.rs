@@ -187,18 +187,14 @@ fn pauses(
 }
 
 fn widen(paused: &mut BTreeMap<u32, Pause>, link: u32, (since, until): Pause) -> bool {
-    match paused.get_mut(&link) {
-        Some(known) => {
-            let wider = (known.0.min(since), known.1.max(until));
-            let changed = wider != *known;
-            *known = wider;
-            changed
-        }
-        None => {
-            paused.insert(link, (since, until));
-            true
-        }
-    }
+    let Some(known) = paused.get_mut(&link) else {
+        paused.insert(link, (since, until));
+        return true;
+    };
+    let wider = (known.0.min(since), known.1.max(until));
+    let changed = wider != *known;
+    *known = wider;
+    changed
 }
 
 /// Whether a flow is under way during a pause.

@@ -114,7 +114,7 @@ impl Node {
             "tid" => self.thread = number.unwrap_or(0) as i64,
             "stream" => self.stream = small,
             "pg_name" => {
-                self.group = text.or_else(|| number.map(|number| number.to_string())).unwrap_or_default()
+                self.group = text.or_else(|| number.map(|number| number.to_string())).unwrap_or_default();
             }
             "comm_src" if self.kind == Type::Receive => self.peer = small,
             "comm_dst" if self.kind == Type::Send => self.peer = small,

@@ -90,7 +90,7 @@ pub(super) struct Fill {
     /// Whether a category of PyTorch's was seen.
     pub(super) kineto: bool,
     /// Rows with an external id and no correlation, as (row, id): of the device, and calls of the host.
-    pub(super) external: (Vec<(usize, u32)>, Vec<(usize, u32)>),
+    pub(super) external: [Vec<(usize, u32)>; 2],
     /// Whether a correlation was seen: then external ids tie operators, not launches.
     pub(super) correlated: bool,
     correlation: Finder<'static>,
@@ -117,7 +117,7 @@ impl Fill {
             suspects: Vec::new(),
             devices: Vec::new(),
             kineto: false,
-            external: (Vec::new(), Vec::new()),
+            external: [Vec::new(), Vec::new()],
             correlated: false,
             correlation: Finder::new(CORRELATION),
             externals: Finder::new(EXTERNAL),
@@ -286,7 +286,7 @@ impl Fill {
         match correlation {
             Some(_) => self.correlated = true,
             None if !self.correlated => {
-                self.external.0.extend(numbers::small(all.external).map(|id| (self.gpu.len(), id)));
+                self.external[0].extend(numbers::small(all.external).map(|id| (self.gpu.len(), id)));
             }
             None => {}
         }
@@ -322,7 +322,7 @@ impl Fill {
                 } else if !self.correlated
                     && let Some(id) = member(&self.externals, event.arguments)
                 {
-                    self.external.1.push((self.host.len(), id));
+                    self.external[1].push((self.host.len(), id));
                 }
             }
             HostKind::Operator | HostKind::Annotation => match self.trait_of(name) {

@@ -46,12 +46,16 @@ pub(super) fn finish(mut fill: Fill, head: &Head, mut identity: Identity) -> Ran
 
 /// Ties calls and what they launched by their external ids, where no event has a correlation. Calls with the id of no activity stay as they are.
 fn tie_by_external_id(fill: &mut Fill) {
-    let (gpu, host) = std::mem::take(&mut fill.external);
+    let [gpu, host] = std::mem::take(&mut fill.external);
     if fill.correlated {
         return;
     }
-    gpu.into_iter().for_each(|(row, id)| fill.gpu.set_correlation(row, id));
-    host.into_iter().for_each(|(row, id)| fill.host.set_correlation(row, id));
+    for (row, id) in gpu {
+        fill.gpu.set_correlation(row, id);
+    }
+    for (row, id) in host {
+        fill.host.set_correlation(row, id);
+    }
 }
 
 fn place_pending(fill: &mut Fill) {
