@@ -200,7 +200,7 @@ class BalanceAnswer(Record):
         """Device memory."""
     @property
     def probability(self) -> float:
-        """Probability of fitting that was asked for."""
+        """Required fit probability."""
     @property
     def limit(self) -> float:
         """The most that a stage may take for that probability."""
@@ -224,7 +224,7 @@ class Division(Record):
         """Longest time in passes of a stage over the mean, less one."""
     @property
     def memory(self) -> float:
-        """Memory that the fullest stage takes, as an estimate says it."""
+        """Memory of the fullest stage, as in an estimate."""
     @property
     def probability_of_fitting(self) -> float:
         """Probability that every stage fits."""
@@ -266,10 +266,10 @@ class StageRow(Record):
         """Share of the pipeline's duration in which it runs no pass. The estimate's bubble is that of the critical stage, over the step."""
     @property
     def memory(self) -> float:
-        """Memory that it takes, as an estimate says it."""
+        """Its memory, as in an estimate."""
 
 class Flags(Record):
-    """How one framework is told."""
+    """The settings of one framework."""
     @property
     def framework(self) -> str:
         """The framework."""
@@ -278,10 +278,10 @@ class Flags(Record):
         """Flags, or lines of a settings file."""
     @property
     def cannot(self) -> list[str]:
-        """What they cannot say."""
+        """Settings that are not expressible."""
 
 class Plan(Record):
-    """Every choice about a run beside the model and the machines. World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's rule: `expert_tensor x expert x expert_data = tensor x context x data`)."""
+    """All settings of a run except the model and the cluster. World size = tensor x context x pipeline x data. Expert parallelism uses the ranks of data x context x tensor (Megatron's rule: `expert_tensor x expert x expert_data = tensor x context x data`)."""
     @property
     def tensor_parallel(self) -> int:
         """Ranks that share each matrix."""
@@ -353,7 +353,7 @@ class Plan(Record):
         """Layers per virtual stage in pipeline order; `None` divides evenly."""
     @property
     def overlap(self) -> Overlap:
-        """What communication runs beside compute."""
+        """Communication that overlaps with compute."""
     @property
     def attention_kernel(self) -> Literal["auto", "unfused", "flash1", "flash2", "flash3"]:
         """The attention kernel."""
@@ -452,7 +452,7 @@ class StageRecompute(Record):
     """What one pipeline stage recomputes, and what it keeps in host memory."""
     @property
     def segments(self) -> list[BalanceRecompute | BalanceRecompute2 | BalanceRecompute3]:
-        """Policies along the stage's layers, each for as many as it says; one without a number takes all that are left. Layers beyond keep everything. `Selective` of no modules keeps everything, too: it passes layers over."""
+        """Policies in the order of the stage's layers, each for its number of layers; a policy without a number covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips layers."""
     @property
     def offload(self) -> float | None:
         """Share of the stage's activations in host memory; `None` is the plan's."""
@@ -530,13 +530,16 @@ class CalibrationCalibration(Record):
         """The scale-up link of collective laws; empty when there are none."""
     @property
     def collective_rate(self) -> CollectiveRate | None:
-        """Sustained over measured rate of collectives within the run, where a trace said it."""
+        """Sustained over measured rate of collectives within the run, if a trace recorded it."""
     @property
     def network(self) -> NetworkLaw | None:
         """The network, where nccl-tests crossed domains."""
     @property
     def host(self) -> HostCosts | None:
         """The host, where a trace showed it."""
+    @property
+    def steps(self) -> StepTimes | None:
+        """Parts of the step, where whole steps were measured."""
     @property
     def rate(self) -> Rows[Rate]:
         """Operators."""
@@ -570,7 +573,7 @@ class Evidence(Record):
         """The same with it, in sample."""
     @property
     def uncertainty(self) -> float:
-        """How surely the figure is known: half of the 95 % interval of the median of measured over said times, as a share; 0 where it is not worked out."""
+        """Half of the 95 % interval of the median of measured over predicted times, as a share; 0 if not computed."""
 
 class NetworkLaw(Record):
     """The network between scale-up domains."""
@@ -579,7 +582,7 @@ class NetworkLaw(Record):
         """Share of its NICs that a ring with large messages reaches."""
     @property
     def spread_share(self) -> float:
-        """Share that traffic to all peers alike reaches."""
+        """Share of the link bandwidth that uniform traffic to all peers reaches."""
     @property
     def latency(self) -> float:
         """Multiple of the calculator's latencies between domains."""
@@ -591,7 +594,7 @@ class NetworkLaw(Record):
         """Of the largest."""
     @property
     def from_domains(self) -> int:
-        """Scale-up domains that the smallest group spanned; 0 where a file does not say it."""
+        """Scale-up domains that the smallest group spanned; 0 if the file does not record it."""
     @property
     def to_domains(self) -> int:
         """The largest."""
@@ -612,10 +615,31 @@ class HostCosts(Record):
         """Microseconds to launch one kernel of the calculator's count."""
     @property
     def us_per_micro_batch(self) -> float:
-        """Microseconds per micro batch and stage beside launches."""
+        """Microseconds per micro-batch and stage, without launches."""
     @property
     def ms_per_step(self) -> float:
-        """Milliseconds per step beside passes and update."""
+        """Milliseconds per step outside of passes and update."""
+    @property
+    def evidence(self) -> Evidence:
+        """What it stands on."""
+
+class StepTimes(Record):
+    """What measured step times of one stack say of the parts of a step; holds for the calibration's software generation alone."""
+    @property
+    def factors(self) -> list[float]:
+        """Multiples of the predicted times of parts, in the order of `crate::software::Part::ALL`."""
+    @property
+    def covariance(self) -> list[list[float]]:
+        """Covariance of the logarithms of these multiples."""
+    @property
+    def residual(self) -> float:
+        """Standard deviation of the logarithm of a run's time that no part explains."""
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom behind it."""
+    @property
+    def layouts(self) -> int:
+        """Different layouts that were measured."""
     @property
     def evidence(self) -> Evidence:
         """What it stands on."""
@@ -691,7 +715,7 @@ class Line(Record):
         """All measured time."""
     @property
     def before(self) -> float:
-        """What the calculator says of it without the calibration."""
+        """The prediction without the calibration."""
     @property
     def after(self) -> float:
         """And with it."""
@@ -721,7 +745,7 @@ class StepLine(Record):
         """Mean over ranks and steps."""
     @property
     def before(self) -> float:
-        """What the calculator says without the calibration."""
+        """The prediction without the calibration."""
     @property
     def after(self) -> float:
         """And with it."""
@@ -759,13 +783,16 @@ class CalibrationFileCalibration(Record):
         """The scale-up link of collective laws; empty when there are none."""
     @property
     def collective_rate(self) -> CollectiveRate | None:
-        """Sustained over measured rate of collectives within the run, where a trace said it."""
+        """Sustained over measured rate of collectives within the run, if a trace recorded it."""
     @property
     def network(self) -> NetworkLaw | None:
         """The network, where nccl-tests crossed domains."""
     @property
     def host(self) -> HostCosts | None:
         """The host, where a trace showed it."""
+    @property
+    def steps(self) -> StepTimes | None:
+        """Parts of the step, where whole steps were measured."""
     @property
     def rate(self) -> Rows[Rate]:
         """Operators."""
@@ -804,19 +831,19 @@ class ProblemFields(Record):
     def hint(self) -> str | None: ...
 
 class Remark(Record):
-    """Something to be said about the reading of a launch file."""
+    """A remark on a launch file."""
     @property
     def kind(self) -> Literal["conflict", "unresolved", "invalid", "unknown", "not_modelled", "assumed", "ignored"]:
         """Of what kind."""
     @property
     def said(self) -> str:
-        """What the file says: a flag, a key, a variable."""
+        """Its subject: a flag, a key, a variable."""
     @property
     def line(self) -> int | None:
         """The line, from 1, if there is one."""
     @property
     def message(self) -> str:
-        """What is to be known about it, in a lowercase fragment without what is said."""
+        """The remark, a lowercase fragment without the subject."""
     @property
     def file(self) -> str | None:
         """The file of that line, where it is not the launch file itself."""
@@ -1041,7 +1068,7 @@ class Communication(Answer):
         """Ranks of the job."""
     @property
     def world_size_known(self) -> bool:
-        """Whether traces say how many there are. Otherwise there are at least so many."""
+        """Whether the world size is recorded. Otherwise it is a lower bound."""
     @property
     def accelerator(self) -> str | None:
         """The accelerator, if the catalogue knows it."""
@@ -1097,7 +1124,7 @@ class RankClock(Record):
         """What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at `Self::about`."""
     @property
     def drift_ppm(self) -> float:
-        """How that grows, in parts per million; 0 when the collectives do not tell."""
+        """Drift, in parts per million; 0 if undetermined."""
     @property
     def drift_error_ppm(self) -> float:
         """How far that may be off, in parts per million."""
@@ -1112,7 +1139,7 @@ class RankClock(Record):
         """The median distance of its ends from the common ends, in nanoseconds."""
     @property
     def collectives(self) -> int:
-        """How many collectives say so."""
+        """Number of collectives used."""
     @property
     def least_ns(self) -> int | None:
         """The least offset that causality allows, in nanoseconds, where it bounds it."""
@@ -1139,7 +1166,7 @@ class RankCommunication(Record):
         """Communication, overlaps counted once."""
     @property
     def overlap_ns(self) -> int:
-        """What of the communication lies beside compute."""
+        """Overlapped share of communication."""
     @property
     def exposed_ns(self) -> int:
         """What of it does not."""
@@ -1286,7 +1313,7 @@ class CollectiveRow(Record):
         """By how much ends differ: what is left of the clocks' differences."""
     @property
     def shortest_ns(self) -> int:
-        """The shortest part: what it takes once everybody is there."""
+        """The shortest part: the transfer after all ranks entered."""
     @property
     def complete(self) -> bool:
         """Whether every traced rank of the communicator takes part."""
@@ -1325,7 +1352,7 @@ class PartRow(Record):
         """Compute of this rank between the start and the first need of the result: what the collective can hide behind."""
 
 class Inspected(Record):
-    """What the records say."""
+    """Results of the records."""
     @property
     def records(self) -> int:
         """Records that were read."""
@@ -1373,7 +1400,7 @@ class Row(Record):
         """The median of that over communicators alike (as many ranks on as many nodes, same kind and size), where there are three."""
 
 class Late(Record):
-    """Whom a communicator's ranks wait for."""
+    """Straggler of a communicator."""
     @property
     def communicator(self) -> str:
         """The communicator."""
@@ -1400,7 +1427,7 @@ class Late(Record):
         """Whether it holds the others up: half of all waits of the communicator and a twentieth of the time in it."""
 
 class Metrics(Record):
-    """What the metrics say."""
+    """Results of the metrics."""
     @property
     def ranks(self) -> Rows[RankSpeed]:
         """The ranks in order."""
@@ -1412,7 +1439,7 @@ class Metrics(Record):
         """Gauges that could not be read."""
 
 class RankSpeed(Record):
-    """A rank beside its peers."""
+    """A rank compared with its peers."""
     @property
     def rank(self) -> int:
         """Which rank."""
@@ -1448,7 +1475,7 @@ class Compare(Answer):
         """Kernels, the largest change first."""
     @property
     def operators(self) -> Rows[OperatorDifference]:
-        """A prediction beside a measurement, operator by operator, the largest change first; two measurements have `Self::kernels` instead."""
+        """A prediction and a measurement by operator, largest change first; two measurements have `Self::kernels` instead."""
     @property
     def figures(self) -> Rows[Difference]:
         """Figures by the names that conditions use."""
@@ -1479,10 +1506,10 @@ class Compare(Answer):
         """Who is waited for, the most first: hidden or not, over all ranks."""
     @property
     def undivided_ns(self) -> float:
-        """Exposed communication of the mean rank in which waiting and transfer are not told apart, in nanoseconds: its other ranks were not traced."""
+        """Exposed communication of the mean rank without a split into waiting and transfer, in nanoseconds, because other ranks were not traced."""
 
 class Difference(Record):
-    """Something that both have, per rank and step unless said otherwise, in nanoseconds."""
+    """A common metric, by default per rank and step, in nanoseconds."""
     @property
     def name(self) -> str:
         """What."""
@@ -1733,7 +1760,7 @@ class Origin(Record):
         """Its value, as a run file has it."""
     @property
     def said(self) -> str:
-        """What the file says: `--tensor-model-parallel-size 8`, or which default holds."""
+        """The text of the file, such as `--tensor-model-parallel-size 8`, or the default."""
     @property
     def line(self) -> int | None:
         """The line, from 1; `None` for a default of the framework."""
@@ -1748,7 +1775,7 @@ class Open(Record):
         """The key of a run file that would hold it."""
     @property
     def said(self) -> str:
-        """What the file says instead; empty where it says nothing."""
+        """The text of the file; empty if none."""
     @property
     def line(self) -> int | None:
         """The line, from 1, if there is one."""
@@ -1781,7 +1808,7 @@ class Measured(Record):
         """The tenth and ninetieth percentile of the same."""
     @property
     def tokens_per_step(self) -> float | None:
-        """Tokens of a step, if the log says batch and sequence length."""
+        """Tokens per step, if the log has batch and sequence length."""
     @property
     def tflops_per_device(self) -> float | None:
         """Model TFLOP/s of one device as the log has it, the median of the reports that were kept."""
@@ -1851,6 +1878,9 @@ class Estimate(Answer):
     @property
     def software_is_inferred(self) -> bool: ...
     @property
+    def open_features(self) -> Rows[OpenFeature]:
+        """Features of the software that were assumed, those that change the step most."""
+    @property
     def measured(self) -> Measured | None:
         """What the log of the run measured; absent without a log."""
     @property
@@ -1905,7 +1935,7 @@ class ParameterCount(Record):
         """Further stacks (an encoder, a vision tower), part of `total`."""
     @property
     def multi_token_prediction(self) -> int:
-        """Multi-token-prediction modules, beside `total`."""
+        """Multi-token-prediction modules, not included in `total`."""
 
 class ClusterIdentity(Record):
     """The cluster."""
@@ -1962,7 +1992,7 @@ class Interval(Record):
         """Measured runs that the width rests on."""
     @property
     def calibrated(self) -> bool:
-        """Whether they are of the same software generation."""
+        """Whether they are of the same software generation, or one's own."""
     @property
     def source(self) -> str:
         """Where the width comes from."""
@@ -2363,6 +2393,27 @@ class Input(Record):
     def source(self) -> str:
         """Where it comes from."""
 
+class OpenFeature(Record):
+    """A feature that was assumed, and the step time without the assumption."""
+    @property
+    def key(self) -> str:
+        """Setting of a run file that decides it."""
+    @property
+    def title(self) -> str:
+        """What it is."""
+    @property
+    def assumed(self) -> str:
+        """What the estimate assumes."""
+    @property
+    def alternative(self) -> str:
+        """The alternative that changes the step most."""
+    @property
+    def change(self) -> float:
+        """Step time with the alternative over that of the estimate, less 1."""
+    @property
+    def remedy(self) -> str:
+        """What to add to the command."""
+
 class Comparison(Record):
     """One figure, measured and predicted."""
     @property
@@ -2654,13 +2705,13 @@ class Hang(Answer):
         """From xpu_timer."""
 
 class HangHang(Record):
-    """What flight records say about a hang."""
+    """Verdict of flight records."""
     @property
     def ranks(self) -> list[int]:
         """The ranks whose dumps are there."""
     @property
     def world_size(self) -> int:
-        """How many ranks the job has, as far as the dumps tell."""
+        """World size, as far as the dumps record it."""
     @property
     def world_size_listed(self) -> bool:
         """Whether a group that the dumps list holds all of these ranks. Otherwise there may be more."""
@@ -2672,7 +2723,7 @@ class HangHang(Record):
         """Groups that hint at ranks without a dump: no dump lists their ranks and one rank alone used them, or a message's other end is not among the dumps."""
     @property
     def damaged(self) -> Rows[DamagedDump]:
-        """The dumps that were read in part: what is said of their ranks is a bound."""
+        """The partly read dumps: results for their ranks are bounds."""
     @property
     def stuck(self) -> Rows[Stuck]:
         """What is stuck, in order of time. Empty: nothing hangs in these dumps."""
@@ -2714,7 +2765,7 @@ class Stuck(Record):
     """A collective or message that some rank entered and has not left."""
     @property
     def group(self) -> Group:
-        """Among whom."""
+        """Its process group."""
     @property
     def sequence(self) -> int:
         """Its number in the group."""
@@ -2820,16 +2871,19 @@ class Log(Answer):
         """Where the times of its steps come from."""
     @property
     def log(self) -> Judged:
-        """What a log says."""
+        """Log summary."""
     @property
     def stragglers(self) -> Rows[Straggler]:
         """The last line of straggler detectors for each measure."""
     @property
     def curve(self) -> list[list[Any]]:
         """Every report, or the extremes of stretches of them: iteration, seconds of an iteration, MFU (0 to 1) if it can be known."""
+    @property
+    def measures(self) -> Rows[MeasureCurve]:
+        """Loss, gradient norm and learning rate over the iterations, as far as they are reported."""
 
 class Judged(Record):
-    """What a log says."""
+    """Log summary."""
     @property
     def reports(self) -> int:
         """Reports."""
@@ -2893,7 +2947,7 @@ class Segment(Record):
         """Seconds of the typical iteration."""
     @property
     def batch(self) -> int | None:
-        """Sequences of a step, if the log says so."""
+        """Sequences per step, if logged."""
     @property
     def mfu(self) -> float | None:
         """MFU, 0 to 1, if it can be known."""
@@ -2958,6 +3012,15 @@ class Straggler(Record):
     @property
     def highest(self) -> list[Any]:
         """The highest value and its rank."""
+
+class MeasureCurve(Record):
+    """A measure over the iterations."""
+    @property
+    def measure(self) -> Literal["loss", "gradient_norm", "learning_rate"]:
+        """Which measure."""
+    @property
+    def points(self) -> list[list[Any]]:
+        """Every report that has it, or the extremes of stretches of them: iteration and value."""
 
 class Memory(Answer):
     """The answer of kind `memory`."""
@@ -3253,7 +3316,7 @@ class Model(Answer):
         """A model's whole structure. Layers that are equal share one `Layer` value: `layers[i]` is an index into `layer_kinds`."""
 
 class CatalogueEntry(Record):
-    """What the catalogue says about a model beside its dimensions."""
+    """Catalogue data of a model other than its dimensions."""
     @property
     def name(self) -> str:
         """The name that output uses."""
@@ -3294,7 +3357,7 @@ class ModelModel(Record):
         """Rows of the word embedding before any padding that a framework adds."""
     @property
     def max_positions(self) -> int:
-        """Longest sequence that the configuration declares, in tokens; 0 when it does not say."""
+        """Longest sequence declared by the configuration, in tokens; 0 if not declared."""
     @property
     def tied_embeddings(self) -> bool:
         """Whether the head reuses the word embedding."""
@@ -3318,7 +3381,7 @@ class ModelModel(Record):
         """The head's own weights; empty when tied (its matrix product still runs)."""
     @property
     def multi_token_prediction(self) -> MultiTokenPrediction | None:
-        """Multi-token-prediction modules trained beside the head, if the model has them."""
+        """Multi-token-prediction modules, if the model has them."""
     @property
     def towers(self) -> Rows[Tower]:
         """Further stacks with tokens of their own: an encoder, a vision or audio tower."""
@@ -3474,7 +3537,7 @@ class Convolution(Record):
         """Taps."""
 
 class Mixer(Record):
-    """Several, side by side (attention beside Mamba) or one behind another (attention and cross-attention)."""
+    """Several mixers, parallel (attention and Mamba) or sequential (attention and cross-attention)."""
     @property
     def kind(self) -> Literal["several"]: ...
     @property
@@ -3482,7 +3545,7 @@ class Mixer(Record):
         """Each of them."""
 
 class ModelMixer(Record):
-    """Counted, but nobody has a price for it."""
+    """Counted, but without a cost model."""
     @property
     def kind(self) -> Literal["unpriced"]: ...
     @property
@@ -3519,7 +3582,7 @@ class MixtureOfExperts(Record):
         """One expert."""
     @property
     def shared_intermediate_size(self) -> int:
-        """The width of all shared experts together (or of a dense MLP that runs beside), 0 without."""
+        """Total width of the shared experts (or of a parallel dense MLP); 0 without."""
     @property
     def routing_groups(self) -> int:
         """Groups of experts for group-limited routing, 1 without."""
@@ -3581,10 +3644,10 @@ class MultiTokenPrediction(Record):
         """The layer that each module runs, an index into `Model::layer_kinds`."""
     @property
     def weights(self) -> Rows[Weight]:
-        """The weights of one module beside its layer (norms, projection); embedding and head are the model's own."""
+        """The weights of one module in addition to its layer (norms, projection); embedding and head are shared with the model."""
 
 class Tower(Record):
-    """A stack beside the main one, with tokens of its own."""
+    """A separate stack with its own tokens."""
     @property
     def name(self) -> str:
         """What it is: `vision`, `audio`, `encoder`."""
@@ -3682,7 +3745,7 @@ class Design(Record):
         """What joins the NICs."""
     @property
     def extra_endpoints(self) -> int:
-        """Endpoints beside the devices in one fabric."""
+        """Endpoints other than devices in one fabric."""
     @property
     def links_per_cable(self) -> int:
         """Links in one cable."""
@@ -3721,10 +3784,10 @@ class Fabric(Record):
     """Folded Clos fabrics."""
     @property
     def clos(self) -> ClosNetwork:
-        """Folded Clos fabrics that are alike, and who is joined to which."""
+        """Equivalent folded Clos fabrics, and the devices of each."""
 
 class ClosNetwork(Record):
-    """Folded Clos fabrics that are alike, and who is joined to which."""
+    """Equivalent folded Clos fabrics, and the devices of each."""
     @property
     def clos(self) -> Clos:
         """One of them."""
@@ -3790,10 +3853,10 @@ class NetworkFabric(Record):
     """A dragonfly."""
     @property
     def dragonfly(self) -> Dragonfly:
-        """A dragonfly: `groups` groups of `routers` fully joined routers, each with so many hosts and global links. J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`."""
+        """A dragonfly: `groups` groups of `routers` fully connected routers, each with a number of hosts and global links. J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`."""
 
 class Dragonfly(Record):
-    """A dragonfly: `groups` groups of `routers` fully joined routers, each with so many hosts and global links. J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`."""
+    """A dragonfly: `groups` groups of `routers` fully connected routers, each with a number of hosts and global links. J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`."""
     @property
     def groups(self) -> int:
         """Groups, `g`."""
@@ -4307,7 +4370,7 @@ class Whole(Record):
         """The network's part of that energy."""
 
 class OnRun(Record):
-    """A run's step on a design, worked out by whoever knows steps."""
+    """The step of a run on a design, computed by the caller."""
     @property
     def step_time(self) -> float:
         """Time of a step."""
@@ -4338,6 +4401,9 @@ class Problem(Record):
     @property
     def hint(self) -> str | None:
         """What to do about it, or the nearest valid name."""
+    @property
+    def remedies(self) -> Rows[Remedy]:
+        """Settings each of which makes this problem go away, as far as they are known; the hint has them in words."""
 
 class Place(Record):
     """A place in an input."""
@@ -4357,6 +4423,15 @@ class Place(Record):
     def text(self) -> str | None:
         """The offending line of text, if known."""
 
+class Remedy(Record):
+    """A setting that makes a problem go away."""
+    @property
+    def key(self) -> str:
+        """The dotted key of a run file."""
+    @property
+    def value(self) -> str:
+        """Its value, as a run file or a flag takes it."""
+
 class Sweep(Record):
     """Savings against the first design over the ratio of port price to transceiver price."""
     @property
@@ -4370,10 +4445,10 @@ class BreakEven(Record):
     """Two designs cost the same at some ratio or number of devices."""
     @property
     def dear_ports(self) -> str:
-        """The one that is cheaper where ports are dear."""
+        """The cheaper design at a high port price."""
     @property
     def dear_transceivers(self) -> str:
-        """The one that is cheaper where transceivers are dear."""
+        """The cheaper design at a high transceiver price."""
     @property
     def ratio(self) -> float:
         """Port price over transceiver price, or a factor on the catalogue's port prices."""
@@ -4442,7 +4517,7 @@ class NetworkDesign(Answer):
         """Price of each device's part of a scale-up domain beyond the machine's own, by domain size."""
     @property
     def contenders(self) -> list[int]:
-        """Rows whose simulated cost per token cannot be told from the lowest, by their place; one alone is the winner. Empty where nothing was simulated."""
+        """Rows with a simulated cost per token equal to the lowest within intervals; a single one is the winner. Empty without simulation."""
     @property
     def compares_power(self) -> bool:
         """Whether the fronts are of watts, too: only where the power of every design is known, or what is not known would count as 0."""
@@ -4503,7 +4578,7 @@ class NetworkDesignRow(Record):
         """Whether no other design of the same domain size is at least as good in time, dollars and watts and better in one."""
     @property
     def on_whole_front(self) -> bool:
-        """Whether no other design of any size is; only told where larger domains have a price."""
+        """The same over all sizes; only if larger domains have a price."""
     @property
     def cheapest_token(self) -> bool:
         """Whether a token costs least here, among designs that can be compared by it; once steps are simulated, beyond the doubt of all others."""
@@ -4524,7 +4599,7 @@ class Simulated(Record):
         """The step."""
     @property
     def step_low(self) -> float:
-        """Bounds of the step: the network's part of it shorter or longer by what flows miss packets by."""
+        """Bounds of the step: the network's part of it shorter or longer by what flows miss packets by, over all hash seeds."""
     @property
     def step_high(self) -> float:
         """The upper bound."""
@@ -4539,7 +4614,7 @@ class Simulated(Record):
         """The upper bound."""
 
 class Class(Record):
-    """A class of designs that no step can tell apart."""
+    """A class of designs with equal steps."""
     @property
     def layout(self) -> str:
         """The best plan's layout as flags; empty where nothing fits."""
@@ -4639,10 +4714,10 @@ class ClassLoss(Record):
         """How many there are."""
     @property
     def cut_off(self) -> int:
-        """Devices whose own NIC reaches nobody any more."""
+        """Devices with a disconnected NIC."""
     @property
     def stranded(self) -> int:
-        """Devices that nobody reaches any more, not even through their domain: the step cannot finish."""
+        """Devices that are unreachable, also through their domain: the step cannot finish."""
     @property
     def slowed(self) -> int:
         """Devices that keep a part of their bandwidth."""
@@ -4654,7 +4729,7 @@ class ClassLoss(Record):
         """Share of bandwidth that the most affected device keeps on its own NIC."""
     @property
     def kept_neighbour(self) -> float:
-        """Share that it keeps when one neighbour carries its traffic beside its own."""
+        """Remaining share if one neighbour also carries its traffic."""
     @property
     def kept_spread(self) -> float:
         """Share that the most affected domain keeps over all of its NICs."""
@@ -4735,13 +4810,13 @@ class Sampled(Record):
         """Its standard error; where no state or every state was stopped, the bound on the share's distance with 95% confidence: three over the number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983)."""
     @property
     def mean_cut_off(self) -> float:
-        """Mean devices whose own NIC reaches nobody."""
+        """Mean number of devices with a disconnected NIC."""
     @property
     def whole(self) -> float:
         """Share of states in which nothing is missing."""
 
 class Draw(Record):
-    """So many parts of each class, wherever they are."""
+    """A number of parts of each class, at any position."""
     @property
     def together(self) -> list[list[Any]]: ...
 
@@ -4768,7 +4843,7 @@ class State(Record):
     """What is left of a network."""
     @property
     def cut_off(self) -> Rows[NetworkFailuresRange]:
-        """Devices whose own NIC reaches nobody."""
+        """Devices with a disconnected NIC."""
     @property
     def stranded(self) -> Rows[NetworkFailuresRange]:
         """Devices that their domain cannot help either: the step cannot finish."""
@@ -4780,7 +4855,7 @@ class State(Record):
         """Share of bandwidth that the most affected device keeps on its own NIC."""
     @property
     def kept_neighbour(self) -> float:
-        """Share that it keeps when one neighbour carries its traffic beside its own."""
+        """Remaining share if one neighbour also carries its traffic."""
     @property
     def kept_spread(self) -> float:
         """Share that the most affected domain keeps over all of its NICs."""
@@ -4816,6 +4891,12 @@ class NetworkFlows(Answer):
         """Load of the links, by layer."""
     @property
     def flows(self) -> Rows[Shown]: ...
+    @property
+    def held_up(self) -> int:
+        """Flows that pauses behind a congested receiver may hold up."""
+    @property
+    def latest_makespan(self) -> float | None:
+        """Upper bound of the makespan with such pauses."""
 
 class OverSeeds(Record):
     """Makespans over hash seeds."""
@@ -4840,6 +4921,9 @@ class Shown(Record):
     def begin(self) -> float: ...
     @property
     def end(self) -> float: ...
+    @property
+    def latest_end(self) -> float | None:
+        """Upper bound of the end on a lossless network (PFC, credits), of flows that pauses behind a congested receiver may hold up."""
 
 class NetworkSimulate(Answer):
     """The answer of kind `network_simulate`."""
@@ -4869,7 +4953,7 @@ class NetworkSimulate(Answer):
         """The step on this network."""
     @property
     def over_seeds(self) -> NetworkSimulateOverSeeds | None:
-        """The step under further seeds of hashed routes, where they were asked for."""
+        """The step with other hash seeds, if requested."""
     @property
     def closed_form(self) -> float:
         """The step as `estimate` has it, in closed form."""
@@ -4884,7 +4968,7 @@ class NetworkSimulate(Answer):
         """How busy links were, from the devices outwards."""
     @property
     def is_exact(self) -> bool:
-        """Whether groups of each exchange are alike to the network, so that replicas do march in step."""
+        """Whether groups of each kind are equivalent in the network, so that replicas are synchronous."""
     @property
     def detours(self) -> list[str]:
         """Exchanges that go through third groups of a dragonfly, where its routing chooses."""
@@ -4961,7 +5045,7 @@ class DimensionRow(Record):
         """On the topology, each kind alone."""
     @property
     def in_step(self) -> float:
-        """In the step, beside the others."""
+        """In the step, with contention."""
     @property
     def slowdown(self) -> float:
         """`in_step / closed_form`."""
@@ -5173,7 +5257,7 @@ class RailRow(Record):
         """From devices of other rails."""
 
 class Square(Record):
-    """Who sends how much to whom for one dimension."""
+    """Senders, receivers and bytes of one dimension."""
     @property
     def dimension(self) -> Literal["tensor", "context", "expert", "pipeline", "data", "other"] | None:
         """Which; none is all together."""
@@ -5242,10 +5326,10 @@ class PipelinePage(Record):
         """How many ranks of the other stages were not recorded: those that a stage has fewer than the one with most."""
     @property
     def bounds_only(self) -> str | None:
-        """Why replays are bounds only, and costs are told as "at most": what was not recorded may have absorbed them. None when everything was recorded."""
+        """Reason why costs are upper bounds ("at most"): unrecorded parts may have absorbed them. `None` if everything was recorded."""
     @property
     def replay_error_ns(self) -> int:
-        """How far the replay of a settled step is off, the median, in nanoseconds: a difference of two replays that is smaller is not told as a cost."""
+        """How far the replay of a settled step is off, the median, in nanoseconds: a smaller difference of two replays is not reported as a cost."""
     @property
     def median_step_ns(self) -> int:
         """The median step, in nanoseconds."""
@@ -5263,13 +5347,13 @@ class PipelinePage(Record):
         """Stages, in order."""
     @property
     def stalls(self) -> Rows[Stall]:
-        """Stalls of all steps, the dearest first, the longer first of equals; no more than a thousand."""
+        """Stalls of all steps, most expensive first, then longest first; at most a thousand."""
     @property
     def stall_count(self) -> int:
         """How many there are."""
     @property
     def start(self) -> int | None:
-        """The first step, if it was a start: far longer than others. It is left out of what is said about typical steps."""
+        """The first step, if it is much longer than others. It is excluded from typical steps."""
     @property
     def gaps(self) -> Gaps:
         """What was fitted between passes."""
@@ -5281,7 +5365,7 @@ class PipelinePage(Record):
         """The slowdown and who has which share in it."""
     @property
     def asked(self) -> Rows[Asked]:
-        """What was asked for."""
+        """The request."""
     @property
     def verdicts(self) -> Rows[PipelineVerdict]:
         """What to make of it, in order of importance."""
@@ -5551,10 +5635,10 @@ class Subset(Record):
         """Micro batches."""
 
 class Asked(Record):
-    """What passes that were asked for cost."""
+    """Cost of the requested passes."""
     @property
     def passes(self) -> str:
-        """Which, as people say it."""
+        """Their description."""
     @property
     def count(self) -> int:
         """How many there are."""
@@ -5608,7 +5692,7 @@ class ShownStep(Record):
         """What that cost is."""
     @property
     def stalls(self) -> Rows[Stall]:
-        """Its stalls on all ranks, the dearest first."""
+        """Its stalls on all ranks, most expensive first."""
     @property
     def rows(self) -> Rows[PipelineRow]:
         """Its stages in order."""
@@ -5773,7 +5857,7 @@ class Profile(Answer):
         """Ranks of the job."""
     @property
     def world_size_known(self) -> bool:
-        """Whether traces say how many there are. Otherwise there are at least so many."""
+        """Whether the world size is recorded. Otherwise it is a lower bound."""
     @property
     def from_host(self) -> bool:
         """Whether no rank recorded a device: times are those of operators on the host, and hours are of ranks."""
@@ -5796,7 +5880,7 @@ class Profile(Answer):
     def utilisation(self) -> float | None:
         """Model FLOPs utilisation, if it is known."""
     @property
-    def cut_by(self) -> Literal["launches", "device_annotations", "host_annotations", "modules", "optimizer", "repetition", "collectives", "nothing"] | None:
+    def cut_by(self) -> Literal["inference_steps", "launches", "device_annotations", "host_annotations", "modules", "optimizer", "repetition", "collectives", "nothing"] | None:
         """What steps were cut by."""
     @property
     def step_spread_ns(self) -> int:
@@ -5810,6 +5894,9 @@ class Profile(Answer):
     @property
     def warm_up(self) -> WarmUp | None:
         """Leading steps that were left out because they come before the steady state."""
+    @property
+    def serving(self) -> Serving | None:
+        """Steps by what they compute, where the trace is of an inference server."""
     @property
     def lines(self) -> Rows[ProfileLine]:
         """Where it goes: parts that add up to it."""
@@ -5852,6 +5939,12 @@ class Profile(Answer):
     @property
     def kernels(self) -> Rows[KernelRow]:
         """All kernels, the longest time first."""
+    @property
+    def origins(self) -> Origins | None:
+        """Time by module or line of Python, where it was asked for."""
+    @property
+    def health(self) -> Health | None:
+        """What counters of devices and network cards record of each rank, where they lie beside the traces."""
     @property
     def phases_found(self) -> FoundBy:
         """How phases were found, over all ranks."""
@@ -5945,6 +6038,54 @@ class CauseRow(Record):
     def rank_share(self) -> float:
         """What of the time lies on that rank."""
 
+class Serving(Record):
+    """A trace of an inference server."""
+    @property
+    def server(self) -> Literal["vllm", "sglang", "atom", "tensorrt_llm"]:
+        """Which server, by its annotations."""
+    @property
+    def modes(self) -> Rows[ModeRow]:
+        """The kinds of steps that were recorded."""
+
+class ModeRow(Record):
+    """All steps of one mode."""
+    @property
+    def mode(self) -> Literal["prefill", "decode", "mixed", "verify", "draft", "idle", "other"]:
+        """What they compute."""
+    @property
+    def steps(self) -> int:
+        """How many."""
+    @property
+    def mean_ns(self) -> float:
+        """The mean step, in nanoseconds: from its first kernel to the next step's."""
+    @property
+    def median_ns(self) -> int:
+        """The median step, the lower of two, in nanoseconds."""
+    @property
+    def longest_ns(self) -> int:
+        """The longest step, in nanoseconds."""
+    @property
+    def context_requests(self) -> float | None:
+        """Requests in prefill of a mean step, where recorded."""
+    @property
+    def context_tokens(self) -> float | None:
+        """Prompt tokens of a mean step, where recorded."""
+    @property
+    def generation_requests(self) -> float | None:
+        """Requests in decode of a mean step, where recorded."""
+    @property
+    def generation_tokens(self) -> float | None:
+        """Tokens computed for requests in decode of a mean step, where recorded."""
+    @property
+    def tokens_per_s(self) -> float | None:
+        """Tokens computed in a second of these steps: prompt tokens and those of decode. Absent where an annotation does not record them."""
+    @property
+    def groups_ns(self) -> list[float]:
+        """A mean step of the mean rank by line of the first page, in the order of `Group::ALL`, in nanoseconds."""
+    @property
+    def graph_share(self) -> float:
+        """Share of the kernels' time that graphs launched (`cudaGraphLaunch`, `hipGraphLaunch`)."""
+
 class ProfileLine(Record):
     """A line of the first page."""
     @property
@@ -5994,7 +6135,7 @@ class Roofline(Record):
         """Its memory's bandwidth, in bytes/s."""
     @property
     def target_share(self) -> float:
-        """The share for which savings are told."""
+        """The share for which savings are reported."""
     @property
     def covered_share(self) -> float:
         """What of the arithmetic's time belongs to operators with a row."""
@@ -6011,7 +6152,7 @@ class RooflineRow(Record):
     def operator(self) -> str:
         """The operator."""
     @property
-    def kind(self) -> Literal["product", "attention", "convolution", "normalisation", "elementwise", "reduction", "copy", "embedding"]:
+    def kind(self) -> Literal["product", "attention", "experts", "convolution", "normalisation", "elementwise", "reduction", "copy", "embedding"]:
         """What kind of work it is."""
     @property
     def shapes(self) -> str:
@@ -6072,7 +6213,7 @@ class RankRow(Record):
         """Which."""
     @property
     def host(self) -> str | None:
-        """Its host, if the trace says it."""
+        """Its host, if recorded."""
     @property
     def shares(self) -> list[float]:
         """Shares by line of the first page, in the order of `Group::ALL`."""
@@ -6192,7 +6333,7 @@ class Node(Record):
         """How many activities have time in it."""
     @property
     def mean_ns(self) -> int:
-        """Their mean duration, whatever hid a part of it."""
+        """Their mean duration, including overlapped parts."""
     @property
     def longest_ns(self) -> int:
         """The longest of them."""
@@ -6226,6 +6367,111 @@ class KernelRow(Record):
     @property
     def per_step_ns(self) -> float:
         """Time on the mean rank and step, in nanoseconds."""
+
+class Origins(Record):
+    """Time by place."""
+    @property
+    def by(self) -> Literal["module", "source"]:
+        """What it is summed by."""
+    @property
+    def annotations(self) -> bool:
+        """Whether annotations stand for modules, because no module was recorded."""
+    @property
+    def covered_share(self) -> float:
+        """Share of the step that has a place."""
+    @property
+    def rows(self) -> Rows[OriginRow]:
+        """The places with most time, the longest first."""
+    @property
+    def places(self) -> int:
+        """How many places there are; beyond the rows they are summed in one row without a place."""
+
+class OriginRow(Record):
+    """Time of one place. Means are of a rank and step, in nanoseconds; together they are the step."""
+    @property
+    def place(self) -> str | None:
+        """The path of module classes, or file, line and function; none where nothing was recorded."""
+    @property
+    def phase(self) -> Literal["forward", "recompute", "backward", "backward_input", "backward_weight", "optimizer", "other"] | None:
+        """The phase of what has no place."""
+    @property
+    def instances(self) -> int:
+        """How many instances of the module launched work; 0 of a source line."""
+    @property
+    def mean_ns(self) -> float:
+        """All of it."""
+    @property
+    def share_of_step(self) -> float:
+        """As a share of the step."""
+    @property
+    def compute_ns(self) -> float:
+        """With arithmetic under way."""
+    @property
+    def wait_ns(self) -> float:
+        """Waiting for other ranks in exposed communication."""
+    @property
+    def transfer_ns(self) -> float:
+        """Exposed transfers."""
+    @property
+    def undivided_ns(self) -> float:
+        """Exposed communication that is transfer or waiting, because ranks of its group were not recorded."""
+    @property
+    def copy_ns(self) -> float:
+        """Exposed copies."""
+    @property
+    def idle_ns(self) -> float:
+        """The device idle while the host was in this place."""
+    @property
+    def kernels(self) -> float:
+        """Kernels a rank and step."""
+
+class Health(Record):
+    """What counters record of a job."""
+    @property
+    def ranks(self) -> Rows[RankHealth]:
+        """Each rank with readings, in order."""
+    @property
+    def unmatched(self) -> int:
+        """Readings of hosts or devices that no rank names."""
+    @property
+    def other_time(self) -> bool:
+        """Whether readings have times that do not overlap the recording: then all of them are used."""
+
+class RankHealth(Record):
+    """What counters record of one rank."""
+    @property
+    def rank(self) -> int:
+        """The rank."""
+    @property
+    def samples(self) -> int:
+        """Readings that were used."""
+    @property
+    def sm_clock_mhz(self) -> Counter | None:
+        """Clock of the multiprocessors."""
+    @property
+    def temperature_celsius(self) -> Counter | None:
+        """Temperature of the GPU."""
+    @property
+    def power_w(self) -> Counter | None:
+        """Power."""
+    @property
+    def throttle_reasons(self) -> list[str]:
+        """Reasons for a lower clock that were set in any reading."""
+    @property
+    def xid_errors(self) -> list[int]:
+        """XID errors."""
+    @property
+    def errors(self) -> list[list[Any]]:
+        """Totals that grew, or that are not 0 where one reading was made: name and by how much. Network cards are those of its host."""
+
+class Counter(Record):
+    """A counter of a rank."""
+    @property
+    def own(self) -> float:
+        """The rank's median."""
+    @property
+    def others(self) -> float | None:
+        """The median of the other ranks', where there are others."""
 
 class FoundBy(Record):
     """How the phases of a rank's rows were found."""
@@ -6607,10 +6853,10 @@ class PublishedTopologiesRow(Record):
         """Why a row, or a part of it, is not compared; empty if all of it is."""
     @property
     def note(self) -> str:
-        """What the table's compiler says of the row."""
+        """Remark on the row."""
     @property
     def marked_derivable(self) -> bool:
-        """Whether the table says that the row follows from rules."""
+        """Whether the row is derived from rules, according to the table."""
     @property
     def source(self) -> str:
         """Where the row was published."""
@@ -6637,7 +6883,7 @@ class Query(Answer):
         """The rows, each as long as `Self::columns`."""
     @property
     def more(self) -> bool:
-        """Whether there are more rows than were asked for."""
+        """Whether there are more rows than requested."""
 
 class QuerySchema(Answer):
     """The answer of kind `query_schema`."""
@@ -6675,7 +6921,7 @@ class RailOnly(Answer):
     """The answer of kind `rail_only`."""
     @property
     def targets(self) -> Rows[Target]:
-        """Every claim beside what comes out here."""
+        """Every claim with its reproduced value."""
     @property
     def workloads(self) -> Rows[WorkloadRow]:
         """Figures 3 to 5."""
@@ -6705,7 +6951,7 @@ class Target(Record):
         """In words."""
     @property
     def paper(self) -> float | None:
-        """What the paper says."""
+        """The value in the paper."""
     @property
     def unit(self) -> str:
         """The unit of it."""
@@ -6765,7 +7011,7 @@ class WorkloadRow(Record):
         """The same by numerical search."""
     @property
     def traffic(self) -> Traffic:
-        """Figure 3: who talks to whom."""
+        """Figure 3: communicating pairs."""
     @property
     def silent_pairs(self) -> float:
         """Share of pairs that exchange nothing."""
@@ -6792,7 +7038,7 @@ class Iteration(Record):
         """(5) Gradients on the rails."""
 
 class Traffic(Record):
-    """The traffic of one accelerator; all accelerators are alike."""
+    """The traffic of one accelerator; all are equivalent."""
     @property
     def model_parallel(self) -> RailOnlyClass:
         """With the members of its model-parallel group."""
@@ -6841,6 +7087,9 @@ class BatchRow(Record):
     @property
     def relative(self) -> list[float]:
         """For each domain of the sweep."""
+    @property
+    def times(self) -> list[float]:
+        """Iteration times of the same."""
 
 class CostRow(Record):
     """Table 2: switches, transceivers and the saving."""
@@ -6861,7 +7110,7 @@ class CostRow(Record):
         """Share of the cost that rail-only saves at each price ratio of `RailOnlyReport::price_ratios`."""
 
 class RailOnlyCounts(Record):
-    """Counts of a folded Clos, or of several beside each other."""
+    """Counts of one or several folded Clos networks."""
     @property
     def tiers(self) -> int:
         """Tiers of switches."""
@@ -6921,7 +7170,7 @@ class RecomputeAnswer(Record):
         """Device memory."""
     @property
     def limit(self) -> float:
-        """The most that a stage may take for the probability that was asked for."""
+        """Memory limit of a stage for the required probability."""
     @property
     def probability(self) -> float:
         """That probability."""
@@ -6936,10 +7185,10 @@ class RecomputeAnswer(Record):
         """The plan as it was given, where that is neither."""
     @property
     def uniform(self) -> Variant | None:
-        """The best that is the same on every stage and that the framework's flags can say."""
+        """The best uniform policy that framework flags can express."""
     @property
     def uniform_any(self) -> Variant | None:
-        """The best that is the same on every stage, whether the framework's flags can say it or not."""
+        """The best uniform policy, with or without framework flags."""
     @property
     def best(self) -> Variant | None:
         """The best."""
@@ -6953,7 +7202,7 @@ class RecomputeAnswer(Record):
     def gain_over_full(self) -> float | None:
         """Throughput of the best over that of full recompute, less one."""
     @property
-    def remedies(self) -> Rows[Remedy]:
+    def remedies(self) -> Rows[RecomputeRemedy]:
         """What would make it fit, where nothing does."""
 
 class LayerTable(Record):
@@ -7023,7 +7272,7 @@ class Variant(Record):
         """Tokens per second of the whole cluster."""
     @property
     def memory(self) -> float:
-        """What the fullest stage takes, as an estimate says it."""
+        """Memory of the fullest stage, as in an estimate."""
     @property
     def probability_of_fitting(self) -> float:
         """Probability that every stage fits."""
@@ -7061,7 +7310,7 @@ class RecomputeStageRow(Record):
     def probability_of_fitting(self) -> float:
         """Probability that it fits, as chosen."""
 
-class Remedy(Record):
+class RecomputeRemedy(Record):
     """A change after which everything fits."""
     @property
     def change(self) -> str:
@@ -7302,7 +7551,7 @@ class Search(Answer):
         """What is minimized."""
     @property
     def pareto(self) -> list[Any] | None:
-        """The two objectives of a front, if one was asked for."""
+        """The two objectives of a Pareto front, if requested."""
     @property
     def fit_probability(self) -> float:
         """Minimum probability of fitting."""
@@ -7341,10 +7590,13 @@ class Search(Answer):
         """Answers about layouts that were named."""
     @property
     def map(self) -> Rows[Cell]:
-        """The best layout of each tensor and pipeline degree, or by how much none of them fits; empty unless asked for."""
+        """The best layout of each tensor and pipeline degree, or the memory missing if none fits; empty unless requested."""
     @property
     def not_expressed_in_megatron(self) -> list[str]:
-        """Keys of the best plan that Megatron's launch file cannot say."""
+        """Keys of the best plan without a Megatron-LM flag."""
+    @property
+    def measure_next(self) -> Rows[Measure]:
+        """Layouts of the ranking whose measured step time would narrow all intervals most."""
     @property
     def chosen(self) -> list[str]:
         """What was chosen because it was not specified."""
@@ -7419,7 +7671,7 @@ class Ranked(Record):
         """What is doubtful about it."""
     @property
     def retimed(self) -> Retimed | None:
-        """The step on the timeline; absent where it was not asked for or is too long to draw."""
+        """The step on the timeline; `None` if not requested or too long."""
 
 class Candidate(Record):
     """A plan with its time, memory and price."""
@@ -7734,6 +7986,21 @@ class SearchOutcome2(Record):
 class SearchOutcome3(Record):
     """The search was stopped before the cell was complete."""
     # ['is']: Literal["unsearched"]
+
+class Measure(Record):
+    """A layout worth measuring."""
+    @property
+    def rank(self) -> int:
+        """Its place in the ranking, from 1."""
+    @property
+    def layout(self) -> str:
+        """Its layout as flags, for `calibrate --step "LAYOUT=SECONDS"`."""
+    @property
+    def width_now(self) -> float:
+        """Upper over lower end of the rows' 90% intervals now, geometric mean."""
+    @property
+    def width_afterwards(self) -> float:
+        """The same once this layout and those before it in the list are measured."""
 
 class Sensitivity(Answer):
     """The answer of kind `sensitivity`."""
@@ -8065,6 +8332,9 @@ class Stragglers(Answer):
     def xpu_timer(self) -> Metrics | None:
         """Metrics of xpu_timer."""
     @property
+    def health(self) -> Health | None:
+        """What counters of devices and network cards record of each rank, where they lie beside the traces."""
+    @property
     def ranks_traced(self) -> int:
         """Ranks that were traced."""
     @property
@@ -8072,7 +8342,7 @@ class Stragglers(Answer):
         """Ranks of the job."""
     @property
     def world_size_known(self) -> bool:
-        """Whether traces say how many there are. Otherwise there are at least so many."""
+        """Whether the world size is recorded. Otherwise it is a lower bound."""
     @property
     def steps(self) -> int:
         """Steps that were looked at; 1 when nothing marks them."""
@@ -8087,7 +8357,7 @@ class Stragglers(Answer):
         """Below this a rank's cost is noise, or less than the replay is off by, in nanoseconds."""
     @property
     def bounds_only(self) -> str | None:
-        """Why costs are told as "at most": ranks that were not traced may have absorbed them. None when all were traced."""
+        """Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `None` if all were traced."""
     @property
     def waits_ns(self) -> float:
         """Waits of all ranks for a step, in nanoseconds, summed over ranks."""
@@ -8114,7 +8384,7 @@ class Stragglers(Answer):
         """What is doubtful."""
 
 class StragglersNamed(Record):
-    """A culprit. These records have no steps, so a cost for a step is unknown."""
+    """A straggler. These records have no steps, so the cost per step is unknown."""
     @property
     def kind(self) -> str: ...
     @property
@@ -8158,7 +8428,7 @@ class Culprit(Record):
         """The rank."""
     @property
     def host(self) -> str | None:
-        """Its host, if the trace says."""
+        """Its host, if recorded."""
     @property
     def cost_ns(self) -> float:
         """What a step would be shorter by had it run like the median of its peers, in nanoseconds. Where ranks were not traced the most that it can be: `at_most`."""
@@ -8170,7 +8440,7 @@ class Culprit(Record):
         """The same as a share of the step."""
     @property
     def at_most_ns(self) -> float:
-        """The most that it can be, in nanoseconds: what its stretches took beyond its peers', summed over a step. It holds whatever ranks that were not traced did."""
+        """Upper bound, in nanoseconds: excess of its intervals over its peers, summed over a step. Valid for any behaviour of untraced ranks."""
     @property
     def is_straggler(self) -> bool:
         """Whether that is above the noise."""
@@ -8185,7 +8455,7 @@ class Culprit(Record):
         """By how much it entered collectives after the last but one, for a step, in nanoseconds."""
     @property
     def last(self) -> int:
-        """In how many collectives it was the last: for comparison; it says little."""
+        """Number of collectives in which it was last: for comparison only."""
     @property
     def cause(self) -> Literal["slow_chip", "more_work", "slow_host", "slow_link", "copies", "schedule", "unknown"]:
         """The class of the cause."""
@@ -8200,7 +8470,7 @@ class Culprit(Record):
         """When, the worst first."""
 
 class StragglersEvidence(Record):
-    """One number of a rank beside that of its peers."""
+    """One value of a rank and that of its peers."""
     @property
     def name(self) -> str:
         """What it is."""
@@ -8310,7 +8580,7 @@ class Tune(Answer):
         """Settings that are kept."""
     @property
     def habits(self) -> list[str]:
-        """Framework habits that the search keeps."""
+        """Rarely changed framework settings that the search keeps."""
     @property
     def is_complete(self) -> bool:
         """Whether everything was searched."""
@@ -8363,7 +8633,7 @@ class RowFields(Record):
     def mfu(self) -> float | None: ...
     @property
     def plan(self) -> Plan:
-        """Every choice about a run beside the model and the machines. World size = tensor x context x pipeline x data. Expert parallelism borrows ranks of data x context x tensor (Megatron's rule: `expert_tensor x expert x expert_data = tensor x context x data`)."""
+        """All settings of a run except the model and the cluster. World size = tensor x context x pipeline x data. Expert parallelism uses the ranks of data x context x tensor (Megatron's rule: `expert_tensor x expert x expert_data = tensor x context x data`)."""
     @property
     def measured(self) -> MeasuredField | None: ...
     @property
@@ -8426,7 +8696,7 @@ class OriginFields(Record):
     def line(self) -> int | None: ...
 
 class Level(Record):
-    """What measured layouts of a job tell about the others: a factor that all of them share, and how far a layout departs from it."""
+    """Correction from measured layouts of a job: a common factor, and the deviation of each layout."""
     @property
     def factor(self) -> float:
         """Measured over predicted, the geometric mean over layouts."""
@@ -8629,7 +8899,7 @@ class ValidField(Record):
         """The same as a flag."""
     @property
     def values(self) -> list[str]:
-        """Values that are valid where the others stay as they are."""
+        """Values that are valid with the other settings unchanged."""
 
 class Whatif(Answer):
     """The answer of kind `whatif`."""
@@ -8737,10 +9007,10 @@ class Rehearsal(Record):
         """Keys whose values differ, those that follow from others included."""
     @property
     def evidence(self) -> WhatifEvidence | None:
-        """How well changes of this one kind were predicted, where pairs of measured runs tell."""
+        """Prediction error for changes of this kind, from pairs of measured runs."""
     @property
     def notes(self) -> list[str]:
-        """What is to be said about it: where slow members are, why nothing changed."""
+        """Remarks: location of slow members, reason for no effect."""
     @property
     def outcome(self) -> Possible | WhatifOutcome:
         """The result."""
@@ -8850,7 +9120,7 @@ class Interaction(Record):
     """What changes gain together against what they gain alone."""
     @property
     def product_alone(self) -> float:
-        """Product of the speed-ups alone: what independent gains would come to, each shortening what the others left."""
+        """Product of the speed-ups alone: expected value of independent gains, each applied to the remaining time."""
     @property
     def together(self) -> float:
         """Speed-up together."""

@@ -38,7 +38,7 @@ def timeline(
     svg: bool | None = None,
     rank: int | str | PathLike[str] | None = None,
     between: str | PathLike[str] | None = None,
-    detail: Literal["automatic", "passes", "operators"] | None = None,
+    detail: Literal["automatic", "passes", "operators", "layers"] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
     form: Literal["chrome", "svg"] = "svg",
     **settings: Unpack[Settings],
@@ -257,6 +257,7 @@ def calibrate(
     *,
     nccl_tests: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     operators: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    step: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     product_format: str | PathLike[str] | None = None,
     run: str | PathLike[str] | None = None,
     cluster: str | PathLike[str] | None = None,
@@ -277,6 +278,7 @@ def calibrate(
     paths: Traces and training logs of one run: files, folders, globs or archives.
     nccl_tests: Read nccl-tests or rccl-tests logs: text, or the JSON of `-J`.
     operators: Read micro-benchmark tables: CSV with operator, format, m, n, k and time_us.
+    step: Step time of a layout of the run, such as `tp=8,pp=4=38.2s` (repeatable).
     product_format: Number format of GEMMs if kernel names do not contain it, such as `bf16`.
     run: Run file or launch file of the measured run.
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file [default: the device in the traces].
@@ -292,7 +294,7 @@ def calibrate(
     output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Calibration | answers.CalibrationFile = ask(('calibrate',), {"paths": paths, "nccl-tests": nccl_tests, "operators": operators, "product-format": product_format, "run": run, "cluster": cluster, "software": software, "set": set, "not-causal": not_causal, "layout": layout, "families": families, "kernels": kernels, "hold-out": hold_out, "judge": judge, "show": show, "output": output, "memory-limit": memory_limit})
+    found: answers.Calibration | answers.CalibrationFile = ask(('calibrate',), {"paths": paths, "nccl-tests": nccl_tests, "operators": operators, "step": step, "product-format": product_format, "run": run, "cluster": cluster, "software": software, "set": set, "not-causal": not_causal, "layout": layout, "families": families, "kernels": kernels, "hold-out": hold_out, "judge": judge, "show": show, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -668,6 +670,7 @@ def profile(
     rank: int | str | PathLike[str] | None = None,
     depth: int | str | PathLike[str] | None = None,
     top: int | str | PathLike[str] | None = None,
+    by: Literal["module", "source"] | None = None,
     compat: Literal["hta"] | None = None,
     aggregate: bool | None = None,
     rows: str | PathLike[str] | None = None,
@@ -693,6 +696,7 @@ def profile(
     rank: Show one rank; other ranks are still used to attribute waits.
     depth: Depth of the breakdown: 1 labels, 2 phases, 3 operator families, 4 kernels (default: 3).
     top: Number of kernels to list (default: 10).
+    by: Also sum time, exposed waits and idle time by `module` or Python `source` line.
     compat: Reproduce the tables of another tool, with its definitions and units.
     aggregate: Sum the spans of one step by name, within `--between`.
     rows: Rows to aggregate: `passes`, `device`, `streams`, `threads` or numbers of tracks [default: streams].
@@ -711,7 +715,7 @@ def profile(
     output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Profile | answers.ProfileHta | answers.ProfileRange = ask(('profile',), {"paths": paths, "step": step, "rank": rank, "depth": depth, "top": top, "compat": compat, "aggregate": aggregate, "rows": rows, "host": host, "between": between, "run": run, "cluster": cluster, "gpus": gpus, "set": set, "model-flops": model_flops, "accelerator": accelerator, "precision": precision, "layout": layout, "families": families, "kernels": kernels, "output": output, "memory-limit": memory_limit})
+    found: answers.Profile | answers.ProfileHta | answers.ProfileRange = ask(('profile',), {"paths": paths, "step": step, "rank": rank, "depth": depth, "top": top, "by": by, "compat": compat, "aggregate": aggregate, "rows": rows, "host": host, "between": between, "run": run, "cluster": cluster, "gpus": gpus, "set": set, "model-flops": model_flops, "accelerator": accelerator, "precision": precision, "layout": layout, "families": families, "kernels": kernels, "output": output, "memory-limit": memory_limit})
     return found
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from . import answers
     from ._railwright import Settings
 
-__all__ = ["topologies", "show", "cost", "failures", "design", "traffic", "simulate", "collective", "flows", "rail_only"]
+__all__ = ["topologies", "show", "cost", "failures", "design", "traffic", "simulate", "collective", "flows", "export", "rail_only"]
 
 
 def topologies(
@@ -82,6 +82,9 @@ def show(
     spine_length: float | str | PathLike[str] | None = None,
     core_length: float | str | PathLike[str] | None = None,
     svg: bool | None = None,
+    cables: str | PathLike[str] | None = None,
+    netbox: str | PathLike[str] | None = None,
+    floor: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Network:
@@ -147,10 +150,14 @@ def show(
     spine_length: Mean cable length between leaf and spine, in metres. Expects a number. [default: 30].
     core_length: Mean cable length between spine and core, in metres. Expects a number. [default: 100].
     svg: Output an SVG diagram.
+    cables: Write every cable from port to port as CSV, with lengths on the floor plan of --floor.
+    netbox: Write the same in the columns of NetBox's cable import.
+    floor: Floor plan: hosts and switches of a rack, racks of a row, metres [default:
+        hosts=4,switches=16,row=16,width=0.6,pitch=2.4,rise=1.5].
     output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "svg": svg, "output": output, "memory-limit": memory_limit})
+    found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "svg": svg, "cables": cables, "netbox": netbox, "floor": floor, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -536,6 +543,7 @@ def simulate(
     fail: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     recovery: str | PathLike[str] | None = None,
     background: str | PathLike[str] | None = None,
+    loads: str | PathLike[str] | None = None,
     output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
     **settings: Unpack[Settings],
@@ -558,11 +566,12 @@ def simulate(
     fail: Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable).
     recovery: Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain (default: spread).
     background: Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`).
+    loads: Write the load of links over the step: CSV, or a picture if the name ends in `.svg`.
     output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
-    found: answers.NetworkSimulate = ask(('network', 'simulate'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "routing": routing, "seeds": seeds, "fail": fail, "recovery": recovery, "background": background, "output": output, "memory-limit": memory_limit, **settings})
+    found: answers.NetworkSimulate = ask(('network', 'simulate'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "routing": routing, "seeds": seeds, "fail": fail, "recovery": recovery, "background": background, "loads": loads, "output": output, "memory-limit": memory_limit, **settings})
     return found
 
 
@@ -644,6 +653,49 @@ def flows(
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.NetworkFlows = ask(('network', 'flows'), {"flows": flows, "cluster": cluster, "topology": topology, "network": network, "fabric": fabric, "routing": routing, "seeds": seeds, "fail": fail, "ends": ends, "output": output, "memory-limit": memory_limit})
+    return found
+
+
+def export(
+    model: str | PathLike[str] | None = None,
+    cluster: str | PathLike[str] | None = None,
+    *,
+    to: Literal["astra-sim", "simgrid", "htsim"],
+    output: str | PathLike[str],
+    launch: str | PathLike[str] | None = None,
+    launch_args: str | PathLike[str] | None = None,
+    run: str | PathLike[str] | None = None,
+    set: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    fsdp: bool | None = None,
+    hsdp: int | str | PathLike[str] | None = None,
+    topology: str | PathLike[str] | None = None,
+    network: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    routing: str | PathLike[str] | None = None,
+    flows: str | PathLike[str] | None = None,
+    memory_limit: int | str | PathLike[str] | None = None,
+    **settings: Unpack[Settings],
+) -> answers.NetworkExport:
+    """Write a step, a network or flows as files of ASTRA-sim, SimGrid or htsim.
+
+    model: Model: a name from `models list`, a config.json or its folder, a launch file, a log, or `-` for stdin.
+    cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
+    to: Simulator to write files for.
+    output: File to write; a folder for astra-sim.
+    launch: Framework config, launch script or log (detected by content).
+    launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
+    run: Read settings from a run file; other options override it.
+    set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
+    fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
+    hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
+    topology: Topology from `network topologies`, or a design file.
+    network: Set any design-file key, such as `radix=128` (repeatable).
+    routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
+        dragonflies].
+    flows: Table of flows, for htsim.
+    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    settings: Settings of the run, named as flags with underscores.
+    """
+    found: answers.NetworkExport = ask(('network', 'export'), {"model": model, "cluster": cluster, "to": to, "output": output, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "routing": routing, "flows": flows, "memory-limit": memory_limit, **settings})
     return found
 
 
