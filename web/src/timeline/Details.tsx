@@ -77,13 +77,13 @@ function Selected({ controller, place }: { controller: Controller; place: Place 
   )
   return (
     <section aria-label="Selected span" class="timeline-selected">
-      <h3>
+      <h2>
         <span
           class={`timeline-swatch${swatch === 'bubble' ? ' bubble' : ''}`}
           style={{ background: swatch === 'bubble' ? undefined : `var(--class-${swatch})` }}
         />
         {nameOf(model, place)}
-      </h3>
+      </h2>
       <dl>
         {facts(model, place).map((fact) => (
           <div key={fact.name} title={fact.hint}>
@@ -160,9 +160,9 @@ function Marked({ controller, range }: { controller: Controller; range: Range })
   const parts = within(controller.model, range.from, range.to)
   return (
     <section aria-label="Marked range" class="timeline-selected">
-      <h3>
+      <h2>
         {span(range.to - range.from)}, from {instant(range.from, range.to - range.from)} until {instant(range.to, range.to - range.from)}
-      </h3>
+      </h2>
       <dl>
         {parts.map((part) => (
           <div key={part.name}>
