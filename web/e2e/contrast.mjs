@@ -29,7 +29,10 @@ export function decideContrast(targets) {
     // What a dialog covers is not read.
     if (document.querySelector('.overlay') && !element.closest('.overlay')) continue
     const isSvg = element instanceof SVGElement
-    element.scrollIntoView({ block: 'center', inline: 'center' })
+    // Only where it is needed: scrolling closes open lists.
+    const place = element.getBoundingClientRect()
+    const isSeen = place.top >= 0 && place.left >= 0 && place.bottom <= innerHeight && place.right <= innerWidth
+    if (!isSeen) element.scrollIntoView({ block: 'center', inline: 'center' })
     const box = element.getBoundingClientRect()
     const style = getComputedStyle(element)
     if (box.width === 0 || style.visibility === 'hidden') continue
