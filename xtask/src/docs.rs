@@ -69,11 +69,18 @@ fn splice(path: &str, part: &str) -> Result<String, String> {
 /// The description of the interface, which only the program itself can make.
 const INTERFACE: &str = "docs/reference/openapi.json";
 
-/// Descriptions of the program's interface.
+/// Descriptions of the program's interface: by the program that `RAILWRIGHT` names, else by one that cargo builds.
 fn interface() -> Result<String, String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let said = std::process::Command::new(cargo)
-        .args(["run", "--quiet", "--package", "railwright", "--", "serve", "--openapi"])
+    let mut program = if let Ok(built) = std::env::var("RAILWRIGHT") {
+        std::process::Command::new(root().join(built))
+    } else {
+        let mut cargo =
+            std::process::Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
+        cargo.args(["run", "--quiet", "--package", "railwright", "--"]);
+        cargo
+    };
+    let said = program
+        .args(["serve", "--openapi"])
         .current_dir(root())
         .output()
         .map_err(|e| format!("{INTERFACE}: {e}"))?;

@@ -3,10 +3,8 @@
 //! Responsible for: the whole calibration on real traces and logs, also with held-out measurements, and
 //! messages for invalid input.
 
-mod support;
-
+use crate::support::{json, run, scratch};
 use serde_json::Value;
-use support::{json, run, scratch};
 
 const FIXTURES: &str = "../../../../fixtures";
 

@@ -1,10 +1,8 @@
 //! `check`: verdicts and exit codes of launch files, the change against an earlier version, and the script of the GitHub Action.
 
-mod support;
-
+use crate::support::{json, run, scratch};
 use std::fs;
 use std::process::Command;
-use support::{json, run, scratch};
 
 const ROOT: &str = "../../../..";
 const SCRIPT: &str = "examples/launch/llama3_70b.sh";

@@ -1,8 +1,6 @@
 //! Outside names with escape sequences: no output format contains them.
 
-mod support;
-
-use support::{Folder, Said, run};
+use crate::support::{Folder, Said, run};
 
 /// ESC, CSI, a bell and an order turned round.
 const EVIL: &str = "x\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}y";

@@ -1,8 +1,6 @@
 //! Collectives over message sizes: tables, charts, placements, and questions without an answer.
 
-mod support;
-
-use support::{json, run, transcript};
+use crate::support::{json, run, transcript};
 
 #[test]
 fn collectives_on_topologies() {

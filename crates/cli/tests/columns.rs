@@ -1,9 +1,7 @@
 //! Timelines in columns: modelled, measured, and measured passes with the expected ones beneath.
 
-mod support;
-
+use crate::support::{json, run};
 use serde_json::Value;
-use support::{json, run};
 
 const RUN: [&str; 12] = [
     "timeline",

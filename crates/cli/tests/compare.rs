@@ -1,8 +1,6 @@
 //! `compare` with training logs: against the prediction of their run, against each other, and what is refused.
 
-mod support;
-
-use support::{json, run};
+use crate::support::{json, run};
 
 const LOGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/logs");
 const LAUNCH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/launch");

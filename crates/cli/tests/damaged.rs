@@ -1,9 +1,7 @@
 //! Records that are damaged, contradictory or without world size: kept data and messages.
 
-mod support;
-
+use crate::support::{Folder, json, run};
 use std::io::{Read as _, Write as _};
-use support::{Folder, json, run};
 
 const JOB: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces/generated_torch215_gloo_pp2dp2");

@@ -1,11 +1,9 @@
 //! `digest`: small files, one per rank, that give the answers of their traces.
 
-mod support;
-
+use crate::support::{Folder, run};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use support::{Folder, run};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 

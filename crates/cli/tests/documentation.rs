@@ -2,8 +2,6 @@
 //!
 //! `GUIDES_UPDATE=1` writes `docs/reference/commands.md` again.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -65,7 +63,7 @@ fn every_page_is_in_the_table_of_contents() {
 fn help(path: &[&str]) -> String {
     let mut arguments = path.to_vec();
     arguments.push("--help");
-    let answer = support::run(&arguments);
+    let answer = crate::support::run(&arguments);
     assert_eq!(answer.code, 0, "{path:?}: {}", answer.stderr);
     let text = answer.stdout;
     let cut = text.find("\nGlobal:").map_or(text.as_str(), |at| &text[..at]);

@@ -1,7 +1,5 @@
 //! The program as a library: the same answers as on the command line, and the same problems.
 
-mod support;
-
 use railwright::door::{Watch, ask, description};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -38,7 +36,7 @@ fn answers_are_those_of_the_command_line() {
             .unwrap_or_else(|e| panic!("{line}: {e:?}"));
         let mut words: Vec<&str> = line.split(' ').collect();
         words.push("--json");
-        let printed = support::run(&words);
+        let printed = crate::support::run(&words);
         let mut whole: Map<String, Value> = serde_json::from_str(&printed.stdout).expect("JSON");
         assert_eq!(answer.kind.map(Value::from), whole.remove("kind"), "{line}");
         for name in ["schema_version", "railwright"] {
@@ -63,7 +61,7 @@ fn a_picture_is_beside_its_answer() {
         let answer = ask(&[command], &arguments(&run), None, &Arc::default()).expect("an answer");
         assert_eq!(answer.kind, Some(command));
         let line = [command, "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--svg", "-"];
-        assert_eq!(answer.data, support::run(&line).stdout);
+        assert_eq!(answer.data, crate::support::run(&line).stdout);
         assert!(answer.data.starts_with("<svg") && answer.data.trim_end().ends_with("</svg>"));
     }
 }
@@ -72,7 +70,7 @@ fn a_picture_is_beside_its_answer() {
 fn problems_are_those_of_the_command_line() {
     let passed = json!({ "paths": "no/such/folder" });
     let problems = ask(&["profile"], &arguments(&passed), None, &Arc::default()).expect_err("a problem");
-    assert!(support::run(&["profile", "no/such/folder"]).stderr.contains(&problems[0].message));
+    assert!(crate::support::run(&["profile", "no/such/folder"]).stderr.contains(&problems[0].message));
     let unknown = ask(&["profile"], &arguments(&json!({ "path": "a" })), None, &Arc::default());
     let unknown = unknown.expect_err("a problem");
     assert!(unknown[0].hint.as_deref().is_some_and(|hint| hint.contains("paths")), "{:?}", unknown[0]);

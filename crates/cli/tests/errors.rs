@@ -1,10 +1,8 @@
 //! Invalid input: every error has what, where, why and a hint, exits with code 2 quickly, and prints nothing
 //! to stdout.
 
-mod support;
-
+use crate::support::{program, run, run_with_stdin, transcript};
 use std::time::{Duration, Instant};
-use support::{program, run, run_with_stdin, transcript};
 
 /// Transcripts of command lines that must all end with code 2 and an empty stdout.
 fn refused(name: &str, lines: &[&[&str]]) {

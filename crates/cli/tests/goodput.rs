@@ -1,8 +1,6 @@
 //! Goodput of a job: the report, settings that were not given, and questions without an answer.
 
-mod support;
-
-use support::{json, run, transcript};
+use crate::support::{json, run, transcript};
 
 fn goodput(arguments: &[&str]) -> serde_json::Value {
     json(&[&["goodput"], arguments, &["--json"]].concat(), 0)

@@ -5,8 +5,6 @@
 //!
 //! `GUIDES_UPDATE=1` rewrites stale lines with the nearest lines of the output, in order; read the diff.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
 struct Shown {
@@ -144,7 +142,7 @@ fn output_in_guides_is_what_the_commands_print() {
     let mut stale = Vec::new();
     for Shown { page, guide, line, arguments, lines } in &shown {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let output = support::program(&arguments)
+        let output = crate::support::program(&arguments)
             .current_dir(root())
             .env("COLUMNS", "120")
             .stdin(std::process::Stdio::null())

@@ -1,8 +1,6 @@
 //! Communication and stragglers of real traces in every format, and unjoinable inputs.
 
-mod support;
-
-use support::{json, transcript};
+use crate::support::{json, transcript};
 
 const TRACES: &str = "../../../../fixtures/traces";
 

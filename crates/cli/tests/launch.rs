@@ -1,9 +1,7 @@
 //! Launch files: reports, prediction and measurement, and export.
 
-mod support;
-
+use crate::support::{json, run, run_with_stdin, transcript};
 use std::fs;
-use support::{json, run, run_with_stdin, transcript};
 
 const SCRIPT: &str = "../../../../examples/launch/llama3_70b.sh";
 const LOG: &str = "../../../../examples/launch/mixtral_8x7b.log";

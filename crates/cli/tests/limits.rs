@@ -2,12 +2,10 @@
 
 #![cfg(target_os = "linux")]
 
-mod support;
-
+use crate::support::{Said, program, run, scratch};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use support::{Said, program, run, scratch};
 
 /// A file that goes with the value.
 struct File(PathBuf);

@@ -1,8 +1,6 @@
 //! Networks: designs in numbers and pictures, bills side by side, and what cannot be built.
 
-mod support;
-
-use support::{json, run, transcript};
+use crate::support::{json, run, transcript};
 
 /// Small designs, whose counts were checked by hand.
 #[test]

@@ -1,8 +1,6 @@
 //! Tables of flows and fabrics from files: reports, and what is wrong with bad ones.
 
-mod support;
-
-use support::{json, transcript};
+use crate::support::{json, transcript};
 
 const FLOWS: &str = "../../../../examples/networks/incast.csv";
 const FABRIC: &str = "../../../../examples/networks/two-leaves.dot";
@@ -88,11 +86,11 @@ fn every_flow_has_its_begin_and_end() {
 /// A step that is written for other simulators is read again, and takes the time of its compute and its bytes.
 #[test]
 fn traces_are_written_and_simulated() {
-    let folder = support::Folder::new("traces");
+    let folder = crate::support::Folder::new("traces");
     let path = folder.at("step");
     let run = ["llama-3-8b", "--cluster", "dgx-h100", "--gpus", "16", "--tp", "4", "--global-batch", "16"];
     let export = [&["network", "export"][..], &run, &["--to", "astra-sim", "-o", &path, "--quiet"]].concat();
-    let said = support::run(&export);
+    let said = crate::support::run(&export);
     assert_eq!((said.code, said.stderr.as_str()), (0, ""));
     for file in ["step.0.et", "step.15.et", "comm_groups.json", "network.yml", "system.json"] {
         assert!(folder.path().join("step").join(file).is_file(), "{file}");

@@ -1,9 +1,7 @@
 //! An estimate as one HTML file: everything inside, nothing from elsewhere, the same numbers as in JSON.
 
-mod support;
-
+use crate::support::run;
 use serde_json::Value;
-use support::run;
 
 const LINE: [&str; 9] =
     ["estimate", "llama-3.1-8b", "--cluster", "dgx-h100", "--gpus", "8", "--tp", "2", "--tokens=1T"];

@@ -1,8 +1,6 @@
 //! Pipeline pages of recorded jobs, pictures, predictions, and what cannot be shown.
 
-mod support;
-
-use support::{json, run};
+use crate::support::{json, run};
 
 const TRACES: &str = "../../../../fixtures/traces";
 

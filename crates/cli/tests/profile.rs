@@ -1,8 +1,6 @@
 //! Profiles of real traces, two of them side by side, and what cannot be profiled.
 
-mod support;
-
-use support::{json, run, transcript};
+use crate::support::{json, run, transcript};
 
 const TRACES: &str = "../../../../fixtures/traces";
 const CURRENT: &str = "../../../../fixtures/traces/modded_nanogpt_h100/ab/current-rank0.json.gz";

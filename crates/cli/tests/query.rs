@@ -1,8 +1,6 @@
 //! SQL over profiles, saved profiles and exports, on real traces.
 
-mod support;
-
-use support::{json, run, scratch};
+use crate::support::{json, run, scratch};
 
 const MEGATRON: &str = "../../../../fixtures/traces/megatron_tp2_v100/rank*";
 

@@ -1,8 +1,6 @@
 //! `network rail-only`: the table of claims, the figures, and the error for a wrong folder.
 
-mod support;
-
-use support::{json, run, transcript};
+use crate::support::{json, run, transcript};
 
 #[test]
 fn every_claim_stands_beside_what_comes_out_here() {

@@ -1,9 +1,7 @@
 //! Reports: their shape, that they fit, and that their numbers are plausible. Predicted numbers are not pinned here: the
 //! calculator's own tests hold them to measurements.
 
-mod support;
-
-use support::{json, run, run_with_stdin, transcript};
+use crate::support::{json, run, run_with_stdin, transcript};
 
 const LLAMA: [&str; 10] =
     ["estimate", "llama-3.1-405b", "--cluster", "dgx-h100", "--gpus", "1024", "--tp", "8", "--pp", "16"];
@@ -57,7 +55,7 @@ fn every_section_is_there_and_fits_the_terminal() {
         assert!(wide.stdout.contains(&section), "`{section}` is missing in\n{}", wide.stdout);
     }
     for columns in ["160", "100", "72", "50"] {
-        let mut command = support::program(&llama(&[]));
+        let mut command = crate::support::program(&llama(&[]));
         let output = command.env("COLUMNS", columns).output().expect("starts");
         let text = String::from_utf8(output.stdout).expect("UTF-8");
         let width: usize = columns.parse().expect("a number");
@@ -70,7 +68,7 @@ fn every_section_is_there_and_fits_the_terminal() {
 #[test]
 fn without_unicode_everything_is_ascii() {
     for more in [&["--ascii"][..], &[]] {
-        let mut command = support::program(&llama(&[]));
+        let mut command = crate::support::program(&llama(&[]));
         let output = command.args(more).env("LC_ALL", if more.is_empty() { "C" } else { "C.UTF-8" }).output();
         let text = output.expect("starts").stdout;
         assert!(text.is_ascii() && text.contains(&b'#'));

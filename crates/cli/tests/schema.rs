@@ -1,7 +1,5 @@
 //! Answers against their published schemas, by another implementation of JSON Schema.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -184,7 +182,7 @@ fn answers_follow_their_schemas() {
     let mut wrong = Vec::new();
     for (kind, question) in QUESTIONS {
         let words = words(question);
-        let answer = support::run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let answer = crate::support::run(&words.iter().map(String::as_str).collect::<Vec<_>>());
         let read: Result<serde_json::Value, _> = serde_json::from_str(&answer.stdout);
         let Ok(value) = read else {
             wrong.push(format!("{question}: no JSON: {}", answer.stderr));

@@ -1,11 +1,9 @@
 //! `search` from the command line: properties of every result, independent of the predicted numbers.
 
-mod support;
-
+use crate::support::{json, program, run, scratch, transcript};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::{json, program, run, scratch, transcript};
 
 /// A space that is searched in a moment.
 const SMALL: [&str; 12] = [

@@ -1,13 +1,11 @@
 //! `railwright serve`: questions over HTTP mean what command lines mean, and reach nothing that was not given.
 
-mod support;
-
+use crate::support::run;
+use crate::support::served::Served;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use support::run;
-use support::served::Served;
 
 const TRACES: &str = "../../../../fixtures/traces";
 const RUNS: &str = "../../../../examples/runs";

@@ -1,12 +1,10 @@
 //! What `railwright serve` reads and writes: what was given and what was sent, and nothing.
 
-mod support;
-
+use crate::support::served::Served;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
-use support::served::Served;
 
 const TRACES: &str = "../../../../fixtures/traces";
 const RUNS: &str = "../../../../examples/runs";

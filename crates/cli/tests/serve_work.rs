@@ -1,12 +1,10 @@
 //! Long work through `railwright serve`: progress, cancellation, and no delay of quick questions.
 
-mod support;
-
+use crate::support::served::Served;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
-use support::served::Served;
 
 const TRACES: &str = "../../../../fixtures/traces";
 const TP2: &str = "../../../../fixtures/traces/megatron_tp2_v100";

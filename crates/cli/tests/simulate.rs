@@ -1,8 +1,6 @@
 //! Steps as flows on topologies: reports, what they cost, and what cannot be simulated.
 
-mod support;
-
-use support::{json, run, transcript};
+use crate::support::{json, run, transcript};
 
 const RUN: [&str; 15] = [
     "network",

@@ -1,10 +1,8 @@
 //! `size` as a user runs it: choices meet goals, nothing cheaper does, and a negative result has the closest
 //! size.
 
-mod support;
-
+use crate::support::{json, run, transcript};
 use serde_json::Value;
-use support::{json, run, transcript};
 
 /// Narrow enough to be searched in a moment.
 const SMALL: [&str; 18] = [

@@ -1,10 +1,8 @@
 //! `recompute` and `balance`: properties in every format, and rejections. Predicted numbers are not fixed
 //! here.
 
-mod support;
-
+use crate::support::{json, run, transcript};
 use serde_json::Value;
-use support::{json, run, transcript};
 
 const LARGE: [&str; 12] = [
     "llama-3.1-405b",

@@ -2,9 +2,7 @@
 //!
 //! Responsible for: answers and written files at 1 and at 8 threads. Refuses to look into them: other tests do.
 
-mod support;
-
-use support::program;
+use crate::support::program;
 
 const TRACES: &str = "../../../../fixtures/traces";
 

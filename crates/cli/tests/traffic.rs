@@ -1,10 +1,8 @@
 //! Traffic of runs: sums in every format, files, and traffic that does not fit a network.
 
-mod support;
-
+use crate::support::{json, run, transcript};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use support::{json, run, transcript};
 
 const DENSE: &str = "../../../../examples/runs/llama-3.1-405b.toml";
 const EXPERTS: &str = "../../../../examples/runs/deepseek-v3.toml";

@@ -1,9 +1,7 @@
 //! `tune` on launch files, and one loader behind every command that takes a run.
 
-mod support;
-
+use crate::support::{json, run, scratch};
 use std::fs;
-use support::{json, run, scratch};
 
 const ROOT: &str = "../../../..";
 const SCRIPT: &str = "examples/launch/llama3_70b.sh";

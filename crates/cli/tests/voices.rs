@@ -1,11 +1,9 @@
 //! Output formats: JSON with its version, CSV, Markdown, files; reproducible bytes; closed pipes.
 
-mod support;
-
+use crate::support::{json, program, run};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::process::Stdio;
-use support::{json, program, run};
 
 const ESTIMATE: [&str; 10] =
     ["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--tp", "2", "--tokens", "1T"];
@@ -175,7 +173,7 @@ fn completions_and_manual_pages() {
 
 #[test]
 fn help_says_what_there_is() {
-    insta::assert_snapshot!("help", support::transcript(&["--help"]));
+    insta::assert_snapshot!("help", crate::support::transcript(&["--help"]));
     let short = run(&["estimate", "-h"]).stdout;
     let long = run(&["estimate", "--help"]).stdout;
     assert!(

@@ -1,10 +1,8 @@
 //! `whatif` and `sensitivity`: their structure, exit codes, and errors of invalid changes. Predicted numbers
 //! are not fixed here.
 
-mod support;
-
+use crate::support::{json, program, run, transcript};
 use serde_json::Value;
-use support::{json, program, run, transcript};
 
 const RUN: [&str; 12] = [
     "llama-3-8b",

@@ -5,8 +5,6 @@
 
 #[path = "support/glossary.rs"]
 mod glossary;
-mod support;
-
 use glossary::{avoided, count, flat, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -41,7 +39,7 @@ fn commands() -> Vec<Vec<String>> {
 
 fn help(command: &[String]) -> String {
     let words: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
-    support::run(&words).stdout
+    crate::support::run(&words).stdout
 }
 
 /// The texts of a help: paragraphs and descriptions, without examples and usage.
@@ -110,7 +108,7 @@ fn help_fits_a_narrow_terminal() {
     for command in commands() {
         for flag in ["-h", "--help"] {
             let words: Vec<&str> = command.iter().map(String::as_str).chain([flag]).collect();
-            let mut program = support::program(&words);
+            let mut program = crate::support::program(&words);
             let output = program.env("COLUMNS", NARROWEST.to_string()).output().expect("the program starts");
             let help = String::from_utf8(output.stdout).expect("the program writes UTF-8");
             // Examples are command lines to copy, which must not break, and neither do words.

@@ -2,12 +2,10 @@
 
 #![cfg(target_os = "linux")]
 
-mod support;
-
+use crate::support::{Folder, program, run};
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::{Folder, program, run};
 
 const ESTIMATE: [&str; 8] =
     ["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--json", "-o"];

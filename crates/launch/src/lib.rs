@@ -12,8 +12,8 @@
 //!
 //! let script = "torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 4 --num-layers 32 \\\n  \
 //!     --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 --micro-batch-size 1 --global-batch-size 128\n";
-//! assert_eq!(detect(script).first().map(|seen| seen.format), Some(Format::MegatronScript));
-//! let launch = read(script, "train.sh").expect("a known format").map_err(|mut all| all.remove(0))?;
+//! assert_eq!(detect(script).first().map(|seen| seen.format), Some(Format::MegatronCommand));
+//! let launch = read(script, "the command").expect("a known format").map_err(|mut all| all.remove(0))?;
 //! assert_eq!(launch.spec.plan.tensor_parallel, Some(4));
 //! # Ok::<(), railwright_spec::problem::Problem>(())
 //! ```

@@ -88,7 +88,7 @@ export default async ({ browser, url }) => {
     ]) {
       await page.goto(`${url}${fragment}`)
       await page.reload()
-      await page.waitForSelector(`text=${text} >> nth=0`, { timeout: 20_000 })
+      await page.waitForSelector(`text=${text} >> visible=true >> nth=0`, { timeout: 20_000 })
       await clean(state)
     }
     await view.close()
@@ -139,7 +139,7 @@ async function keysOnly(browser, url) {
   ]) {
     await page.evaluate(() => document.activeElement?.blur?.())
     for (const key of keys) await page.keyboard.press(key)
-    await page.waitForSelector(`text=${text} >> nth=0`, { timeout: 20_000 })
+    await page.waitForSelector(`text=${text} >> visible=true >> nth=0`, { timeout: 20_000 })
   }
   await view.close()
 }

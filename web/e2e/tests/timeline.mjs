@@ -77,6 +77,7 @@ async function steered(browser, url) {
   await page.goBack()
   await page.waitForSelector(HOST)
   await page.click('text=Table')
+  await page.waitForSelector('.timeline-table tbody tr >> nth=50')
   check((await page.locator('.timeline-table tbody tr').count()) > 50, 'the table lists spans')
   await page.selectOption('.pipeline-switches select >> nth=0', 'zb-h1')
   await view.settled()

@@ -1,6 +1,6 @@
 //! Runs the program as a user would, in a folder of small inputs, with a plain environment.
 
-#![allow(dead_code, reason = "each test file uses what it needs")]
+#![allow(dead_code, reason = "each test uses what it needs")]
 
 pub(crate) mod served;
 

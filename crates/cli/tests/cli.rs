@@ -1,0 +1,46 @@
+//! Runs the program as its users do: one file per command or promise.
+//!
+//! One binary for all files: each would link the whole program again.
+
+mod support;
+
+mod calibrate;
+mod check;
+mod clean;
+mod collective;
+mod columns;
+mod compare;
+mod damaged;
+mod digest;
+mod documentation;
+mod door;
+mod errors;
+mod goodput;
+mod guides;
+mod jobs;
+mod joining;
+mod launch;
+mod limits;
+mod network;
+mod network_flows;
+mod page;
+mod pipeline;
+mod profile;
+mod query;
+mod rail_only;
+mod reports;
+mod schema;
+mod search;
+mod serve;
+mod serve_reading;
+mod serve_work;
+mod simulate;
+mod size;
+mod solve;
+mod threads;
+mod traffic;
+mod tune;
+mod voices;
+mod whatif;
+mod words;
+mod writing;
