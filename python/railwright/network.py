@@ -674,7 +674,7 @@ def export(
     flows: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
     **settings: Unpack[Settings],
-) -> answers.NetworkExport:
+) -> str:
     """Write a step, a network or flows as files of ASTRA-sim, SimGrid or htsim.
 
     model: Model: a name from `models list`, a config.json or its folder, a launch file, a log, or `-` for stdin.
@@ -695,7 +695,7 @@ def export(
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
-    found: answers.NetworkExport = ask(('network', 'export'), {"model": model, "cluster": cluster, "to": to, "output": output, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "routing": routing, "flows": flows, "memory-limit": memory_limit, **settings})
+    found: str = ask(('network', 'export'), {"model": model, "cluster": cluster, "to": to, "output": output, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "routing": routing, "flows": flows, "memory-limit": memory_limit, **settings})
     return found
 
 

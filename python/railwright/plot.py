@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ._railwright import Settings
 
-__all__ = ["breakdown", "memory", "network", "pipeline", "timeline"]
+__all__ = ["Picture", "breakdown", "memory", "network", "pipeline", "timeline"]
 
 
 def _drawn(command: Sequence[str], arguments: dict[str, Any]) -> Picture:

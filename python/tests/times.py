@@ -27,7 +27,8 @@ import railwright  # noqa: E402
 
 prepared = railwright.prepare("llama-3.1-70b", "dgx-h100", gpus=256, tp=8, pp=4)
 best = float("inf")
-for _ in range(5):
+# The shortest of several: the machine has other work as well.
+for _ in range(20):
     begin = time.perf_counter()
     for _ in range(1000):
         railwright.evaluate(prepared)

@@ -426,6 +426,14 @@ fn the_interface_is_described_as_it_is() {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/openapi.json"))
         .unwrap_or_default();
     assert!(text == page, "docs/reference/openapi.json is stale; run `cargo run -p xtask -- docs`");
+    for part in text.split("\"schema/").skip(1) {
+        let name = part.split('"').next().unwrap_or_default();
+        let file = format!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/schema/{}"), name);
+        assert!(
+            fs::exists(&file).expect("the folder is read"),
+            "the description refers to {name}, which has no file"
+        );
+    }
     let described: Value = serde_json::from_str(&text).expect("JSON");
     let server = Served::new(&[]);
     assert_eq!(server.send("GET", "api/v1/openapi.json", b"").text, text);

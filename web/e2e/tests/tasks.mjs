@@ -6,7 +6,7 @@ import { drop } from './hang.mjs'
 
 const TRACES = 'fixtures/traces/generated_torch215_gloo_pp2dp2'
 export const serve = [TRACES]
-const BIG = '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=64&tp=8&pp=4&uneven-stages=true'
+const BIG = '#/calculator?model=llama-3.1-70b&cluster=dgx-h100&gpus=64&tp=4&pp=2'
 
 /** Actions on a page, counted. */
 function counted(page) {

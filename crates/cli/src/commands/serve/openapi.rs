@@ -149,6 +149,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("examples", &[]),
     ("export-perfetto", &[]),
     ("init", &[]),
+    ("network/export", &[]),
     ("save", &[]),
     ("schema", &[]),
     ("timeline", &[]),
