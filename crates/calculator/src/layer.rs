@@ -1,6 +1,6 @@
 //! What one layer costs one rank for one micro batch: forward, both halves of backward, and recompute.
 //!
-//! Responsible for: adding up the prices of what [`crate::program`] lists, by phase. Refuses to know what a layer does and where in
+//! Responsible for: adding up the prices of what `program` lists, by phase. Refuses to know what a layer does and where in
 //! the pipeline it stands. Start at [`LayerCost::new`].
 
 mod price;

@@ -1,7 +1,7 @@
-//! The program `railwright`: arguments in, one command run, an exit code out; and [`door`], the same commands for a front end that links them.
+//! The program `railwright` as a library: [`main`] runs a command line, [`door`] the same commands for a front end that links them.
 //!
-//! This crate is wiring. Arguments are in [`args`], each command is a file in [`commands`], everything printed passes
-//! [`printer`], everything read passes [`input`], and [`exit`] says how a command ends.
+//! Responsible for: nothing but wiring. Arguments are in `args`, each command is a file in `commands`. All output passes `printer`, all
+//! input passes `input`. Exit codes are in `exit`.
 
 // Much of the program is about the terminal, which a page has not; some of it serves tables alone.
 #![cfg_attr(any(target_family = "wasm", not(feature = "tables")), allow(dead_code))]

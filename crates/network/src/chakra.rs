@@ -1,6 +1,6 @@
 //! Chakra execution traces: a step of every rank as nodes that wait for each other, the exchange format of network simulators.
 //!
-//! Responsible for: the nodes, their binary form in both directions ([`write`], [`read`]), and traces of all ranks as a program of flows
+//! Responsible for: the nodes, their binary form in both directions ([`write()`], [`read`]), and traces of all ranks as a program of flows
 //! ([`Program`]). Refuses to know where a trace comes from and what its nodes compute.
 //!
 //! A file holds one rank: `GlobalMetadata` and then `Node` messages of the protobuf schema `ChakraProtoMsg`, each behind its length as a

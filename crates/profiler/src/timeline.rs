@@ -2,7 +2,7 @@
 //!
 //! Responsible for: which step, which ranks and how many spans ([`Question`]), and the tracks of each rank in order: passes of the pipeline with
 //! the bubbles between them, where its time went, streams of its device with transfers apart from waits, threads of its host, and its counters. Arrows are
-//! those of [`arrows`]. Refuses to cut quietly: ranks that are left out are listed (the critical path goes through them all the same), spans that are merged are counted.
+//! those of `arrows`. Refuses to cut quietly: ranks that are left out are listed (the critical path goes through them all the same), spans that are merged are counted.
 
 mod arrows;
 mod counters;

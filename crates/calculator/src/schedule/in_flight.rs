@@ -13,7 +13,7 @@ use railwright_spec::problem::Problem;
 pub struct InFlight {
     /// Activations of one micro batch on one chunk, all chunks together.
     pub peak: u64,
-    /// How those are spread over the stage's chunks, as [`super::local_chunks`] orders them.
+    /// How those are spread over the stage's chunks, as `Schedule::local_chunks` orders them.
     pub per_chunk: Vec<u64>,
     /// How many of them have their input gradient done and wait for their weight gradient only, which needs less.
     pub awaiting_weight: u64,

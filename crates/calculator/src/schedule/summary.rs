@@ -37,7 +37,7 @@ pub struct PipelineSummary {
     pub last_backward_start: Vec<Seconds>,
     /// When the last backward pass ends.
     pub last_backward_end: Vec<Seconds>,
-    /// When the weight gradients of each chunk are complete: stage-major, chunks as [`super::local_chunks`] orders them.
+    /// When the weight gradients of each chunk are complete: stage-major, chunks as `Schedule::local_chunks` orders them.
     pub gradients_ready: Vec<Seconds>,
     /// The activations alive at the fullest moment.
     pub in_flight: Vec<InFlight>,
