@@ -187,7 +187,7 @@ pub struct HostCosts {
     pub evidence: Evidence,
 }
 
-/// What measured step times of one stack say of the parts of a step; holds for the calibration's software generation alone.
+/// Corrections of the parts of a step by measured step times of one stack; holds for the calibration's software generation alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -242,7 +242,7 @@ pub struct Offload {
     pub parameters: f64,
 }
 
-/// What communication runs beside compute.
+/// Communication that overlaps with compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overlap {

@@ -72,7 +72,7 @@ impl Schedule {
         self.facts().names[0]
     }
 
-    /// As the field writes it, with so many chunks on each stage.
+    /// Usual name, with this number of chunks on each stage.
     pub fn label(self, virtual_stages: u64) -> &'static str {
         let facts = self.facts();
         facts.interleaved.filter(|_| virtual_stages > 1).unwrap_or(facts.label)
@@ -99,7 +99,7 @@ impl Schedule {
         self.facts().placement == Placement::BothEnds
     }
 
-    /// Copies of every parameter along a pipeline of so many stages: two where micro batches enter at both ends.
+    /// Copies of every parameter along a pipeline of this number of stages: two where micro batches enter at both ends.
     pub fn copies(self, stages: u64) -> u64 {
         if self.has_two_directions() && stages > 1 { 2 } else { 1 }
     }
@@ -144,7 +144,7 @@ impl Schedule {
         }
     }
 
-    /// What stands against running it with these counts, beside its number of chunks.
+    /// Reasons against these counts, other than the number of chunks.
     pub fn refusals(self, counts: Counts) -> impl Iterator<Item = Refusal> {
         (self.facts().refuses)(counts).into_iter().flatten()
     }

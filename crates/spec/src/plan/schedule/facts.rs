@@ -1,4 +1,4 @@
-//! What is to be known of a schedule beside the order of its passes.
+//! Facts of a schedule other than the order of its passes.
 
 /// How many chunks a stage holds for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

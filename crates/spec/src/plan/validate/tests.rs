@@ -296,7 +296,7 @@ fn defaults_are_possible_for_every_model_of_the_catalogue() {
     }
 }
 
-/// A plan with a few settings changed at random, and the specification that says all of it.
+/// A plan with a few settings changed at random, and the specification with every setting.
 fn changed(model: &Model, cluster: &Cluster, choices: &[u8; 12]) -> Option<Plan> {
     let mut plan =
         PlanSpec { uneven_stages: Some(true), ..PlanSpec::default() }.resolve(model, cluster).ok()?;
@@ -319,7 +319,7 @@ fn changed(model: &Model, cluster: &Cluster, choices: &[u8; 12]) -> Option<Plan>
     Some(plan)
 }
 
-/// What a problem offers as a remedy makes that problem go away, whatever else is wrong.
+/// A remedy removes its problem, also among other problems.
 #[test]
 fn remedies_mend_what_they_are_of() {
     let mut state = 1_u64;
