@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const POOLED: f64 = 6.0;
 
 /// Quantiles of a 90% range. Tails of a few publications are heavier than they show: with these, nine of ten runs of a publication that is
-/// left out lie inside, about as many of the others below as above.
+/// left out lie inside, and misses on both sides are about as frequent.
 const TAILS: (f64, f64) = (0.02, 0.95);
 
 /// The class of a framework without measurements.
@@ -46,8 +46,8 @@ pub(crate) fn weighted_quantile(values: &mut [(f64, f64)], share: f64) -> Option
 }
 
 /// The 90% range of measured over predicted for a class, from all publications but one. Each publication of the class weighs 1, however
-/// many runs it has; all others, of dense models and of mixtures of experts, weigh [`POOLED`] over the number of these together. How far
-/// stacks scatter is alike for both kinds, and the few publications with experts do not show their tails.
+/// many runs it has; all others, of dense models and of mixtures of experts, weigh [`POOLED`] over the number of these together. Stacks
+/// of both kinds scatter by similar amounts, and the few publications with experts do not show their tails.
 pub(crate) fn range(rows: &[LeftOut], class: Class<'_>, without: Option<&str>) -> Option<Range> {
     let mut publications: BTreeMap<(bool, bool, &str), Vec<f64>> = BTreeMap::new();
     for row in rows.iter().filter(|r| Some(r.publication.as_str()) != without) {

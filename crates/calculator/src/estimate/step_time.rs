@@ -54,8 +54,8 @@ pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Interval {
     }
 }
 
-/// The interval around a step time where nobody specified the software: that of publications of any stack, since the generation that was
-/// assumed may be another one's.
+/// The interval around a step time without a specified software: that of publications of any stack, since the run may not be of the
+/// generation that was assumed.
 pub fn of_any_software(is_mixture_of_experts: bool, step: Seconds) -> Interval {
     let found = intervals::interval(None, is_mixture_of_experts, step);
     Interval {

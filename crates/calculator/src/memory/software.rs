@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(get("no-such+fused-loss"), get(&format!("{FALLBACK}+fused-loss")));
     }
 
-    /// Features of different tensors add up, whatever their order in a stack's name.
+    /// Features of different tensors add up, in any order of their names.
     #[test]
     fn features_are_laid_over_one_another() {
         let catalogue = SoftwareCatalogue::built_in().expect("reads");
