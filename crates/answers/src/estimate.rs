@@ -4,7 +4,7 @@ use crate::open_features::{OpenFeature, open_features};
 use crate::pricing::Pricing;
 use crate::{Refused, Resolved};
 use railwright_calculator::costing::Machine;
-use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on};
+use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on, of_any_software};
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
@@ -36,8 +36,13 @@ pub fn estimate(resolved: Resolved, pricing: &dyn Pricing) -> Result<Estimated, 
     let options = EstimateOptions { training: run.training, cost: run.cost };
     let mut estimate = estimate_on(&machine, &run.model, &run.cluster, &run.plan, &options)?;
     merge(&mut estimate.warnings, warnings);
+    let software_is_inferred = spec.plan.software.is_none();
+    // One's own measurements hold for the software that they were made with.
+    if software_is_inferred && machine.calibration.is_none() {
+        estimate.step_time_interval = of_any_software(run.model.is_mixture_of_experts(), estimate.step_time);
+    }
     let open_features = open_features(&run, &spec.plan, &machine, estimate.step_time);
-    Ok(Estimated { estimate, chosen, software_is_inferred: spec.plan.software.is_none(), open_features })
+    Ok(Estimated { estimate, chosen, software_is_inferred, open_features })
 }
 
 /// Warnings of the plan and of the estimate, without duplicates.
@@ -49,5 +54,31 @@ fn merge(warnings: &mut Vec<Warning>, more: Vec<Warning>) {
         if !warnings.iter().any(|known| known.id == warning.id || Some(known.id.as_str()) == other) {
             warnings.push(warning);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ClosedForm, NoTexts, estimate, resolve};
+    use railwright_spec::run::RunSpec;
+
+    /// Software that nobody specified leaves the prediction as it is, and its interval wider than that of the generation assumed.
+    #[test]
+    fn an_inferred_software_has_the_interval_of_all() {
+        let of = |software: Option<&str>| {
+            let mut spec = RunSpec::default();
+            let settings = ["model.name=llama-3.1-8b", "cluster.preset=dgx-h100", "cluster.devices=8"];
+            let named = software.map(|id| format!("plan.software={id}"));
+            for setting in settings.into_iter().chain(named.as_deref()) {
+                spec.set(setting).expect("known");
+            }
+            estimate(resolve(spec, &NoTexts).expect("resolved"), &ClosedForm).expect("priced").estimate
+        };
+        let inferred = of(None);
+        let named = of(Some(&inferred.plan.software));
+        assert_eq!(inferred.step_time, named.step_time);
+        let (open, known) = (&inferred.step_time_interval, &named.step_time_interval);
+        assert!(!open.calibrated && known.calibrated && open.runs > known.runs, "{open:?} {known:?}");
+        assert!(open.high / open.low > known.high / known.low, "{open:?} {known:?}");
     }
 }

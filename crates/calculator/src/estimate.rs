@@ -29,7 +29,7 @@ pub use identity::{ClusterIdentity, ModelIdentity, SoftwareIdentity, plan_summar
 pub use memory::{KindBytes, MemoryEstimate, StageMemory, TopItem};
 pub use provenance::Foundation;
 pub use stages::StageRow;
-pub use step_time::{Interval, Throughput};
+pub use step_time::{Interval, Throughput, of_any_software};
 pub use topics::{Topic, topic, topics};
 
 use crate::costing::{Costing, Machine};

@@ -25,9 +25,9 @@ pub struct Residuals {
     pub mixture_of_experts: bool,
     /// Measured runs behind it.
     pub runs: usize,
-    /// 3rd percentile of measured over predicted.
+    /// 2nd percentile of measured over predicted.
     pub low: f64,
-    /// 97th percentile of measured over predicted.
+    /// 95th percentile of measured over predicted.
     pub high: f64,
 }
 

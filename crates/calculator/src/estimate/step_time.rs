@@ -54,6 +54,20 @@ pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Interval {
     }
 }
 
+/// The interval around a step time without a specified software: that of publications of any stack, since the run may not be of the
+/// generation that was assumed.
+pub fn of_any_software(is_mixture_of_experts: bool, step: Seconds) -> Interval {
+    let found = intervals::interval(None, is_mixture_of_experts, step);
+    Interval {
+        low: found.low,
+        high: found.high,
+        coverage: found.coverage,
+        runs: found.runs,
+        calibrated: found.calibrated,
+        source: format!("errors of {} measured runs of all software, because none was specified", found.runs),
+    }
+}
+
 /// What a step gets done.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -419,7 +419,8 @@ pub(crate) fn treated_bytes(
 }
 
 /// Gradients of activations that live at once in the backward pass of a layer: of the residual stream (twice), of the inner
-/// width, and of scores when they are in memory; with sequence parallelism also the gathered input and its gradient.
+/// width, and of scores when they are in memory, in the format of their softmax (its result's gradient and its input's); with
+/// sequence parallelism also the gathered input and its gradient.
 fn gradients(model: &Model, layer: &Layer, plan: &Plan, software: &MemorySoftware, sizes: &Sizes) -> f64 {
     let Sizes { tokens, cut_tokens, tp, a, .. } = *sizes;
     let h = model.hidden_size as f64;
@@ -440,7 +441,7 @@ fn gradients(model: &Model, layer: &Layer, plan: &Plan, software: &MemorySoftwar
     };
     let scores = match &layer.mixer {
         Mixer::Attention(at) if is_unfused(plan, software) => {
-            2.0 * a * at.heads as f64 / tp * sizes.sequence * tokens
+            2.0 * a.max(software.score_extra) * at.heads as f64 / tp * sizes.sequence * tokens
         }
         _ => 0.0,
     };

@@ -21,10 +21,12 @@ pub(crate) struct HeadBytes {
 ///
 /// A vocabulary-parallel cross entropy of Megatron holds bf16 logits, their fp32 copy and one fp32 temporary: 10 bytes per logit at
 /// the peak, 4 (the softmax) after it. torch's own holds logits, fp32 copy, log-softmax and gradient: 14-16. Without vocabulary
-/// parallelism in the loss each rank of the tensor group gathers all of them.
+/// parallelism in the loss each rank of the tensor group gathers all of them, and holds what the all-gather returns, in the
+/// format of activations, in addition to the tensors of the loss.
 pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, sizes: &Sizes) -> HeadBytes {
     let predictions = 1.0 + model.multi_token_prediction.as_ref().map_or(0.0, |mtp| mtp.depth as f64);
-    let gathered = if software.gathered_logits { plan.tensor_parallel.max(1) as f64 } else { 1.0 };
+    let (gathered, returned) =
+        if software.gathered_logits { (plan.tensor_parallel.max(1) as f64, sizes.a) } else { (1.0, 0.0) };
     let logits = vocabulary_rows(model, plan) * gathered * sizes.tokens;
     let inputs = (sizes.a + sizes.input) * sizes.hidden * sizes.cut_tokens * predictions;
     let saved = inputs + software.logit_saved_bytes * logits * predictions;
@@ -33,7 +35,9 @@ pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, 
         (software.logit_bytes - software.logit_saved_bytes).max(0.0) / software.logit_chunks.max(1.0);
     // A host that waits for transfers between stages does not run ahead: runs of two stages and more have no room for these.
     let waiting = if plan.pipeline_parallel == 1 { software.waiting_hidden } else { 0.0 };
-    let peak = saved + temporary * logits + (software.loss_hidden + waiting) * sizes.hidden * sizes.tokens;
+    let peak = saved
+        + (temporary + returned) * logits
+        + (software.loss_hidden + waiting) * sizes.hidden * sizes.tokens;
     HeadBytes { saved, peak }
 }
 
@@ -41,7 +45,7 @@ pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, 
 mod tests {
     use super::*;
     use crate::memory::activations::sizes;
-    use crate::memory::testing;
+    use crate::memory::{SoftwareCatalogue, testing};
 
     /// A loss on gathered logits holds as much as one without tensor parallelism, but for the head's inputs.
     #[test]
@@ -58,7 +62,29 @@ mod tests {
         let cut = peak(&plan, &software);
         software.gathered_logits = true;
         let gathered = peak(&plan, &software);
-        assert!(cut < 0.4 * alone && (gathered / alone - 1.0).abs() < 0.02, "{cut} {gathered} {alone}");
+        // 10 bytes of the loss, and the 16-bit logits that the all-gather returns.
+        assert!(cut < 0.4 * alone && (gathered / alone / 1.2 - 1.0).abs() < 0.02, "{cut} {gathered} {alone}");
+    }
+
+    /// PyTorch's loss on gathered logits: the 16-bit ones that the all-gather returns, their fp32 copy, the log-softmax and the
+    /// gradients of both, 2 + 4 + 4 + 4 + 4 bytes; on one device nothing is gathered, but the head's output is held all the same.
+    #[test]
+    fn a_plain_loss_on_gathered_logits_holds_eighteen_bytes() {
+        let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
+        let (mut plan, catalogue) = (testing::plan(), SoftwareCatalogue::built_in().expect("reads"));
+        let tokens = (plan.micro_batch * plan.sequence_length) as f64;
+        for (stack, bytes) in [
+            ("megatron-core-2024+gathered-loss+plain-loss", 18.0),
+            ("megatron-core-2024+gathered-loss", 14.0),
+            ("megatron-core-2024+plain-loss", 16.0 / 4.0),
+        ] {
+            plan.tensor_parallel = 4;
+            let software = catalogue.get(stack);
+            let sizes = sizes(&model, &plan, software);
+            let inputs = 4.0 * 4096.0 * tokens;
+            let per_logit = (head_bytes(&model, &plan, software, &sizes).peak - inputs) / 128_256.0 / tokens;
+            assert!((per_logit - bytes).abs() < 1e-9, "{stack}: {per_logit}");
+        }
     }
 
     #[test]

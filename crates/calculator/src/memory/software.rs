@@ -2,12 +2,12 @@
 //!
 //! Responsible for: reading the constants and their inheritance. Refuses to hold anything that belongs to one run.
 
-use crate::software::{features, features_of, generation_of};
+use crate::software::{features_of, generation_of};
 pub use railwright_spec::plan::StageSplit;
 use railwright_spec::problem::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 const BUILT_IN: &str = railwright_catalog::MEMORY;
 
@@ -135,12 +135,12 @@ pub struct MemorySoftware {
     pub sigma: f64,
 }
 
-/// Memory constants of every software generation, alone and under every combination of features.
+/// Memory constants of every software generation, alone and under combinations of features.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoftwareCatalogue {
-    generations: BTreeMap<String, MemorySoftware>,
-    /// By identifier as in `plan.software`, with the features that change memory in alphabetical order.
-    featured: BTreeMap<String, MemorySoftware>,
+    generations: BTreeMap<String, Stacks>,
+    /// In the order of the file: later ones win where two change one constant.
+    features: Vec<MemoryFeature>,
 }
 
 #[derive(Deserialize)]
@@ -152,19 +152,40 @@ struct File {
 }
 
 /// What a feature of `catalog/software.toml` changes of any generation's constants.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MemoryFeature {
     /// The feature.
     id: String,
     /// What its constants rest on.
     source: String,
-    /// Constants by name.
-    changes: toml::Table,
+    /// The constants.
+    changes: Changes,
 }
 
-/// More features than this have too many combinations to hold.
-const MOST_FEATURES: usize = 6;
+/// Constants that a feature changes; what is absent stays.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Changes {
+    score_extra: Option<f64>,
+    hidden_extra: Option<f64>,
+    inner_extra: Option<f64>,
+    logit_bytes: Option<f64>,
+    logit_saved_bytes: Option<f64>,
+    logit_chunks: Option<f64>,
+    gathered_logits: Option<bool>,
+}
+
+/// More features than this have too many combinations to leave room for.
+const MOST_FEATURES: usize = 10;
+
+/// A generation and its constants under each combination of features, worked out when first asked for. Bit `n` of a place stands for the
+/// feature at `n`; place 0 is the generation alone.
+#[derive(Clone, Debug, PartialEq)]
+struct Stacks {
+    plain: MemorySoftware,
+    featured: Vec<OnceLock<Box<MemorySoftware>>>,
+}
 
 impl SoftwareCatalogue {
     /// The catalogue that ships with the program.
@@ -186,6 +207,11 @@ impl SoftwareCatalogue {
             let problem = Problem::new(e.message()).in_file("memory.toml");
             e.span().map_or(problem.clone(), |span| problem.at_offset(text, span.start))
         })?;
+        let features = file.feature;
+        if features.len() > MOST_FEATURES || features.iter().any(|feature| feature.source.is_empty()) {
+            let problem = format!("more than {MOST_FEATURES} features, or one without a source");
+            return Err(Problem::new(problem).in_file("memory.toml"));
+        }
         let mut tables: BTreeMap<String, toml::Table> = BTreeMap::new();
         let mut all = BTreeMap::new();
         for mut entry in file.software {
@@ -209,27 +235,34 @@ impl SoftwareCatalogue {
                 software.stage_split = generation.stage_split;
             }
             tables.insert(id.clone(), entry);
-            all.insert(id, software);
+            let featured = vec![OnceLock::new(); 1 << features.len()];
+            all.insert(id, Stacks { plain: software, featured });
         }
         if !all.contains_key(FALLBACK) {
             return Err(Problem::new(format!("the entry `{FALLBACK}` for unknown software is missing"))
                 .in_file("memory.toml"));
         }
-        let featured = combine(&tables, &file.feature)?;
-        Ok(Self { generations: all, featured })
+        Ok(Self { generations: all, features })
     }
 
     /// The constants of a generation with its features; those of the newest calibrated Megatron Core when it is unknown.
     pub fn get(&self, id: &str) -> &MemorySoftware {
         let own = generation_of(id);
         let own = if self.generations.contains_key(own) { own } else { FALLBACK };
-        let mut key = own.to_owned();
-        for feature in features().iter().filter(|f| f.memory).map(|f| f.id.as_str()) {
-            if features_of(id).any(|named| named == feature) {
-                key = format!("{key}+{feature}");
-            }
+        let stacks = &self.generations[own];
+        let named = |feature: &MemoryFeature| features_of(id).any(|name| name == feature.id);
+        let place =
+            self.features.iter().enumerate().fold(0, |place, (at, f)| place | usize::from(named(f)) << at);
+        match stacks.featured.get(place) {
+            Some(slot) if place > 0 => slot.get_or_init(|| {
+                let mut software = stacks.plain.clone();
+                for feature in self.features.iter().filter(|feature| named(feature)) {
+                    feature.changes.apply(&mut software);
+                }
+                Box::new(software)
+            }),
+            _ => &stacks.plain,
         }
-        self.featured.get(&key).unwrap_or(&self.generations[own])
     }
 
     /// Whether a generation has constants of its own.
@@ -239,44 +272,27 @@ impl SoftwareCatalogue {
 
     /// All generations.
     pub fn iter(&self) -> impl Iterator<Item = &MemorySoftware> {
-        self.generations.values()
+        self.generations.values().map(|stacks| &stacks.plain)
     }
 }
 
-/// Every generation under every combination of features; later features win where two change one constant.
-fn combine(
-    tables: &BTreeMap<String, toml::Table>,
-    features: &[MemoryFeature],
-) -> Result<BTreeMap<String, MemorySoftware>, Problem> {
-    let problem = |message: String| Problem::new(message).in_file("memory.toml");
-    if features.len() > MOST_FEATURES || features.iter().any(|feature| feature.source.is_empty()) {
-        return Err(problem(format!("more than {MOST_FEATURES} features, or one without a source")));
+impl Changes {
+    fn apply(&self, to: &mut MemorySoftware) {
+        let set = |slot: &mut f64, value: Option<f64>| *slot = value.unwrap_or(*slot);
+        set(&mut to.score_extra, self.score_extra);
+        set(&mut to.hidden_extra, self.hidden_extra);
+        set(&mut to.inner_extra, self.inner_extra);
+        set(&mut to.logit_bytes, self.logit_bytes);
+        set(&mut to.logit_saved_bytes, self.logit_saved_bytes);
+        set(&mut to.logit_chunks, self.logit_chunks);
+        to.gathered_logits = self.gathered_logits.unwrap_or(to.gathered_logits);
     }
-    let mut featured = BTreeMap::new();
-    for (id, table) in tables {
-        for chosen in 1_usize..1 << features.len() {
-            let (mut key, mut entry) = (id.clone(), table.clone());
-            for (index, feature) in features.iter().enumerate() {
-                if chosen >> index & 1 == 1 {
-                    key = format!("{key}+{}", feature.id);
-                    entry.extend(feature.changes.clone());
-                }
-            }
-            let mut software: MemorySoftware = entry
-                .try_into()
-                .map_err(|e: toml::de::Error| problem(format!("`{key}`: {}", e.message())))?;
-            if let Ok(generation) = crate::software::by_id(id) {
-                software.stage_split = generation.stage_split;
-            }
-            featured.insert(key, software);
-        }
-    }
-    Ok(featured)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::software::features;
 
     #[test]
     fn every_generation_of_the_brief_is_known() {
@@ -318,18 +334,33 @@ mod tests {
     fn features_change_every_generation() {
         let catalogue = SoftwareCatalogue::built_in().expect("reads");
         let named: Vec<&str> = features().iter().filter(|f| f.memory).map(|f| f.id.as_str()).collect();
-        assert!(named.contains(&"fused-loss"));
-        let combinations = (1 << named.len()) - 1;
-        assert_eq!(catalogue.featured.len(), catalogue.generations.len() * combinations);
-        for feature in named {
+        let mut own: Vec<&str> = catalogue.features.iter().map(|f| f.id.as_str()).collect();
+        assert!(own.contains(&"fused-loss"));
+        for feature in named.iter().copied() {
             let changes =
                 |id: &str| catalogue.get(&format!("{id}+cuda-graphs+{feature}")) != catalogue.get(id);
             // One generation has it already.
             assert!(catalogue.generations.keys().filter(|id| !changes(id)).count() < 6, "{feature}");
         }
+        // Both files name the same features.
+        own.sort_unstable();
+        let mut sorted = named.clone();
+        sorted.sort_unstable();
+        assert_eq!(own, sorted);
         let get = |id: &str| catalogue.get(id).clone();
         assert_eq!(get("nanotron-2024+cuda-graphs"), get("nanotron-2024"));
         assert_eq!(get("no-such+fused-loss"), get(&format!("{FALLBACK}+fused-loss")));
+    }
+
+    /// Features of different tensors add up, in any order of their names.
+    #[test]
+    fn features_are_laid_over_one_another() {
+        let catalogue = SoftwareCatalogue::built_in().expect("reads");
+        let both = catalogue.get("megatron-core-2024+plain-norm+gathered-loss+plain-loss");
+        assert_eq!(both, catalogue.get("megatron-core-2024+plain-loss+gathered-loss+plain-norm"));
+        let plain = catalogue.get("megatron-core-2024+plain-loss");
+        assert_eq!((both.logit_bytes, both.gathered_logits), (plain.logit_bytes, true));
+        assert_eq!(both.hidden_extra, catalogue.get("torchtitan-2025+plain-norm").hidden_extra);
     }
 
     #[test]
