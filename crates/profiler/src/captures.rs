@@ -10,11 +10,8 @@ use std::collections::BTreeMap;
 pub(crate) fn captures(trace: &RankTrace) -> Vec<(i64, i64)> {
     let edge = |name: &str| {
         let name = name.trim_start_matches("cuda").trim_start_matches("hip").trim_start_matches("cu");
-        match name {
-            _ if name.starts_with("StreamBeginCapture") => Some(true),
-            _ if name.starts_with("StreamEndCapture") => Some(false),
-            _ => None,
-        }
+        let begins = name.starts_with("StreamBeginCapture");
+        (begins || name.starts_with("StreamEndCapture")).then_some(begins)
     };
     let edges: Vec<Option<bool>> = trace.names.iter().map(edge).collect();
     let mut all = Vec::new();

@@ -56,11 +56,11 @@ fn order(operator: &str) -> Option<[(&'static str, Option<usize>); 5]> {
             [Some(3), Some(4), Some(5), Some(7), Some(6)]
         }
         "convolution_backward" => [Some(4), Some(5), Some(6), Some(8), Some(7)],
-        "conv1d" | "conv2d" | "conv3d" | "cudnn_convolution_relu" | "mkldnn_convolution" => {
-            [Some(3), Some(4), Some(5), None, None]
-        }
+        "conv1d" | "conv2d" | "conv3d" | "cudnn_convolution_relu" => [Some(3), Some(4), Some(5), None, None],
         "cudnn_convolution" => [Some(3), Some(2), Some(4), None, None],
-        "miopen_convolution" | "miopen_depthwise_convolution" => [Some(4), Some(3), Some(5), None, None],
+        "miopen_convolution" | "miopen_depthwise_convolution" | "mkldnn_convolution" => {
+            [Some(4), Some(3), Some(5), None, None]
+        }
         _ => return None,
     };
     Some([
