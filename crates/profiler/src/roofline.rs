@@ -100,9 +100,9 @@ pub struct Roofline {
 
 /// The share of the roofline that operators reach: [`TARGET`], of the peak no more than what the catalogue's measured GEMM rate is of it (`measured / peak` in BF16).
 fn reachable(accelerator: &Accelerator, bound: Bound) -> f64 {
-    let peak = accelerator.peak_rate(DataType::Bf16).map(|rate| rate.get()).filter(|rate| *rate > 0.0);
+    let peak = accelerator.peak_rate(DataType::Bf16).filter(|peak| peak.get() > 0.0);
     match (bound, accelerator.measured_matmul.zip(peak)) {
-        (Bound::Compute, Some((measured, peak))) => TARGET.min(measured.get() / peak),
+        (Bound::Compute, Some((measured, peak))) => TARGET.min(measured.get() / peak.get()),
         _ => TARGET,
     }
 }
