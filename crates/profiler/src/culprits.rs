@@ -10,6 +10,7 @@ mod blame;
 mod cause;
 mod chain;
 mod links;
+mod opening;
 mod peers;
 mod replay;
 mod report;

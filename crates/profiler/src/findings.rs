@@ -15,6 +15,7 @@ mod fragmented;
 mod idle;
 mod implausible;
 mod joint;
+mod launching;
 mod layout;
 mod missing;
 mod optimizer;

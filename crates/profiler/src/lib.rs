@@ -20,6 +20,7 @@
 //! # Ok::<(), railwright_spec::problem::Problem>(())
 //! ```
 
+mod captures;
 pub mod causes;
 pub mod certainty;
 pub mod clocks;
@@ -33,6 +34,7 @@ pub mod flight;
 pub mod groups;
 pub mod hang;
 pub mod hta;
+pub mod inputs;
 pub mod job;
 pub mod joined;
 pub mod kernels;

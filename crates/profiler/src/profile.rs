@@ -105,7 +105,7 @@ pub fn profile(
     if let Some(step) = options.step {
         windows = windows.only(step).ok_or_else(|| no_step(step, &windows))?;
     } else {
-        windows.settle();
+        windows.settle(job.members.iter().map(|member| &member.trace));
     }
     if let Some(rank) = options.rank
         && job.position(rank).is_none()

@@ -10,6 +10,7 @@ pub(crate) use work::contracts;
 pub use work::{Kind, Work, work};
 
 use crate::causes::THREADS;
+use crate::inputs;
 use crate::samples::{format, lists};
 use crate::trace::NONE;
 use crate::view::{Role, View};
@@ -74,6 +75,9 @@ pub struct RooflineRow {
     pub share_of_roofline: f64,
     /// What reaching [`TARGET`] would save of a rank and step, in nanoseconds.
     pub saving_ns: f64,
+    /// Whether the least time, and with it the saving, is a bound: which experts tokens chose is not recorded.
+    #[serde(skip)]
+    pub bounded: bool,
 }
 
 /// Operators against the roofline.
@@ -92,6 +96,15 @@ pub struct Roofline {
     pub saving_ns: f64,
     /// The rows that would save most.
     pub rows: Vec<RooflineRow>,
+}
+
+/// The share of the roofline that operators reach: [`TARGET`], of the peak no more than what the catalogue's measured GEMM rate is of it (`measured / peak` in BF16).
+fn reachable(accelerator: &Accelerator, bound: Bound) -> f64 {
+    let peak = accelerator.peak_rate(DataType::Bf16).filter(|peak| peak.get() > 0.0);
+    match (bound, accelerator.measured_matmul.zip(peak)) {
+        (Bound::Compute, Some((measured, peak))) => TARGET.min(measured.get() / peak.get()),
+        _ => TARGET,
+    }
 }
 
 /// The least time of work, in nanoseconds, and what limits it: `max(F / P, B / W)` (Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009) with `F` operations at
@@ -157,15 +170,20 @@ fn add<'a>(view: &'a View<'_>, span: (i64, i64), sums: &mut IndexMap<Key<'a>, Su
         call.1 = call.1.or_else(|| element(names.get(row.name)));
     }
     for (operator, (time, data_type)) in calls {
-        let (Some(row), Some(data_type)) = (view.trace.host.get(operator as usize), data_type) else {
-            continue;
-        };
-        let Some(shapes) = row.shapes else { continue };
-        let sum = sums.entry((names.get(row.name), names.get(shapes), data_type)).or_default();
+        let Some(row) = view.trace.host.get(operator as usize) else { continue };
+        let Some(shapes) = row.shapes.map(|shapes| names.get(shapes)) else { continue };
+        let operator = names.get(row.name);
+        let Some(data_type) = data_type.or_else(|| recorded(operator, shapes)) else { continue };
+        let sum = sums.entry((operator, shapes, data_type)).or_default();
         sum.calls += 1;
         sum.time += time;
     }
     all
+}
+
+/// The format of the inputs, for kernels whose names have none. Contractions of 32-bit inputs run in FP32 or TF32, which inputs do not show.
+fn recorded(operator: &str, shapes: &str) -> Option<DataType> {
+    inputs::element(shapes).filter(|format| *format != DataType::Fp32 || !contracts(operator))
 }
 
 /// The format that a kernel works on, by its name.
@@ -198,17 +216,34 @@ pub fn roofline(
     let mut rows: Vec<RooflineRow> = Vec::new();
     for ((operator, shapes, data_type), sum) in sums {
         let Some(width) = width(data_type) else { continue };
-        let Some((kind, work)) = work(operator, &lists(shapes), width, &outputs) else { continue };
+        let sides = lists(shapes);
+        let convolved = work::convolved(shapes, &sides, &outputs);
+        let Some((kind, work)) = work(operator, &sides, width, convolved.as_ref()) else { continue };
         let Some(peak) = accelerator.peak_rate(data_type) else { continue };
         covered += sum.time;
         let call_ns = sum.time as f64 / sum.calls.max(1) as f64;
-        let (least, bound) = least_time(work, peak.get(), bandwidth);
-        let share = if call_ns > 0.0 { least / call_ns } else { 0.0 };
+        let of = |work: Work| {
+            let (least, bound) = least_time(work, peak.get(), bandwidth);
+            (work, bound, if call_ns > 0.0 { least / call_ns } else { 0.0 })
+        };
+        let (mut work, mut bound, mut share) = of(work);
+        // Nothing is faster than its roofline: then fewer experts were read than tokens could choose.
+        let fewest = work::fewest_experts(operator, &sides, width).filter(|_| share > 1.0);
+        let bounded = fewest.is_some();
+        if let Some(fewest) = fewest {
+            (work, bound, share) = of(fewest);
+            if share > 1.0 {
+                continue;
+            }
+        }
         let mean_ns = sum.time as f64 / samples;
         // Between which formats a copy converts is not recorded, so its bytes are a bound.
         let is_bound = operator == "aten::copy_";
-        let saving =
-            if call_ns < START || is_bound { 0.0 } else { mean_ns * (1.0 - share / TARGET).max(0.0) };
+        let saving = if call_ns < START || is_bound {
+            0.0
+        } else {
+            mean_ns * (1.0 - share / reachable(accelerator, bound)).max(0.0)
+        };
         rows.push(RooflineRow {
             operator: operator.to_owned(),
             kind,
@@ -224,6 +259,7 @@ pub fn roofline(
             bytes_per_s: work.bytes / call_ns.max(1.0) * 1e9,
             share_of_roofline: share,
             saving_ns: saving,
+            bounded,
         });
     }
     if rows.is_empty() {
@@ -247,10 +283,27 @@ pub fn roofline(
     })
 }
 
-/// Shapes without the blanks and line breaks that some recorders write.
-pub(crate) fn tidy(shapes: &str) -> String {
-    let packed: String = shapes.chars().filter(|c| !c.is_whitespace()).collect();
-    packed.replace(',', ", ")
+/// Shapes without the blanks and line breaks that some recorders write, with what a convolution's settings differ by from the usual ones.
+pub(crate) fn tidy(text: &str) -> String {
+    let packed: String = inputs::shapes(text).chars().filter(|c| !c.is_whitespace()).collect();
+    let mut tidy = packed.replace(',', ", ");
+    if let Some(settings) = inputs::convolution(text) {
+        let numbers = |values: &[u64]| values.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
+        let set = [
+            ("stride", &settings.stride, 1),
+            ("padding", &settings.padding, 0),
+            ("dilation", &settings.dilation, 1),
+        ];
+        for (name, values, usual) in set {
+            if values.iter().any(|value| *value != usual) {
+                tidy = format!("{tidy} {name} {}", numbers(values));
+            }
+        }
+        if settings.transposed {
+            tidy.push_str(" transposed");
+        }
+    }
+    tidy
 }
 
 /// Bytes of an element.
@@ -318,6 +371,15 @@ mod tests {
         let far = row("aten::mm", shapes, "ampere_bf16_s16816gemm_bf16_128x256", 8_000_000).expect("a row");
         // At 0.7 it would take 5.035 ms.
         assert!((far.saving_ns / 1e6 - 2.965).abs() < 2e-3, "{far:?}");
+    }
+
+    #[test]
+    fn no_operator_is_asked_for_more_than_the_best_measured_rate() {
+        let accelerator = |name: &str| accelerator_by_name(name).expect("known");
+        let of = |name: &str, bound| reachable(&accelerator(name), bound);
+        // MI300X: 668.4 of 1,307.4 TFLOP/s measured (Bekman, maximum achievable matmul FLOPS).
+        assert!((of("mi300x", Bound::Compute) - 668.4 / 1307.4).abs() < 1e-9);
+        assert_eq!((of("mi300x", Bound::Memory), of("h100-sxm5-80gb", Bound::Compute)), (TARGET, TARGET));
     }
 
     #[test]

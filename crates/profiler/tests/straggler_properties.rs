@@ -52,6 +52,8 @@ enum Fault {
     Chip(u32),
     Pause(u32),
     Host(u32),
+    /// Before the first launch of every step.
+    Loader(u32),
 }
 
 fn faults() -> impl Strategy<Value = Fault> {
@@ -59,6 +61,7 @@ fn faults() -> impl Strategy<Value = Fault> {
         (8_u32..40).prop_map(Fault::Chip),
         (10_u32..60).prop_map(Fault::Pause),
         (4_u32..8).prop_map(Fault::Host),
+        (2_u32..20).prop_map(Fault::Loader),
     ]
 }
 
@@ -78,6 +81,9 @@ proptest! {
             Fault::Chip(percent) => faulty.slow_chip = vec![(rank, 1.0 + f64::from(percent) * 0.01)],
             Fault::Pause(ms) => faulty.stalls = vec![(rank, 2, i64::from(ms) * 1_000_000)],
             Fault::Host(hundreds) => faulty.slow_host = vec![(rank, i64::from(hundreds) * 100_000)],
+            Fault::Loader(ms) => {
+                faulty.late = (0..plan.steps).map(|step| (rank, step, i64::from(ms) * 1_000_000)).collect();
+            }
         }
         let cost = (length(&faulty) - length(&plan)) as f64 / f64::from(plan.steps);
         prop_assume!(cost > 0.02 * quiet.step_time);

@@ -5,6 +5,7 @@
 
 use super::frames::{self, Frames};
 use super::{Cause, CauseTable};
+use crate::captures::captures;
 use crate::trace::{HostActivity, HostKind, NONE};
 use crate::view::{Role, View};
 use crate::waterfall::{Label, Piece};
@@ -44,6 +45,8 @@ pub(crate) struct Idle<'a> {
     overhead: Vec<(i64, i64, u32)>,
     /// The first of them that may lie in the next stretch.
     next: usize,
+    /// When graphs were captured, in order: what is launched then does not run.
+    captures: Vec<(i64, i64)>,
 }
 
 impl<'a> Idle<'a> {
@@ -85,6 +88,7 @@ impl<'a> Idle<'a> {
             others,
             overhead,
             next: 0,
+            captures: captures(trace),
         }
     }
 
@@ -106,7 +110,11 @@ impl<'a> Idle<'a> {
         let one = |cause: Cause, label: Label| vec![Stretch { cause, label, frame: NONE, end }];
         let launch = view.launch.get(piece.row as usize).copied().unwrap_or(NONE);
         let Some(call) = self.frames.row(launch) else {
-            return one(Cause::Unknown, if view.from_host { Label::Host } else { Label::Unexplained });
+            return if view.from_host {
+                one(Cause::Unknown, Label::Host)
+            } else {
+                self.unlaunched(start, end)
+            };
         };
         // The queue was empty when the device fell idle, or it was not.
         if !view.from_host && call.end <= start {
@@ -137,6 +145,27 @@ impl<'a> Idle<'a> {
             all.push(Stretch { cause, label: cause.label(), frame: launch, end });
         }
         all
+    }
+
+    /// The parts of a stretch that no recorded launch ends: captures of graphs, and what nothing explains.
+    fn unlaunched(&self, start: i64, end: i64) -> Vec<Stretch> {
+        let mut parts: Vec<Stretch> = Vec::new();
+        let part = |cause: Cause, label: Label, end: i64| Stretch { cause, label, frame: NONE, end };
+        let mut from = start;
+        for &(begin, until) in self.captures.iter().filter(|capture| capture.0 < end && capture.1 > start) {
+            let (begin, until) = (begin.max(from), until.min(end));
+            if begin > from {
+                parts.push(part(Cause::Unknown, Label::Unexplained, begin));
+            }
+            if until > begin {
+                parts.push(part(Cause::Compilation, Cause::Compilation.label(), until));
+                from = until;
+            }
+        }
+        if from < end {
+            parts.push(part(Cause::Unknown, Label::Unexplained, end));
+        }
+        parts
     }
 
     /// The launch of the row before the one that ends a stretch.
@@ -197,6 +226,10 @@ impl<'a> Idle<'a> {
         }
         if let Some(cause) = self.overhead(from, to) {
             return cause;
+        }
+        let capture = self.captures.partition_point(|capture| capture.0 <= from).checked_sub(1);
+        if capture.and_then(|at| self.captures.get(at)).is_some_and(|capture| to <= capture.1) {
+            return Cause::Compilation;
         }
         let short = to - from < LONG;
         match self.frames.row(frame) {
@@ -375,6 +408,18 @@ mod tests {
         );
         let found = causes(late, &[(0, 9_000_000, Operator, "aten::copy_", 1)]);
         assert_eq!(found[0], of(Cause::OtherThread, "aten::copy_", 9_999_000));
+        // What is launched while a graph is captured does not run.
+        let capture = [
+            (0, 5_000, Runtime, "cudaStreamBeginCapture", 0),
+            (10_000, 8_000_000, Operator, "aten::mm", 0),
+            (9_000_000, 9_005_000, Runtime, "cudaStreamEndCapture", 0),
+        ];
+        let found = causes(late, &capture);
+        assert!(
+            found.iter().filter(|part| part.2 <= 9_000_000).all(|part| part.0 == Cause::Compilation),
+            "{found:?}"
+        );
+        assert_ne!(found.last().map(|part| part.0), Some(Cause::Compilation));
         // Profiler flushes and lazy loading of the driver are recorded outside of threads.
         let found = causes(late, &[(0, 9_000_000, Overhead, "Buffer Flush", 1)]);
         assert_eq!(found[0].0, Cause::Profiler);

@@ -156,6 +156,10 @@ mod tests {
                 Some(Cause::DataLoading),
             ),
             (Python, "torch/utils/data/dataloader.py(630): __next__", Some(Cause::DataLoading)),
+            (Python, "torch/_inductor/compile_fx.py(1350): compile_fx_inner", Some(Cause::Compilation)),
+            // What runs compiled code and reads its launch data compiles nothing.
+            (Python, "torch/_inductor/compile_fx.py(1767): run", None),
+            (Python, "triton/compiler/compiler.py(465): __getattribute__", None),
             // A function that has the word in its file is no loader.
             (Python, "train_with_dataloader.py(63): train_step", None),
             (Annotation, "TSL:XlaCompile", Some(Cause::Compilation)),

@@ -7,6 +7,7 @@ use super::blame::{Charged, Charges, charge};
 use super::cause::{CauseClass, Evidence, class, compared, compared_steps};
 use super::chain::{Chains, Event};
 use super::links::{SlowGroup, slow_groups};
+use super::opening::{opened, opening};
 use super::peers::{Stretch, Stretches};
 use super::replay::replay;
 use super::stages::slow_stages;
@@ -199,14 +200,16 @@ fn judge(
     (occupancies, names): (&[Occupancy], &NameTable),
     windows: &Windows,
 ) -> StragglerReport {
-    let chains = Chains::of(job, joined, occupancies, windows);
+    let opening = opening(job, occupancies, windows);
+    let with_opening = opened(windows, opening);
+    let chains = Chains::of(job, joined, occupancies, &with_opening);
     let stretches = Stretches::of(&chains, joined);
     let charges = charge(&chains, joined, &stretches);
     let measured = |member: usize, place: usize| chains.events[member][place].own;
     let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
     let base = replay(&chains, joined, &measured, &transfer);
     let (base, forced) = (base.span, base.forced);
-    let count = steps::count(windows);
+    let count = steps::count(windows, opening);
     let real = real_span(&chains);
     // The replaced own time of an event: its stretch's usual time, spread as the measured one.
     let usual = usual_times(&chains, &stretches.lists);
@@ -239,7 +242,7 @@ fn judge(
         let blamed = |stretch: &Stretch| stretch.own > stretch.usual;
         let compared = compared(member, &stretches, occupancies, &blamed);
         let from_host = occupancies[member].host_alone;
-        let whole = || compared_steps(member, &stretches, occupancies, windows, &blamed);
+        let whole = || compared_steps(member, &stretches, occupancies, &with_opening, &blamed);
         let (mut cause, mut evidence) = class(&compared, count, from_host, whole);
         if cause == CauseClass::SlowChip && !from_host {
             // Some GEMMs take longer in every call and others do not: the chip is not slow.
@@ -266,7 +269,7 @@ fn judge(
             cause,
             cause_name: cause.called(from_host),
             evidence,
-            moments: moments(job, member, joined, &stretches, &charges, windows, origin),
+            moments: moments(job, member, joined, &stretches, &charges, &with_opening, origin),
         });
     }
     let delays: Vec<Delay> = (order.iter().copied().map(Delay::Member))

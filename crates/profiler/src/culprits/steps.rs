@@ -6,13 +6,14 @@ use crate::matching::line::median;
 use crate::windows::{CutBy, StepWindow, Windows};
 
 /// How many steps the windows are, at least 1. Where steps begin with arithmetic or at the end of a collective the recording ends before the last one does: what comes before
-/// the next step's first arithmetic is missing once, so the last one counts for what it lasts of the shortest other one.
-pub(super) fn count(windows: &Windows) -> f64 {
+/// the next step's first arithmetic is missing once, so the last one counts for what it lasts of the shortest other one. An `opening` of the first step, in nanoseconds, is
+/// what the last one lacks.
+pub(super) fn count(windows: &Windows, opening: i64) -> f64 {
     let durations: Vec<f64> = windows.steps.iter().map(StepWindow::duration).map(|d| d as f64).collect();
     let shortest = durations.iter().rev().skip(1).copied().fold(f64::INFINITY, f64::min);
     let missing = match durations.last() {
         Some(last) if is_open(windows) && durations.len() > 2 && shortest > 0.0 => {
-            (1.0 - last / shortest).max(0.0)
+            (1.0 - (last + opening as f64) / shortest).max(0.0)
         }
         _ => 0.0,
     };
@@ -53,7 +54,7 @@ pub(super) fn noise(windows: &Windows) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn of(durations: &[i64], cut_by: CutBy) -> f64 {
+    fn of_opened(durations: &[i64], cut_by: CutBy, opening: i64) -> f64 {
         let mut at = 0;
         let step = |&duration: &i64| {
             at += duration;
@@ -69,7 +70,19 @@ mod tests {
             spread: 0,
             warnings: Vec::new(),
         };
-        count(&windows)
+        count(&windows, opening)
+    }
+
+    fn of(durations: &[i64], cut_by: CutBy) -> f64 {
+        of_opened(durations, cut_by, 0)
+    }
+
+    #[test]
+    fn an_opening_completes_the_last_step() {
+        let near = |count: f64, expected: f64| assert!((count - expected).abs() < 1e-12, "{count}");
+        near(of_opened(&[80, 90, 80, 60], CutBy::Launches, 20), 4.0);
+        near(of_opened(&[80, 90, 80, 60], CutBy::Launches, 10), 3.875);
+        near(of_opened(&[80, 80, 80, 90], CutBy::Launches, 20), 4.0);
     }
 
     #[test]

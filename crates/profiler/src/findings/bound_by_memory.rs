@@ -36,10 +36,10 @@ impl Rule for BoundByMemory {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let fits = |label: Label| label == Label::MemoryBound;
-        // Parameters are drawn once, before the first step; fusion does not concern them.
-        let drawn = context.times_under(fits).filter(|(name, _)| is_initialisation(name));
-        let drawn = drawn.map(|(_, time)| time).sum::<i64>() as f64 / context.samples();
-        let all = context.mean(Label::MemoryBound) - drawn;
+        // Parameters are drawn once, before the first step; fusion does not concern them, nor values that the host reads.
+        let other = context.times_under(fits).filter(|(name, _)| is_other(name));
+        let other = other.map(|(_, time)| time).sum::<i64>() as f64 / context.samples();
+        let all = context.mean(Label::MemoryBound) - other;
         if context.share(all) < 0.25 {
             return Vec::new();
         }
@@ -54,7 +54,7 @@ impl Rule for BoundByMemory {
             id: self.id().to_owned(),
             message: format!("element-wise kernels and norms take {} of the step", percent(context.share(all))),
             cost: Some(all - USUAL * context.step()),
-            evidence: context.dearest(context.times_under(fits).filter(|(name, _)| !is_initialisation(name)), 4),
+            evidence: context.dearest(context.times_under(fits).filter(|(name, _)| !is_other(name)), 4),
             advice: if is_compiled {
                 "these kernels are already compiled: remove graph breaks and casts between them, and use hand-fused norms, activations and cross-entropy for the largest"
             } else {
@@ -66,8 +66,17 @@ impl Rule for BoundByMemory {
     }
 }
 
-/// Whether an operator of the host draws parameters at random.
-fn is_initialisation(name: &str) -> bool {
-    ["aten::uniform_", "aten::normal_", "aten::random_", "aten::trunc_normal_", "aten::log_normal_"]
-        .contains(&name)
+/// Whether an operator of the host draws parameters at random or reads a value: neither can be fused.
+fn is_other(name: &str) -> bool {
+    [
+        "aten::uniform_",
+        "aten::normal_",
+        "aten::random_",
+        "aten::trunc_normal_",
+        "aten::log_normal_",
+        "aten::item",
+        "aten::is_nonzero",
+        "aten::_local_scalar_dense",
+    ]
+    .contains(&name)
 }

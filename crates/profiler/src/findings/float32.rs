@@ -4,6 +4,7 @@
 
 use super::{Context, Rule, percent};
 use crate::profile::Finding;
+use crate::samples::format;
 use railwright_spec::cluster::accelerator_by_name;
 use railwright_spec::precision::DataType;
 use railwright_step::OperatorFamily;
@@ -19,15 +20,33 @@ fn is_float32(name: &str) -> bool {
         && !name.contains("f16f16")
 }
 
-/// What the chip offers instead.
-fn advice(context: &Context<'_>) -> &'static str {
+/// Whether a kernel multiplies in TF32 already. `s1688gemm` is TF32 where no 16-bit format stands before it.
+fn is_tf32(name: &str) -> bool {
+    format(name) == Some(DataType::Tf32)
+}
+
+/// Whether a kernel was written for a generation without bf16 and TF32, which names of NVIDIA's libraries begin with.
+fn is_older(name: &str) -> bool {
+    ["maxwell_", "volta_", "turing_"].iter().any(|start| name.to_ascii_lowercase().starts_with(start))
+}
+
+/// What the chip offers instead. The chip is that of the catalogue, else that which kernels were written for.
+fn advice(context: &Context<'_>, wide: &[(&str, i64)]) -> &'static str {
+    let time = |fits: &dyn Fn(&str) -> bool| -> i64 {
+        wide.iter().filter(|(name, _)| fits(name)).map(|(_, time)| *time).sum()
+    };
     let names = context.job.members.iter().flat_map(|member| &member.trace.identity.devices);
     let mut known = names.filter_map(|device| accelerator_by_name(&device.name).ok());
-    match known.next().map(|accelerator| accelerator.peak) {
-        Some(peak) if !peak.contains_key(&DataType::Bf16) && peak.contains_key(&DataType::Fp16) => {
-            "run them in fp16 with loss scaling: this chip has no bf16 and no TF32"
-        }
-        _ => "run them in bf16, or at least allow TF32",
+    let lacks = match known.next().map(|accelerator| accelerator.peak) {
+        Some(peak) => !peak.contains_key(&DataType::Bf16) && peak.contains_key(&DataType::Fp16),
+        None => time(&is_older) > 0,
+    };
+    if lacks {
+        "run them in fp16 with loss scaling: this chip has no bf16 and no TF32"
+    } else if 2 * time(&is_tf32) > time(&|_| true) {
+        "run them in bf16; they use TF32 already"
+    } else {
+        "run them in bf16, or at least allow TF32"
     }
 }
 
@@ -58,9 +77,22 @@ impl Rule for Float32 {
             id: self.id().to_owned(),
             message: format!("float32 GEMMs take {} of the step", percent(context.share(all))),
             cost: Some(all / 2.0),
+            advice: advice(context, &wide).to_owned(),
             evidence: context.dearest(wide, 3),
-            advice: advice(context).to_owned(),
             ..Finding::default()
         }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_of_the_format_and_of_the_generation() {
+        let tf32 = "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x64_32x6_nt_align4>(Params)";
+        assert!(is_float32(tf32) && is_tf32(tf32) && !is_older(tf32));
+        assert!(is_float32("volta_sgemm_64x64_nt") && !is_tf32("volta_sgemm_64x64_nt"));
+        assert!(is_older("volta_sgemm_64x64_nt") && !is_older("ampere_sgemm_128x128_tn"));
     }
 }

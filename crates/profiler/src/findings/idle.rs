@@ -3,7 +3,7 @@
 //! Responsible for: a rule for each cause of idle time that the host's frames show, with its advice. Without
 //! a recorded frame, the advice is to record one.
 
-use super::{Context, Inference, Rule, percent, short, time};
+use super::{Context, Inference, Rule, launching, percent, short, time};
 use crate::causes::{Cause, CauseRow};
 use crate::profile::Finding;
 use crate::view::Role;
@@ -20,7 +20,11 @@ pub(super) struct IdleCause {
     advice: &'static str,
 }
 
-/// One for each cause; `joint` knows their labels.
+/// As many frames are listed at least, and at most until they hold half of the cost.
+const FEWEST: usize = 3;
+const MOST: usize = 8;
+
+/// One for each cause; `joint` has their labels.
 pub(super) const IDLE: [IdleCause; 14] = [
     IdleCause {
         cause: Cause::Allocation,
@@ -81,13 +85,14 @@ pub(super) const IDLE: [IdleCause; 14] = [
         cause: Cause::Compilation,
         id: "compilation",
         title: "Idle time during compilation",
-        text: "Idle time of the device while its host compiled (XLA, torch.compile, Triton, NVRTC) or loaded \
-               modules of kernels: a launch of 1 ms or longer on an idle device is counted as module loading. \
+        text: "Idle time of the device while its host compiled (XLA, torch.compile, Triton, NVRTC), captured \
+               CUDA graphs, or loaded modules of kernels: a launch of 1 ms or longer on an idle device is \
+               counted as module loading. \
                Reported from 1 % of the step. Cost: that time.\n\n\
                Remedies: warm-up steps before the recording, a compile cache on disk, constant shapes \
                (`mark_dynamic`, padding), `TORCH_LOGS=recompiles` to find the cause of recompiles.",
         least: 0.01,
-        message: "compilation or loading of kernel modules leaves the device idle",
+        message: "compilation, graph capture or loading of kernel modules leaves the device idle",
         advice: "record after warm-up; if it recurs, keep shapes constant and look for recompiles with `TORCH_LOGS=recompiles`",
     },
     IdleCause {
@@ -155,9 +160,11 @@ pub(super) const IDLE: [IdleCause; 14] = [
         id: "host-work",
         title: "Idle time during long host calls",
         text: "Idle time of the device while its host spent 1 ms or more in one operator, function or runtime \
-               call without launching. Reported from 1 % of the step. Cost: that time.\n\n\
-               Remedies: moving the operator to the device, running it in advance in another process, calling \
-               it less often.",
+               call without launching. Reported from 1 % of the step. Cost: that time. Operators that launch \
+               device work take that long on first calls, which select algorithms and initialise libraries, \
+               or if their thread was preempted.\n\n\
+               Remedies: warm-up steps before the recording; for work of the host itself moving it to the \
+               device, running it in advance in another process, calling it less often.",
         least: 0.01,
         message: "long calls on the host leave the device idle",
         advice: "move these operators to the device, run them in advance in another process, or call them \
@@ -234,21 +241,6 @@ impl Rule for IdleCause {
 
     fn inference(&self) -> Inference {
         match self.cause {
-            Cause::Allocation => Inference::Advice(
-                "allocate workspaces and caches at start; keep shapes within the captured sizes, and lower the share of memory that the KV cache takes",
-            ),
-            Cause::Synchronisation => Inference::Advice(
-                "schedule and sample asynchronously (overlap scheduling), so that the next step is launched before tokens are read back",
-            ),
-            Cause::LaunchBound => Inference::Advice(
-                "capture these steps in CUDA graphs, overlap scheduling with the device; keep host cores free",
-            ),
-            Cause::HostWork | Cause::Unknown => Inference::Advice(
-                "find the scheduler's, sampler's or tokenizer's part of this time with `with_stack=True`; overlap it with the device",
-            ),
-            Cause::GarbageCollection => {
-                Inference::Advice("freeze objects after start (`gc.freeze()`), and collect between requests")
-            }
             Cause::DataLoading | Cause::Checkpoint | Cause::Evaluation => Inference::Silent,
             _ => Inference::Same,
         }
@@ -263,8 +255,20 @@ impl Rule for IdleCause {
             return Vec::new();
         }
         let bound = self.cause == Cause::LaunchBound;
-        let shown = rows.iter().filter(|row| !(row.rest || bound && row.frame.is_none())).take(3);
+        let advice = self.advice_for(context, &rows);
+        let shown = rows.iter().filter(|row| !(row.rest || bound && row.frame.is_none()));
+        // Short launches are shown as a whole below; of another cause the frames that hold most of it.
+        let mut explained = 0.0;
+        let enough = |(at, row): &(usize, &&CauseRow)| {
+            let more = *at < FEWEST || !bound && explained < lost / 2.0;
+            explained += row.mean_ns;
+            more
+        };
         let mut evidence: Vec<String> = shown
+            .enumerate()
+            .take(MOST)
+            .take_while(enough)
+            .map(|(_, row)| row)
             .map(|row| {
                 format!(
                     "{}: {} per step in {} gaps, longest {}",
@@ -278,26 +282,91 @@ impl Rule for IdleCause {
         evidence.extend(on_ranks(context, self.cause));
         evidence.extend(in_steps(context, self.cause));
         if bound {
-            evidence.insert(0, kernels(context));
+            let (gaps, longest) =
+                rows.iter().fold((0, 0), |(count, most), row| (count + row.count, row.longest_ns.max(most)));
+            evidence.insert(
+                0,
+                format!(
+                    "{:.0} gaps per step, longest {}; {}",
+                    gaps as f64 / context.samples(),
+                    time(longest as f64),
+                    kernels(context)
+                ),
+            );
         }
         vec![Finding {
             id: self.id.to_owned(),
-            message: if bound && context.from_host() {
-                format!("hosts spend {} of the step outside of operators", percent(context.share(lost)))
-            } else {
-                format!("{} {} of the step", self.message, percent(context.share(lost)))
+            message: match (context.from_host(), self.cause) {
+                (true, Cause::LaunchBound) => {
+                    format!("hosts spend {} of the step outside of operators", percent(context.share(lost)))
+                }
+                (true, Cause::Unknown) => format!(
+                    "hosts recorded no operator for {} of the step, and no frame that shows the cause",
+                    percent(context.share(lost))
+                ),
+                _ => format!("{} {} of the step", self.message, percent(context.share(lost))),
             },
             cost: Some(lost),
             evidence,
-            advice: if bound && context.from_host() {
-                "call fewer, larger operators: compilation, larger micro-batches; keep cores of the host free"
-            } else {
-                self.advice
-            }
-            .to_owned(),
+            advice: advice.to_owned(),
             ..Finding::default()
         }]
     }
+}
+
+impl IdleCause {
+    /// What helps in this job.
+    fn advice_for(&self, context: &Context<'_>, rows: &[&CauseRow]) -> &'static str {
+        match self.cause {
+            Cause::LaunchBound if context.from_host() => {
+                "call fewer, larger operators: compilation, larger micro-batches; keep cores of the host free"
+            }
+            Cause::LaunchBound if launching::by_graphs(context.views, context.windows) => {
+                "these kernels run as CUDA graphs already: prepare the next graph's inputs while the device \
+                 works, and launch fewer, larger graphs"
+            }
+            Cause::HostWork if launch_late(context, rows) => {
+                "record after warm-up: first calls select algorithms and initialise libraries; if it recurs, \
+                 keep host cores free of other work"
+            }
+            cause if context.windows.is_inference() => served(cause).unwrap_or(self.advice),
+            _ => self.advice,
+        }
+    }
+}
+
+/// What helps in an inference server, where that differs.
+fn served(cause: Cause) -> Option<&'static str> {
+    Some(match cause {
+        Cause::Allocation => {
+            "allocate workspaces and caches at start; keep shapes within the captured sizes, and lower the \
+             share of memory that the KV cache takes"
+        }
+        Cause::Synchronisation => {
+            "schedule and sample asynchronously (overlap scheduling), so that the next step is launched \
+             before tokens are read back"
+        }
+        Cause::LaunchBound => {
+            "capture these steps in CUDA graphs, overlap scheduling with the device; keep host cores free"
+        }
+        Cause::HostWork | Cause::Unknown => {
+            "find the scheduler's, sampler's or tokenizer's part of this time with `with_stack=True`; overlap \
+             it with the device"
+        }
+        Cause::GarbageCollection => {
+            "freeze objects after start (`gc.freeze()`), and collect between requests"
+        }
+        _ => return None,
+    })
+}
+
+/// Whether most of this time passed in operators that launch device work themselves.
+fn launch_late(context: &Context<'_>, rows: &[&CauseRow]) -> bool {
+    let operators = launching::operators(context.views);
+    let launches = |name: &Option<String>| name.as_deref().is_some_and(|name| operators.contains(name));
+    let of = |row: &&&CauseRow| launches(&row.frame) || launches(&row.operator);
+    let all: f64 = rows.iter().map(|row| row.mean_ns).sum();
+    2.0 * rows.iter().filter(of).map(|row| row.mean_ns).sum::<f64>() > all
 }
 
 /// How many kernels there are and how long they take: what launches are measured against.

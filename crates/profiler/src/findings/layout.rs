@@ -7,8 +7,46 @@ use crate::profile::Finding;
 
 pub(super) struct Layout;
 
+/// Operators that move data, as the names of compiled kernels have them, the longest first.
+const MOVING: [&str; 24] = [
+    "split_with_sizes",
+    "constant_pad_nd",
+    "_reshape_alias",
+    "_unsafe_view",
+    "contiguous",
+    "as_strided",
+    "transpose",
+    "unsqueeze",
+    "_to_copy",
+    "permute",
+    "squeeze",
+    "reshape",
+    "select",
+    "expand",
+    "repeat",
+    "empty_like",
+    "unbind",
+    "slice",
+    "split",
+    "stack",
+    "clone",
+    "view",
+    "copy",
+    "cat",
+];
+
+/// Whether a compiled kernel (`triton_poi_fused_cat_clone_3`) was made of operators that only move data.
+fn moves_alone(fused: &str) -> bool {
+    let rest = MOVING.iter().fold(fused.to_owned(), |rest, word| rest.replace(word, ""));
+    let rest = rest.trim_matches(|c: char| c == '_' || c.is_ascii_digit());
+    rest.is_empty() || rest == "t"
+}
+
 fn moves(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
+    if lower.starts_with("triton_") {
+        return lower.split_once("_fused_").is_some_and(|(_, fused)| moves_alone(fused));
+    }
     [
         "direct_copy_kernel",
         "transpose",
@@ -24,39 +62,68 @@ fn moves(name: &str) -> bool {
     .any(|word| lower.contains(word))
 }
 
+fn concatenates(name: &str) -> bool {
+    name.contains("CatArrayBatchedCopy") || name == "aten::cat"
+}
+
 impl Rule for Layout {
     fn id(&self) -> &'static str {
         "layout-copies"
     }
 
     fn title(&self) -> &'static str {
-        "Layout and format conversions"
+        "Copies, concatenations and conversions"
     }
 
     fn text(&self) -> &'static str {
-        "Copies between layouts and formats, transposes and concatenations. Reported from 4 % of the step. \
-         Cost: their time.\n\n\
+        "Kernels that only copy between layouts and formats, transpose or concatenate; a compiled kernel that \
+         computes as well is none of them. Reported from 4 % of the step. Cost: their time.\n\n\
          Remedies: layouts that kernels accept directly, casts fused into adjacent kernels, weights kept in \
          the GEMM format, preallocated buffers instead of concatenations."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let (moved, all) = context.arithmetic(|_, name| moves(name));
+        let joined: i64 = moved.iter().filter(|(name, _)| concatenates(name)).map(|(_, time)| *time).sum();
+        let concatenates = 2.0 * joined as f64 / context.samples() > all;
         if context.share(all) < 0.04 {
             return Vec::new();
         }
         vec![Finding {
             id: self.id().to_owned(),
             message: format!(
-                "{} for layout and format conversions take {} of the step",
+                "{} that only copy, concatenate or convert take {} of the step",
                 context.work(),
                 percent(context.share(all))
             ),
             cost: Some(all),
             evidence: context.dearest(moved, 3),
-            advice: "find the operator that needs another layout or format, and produce that format directly"
-                .to_owned(),
+            advice: if concatenates {
+                "write the parts into one preallocated buffer instead of concatenating them"
+            } else {
+                "find the operator that needs another layout or format, and produce that format directly"
+            }
+            .to_owned(),
             ..Finding::default()
         }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compiled_kernels_move_if_nothing_else_is_in_them() {
+        for (name, expected) in [
+            ("triton_poi_fused__to_copy_3", true),
+            ("triton_poi_fused_cat_clone_transpose_view_12", true),
+            ("triton_poi_fused__unsafe_view_addmm_cat_clone_gelu_transpose_view_34", false),
+            ("triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_5", false),
+            ("void at::native::direct_copy_kernel_cuda", true),
+            ("void cutlass::Kernel", false),
+        ] {
+            assert_eq!(moves(name), expected, "{name}");
+        }
     }
 }

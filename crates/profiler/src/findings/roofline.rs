@@ -4,6 +4,7 @@
 //! reach any.
 
 use super::{Context, Rule, percent, short, time};
+use crate::certainty::Certainty;
 use crate::profile::Finding;
 use crate::roofline::{Bound, Kind, RooflineRow};
 
@@ -24,9 +25,11 @@ impl Rule for BelowRoofline {
     fn text(&self) -> &'static str {
         "FLOP and bytes of operators follow from their recorded shapes (`record_shapes=True`); the roofline \
          time is the larger of FLOPs / peak in the format of the kernel and bytes / memory bandwidth. \
-         Reported if operators at 70 % of the roofline save 3 % of the step. Cost: that saving. Kernels \
+         Reported if operators at 70 % of the roofline (of the peak no more than the measured GEMM rate of \
+         the accelerator: `railwright gpus`) save 3 % of the step. Cost: that saving. Kernels \
          shorter than 10 us are excluded, because their launch dominates. A causal mask halves the FLOP of \
-         attention and is not recorded, so attention may be better than shown.\n\n\
+         attention and is not recorded, so attention may be farther from its roofline than shown. Which experts tokens chose is \
+         not recorded either: where a call is faster than reading all of them, the saving is a bound.\n\n\
          Remedies: for GEMMs other formats, aligned dimensions and larger batches; for convolutions \
          `channels_last` and other algorithms (`cudnn.benchmark`); for memory-bound operators contiguous \
          tensors and fusion (`torch.compile`)."
@@ -40,13 +43,15 @@ impl Rule for BelowRoofline {
         }
         let shown: Vec<&RooflineRow> =
             roofline.rows.iter().filter(|row| row.saving_ns > 0.0).take(MOST).collect();
+        let bounded: f64 = roofline.rows.iter().filter(|row| row.bounded).map(|row| row.saving_ns).sum();
         let line = |row: &&RooflineRow| {
             let reached = match row.bound {
                 Bound::Compute => format!("{:.1} TFLOP/s", row.flop_per_s * 1e-12),
                 Bound::Memory => format!("{:.0} GB/s", row.bytes_per_s * 1e-9),
             };
+            let (from, most) = if row.bounded { ("at least ", "up to ") } else { ("", "") };
             format!(
-                "{} {}: {reached}, {} of the roofline, saves {} per step",
+                "{} {}: {reached}, {from}{} of the roofline, saves {most}{} per step",
                 row.operator,
                 short(&row.shapes),
                 percent(row.share_of_roofline),
@@ -56,11 +61,11 @@ impl Rule for BelowRoofline {
         vec![Finding {
             id: self.id().to_owned(),
             message: format!(
-                "operators below {} of the roofline cost {} of the step",
-                percent(roofline.target_share),
+                "operators far below the roofline cost {} of the step",
                 percent(context.share(lost))
             ),
             cost: Some(lost),
+            certainty: (2.0 * bounded > lost).then_some(Certainty::AtMost),
             evidence: shown.iter().map(line).collect(),
             advice: advice(shown.first().map(|row| row.kind)).to_owned(),
             ..Finding::default()
@@ -74,8 +79,13 @@ fn advice(kind: Option<Kind>) -> &'static str {
         Some(Kind::Product) => {
             "use aligned dimensions, larger batches, or a lower-precision format for these GEMMs"
         }
-        Some(Kind::Attention) => "use a fused attention kernel for this head width and format",
+        Some(Kind::Attention) => {
+            "try another attention backend for this head width and format (FlashAttention-3, cuDNN, AITER)"
+        }
         Some(Kind::Convolution) => "try `channels_last`, `cudnn.benchmark` and a lower-precision format",
+        Some(Kind::Experts) => {
+            "tune the kernel for these sizes (tile table of the library), and route more tokens to each expert"
+        }
         _ => "make inputs contiguous, and fuse these operators with their neighbours (`torch.compile`)",
     }
 }

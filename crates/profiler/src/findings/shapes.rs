@@ -1,41 +1,59 @@
 //! Matrix products of shapes that tensor cores do not like.
 //!
-//! Responsible for: products whose dimensions are no multiples of 8, by the operator that launched them. Refuses products without recorded shapes.
+//! Responsible for: products whose contiguous dimensions are no multiples of 16 bytes, by the operator that launched them. Refuses products without recorded shapes, and
+//! dimensions of which shapes do not show whether they are contiguous.
 
 use super::{Context, Inference, Rule, percent};
+use crate::inputs;
 use crate::profile::Finding;
 use crate::roofline::{contracts, tidy};
+use crate::samples::lists;
 use crate::trace::{HostKind, NONE};
+use railwright_spec::precision::DataType;
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
 
 pub(super) struct Shapes;
 
-/// Elements of 2 bytes that a tensor core loads at once: dimensions should be multiples.
-const MULTIPLE: u64 = 8;
+/// Bytes that a tensor core loads at once.
+const LOADED: u64 = 16;
 /// What a product of such a shape loses, as a share: alignment of 16 bytes against none on A100 and H100 (measured by vendors between 1.2 and 4 times; the lower end is taken).
 const LOSS: f64 = 0.2;
 
-/// The dimensions in `[[4096, 5001], [5001, 1024]]`.
-fn dimensions(shapes: &str) -> Vec<u64> {
-    shapes.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
-}
-
-/// The dimensions of each input.
-fn inputs(shapes: &str) -> impl Iterator<Item = Vec<u64>> {
-    shapes.split('[').map(dimensions).filter(|input| !input.is_empty())
-}
-
-/// Whether a product of these inputs has an awkward dimension. A dimension of 1 is no product's, it is a vector's. Of a convolution the channels are what tensor
-/// cores load (NVIDIA, "Convolutional Layers User's Guide": channels in multiples of 8); heights, widths and the kernel's size are not, and pictures have 3 or 4 channels.
-fn awkward(shapes: &str, is_convolution: bool) -> bool {
-    let is_awkward = |d: u64| d > 1 && !d.is_multiple_of(MULTIPLE);
-    if is_convolution {
-        return inputs(shapes)
-            .filter(|input| input.len() >= 4)
-            .any(|input| input[1] > 4 && is_awkward(input[1]));
+/// Elements that are loaded at once: of 2 bytes where the format was not recorded.
+fn multiple(text: &str) -> u64 {
+    match inputs::element(text) {
+        Some(DataType::Fp32) => LOADED / 4,
+        Some(DataType::Fp8) => LOADED,
+        _ => LOADED / 2,
     }
-    dimensions(shapes).into_iter().any(is_awkward)
+}
+
+/// Rows, columns and the contracted dimension of a product, whatever its leading dimensions.
+fn sides(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 3]> {
+    let base = operator.rsplit("::").next().unwrap_or_default().trim_end_matches("_out");
+    let skip = usize::from(matches!(base, "addmm" | "baddbmm" | "_addmm_activation"));
+    let (a, b) = (shapes.get(skip)?.as_slice(), shapes.get(skip + 1)?.as_slice());
+    let ([.., m, k], [.., second, last]) = (a, b) else { return None };
+    if base == "linear" {
+        return (k == last).then_some([*m, *second, *k]);
+    }
+    (k == second).then_some([*m, *last, *k])
+}
+
+/// Whether a product of these inputs has an awkward dimension. A dimension of 1 is no product's, it is a vector's. The output's columns are contiguous; of each input one
+/// dimension is, so an input is awkward only if both of its dimensions are. Of a convolution the channels are what tensor cores load (NVIDIA, "Convolutional Layers User's
+/// Guide": channels in multiples of 8); heights, widths and the kernel's size are not, and pictures have 3 or 4 channels.
+fn awkward(operator: &str, text: &str) -> bool {
+    let multiple = multiple(text);
+    let is_awkward = |d: u64| d > 1 && !d.is_multiple_of(multiple);
+    let shapes = lists(inputs::shapes(text));
+    if operator.contains("conv") {
+        let mut channels = shapes.iter().filter(|input| input.len() >= 4).filter_map(|input| input.get(1));
+        return channels.any(|&channels| channels > 4 && is_awkward(channels));
+    }
+    let Some([m, n, k]) = sides(operator, &shapes) else { return false };
+    is_awkward(n) || is_awkward(m) && is_awkward(k)
 }
 
 impl Rule for Shapes {
@@ -49,8 +67,9 @@ impl Rule for Shapes {
 
     fn text(&self) -> &'static str {
         "Tensor cores load GEMM operands in units of 16 bytes (8 values of 16 bits). Reported if GEMMs with \
-         other dimensions take 2 % of the step. Cost: 20 % of their time, the lower end of vendor reports for \
-         unaligned operands. Requires `record_shapes=True`.\n\n\
+         other contiguous dimensions take 2 % of the step: the columns of the output, or both dimensions of \
+         an input. Rows alone (a number of tokens) need no alignment. Cost: 20 % of their time, the lower end \
+         of vendor reports for unaligned operands. Requires `record_shapes=True`.\n\n\
          Remedies: pad vocabulary (`--make-vocab-size-divisible-by`), heads and hidden sizes to multiples of \
          64 x TP."
     }
@@ -65,17 +84,17 @@ impl Rule for Shapes {
         for view in context.views {
             // The operator with shapes that is open on a launch's thread: rows come by start, so the last one that began and has not ended.
             let host = &view.trace.host;
-            let mut open: BTreeMap<u32, (i64, u32, bool)> = BTreeMap::new();
-            let mut shape_of: Vec<(u32, bool)> = vec![(NONE, false); host.len()];
+            let mut open: BTreeMap<u32, (i64, u32)> = BTreeMap::new();
+            let mut operator_of: Vec<u32> = vec![NONE; host.len()];
             for (at, row) in host.iter().enumerate() {
                 let name = view.trace.names.get(row.name);
-                if let Some(shapes) = row.shapes.filter(|_| contracts(name)) {
-                    open.insert(row.thread, (row.end, shapes.0, name.contains("conv")));
+                if row.shapes.is_some() && contracts(name) {
+                    open.insert(row.thread, (row.end, at as u32));
                 } else if row.kind == HostKind::Runtime
-                    && let Some(&(end, shapes, is_convolution)) = open.get(&row.thread)
+                    && let Some(&(end, operator)) = open.get(&row.thread)
                     && row.start < end
                 {
-                    shape_of[at] = (shapes, is_convolution);
+                    operator_of[at] = operator;
                 }
             }
             for (at, row) in view.gpu.iter().enumerate() {
@@ -87,10 +106,12 @@ impl Rule for Shapes {
                 {
                     continue;
                 }
-                let known = shape_of.get(launch as usize).filter(|(shapes, _)| *shapes != NONE);
-                let Some(&(shapes, is_convolution)) = known else { continue };
-                let text = view.trace.names.get(crate::NameId(shapes));
-                if awkward(text, is_convolution) {
+                let operator = operator_of.get(launch as usize).and_then(|&at| host.get(at as usize));
+                let Some((operator, shapes)) = operator.and_then(|row| Some((row.name, row.shapes?))) else {
+                    continue;
+                };
+                let text = view.trace.names.get(shapes);
+                if awkward(view.trace.names.get(operator), text) {
                     *times.entry(tidy(text)).or_default() += row.duration();
                 }
             }
@@ -115,17 +136,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_are_read_as_recorders_write_them() {
-        assert!(awkward("[[4096, 5001], [5001, 1024]]", false));
-        assert!(!awkward("[[4096, 5120], [5120, 1024], [1024], []]", false));
-        assert!(!awkward("[[1, 4096], [4096, 1]]", false));
-        // Convolutions: heights and kernels are as they are.
-        assert!(!awkward("[[32, 256, 14, 14], [1024, 256, 1, 1], [], [], [], [], [], [], []]", true));
-        assert!(!awkward("[[32, 3, 224, 224], [64, 3, 7, 7], [], []]", true));
-        assert!(awkward("[[32, 250, 14, 14], [1024, 250, 3, 3], [], []]", true));
-        // A backward pass to a weight: the first dimensions of gradient and input agree as in a batch of products.
-        assert!(!awkward("[[32, 256, 14, 14], [32, 256, 14, 14], [], []]", true));
+    fn contiguous_dimensions_are_those_that_count() {
+        assert!(awkward("aten::mm", "[[4096, 5120], [5120, 1001]]"));
+        assert!(awkward("aten::mm", "[[4097, 4097], [4097, 4097]]"));
+        assert!(!awkward("aten::addmm", "[[1024], [4096, 5120], [5120, 1024], [], []]"));
+        assert!(!awkward("aten::mm", "[[1, 4096], [4096, 1]]"));
+        // A number of tokens: rows of the input and of the output, or contracted for a weight's gradient.
+        assert!(!awkward("aten::addmm", "[[768], [788, 768], [768, 768], [], []]"));
+        assert!(!awkward("aten::mm", "[[768, 788], [788, 3072]]"));
+        assert!(!awkward("aten::linear", "[[4, 197, 768], [3072, 768], [3072]]"));
+        // 20 values of 32 bits are 80 bytes, of 16 bits 40.
+        assert!(!awkward("aten::bmm", "[[2048, 606, 160], [2048, 160, 20]];type=float"));
+        assert!(awkward("aten::bmm", "[[2048, 606, 160], [2048, 160, 20]];type=c10::BFloat16"));
         // Batches of products: attention's of 4 by 12 heads.
-        assert!(awkward("[[4, 12, 3137, 64], [4, 12, 64, 3137]]", false));
+        assert!(awkward("aten::matmul", "[[4, 12, 3137, 64], [4, 12, 64, 3137]]"));
+        assert!(!awkward("aten::einsum", "[[], [5, 7]]"));
+    }
+
+    #[test]
+    fn convolutions_are_judged_by_their_channels() {
+        let of = |shapes: &str| awkward("aten::cudnn_convolution", shapes);
+        assert!(!of(
+            "[[32, 256, 14, 14], [1024, 256, 1, 1], [], [], [], [], [], [], []];stride=1,1;padding=3,3"
+        ));
+        assert!(!of("[[32, 3, 224, 224], [64, 3, 7, 7], [], []]"));
+        assert!(of("[[32, 250, 14, 14], [1024, 250, 3, 3], [], []]"));
+        // A backward pass to a weight: the first dimensions of gradient and input agree as in a batch of products.
+        assert!(!of("[[32, 256, 14, 14], [32, 256, 14, 14], [], []]"));
     }
 }

@@ -3,6 +3,7 @@
 //! Responsible for: products, attention, convolutions, normalisation, element-wise work, copies and lookups of PyTorch. Refuses operators that it does not know, and
 //! convolutions whose output nothing shows.
 
+use crate::inputs;
 use crate::samples::{attention, product};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -68,7 +69,7 @@ pub(crate) fn contracts(operator: &str) -> bool {
 /// Input and weight of a convolution to its output.
 pub(super) type Outputs = BTreeMap<(Vec<u64>, Vec<u64>), Vec<u64>>;
 
-/// Outputs of convolutions, as the gradients of their backward passes show them: a forward pass records neither its stride nor its output.
+/// Outputs of convolutions, as the gradients of their backward passes show them, for recorders that leave out the settings of the forward pass.
 pub(super) fn outputs<'a>(operators: impl Iterator<Item = (&'a str, &'a str)>) -> Outputs {
     let mut all = Outputs::new();
     for (operator, shapes) in operators.filter(|(operator, _)| operator.ends_with("convolution_backward")) {
@@ -84,14 +85,36 @@ fn elements(shape: &[u64]) -> f64 {
     if shape.is_empty() { 0.0 } else { shape.iter().map(|side| *side as f64).product() }
 }
 
-/// Multiplications and additions of a convolution: `2 N C_out H W ... (C_in / groups) K_h K_w ...`, the output's elements times the weight's of one output channel.
-fn convolved(output: &[u64], weight: &[u64]) -> f64 {
-    2.0 * elements(output) * elements(weight.get(1..).unwrap_or_default())
+/// What a convolution produces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Convolved {
+    output: Vec<u64>,
+    transposed: bool,
+}
+
+/// What a forward convolution produces: by its recorded settings, else as a backward pass of the same input and weight shows it. A backward pass has its settings alone.
+pub(super) fn convolved(text: &str, shapes: &[Vec<u64>], outputs: &Outputs) -> Option<Convolved> {
+    let [input, weight, ..] = shapes else { return None };
+    if let Some(settings) = inputs::convolution(text) {
+        // The gradient, which comes first in a backward pass, has no such output; only whether it is transposed counts there.
+        let output = settings.output(input, weight).unwrap_or_default();
+        return Some(Convolved { output, transposed: settings.transposed });
+    }
+    let output = outputs.get(&(input.clone(), weight.clone()))?.clone();
+    let transposed = output.get(1) != weight.first();
+    Some(Convolved { output, transposed })
+}
+
+/// Operations of a convolution: `2 N C_out H W ... (C_in / groups) K_h K_w ...`, the output's elements times the weight's of one output channel. A transposed one is the
+/// gradient of a convolution whose output is its input.
+fn operations(input: &[u64], output: &[u64], weight: &[u64], transposed: bool) -> f64 {
+    let side = if transposed { input } else { output };
+    2.0 * elements(side) * elements(weight.get(1..).unwrap_or_default())
 }
 
 /// Fused products of experts: tokens `[T, h]`, up and gate weights `[E, u, h]`, down weights `[E, h, d]`, and the chosen experts `[T, k]` (vLLM's and AITER's `fused_moe`).
-/// `2 T k h (u + d)` operations; the weights of at most `T k` experts are read, tokens are read and written.
-fn experts(shapes: &[Vec<u64>], width: f64) -> Option<Work> {
+/// `2 T k h (u + d)` operations; the weights of at most `T k` experts are read and of `k` at least (`fewest`), tokens are read and written.
+fn experts(shapes: &[Vec<u64>], width: f64, fewest: bool) -> Option<Work> {
     let [tokens, up, down, chosen, ..] = shapes else { return None };
     let ([t, h], [e, u, up_in], [down_e, down_out, d], [routed, k]) =
         (tokens.as_slice(), up.as_slice(), down.as_slice(), chosen.as_slice())
@@ -102,20 +125,35 @@ fn experts(shapes: &[Vec<u64>], width: f64) -> Option<Work> {
         return None;
     }
     let [t, h, e, u, d, k] = [*t, *h, *e, *u, *d, *k].map(|side| side as f64);
-    let read = e.min(t * k) * h * (u + d);
+    let read = if fewest { k } else { e.min(t * k) } * h * (u + d);
     Some(Work { flop: 2.0 * t * k * h * (u + d), bytes: (read + 2.0 * t * h) * width })
 }
 
-/// The work of an operator's call with elements of `width` bytes; nothing where it is not known.
-pub fn work(operator: &str, shapes: &[Vec<u64>], width: f64, outputs: &Outputs) -> Option<(Kind, Work)> {
+/// Whether an operator multiplies tokens with the experts that they are routed to.
+fn routes(operator: &str) -> bool {
+    operator.contains("fused_moe") || operator.contains("fused_experts")
+}
+
+/// The same work if all tokens of a call chose the same experts: the least that their weights take to read.
+pub(super) fn fewest_experts(operator: &str, shapes: &[Vec<u64>], width: f64) -> Option<Work> {
+    experts(shapes, width, true).filter(|_| routes(operator))
+}
+
+/// The work of an operator's call with elements of `width` bytes; nothing where it is not known. `convolved` is what a convolution produces.
+pub fn work(
+    operator: &str,
+    shapes: &[Vec<u64>],
+    width: f64,
+    convolved: Option<&Convolved>,
+) -> Option<(Kind, Work)> {
     if let Some([batch, m, n, k]) = product(operator, shapes) {
         // 2 m n k operations; both inputs read, the output written.
         let [batch, m, n, k] = [batch, m, n, k].map(|side| side as f64);
         let bytes = batch * (m * k + k * n + m * n) * width;
         return Some((Kind::Product, Work { flop: 2.0 * batch * m * n * k, bytes }));
     }
-    if operator.contains("fused_moe") || operator.contains("fused_experts") {
-        return experts(shapes, width).map(|work| (Kind::Experts, work));
+    if routes(operator) {
+        return experts(shapes, width, false).map(|work| (Kind::Experts, work));
     }
     let base = operator.strip_prefix("aten::")?;
     if base.contains("attention") {
@@ -132,13 +170,16 @@ pub fn work(operator: &str, shapes: &[Vec<u64>], width: f64, outputs: &Outputs) 
         let [gradient, input, weight, ..] = shapes else { return None };
         // The gradients of the input and of the weight, each as much as the forward pass.
         let bytes = 2.0 * (elements(gradient) + elements(input) + elements(weight)) * width;
-        return Some((Kind::Convolution, Work { flop: 2.0 * convolved(gradient, weight), bytes }));
+        let transposed = convolved.is_some_and(|convolved| convolved.transposed);
+        let flop = 2.0 * operations(input, gradient, weight, transposed);
+        return Some((Kind::Convolution, Work { flop, bytes }));
     }
     if base.contains("conv") {
         let [input, weight, ..] = shapes else { return None };
-        let output = outputs.get(&(input.clone(), weight.clone()))?;
+        let Convolved { output, transposed } = convolved.filter(|convolved| !convolved.output.is_empty())?;
         let bytes = (elements(output) + elements(input) + elements(weight)) * width;
-        return Some((Kind::Convolution, Work { flop: convolved(output, weight), bytes }));
+        let flop = operations(input, output, weight, *transposed);
+        return Some((Kind::Convolution, Work { flop, bytes }));
     }
     let base = base.trim_end_matches("_out").trim_end_matches('_');
     let all: f64 = shapes.iter().map(|shape| elements(shape)).sum();
@@ -199,7 +240,9 @@ mod tests {
 
     fn of(operator: &str, shapes: &str) -> Option<(Kind, f64, f64)> {
         let outputs = outputs([("aten::convolution_backward", BACKWARD)].into_iter());
-        work(operator, &lists(shapes), 2.0, &outputs).map(|(kind, work)| (kind, work.flop, work.bytes))
+        let sides = lists(shapes);
+        let convolved = convolved(shapes, &sides, &outputs);
+        work(operator, &sides, 2.0, convolved.as_ref()).map(|(kind, work)| (kind, work.flop, work.bytes))
     }
 
     /// The first convolution of ResNet-50 on a batch of 32: 112 x 112 outputs of 64 channels.
@@ -213,6 +256,22 @@ mod tests {
         assert_eq!((found.0, found.1), (Kind::Convolution, forward));
         assert_eq!(of("aten::convolution_backward", BACKWARD).map(|found| found.1), Some(2.0 * forward));
         assert_eq!(of("aten::cudnn_convolution", "[[8, 3, 224, 224], [64, 3, 7, 7], []]"), None);
+    }
+
+    #[test]
+    fn convolutions_have_the_output_of_their_settings() {
+        let shapes = "[[32, 3, 224, 224], [64, 3, 7, 7]];type=float;stride=2,2;padding=3,3;dilation=1,1";
+        let forward = 2.0 * 118_013_952.0 * 32.0;
+        assert_eq!(of("aten::miopen_convolution", shapes).map(|found| found.1), Some(forward));
+        // One output channel of each input channel: 9 multiplications for an output (MobileNet, section 3.1).
+        let depthwise = "[[8, 1024, 32, 32], [1024, 1, 3, 3]];stride=1,1;padding=1,1;dilation=1,1";
+        assert_eq!(of("aten::convolution", depthwise).map(|found| found.1), Some(2.0 * 8_388_608.0 * 9.0));
+        // ConvTranspose2d: every input element meets the whole kernel of its channel; the output is twice as wide.
+        let transposed =
+            "[[4, 512, 8, 8], [512, 256, 4, 4]];stride=2,2;padding=1,1;dilation=1,1;transposed=True";
+        let found = of("aten::convolution", transposed).expect("known");
+        assert_eq!(found.1, 2.0 * 131_072.0 * 4096.0);
+        assert_eq!(found.2, (131_072.0 + 2_097_152.0 + 262_144.0) * 2.0);
     }
 
     #[test]
@@ -231,6 +290,8 @@ mod tests {
         let found = of("vllm::rocm_aiter_fused_moe", shapes).expect("known");
         assert_eq!((found.0, found.1), (Kind::Experts, 8_657_043_456.0));
         assert_eq!(found.2, (32.0 * 4096.0 * 33_024.0 + 2.0 * 16.0 * 4096.0) * 2.0);
+        let fewest = fewest_experts("vllm::rocm_aiter_fused_moe", &lists(shapes), 2.0).expect("known");
+        assert_eq!(fewest.bytes, (2.0 * 4096.0 * 33_024.0 + 2.0 * 16.0 * 4096.0) * 2.0);
         assert_eq!(
             of("vllm::rocm_aiter_fused_moe", "[[16, 4096], [64, 22016, 512], [64, 4096, 11008], [16, 2]]"),
             None

@@ -115,7 +115,12 @@ pub(crate) fn format(kernel: &str) -> Option<DataType> {
         || has("_half")
     {
         Some(DataType::Fp16)
-    } else if has("sgemm") || has("f32") || has("gemmsn_") || has("gemv2t_kernel_val<int, int, float") {
+    } else if has("sgemm")
+        || has("f32")
+        || has("fp32")
+        || has("gemmsn_")
+        || has("gemv2t_kernel_val<int, int, float")
+    {
         Some(DataType::Fp32)
     } else {
         None

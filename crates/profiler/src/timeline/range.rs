@@ -69,7 +69,7 @@ pub fn sums(
 ) -> Result<Summed, Problem> {
     let views = workers.map(&job.members, |_, member| View::new(&member.trace, tables));
     let mut windows = windows(&views, joined);
-    windows.settle();
+    windows.settle(job.members.iter().map(|member| &member.trace));
     drop(views);
     let at = chosen(&windows, question.step)?;
     let step = windows.steps.get(at).ok_or_else(|| Problem::new("nothing was recorded"))?;

@@ -63,7 +63,7 @@ pub struct HostActivity {
     pub correlation: Option<u32>,
     /// Its collective: an index into [`super::RankTrace::collectives`].
     pub collective: Option<u32>,
-    /// Shapes of its inputs as they are written, kept for matrix products, attention and convolutions.
+    /// Its inputs as one text ([`crate::inputs`]): shapes as they are written, kept for GEMMs, attention, convolutions and memory-bound operators.
     pub shapes: Option<NameId>,
 }
 

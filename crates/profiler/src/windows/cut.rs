@@ -3,6 +3,7 @@
 //! Responsible for: the moments on one rank's device. The last moment is the end of the last step. Refuses to choose among the ways.
 
 use super::CutBy;
+use crate::captures::captures;
 use crate::serving;
 use crate::trace::{GpuKind, HostKind, NONE};
 use crate::view::{Role, View};
@@ -17,6 +18,9 @@ pub(super) struct Boundary {
     /// When.
     pub(super) time: i64,
 }
+
+/// Devices that work for less than this share of a host's only step do not show where it begins and ends.
+const LITTLE: f64 = 0.1;
 
 /// A way to cut one rank's steps.
 type Way = fn(&View<'_>) -> Vec<Boundary>;
@@ -116,6 +120,13 @@ fn launched_within(view: &View<'_>, steps: &[(u64, i64, i64)]) -> Vec<Boundary> 
         .filter_map(|(step, time)| Some(Boundary { number: Some(step.0), time: time? }))
         .collect();
     close(&mut boundaries, last);
+    // Of one step alone nothing shows how it goes on: the few kernels around the capture of a graph are no step of the device.
+    if let ([first, end], [step]) = (boundaries.as_slice(), steps)
+        && (end.time - first.time) as f64 <= LITTLE * (step.2 - step.1) as f64
+        && captures(view.trace).iter().any(|capture| capture.0 >= step.1 && capture.1 <= step.2)
+    {
+        return Vec::new();
+    }
     boundaries
 }
 

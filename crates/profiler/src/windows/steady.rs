@@ -1,9 +1,11 @@
 //! Steps before the steady state.
 //!
-//! Responsible for: the leading steps that take far longer than those that follow (warm-up, compilation), so that they leave the means. Refuses steps in the middle of a
-//! recording, whatever they take: they come back in a long run, so they are part of its mean.
+//! Responsible for: the leading steps that take far longer than those that follow (warm-up, compilation), or that are annotated as warm-up, so that they leave the means.
+//! Refuses steps in the middle of a recording, whatever they take: they come back in a long run, so they are part of its mean.
 
 use super::{StepWindow, Windows};
+use crate::RankTrace;
+use crate::trace::HostKind;
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
@@ -12,8 +14,12 @@ use railwright_spec::quantity::Seconds;
 const LONGER: f64 = 0.5;
 /// And longer by as many times the median absolute deviation of the steps behind it. For normal noise that is 5 * 0.6745 = 3.4 standard deviations (Hampel's identifier).
 const DEVIATIONS: f64 = 5.0;
-/// As many steps must follow.
+/// As many steps must follow for their scatter to be known.
 const REST: usize = 3;
+/// With fewer, a leading step is apart only if it takes as many times the longest of those that follow: no scatter of repeated work is that wide.
+const APART: f64 = 20.0;
+/// A step is annotated as warm-up if warm-up annotations cover this share of it.
+const ANNOTATED: f64 = 0.5;
 
 /// The median of durations, the lower of two; 0 of none.
 fn median(durations: &[f64]) -> f64 {
@@ -33,8 +39,46 @@ fn leading(durations: &[f64]) -> usize {
         let scatter = rest.iter().copied().fold(0.0, f64::max) - usual;
         before.iter().all(|duration| *duration > limit && *duration - usual > 2.0 * scatter)
     };
-    let most = (durations.len() / 2).min(durations.len().saturating_sub(REST));
-    (1..=most).rev().find(|&count| is_apart(count)).unwrap_or(0)
+    let is_far = |count: usize| {
+        let (before, rest) = durations.split_at(count);
+        let longest = rest.iter().copied().fold(0.0, f64::max);
+        before.iter().all(|duration| *duration > APART * longest)
+    };
+    let is_leading =
+        |&count: &usize| if durations.len() - count < REST { is_far(count) } else { is_apart(count) };
+    (1..=durations.len() / 2).rev().find(is_leading).unwrap_or(0)
+}
+
+/// The time of a rank's annotations of warm-up, in order and without overlaps.
+fn annotated(trace: &RankTrace) -> Vec<(i64, i64)> {
+    let is_warm_up = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        ["warmup", "warm_up", "warm-up"].iter().any(|word| name.contains(word))
+    };
+    let named: Vec<bool> = trace.names.iter().map(is_warm_up).collect();
+    if !named.contains(&true) {
+        return Vec::new();
+    }
+    let rows = trace.host.iter().filter(|row| row.kind == HostKind::Annotation);
+    let rows = rows.filter(|row| named.get(row.name.0 as usize) == Some(&true));
+    let mut spans: Vec<(i64, i64)> = Vec::new();
+    for row in rows {
+        match spans.last_mut() {
+            Some(last) if row.start <= last.1 => last.1 = last.1.max(row.end),
+            _ => spans.push((row.start, row.end)),
+        }
+    }
+    spans
+}
+
+/// How many leading steps a rank's annotations call warm-up; not all of them.
+fn told(steps: &[StepWindow], annotated: &[(i64, i64)]) -> usize {
+    let covered = |step: &StepWindow| {
+        let within = |&(start, end): &(i64, i64)| (end.min(step.end) - start.max(step.start)).max(0);
+        annotated.iter().map(within).sum::<i64>() as f64 > ANNOTATED * step.duration() as f64
+    };
+    let count = steps.iter().take_while(|step| covered(step)).count();
+    if count < steps.len() { count } else { 0 }
 }
 
 /// Steps of more than so many medians are no repetitions of one step.
@@ -58,12 +102,13 @@ impl Windows {
     }
 
     /// Takes steps before the steady state out, and notes them.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn settle<'a>(&mut self, traces: impl Iterator<Item = &'a RankTrace>) {
         if self.is_inference() {
             return;
         }
         let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
-        let count = leading(&durations);
+        let annotated = traces.map(|trace| told(&self.steps, &annotated(trace))).max().unwrap_or(0);
+        let count = annotated + leading(durations.get(annotated..).unwrap_or_default());
         if count == 0 {
             return;
         }
@@ -101,12 +146,27 @@ mod tests {
             // Nor is a first step within what the others vary by.
             (&[160.0, 100.0, 155.0, 90.0, 120.0], 0),
             (&[140.0, 100.0, 100.0, 100.0], 0),
-            // Two steps show no scatter.
+            // Two steps show no scatter, so only a multiple that no scatter has is apart.
             (&[900.0, 100.0], 0),
             (&[900.0, 101.0, 100.0], 0),
+            (&[2100.0, 100.0], 1),
+            (&[2100.0, 100.0, 101.0], 1),
+            (&[2100.0, 2100.0, 100.0], 0),
             (&[], 0),
         ] {
             assert_eq!(leading(durations), expected, "{durations:?}");
         }
+    }
+
+    #[test]
+    fn annotated_warm_up_is_before_the_steady_state() {
+        let step = |start, end| StepWindow { number: None, start, end, without: Vec::new() };
+        let steps = [step(0, 100), step(100, 200), step(200, 300)];
+        assert_eq!(told(&steps, &[(10, 90)]), 1);
+        assert_eq!(told(&steps, &[(0, 80), (90, 180)]), 2);
+        // Something is left, and what is annotated in the middle is no start.
+        assert_eq!(told(&steps, &[(0, 300)]), 0);
+        assert_eq!(told(&steps, &[(110, 190)]), 0);
+        assert_eq!(told(&steps, &[(0, 40)]), 0);
     }
 }

@@ -159,9 +159,11 @@ impl JobTable {
             6 => Value::or_none(some(host.threads()[row])),
             7 => Value::or_none(some(host.correlations()[row])),
             8 => Value::or_none(some(host.collectives()[row])),
-            9 => Value::text_or_none(
-                some(host.shapes()[row]).map(|id| trace.names.get(railwright_profiler::NameId(id))),
-            ),
+            9 => {
+                let inputs = some(host.shapes()[row]);
+                let inputs = inputs.map(|id| trace.names.get(railwright_profiler::NameId(id)));
+                Value::text_or_none(inputs.map(railwright_profiler::inputs::shapes))
+            }
             _ => self.times(&HOST.columns[column], host.starts()[row], host.ends()[row]),
         }
     }

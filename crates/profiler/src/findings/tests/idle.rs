@@ -116,3 +116,37 @@ fn data_that_comes_late() {
     let found = one_rank(|_, r| r.host_busy(HostKind::Annotation, name, 1_000 * MICROSECOND));
     assert!((900.0..1_100.0).contains(&cost(&found, "data-loading")), "{found:#?}");
 }
+
+#[test]
+fn operators_that_launch_late_are_first_calls_or_preempted() {
+    let found = one_rank(|_, r| {
+        let from = r.host.max(r.device);
+        r.host = from + 2_000 * MICROSECOND;
+        r.kernel(GEMM, 10 * MICROSECOND);
+        r.host_row(HostKind::Operator, "aten::addmm", from, r.host, None);
+    });
+    let one = the(&found, "host-work");
+    assert!(one.advice.contains("first calls select algorithms"), "{one:#?}");
+    // What launches nothing is work of the host.
+    let found = one_rank(|_, r| r.host_busy(HostKind::Operator, "aten::randperm", 2_000 * MICROSECOND));
+    assert!(the(&found, "host-work").advice.contains("move these operators"));
+}
+
+#[test]
+fn launches_of_graphs_are_not_told_to_become_graphs() {
+    let found = one_rank(|_, r| {
+        for _ in 0..30 {
+            r.host = r.host.max(r.device + 30 * MICROSECOND);
+            r.kernel(GEMM, 10 * MICROSECOND);
+        }
+    });
+    assert!(the(&found, "host-bound").advice.contains("CUDA graphs, torch.compile"));
+    let found = one_rank(|_, r| {
+        r.call = "cudaGraphLaunch";
+        for _ in 0..30 {
+            r.host = r.host.max(r.device + 30 * MICROSECOND);
+            r.kernel(GEMM, 10 * MICROSECOND);
+        }
+    });
+    assert!(the(&found, "host-bound").advice.contains("as CUDA graphs already"));
+}

@@ -15,6 +15,8 @@ pub(super) struct Arguments<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) shapes: &'a [u8],
     pub(super) types: &'a [u8],
+    /// Values of the inputs that are no tensors.
+    pub(super) concrete: &'a [u8],
     pub(super) collective: Words<'a>,
     /// The first used member that comes twice.
     pub(super) twice: Option<&'static str>,
@@ -72,6 +74,7 @@ fn put<'a>(all: &mut Arguments<'a>, key: &[u8], value: &'a [u8]) {
         b"bytes" => ("bytes", &mut all.bytes),
         b"Input Dims" | b"Input dims" => ("Input Dims", &mut all.shapes),
         b"Input type" => ("Input type", &mut all.types),
+        b"Concrete Inputs" => ("Concrete Inputs", &mut all.concrete),
         b"Collective name" => ("Collective name", &mut words.label),
         b"In msg nelems" => ("In msg nelems", &mut words.elements_in),
         b"Out msg nelems" => ("Out msg nelems", &mut words.elements_out),

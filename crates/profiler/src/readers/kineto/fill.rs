@@ -10,6 +10,7 @@ use super::event::Event;
 use super::numbers;
 use super::rows::{Begun, Open, Processes, Threads};
 use super::scan::{self, Text};
+use crate::inputs;
 use crate::readers::Keep;
 use crate::trace::{
     CollectiveCall, DamageKind, GpuActivities, GpuActivity, GpuKind, HostActivities, HostActivity, HostKind,
@@ -97,6 +98,8 @@ pub(super) struct Fill {
     externals: Finder<'static>,
     stream: Finder<'static>,
     inputs: Finder<'static>,
+    /// The text of an operator's inputs while it is put together.
+    text: Vec<u8>,
 }
 
 impl Fill {
@@ -123,6 +126,7 @@ impl Fill {
             externals: Finder::new(EXTERNAL),
             stream: Finder::new(STREAM),
             inputs: Finder::new(INPUTS),
+            text: Vec::new(),
         }
     }
 
@@ -331,9 +335,13 @@ impl Fill {
                 // Most traces record no shapes: their arguments are not read.
                 Trait::Shaped if self.inputs.find(event.arguments).is_none() => {}
                 Trait::Shaped => {
-                    let shapes = arguments::read(event.arguments).shapes;
-                    if shapes.len() > 2 {
-                        row.shapes = Some(self.name(Text { bytes: shapes, escaped: false }, spot));
+                    let all = arguments::read(event.arguments);
+                    if all.shapes.len() > 2 {
+                        let mut text = std::mem::take(&mut self.text);
+                        let operator = self.names.get(name);
+                        inputs::text(operator, all.shapes, all.types, all.concrete, &mut text);
+                        row.shapes = Some(self.name(Text { bytes: &text, escaped: false }, spot));
+                        self.text = text;
                     }
                 }
                 Trait::Collective => {

@@ -1,0 +1,66 @@
+//! The opening of the first step: what devices do before its first arithmetic.
+//!
+//! Responsible for: extending the first step back to the median rank's first activity, if the recording holds it. Where steps begin with arithmetic and weights are gathered
+//! first, each step's opening lies in the step before it, and that of the first in none: a rank that is late in every opening would be charged once too little.
+//! Excludes first steps with recorded work before them.
+
+use crate::Job;
+use crate::matching::line::median;
+use crate::occupancy::Occupancy;
+use crate::windows::{CutBy, Windows, host_steps};
+
+/// By how much the first step begins earlier, in nanoseconds.
+pub(super) fn opening(job: &Job, occupancies: &[Occupancy], windows: &Windows) -> i64 {
+    let Some(first) =
+        windows.steps.first().filter(|_| windows.cut_by == CutBy::Launches && !windows.at_collective)
+    else {
+        return 0;
+    };
+    let mut begins: Vec<f64> = Vec::with_capacity(occupancies.len());
+    for (member, on) in job.members.iter().zip(occupancies) {
+        let steps = host_steps(&member.trace);
+        let is_first =
+            steps.first().is_some_and(|step| first.number == Some(step.0) && step.1 <= on.window.0);
+        if on.host_alone || !is_first {
+            return 0;
+        }
+        begins.push((on.window.0 - first.start) as f64);
+    }
+    (-median(&mut begins)).max(0.0) as i64
+}
+
+/// The windows with the opening in their first step.
+pub(super) fn opened(windows: &Windows, opening: i64) -> Windows {
+    let mut opened = windows.clone();
+    if let Some(first) = opened.steps.first_mut() {
+        first.start -= opening;
+    }
+    opened
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::culprits::{Verdict, straggler_report};
+    use crate::joined::JoinOptions;
+    use crate::testing::Synthetic;
+
+    /// A rank whose host is late before the gathers of every step, the first one included.
+    #[test]
+    fn a_rank_that_opens_every_step_late_is_charged_for_all_of_them() {
+        let plan = Synthetic {
+            tensor: 1,
+            data: 4,
+            layers: 4,
+            gathered: true,
+            overlapped: true,
+            ..Synthetic::default()
+        };
+        let late = 3_000_000;
+        let steps = (0..plan.steps).map(|step| (2, step, late)).collect();
+        let found = straggler_report(&mut Synthetic { late: steps, ..plan }.job(), &JoinOptions::default());
+        assert_eq!(found.verdict, Verdict::Straggler);
+        assert_eq!(found.culprits[0].ranks, [2]);
+        let share = found.joint() / late as f64;
+        assert!((share - 1.0).abs() < 0.05, "{share}");
+    }
+}
