@@ -19,8 +19,8 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use std::collections::BTreeSet;
 
-/// Layouts of a list: as many as one search keeps.
-pub const LISTED: usize = 2000;
+/// Layouts of a list. Each is priced on worse networks, in about the time that a search takes for a layout.
+pub const LISTED: usize = 500;
 
 /// How far a list goes beyond the fastest layout: the wider, the fewer networks need a search of their own, and the longer each takes.
 pub const SPREAD: f64 = 1.1;
@@ -42,7 +42,7 @@ struct Surveyed {
     cluster: Cluster,
     space: Space,
     entries: Vec<Entry>,
-    /// No layout beside the entries takes less.
+    /// All layouts that take less are among the entries.
     complete_below: f64,
 }
 
@@ -115,6 +115,10 @@ impl Survey {
                 if seen.insert(entry.strategy.key()) {
                     offer(&mut best, Priced::new(model, cluster, &machine, surveyed, entry)?);
                 }
+            }
+            if best.as_ref().is_some_and(|best| best.time <= unlisted * (1.0 + SLACK)) {
+                worse.clear();
+                break;
             }
         }
         for surveyed in worse {

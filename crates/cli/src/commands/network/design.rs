@@ -1,8 +1,6 @@
 //! `network design`: networks and strategies together.
 //!
-//! Responsible for: the given axes, one search for each class of networks with different steps, each starting
-//! from the plans of its neighbours, and the answer as a table or a chart. Does not price: see the tuner and
-//! network crates.
+//! Responsible for: the given axes, and the answer as a table or a chart. Does not price: see the tuner and network crates.
 
 mod classes;
 mod report;
