@@ -20,7 +20,7 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use std::collections::BTreeSet;
 
 /// Layouts of a list. Each is priced on worse networks, in about the time that a search takes for a layout.
-pub const LISTED: usize = 500;
+pub const LISTED: usize = 2000;
 
 /// How far a list goes beyond the fastest layout: the wider, the fewer networks need a search of their own, and the longer each takes.
 pub const SPREAD: f64 = 1.1;
