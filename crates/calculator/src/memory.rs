@@ -33,7 +33,7 @@ pub use in_flight::in_flight;
 pub use moment::Moment;
 pub use over_time::over_time;
 pub(crate) use parameters::moment_bytes;
-pub use prepared::{ParameterBytes, PeakParts, StageLayout};
+pub use prepared::{HeldStages, ParameterBytes, PeakParts, StageLayout, UnshardedStages};
 pub use report::{Item, Kind, MemoryReport, StageReport, report};
 pub use room::StageRoom;
 pub use software::{AttentionMemory, MemorySoftware, Published, SoftwareCatalogue, StageSplit};

@@ -14,10 +14,12 @@ mod front;
 mod grid;
 mod judge;
 mod order;
+mod survey;
 #[cfg(test)]
 mod tests;
 
 pub use front::{Class, Codesign, Found, Row, answer};
 pub use grid::{Axes, DOMAINS, Grid, Point, Refused, usual_domains};
 pub use judge::{InTurn, Judging, Progress, Simulated, Workers, judge};
-pub use order::{CLOSE, best_first, is_at_least_as_good};
+pub use order::{best_first, is_at_least_as_good};
+pub use survey::{Fastest, LISTED, SLACK, SPREAD, Survey};

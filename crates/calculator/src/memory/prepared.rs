@@ -8,7 +8,7 @@ use super::held::HeldParts;
 use super::moment::Moment;
 use super::parameters::{PerParameter, Shares, per_parameter};
 use super::stages::{StageLayers, layout};
-use super::sum::{Prepared, StageSum, chunks_sum, finish, prepare};
+use super::sum::{Prepared, StageSum, finish, prepare_layers};
 use super::{MemoryInput, MemorySoftware, Peak, activations, in_flight};
 use crate::partition;
 use railwright_spec::model::Model;
@@ -102,9 +102,9 @@ impl ParameterBytes {
 pub struct PeakParts(Prepared);
 
 impl PeakParts {
-    /// Sizes them under the plan's policy.
-    pub fn new(input: &MemoryInput<'_>) -> Self {
-        Self(prepare(input))
+    /// Sizes them under the plan's policy. The stages come with each layout.
+    pub fn new(input: &MemoryInput<'_>, held: &HeldParts) -> Self {
+        Self(prepare_layers(input, held.clone(), Vec::new()))
     }
 
     /// The same under another policy of the plan.
@@ -124,32 +124,65 @@ impl PeakParts {
         self.0.recomputed_layers = partition::recomputed_layers(plan);
     }
 
-    /// Takes over a sharding.
-    pub fn set_sharding(&mut self, bytes: ParameterBytes) {
-        self.0.per = bytes.0;
+    /// The stages of a pipeline before anything is sharded. `held` is of the same layout.
+    pub fn unsharded(
+        &self,
+        input: &MemoryInput<'_>,
+        layout: &StageLayout,
+        held: &HeldStages,
+    ) -> UnshardedStages {
+        let stages = layout.0.iter().zip(&held.0).map(|(on, held)| {
+            let mut sum = *held;
+            sum.compute(input, &self.0, &on.chunks, &on.alive);
+            (on.stage, sum)
+        });
+        UnshardedStages(stages.collect())
     }
+}
 
-    /// The worst stage's peak on a pipeline.
-    pub fn peak(&self, input: &MemoryInput<'_>, layout: &StageLayout) -> Peak {
+/// The parameters that each stage of a layout holds, before anything is sharded: shared by all micro batches, recompute and shardings.
+#[derive(Clone, Debug)]
+pub struct HeldStages(Vec<StageSum>);
+
+/// Stages with what they compute under one recompute and one micro batch, before anything is sharded: shared by all shardings.
+#[derive(Clone, Debug)]
+pub struct UnshardedStages(Vec<(usize, StageSum)>);
+
+impl UnshardedStages {
+    /// The worst stage's peak under a sharding.
+    pub fn peak(&self, input: &MemoryInput<'_>, bytes: ParameterBytes) -> Peak {
         let mut worst = (0, (0.0, Moment::Backward));
-        for on in &layout.0 {
-            let next = chunks_sum(input, &self.0, &on.chunks, &on.alive).peak();
+        for (stage, unsharded) in &self.0 {
+            let mut sum = *unsharded;
+            sum.shard(input, bytes.per());
+            let next = sum.peak();
             if next.0 > worst.1.0 {
-                worst = (on.stage, next);
+                worst = (*stage, next);
             }
         }
         finish(input, worst)
     }
 }
 
-/// The least of a stage, whatever it computes.
 impl HeldParts {
+    /// On the stages of a layout.
+    pub fn on(&self, model: &Model, software: &MemorySoftware, layout: &StageLayout) -> HeldStages {
+        let of = |(_, chunks): (usize, &[StageLayers])| {
+            let mut sum = StageSum::empty(software);
+            sum.hold(self, model, chunks);
+            sum
+        };
+        HeldStages(layout.stages().map(of).collect())
+    }
+}
+
+/// The least of a stage, whatever it computes.
+impl HeldStages {
     /// What the fullest stage needs while its optimizer steps: a lower bound of [`Peak`] under any recompute and micro batch.
     pub fn step(&self, input: &MemoryInput<'_>, bytes: ParameterBytes, layout: &StageLayout) -> Peak {
         let mut worst = (0, (0.0, Moment::OptimizerStep));
-        for (stage, chunks) in layout.stages() {
-            let mut sum = StageSum::empty(input.software);
-            sum.hold(self, input.model, chunks);
+        for ((stage, _), held) in layout.stages().zip(&self.0) {
+            let mut sum = *held;
             sum.states(bytes.per());
             let need = sum.at(Moment::OptimizerStep);
             if need > worst.1.0 {
@@ -199,8 +232,10 @@ mod tests {
                         software,
                         in_flight: None,
                     };
-                    let base = PeakParts::new(&whole);
+                    let parameters = HeldParts::new(&model, &plan);
+                    let base = PeakParts::new(&whole, &parameters);
                     let stages = StageLayout::new(&model, &plan, software);
+                    let held = parameters.on(&model, software, &stages);
                     for recompute in [
                         Recompute::None,
                         Recompute::Full { layers: Some(2) },
@@ -210,11 +245,10 @@ mod tests {
                         let whole = MemoryInput { plan: &plan, ..whole };
                         let mut parts = base.recomputing(&whole);
                         parts.set_layers(&plan);
-                        parts.set_sharding(ParameterBytes::new(&plan, software));
-                        let fast = parts.peak(&whole, &stages);
+                        let bytes = ParameterBytes::new(&plan, software);
+                        let fast = parts.unsharded(&whole, &stages, &held).peak(&whole, bytes);
                         let slow = peak(&whole);
-                        let held = HeldParts::new(&model, &plan);
-                        let least = held.step(&whole, ParameterBytes::new(&plan, software), &stages);
+                        let least = held.step(&whole, bytes, &stages);
                         assert!(
                             least.allocated > Bytes::new(0.0) && least.allocated <= fast.allocated,
                             "{least:?} {fast:?}"

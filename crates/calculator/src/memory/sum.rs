@@ -166,6 +166,16 @@ impl StageSum {
 
 pub(crate) fn prepare(input: &MemoryInput<'_>) -> Prepared {
     let MemoryInput { model, plan, software, .. } = *input;
+    prepare_layers(input, HeldParts::new(model, plan), layout(model, plan, software.stage_split))
+}
+
+/// The same with parameters that were sized before, and stages as they are handed in: none, where a search has them by shape.
+pub(super) fn prepare_layers(
+    input: &MemoryInput<'_>,
+    held: HeldParts,
+    stages: Vec<Vec<StageLayers>>,
+) -> Prepared {
+    let MemoryInput { model, plan, software, .. } = *input;
     let mut sizes = sizes(model, plan, software);
     if plan.tensor_parallel > 1 {
         sizes.tensor_domains = plan.tensor_parallel.div_ceil(plan.domain(input.cluster).max(1));
@@ -191,8 +201,8 @@ pub(crate) fn prepare(input: &MemoryInput<'_>) -> Prepared {
         sizes,
         per: per_parameter(plan, software),
         head: head_bytes(model, plan, software, &sizes),
-        held: HeldParts::new(model, plan),
-        stages: layout(model, plan, software.stage_split),
+        held,
+        stages,
         recomputed_layers: partition::recomputed_layers(plan),
     }
 }
@@ -223,42 +233,16 @@ pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usi
 }
 
 /// The same for a stage with these chunks and a number of micro-batches in flight.
-pub(crate) fn chunks_sum(
+fn chunks_sum(
     input: &MemoryInput<'_>,
     prepared: &Prepared,
     chunks: &[StageLayers],
     alive: &[f64],
 ) -> StageSum {
-    let MemoryInput { model, plan, software, .. } = *input;
-    let mut sum = StageSum::empty(software);
-    sum.hold(&prepared.held, model, chunks);
-    for (chunk, &alive) in chunks.iter().zip(alive) {
-        let mut saved = 0.0;
-        for (index, &kind) in model.layers[chunk.start..chunk.start + chunk.count].iter().enumerate() {
-            let bytes = prepared.layer(kind, chunk, index);
-            saved += bytes.saved;
-            sum.working = sum.working.max(bytes.working);
-        }
-        let (embedding, output) = edges(plan, software, &prepared.sizes, chunk);
-        sum.activations += (saved + embedding + output) * alive;
-        if chunk.head {
-            sum.head += prepared.head.saved * alive;
-            if gives_head_back(plan.schedule) {
-                sum.head_done += prepared.head.saved * alive.min(1.0);
-            }
-            sum.loss = prepared.head.peak - prepared.head.saved;
-            sum.working += multi_token_working(input, prepared);
-        }
-    }
-    let per = &prepared.per;
-    sum.states(per);
-    if software.lazy_gradients && plan.micro_batches() <= 1 {
-        sum.lazy_gradients = sum.held.dense * per.dense.gradients + sum.held.routed * per.routed.gradients;
-    }
-    (sum.gathered, sum.gradient_buffers) = gathered(plan, software, sum.all, sum.trained);
-    if plan.pipeline_parallel > 1 {
-        sum.pipeline_buffers = 2.0 * prepared.sizes.a * prepared.sizes.hidden * prepared.sizes.cut_tokens;
-    }
+    let mut sum = StageSum::empty(input.software);
+    sum.hold(&prepared.held, input.model, chunks);
+    sum.compute(input, prepared, chunks, alive);
+    sum.shard(input, &prepared.per);
     sum
 }
 
@@ -358,6 +342,51 @@ impl StageSum {
             }
         }
         (self.all, self.trained) = (all, trained);
+    }
+
+    /// Takes over what the chunks of a stage keep and need while they compute, with a number of micro-batches in flight. Sharding does not
+    /// change it.
+    pub(super) fn compute(
+        &mut self,
+        input: &MemoryInput<'_>,
+        prepared: &Prepared,
+        chunks: &[StageLayers],
+        alive: &[f64],
+    ) {
+        let MemoryInput { model, plan, software, .. } = *input;
+        for (chunk, &alive) in chunks.iter().zip(alive) {
+            let mut saved = 0.0;
+            for (index, &kind) in model.layers[chunk.start..chunk.start + chunk.count].iter().enumerate() {
+                let bytes = prepared.layer(kind, chunk, index);
+                saved += bytes.saved;
+                self.working = self.working.max(bytes.working);
+            }
+            let (embedding, output) = edges(plan, software, &prepared.sizes, chunk);
+            self.activations += (saved + embedding + output) * alive;
+            if chunk.head {
+                self.head += prepared.head.saved * alive;
+                if gives_head_back(plan.schedule) {
+                    self.head_done += prepared.head.saved * alive.min(1.0);
+                }
+                self.loss = prepared.head.peak - prepared.head.saved;
+                self.working += multi_token_working(input, prepared);
+            }
+        }
+        if plan.pipeline_parallel > 1 {
+            self.pipeline_buffers =
+                2.0 * prepared.sizes.a * prepared.sizes.hidden * prepared.sizes.cut_tokens;
+        }
+    }
+
+    /// Takes over a sharding: the states of the parameters held, and the buffers of what is gathered.
+    pub(super) fn shard(&mut self, input: &MemoryInput<'_>, per: &PerParameter) {
+        let MemoryInput { plan, software, .. } = *input;
+        self.states(per);
+        if software.lazy_gradients && plan.micro_batches() <= 1 {
+            self.lazy_gradients =
+                self.held.dense * per.dense.gradients + self.held.routed * per.routed.gradients;
+        }
+        (self.gathered, self.gradient_buffers) = gathered(plan, software, self.all, self.trained);
     }
 
     /// What the states of the parameters held take through the step, and while the optimizer steps.

@@ -1,13 +1,9 @@
 //! Partial order of networks: at least as good for any traffic.
 //!
-//! Responsible for: an order that avoids searches. A better network bounds the steps on a worse one, so a
-//! known plan close to the best step of a better network is near-optimal. Networks that are better in one
+//! Responsible for: an order that avoids searches: a better network bounds the steps on a worse one ([`super::Survey`]). Networks that are better in one
 //! property and worse in another are not comparable.
 
 use railwright_spec::cluster::{Cluster, Tier};
-
-/// A plan that takes no more than this times the least possible is not improved upon: predictions are far coarser.
-pub const CLOSE: f64 = 1.001;
 
 /// Whether no exchange among the same ranks takes longer on the first network than on the second: as much bandwidth, no more
 /// oversubscription and no more latency however far a group reaches, no more forwarding between rails.

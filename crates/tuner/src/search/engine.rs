@@ -48,6 +48,8 @@ pub struct Options {
     pub objective: Objective,
     /// How many layouts are wanted.
     pub keep: usize,
+    /// Whether layouts that differ in details alone (placement, recompute, shard groups) are kept each for itself, not the best of them.
+    pub every_detail: bool,
     /// Least probability of fitting.
     pub fit_probability: f64,
     /// Whether the front of time and memory is wanted, for a front in which headroom plays a part. It takes longer: strategies that are
@@ -62,6 +64,7 @@ impl Default for Options {
         Self {
             objective: Objective::Time,
             keep: 10,
+            every_detail: false,
             fit_probability: SURE_TO_FIT,
             front: false,
             price_per_device_hour: None,
@@ -343,12 +346,17 @@ impl<'a> Search<'a> {
             plan: self.space.base.clone(),
             buffers: Buffers::default(),
             scratch: Vec::new(),
-            best: ShortList::new(self.score(), self.options.keep),
+            best: self.list(),
             front: Front::default(),
             families: self.no_families(),
             shaped: Shapes::default(),
             products: Arc::default(),
         }
+    }
+
+    /// An empty list of what is wanted.
+    fn list(&self) -> ShortList {
+        ShortList::new(self.score(), self.options.keep).with_details(self.options.every_detail)
     }
 
     fn no_families(&self) -> Option<Families> {
@@ -362,7 +370,7 @@ impl<'a> Search<'a> {
 
     /// Results with nothing in them but what was refused at the outset.
     pub fn results(&self) -> Results {
-        let mut results = Results::new(self.score(), self.options.keep);
+        let mut results = Results { best: self.list(), ..Results::new(self.score(), self.options.keep) };
         results.counters.invalid = self.refused;
         results.families = self.no_families();
         results
@@ -370,7 +378,7 @@ impl<'a> Search<'a> {
 
     /// Searches one piece.
     pub fn run_piece(&self, index: usize, worker: &mut Worker, incumbent: &Incumbent) -> Results {
-        let mut found = Results::new(self.score(), self.options.keep);
+        let mut found = Results { best: self.list(), ..Results::new(self.score(), self.options.keep) };
         found.pieces = 1;
         found.families = self.no_families();
         let least = self.least.get(index).copied().unwrap_or(0.0);

@@ -1,18 +1,25 @@
 //! What no recompute and no micro batch can save: parameters and optimizer states under the least of every sharding.
 //!
-//! Responsible for: ruling out whole pipelines of a piece that their parameters alone fill. Refuses to price anything else.
+//! Responsible for: the parameters of a piece's pipelines, sized once, and ruling out whole pipelines that their parameters alone fill.
+//! Refuses to price anything else.
 
-use railwright_calculator::memory::{HeldParts, MemoryInput, ParameterBytes, Peak, StageLayout};
+use railwright_calculator::memory::{HeldParts, HeldStages, MemoryInput, ParameterBytes, Peak, StageLayout};
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
-use std::cell::Cell;
+use std::cell::OnceCell;
 
-/// Minimum memory of the pipelines of a piece, computed on first use.
+/// Parameters of the pipelines of a piece, computed on first use.
 #[derive(Default)]
 pub(super) struct Floor {
     held: Option<HeldParts>,
     /// By micro batch and shape.
-    fits: Vec<Vec<Cell<Option<bool>>>>,
+    pipelines: Vec<Vec<OnceCell<Pipeline>>>,
+}
+
+/// A pipeline: its parameters by stage, and whether they fit at all.
+pub(super) struct Pipeline {
+    pub(super) held: HeldStages,
+    pub(super) fits: bool,
 }
 
 impl Floor {
@@ -20,28 +27,30 @@ impl Floor {
     pub(super) fn new(model: &Model, plan: &Plan, shapes: impl Iterator<Item = usize>) -> Self {
         Self {
             held: Some(HeldParts::new(model, plan)),
-            fits: shapes.map(|count| vec![Cell::new(None); count]).collect(),
+            pipelines: shapes.map(|count| (0..count).map(|_| OnceCell::new()).collect()).collect(),
         }
     }
 
-    /// Whether the parameters of a shape fit at all, under the least of every sharding.
-    pub(super) fn fits(
+    /// The parameters of each part of the model.
+    pub(super) fn parts(&self) -> Option<&HeldParts> {
+        self.held.as_ref()
+    }
+
+    /// The pipeline of a shape, and whether its parameters fit under the least of every sharding.
+    pub(super) fn pipeline(
         &self,
         (micro_batch, shape): (usize, usize),
         input: &MemoryInput<'_>,
         least: Option<ParameterBytes>,
         layout: &StageLayout,
         fits: impl FnOnce(Peak) -> bool,
-    ) -> bool {
-        let known = self.fits.get(micro_batch).and_then(|shapes| shapes.get(shape));
-        if let Some(answer) = known.and_then(Cell::get) {
-            return answer;
-        }
-        let (Some(held), Some(least)) = (&self.held, least) else { return true };
-        let answer = fits(held.step(input, least, layout));
-        if let Some(known) = known {
-            known.set(Some(answer));
-        }
-        answer
+    ) -> Option<&Pipeline> {
+        let held = self.held.as_ref()?;
+        let cell = self.pipelines.get(micro_batch)?.get(shape)?;
+        Some(cell.get_or_init(|| {
+            let held = held.on(input.model, input.software, layout);
+            let fits = least.is_none_or(|least| fits(held.step(input, least, layout)));
+            Pipeline { held, fits }
+        }))
     }
 }

@@ -89,18 +89,25 @@ pub enum Score {
     Memory,
 }
 
-/// The best few, one of each layout.
+/// The best few, one of each layout unless every detail counts.
 #[derive(Clone, Debug)]
 pub struct ShortList {
     score: Score,
     keep: usize,
+    every_detail: bool,
     entries: Vec<Entry>,
 }
 
 impl ShortList {
     /// An empty one.
     pub fn new(score: Score, keep: usize) -> Self {
-        Self { score, keep: keep.clamp(1, 10_000), entries: Vec::new() }
+        Self { score, keep: keep.clamp(1, 10_000), every_detail: false, entries: Vec::new() }
+    }
+
+    /// The same with every strategy for itself. Each may be offered once.
+    #[must_use]
+    pub fn with_details(self, every_detail: bool) -> Self {
+        Self { every_detail, ..self }
     }
 
     /// The entries, best first.
@@ -123,7 +130,9 @@ impl ShortList {
             return false;
         }
         let layout = entry.strategy.layout();
-        if let Some(at) = self.entries.iter().position(|e| e.strategy.layout() == layout) {
+        let is_same = |e: &Entry| e.strategy.layout() == layout;
+        let same = if self.every_detail { None } else { self.entries.iter().position(is_same) };
+        if let Some(at) = same {
             if !entry.is_before(&self.entries[at], self.score) {
                 return false;
             }

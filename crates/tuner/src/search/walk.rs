@@ -8,7 +8,9 @@
 //! slower ([`super::choices`]); layers recomputed beyond what fits with room to spare are never faster.
 
 mod group;
+mod rungs;
 
+use self::rungs::Rungs;
 use super::bound::{Beside, Prefix};
 use super::choices::{blocks_too, context_kinds, sequence_parallel, shardings, switches};
 use super::counts::divisors;
@@ -43,15 +45,17 @@ struct Place {
     beside: Beside,
     /// Which list of shapes belongs to its micro batch.
     shapes: usize,
-    policies: Vec<Option<Treated>>,
+    /// Empty until one of them is looked at: most places are too slow under any.
+    policies: Vec<Option<Box<Treated>>>,
 }
 
 /// A place under a recompute policy.
 struct Treated {
-    parts: PeakParts,
+    /// Sized once a shape is fast enough.
+    parts: Option<PeakParts>,
     recompute: Vec<f64>,
     /// By sharding; those below stage 3 share the first.
-    priced: Vec<Option<Priced>>,
+    priced: Vec<Option<Box<Priced>>>,
 }
 
 /// A place with a shape, and the least that its strategies can take.
@@ -267,7 +271,7 @@ impl<'s, 'a> Piece<'s, 'a> {
                 setting,
                 beside: Beside { fixed: fixed.get(), factor },
                 shapes: self.shapes.len(),
-                policies: (0..search.space.policies.len()).map(|_| None).collect(),
+                policies: Vec::new(),
             });
             if first_look {
                 return;
@@ -351,10 +355,13 @@ impl<'s, 'a> Piece<'s, 'a> {
         let least = self.bytes[slot].iter().copied().reduce(ParameterBytes::least);
         let floor = |peak: Peak| search.fits(peak.least());
         let at = (place.shapes, shape_index);
-        if worker.found_any() && !self.floor.fits(at, &input(search, &worker.plan), least, layout, floor) {
+        let pipeline = self.floor.pipeline(at, &input(search, &worker.plan), least, layout, floor);
+        let (Some(pipeline), Some(held)) = (pipeline, self.floor.parts()) else { return };
+        if worker.found_any() && !pipeline.fits {
             found.counters.did_not_fit_as_group += shape.rungs() * self.shardings.len() as u64;
             return;
         }
+        place.policies.resize_with(space.policies.len(), || None);
         for policy in 0..space.policies.len() {
             let ladder = &shape.ladders[policy];
             let (Some(&first), Some(&last)) = (ladder.first(), ladder.last()) else { continue };
@@ -362,23 +369,22 @@ impl<'s, 'a> Piece<'s, 'a> {
             strategy.policy = policy as u16;
             strategy.layers = last;
             strategy.write_recompute(space, &mut worker.plan);
-            treat(search, place, policy, &mut worker.plan, self.shardings.len());
+            treat(search, place, policy, &worker.plan, self.shardings.len());
             let bound = self.bound(place, policy, shape, first, worker);
             if !search.wants(worker, incumbent, self.families.iter().copied(), oddities, (bound, 0.0)) {
                 found.counters.bounded_away += all;
                 continue;
             }
-            let Some(treated) = &mut place.policies[policy] else { continue };
-            treated.parts.set_layers(&worker.plan);
+            let (Some(treated), Some(bytes)) = (&mut place.policies[policy], least) else { continue };
+            let sized = || PeakParts::new(&input(search, &worker.plan), held);
+            let parts = treated.parts.get_or_insert_with(sized);
+            let mut rungs = Rungs::new(layout, &pipeline.held, ladder);
             // With the most recompute, too: nothing of the group needs less.
             worker.plan.sharding = Sharding { zero_stage: 1, group: None, reshard_after_forward: true };
-            if let Some(least) = least {
-                treated.parts.set_sharding(least);
-            }
-            let least = treated.parts.peak(&input(search, &worker.plan), layout);
+            let Some(least) = rungs.last(bytes, (search, parts, &mut worker.plan)) else { continue };
             if !search.fits(least.least()) {
                 found.counters.did_not_fit_as_group += all;
-                self.miss(place, policy, strategy, layout, slot, worker, found);
+                self.miss(place, policy, strategy, (&mut rungs, slot), worker, found);
                 continue;
             }
             if !search.wants(
@@ -392,7 +398,8 @@ impl<'s, 'a> Piece<'s, 'a> {
                 continue;
             }
             for index in 0..self.shardings.len() {
-                self.ladder(place, policy, strategy, shape, layout, (index, slot), worker, incumbent, found);
+                let at = (index, slot);
+                self.ladder(place, policy, strategy, shape, &mut rungs, at, worker, incumbent, found);
             }
         }
     }
@@ -425,7 +432,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         policy: usize,
         mut strategy: Strategy,
         shape: &Shape,
-        layout: &StageLayout,
+        rungs: &mut Rungs<'_>,
         (sharding, slot): (usize, usize),
         worker: &mut Worker,
         incumbent: &Incumbent,
@@ -435,15 +442,10 @@ impl<'s, 'a> Piece<'s, 'a> {
         let ladder = &shape.ladders[policy];
         strategy.sharding = self.shardings[sharding];
         worker.plan.sharding = strategy.sharding;
-        if let Some(treated) = &mut place.policies[policy] {
-            treated.parts.set_sharding(self.bytes[slot][sharding]);
-        }
-        let peak_at = |place: &mut Place, worker: &mut Worker, rung: usize| {
-            set_layers(&mut worker.plan, ladder[rung]);
-            place.policies[policy].as_mut().map(|treated| {
-                treated.parts.set_layers(&worker.plan);
-                treated.parts.peak(&input(search, &worker.plan), layout)
-            })
+        let bytes = self.bytes[slot][sharding];
+        let mut peak_at = |place: &mut Place, worker: &mut Worker, rung: usize| {
+            let treated = place.policies[policy].as_mut()?;
+            rungs.peak(rung, bytes, (search, treated.parts.as_mut()?, &mut worker.plan))
         };
         let last = ladder.len() - 1;
         let (mut low, mut high) = (0, last);
@@ -545,7 +547,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             };
             let limit = limit / slow * (1.0 + 1e-12);
             let costing = self.template.relaid(&worker.plan);
-            let priced = treated.priced[slot].get_or_insert_with(|| Priced::new(&costing, setting));
+            let priced = treated.priced[slot].get_or_insert_with(|| Box::new(Priced::new(&costing, setting)));
             let (split, limit) = (&shape.layers, Seconds::new(limit));
             let Ok(Some(time)) = step_time(&costing, setting, priced, split, limit, &mut worker.buffers)
             else {
@@ -579,13 +581,12 @@ impl<'s, 'a> Piece<'s, 'a> {
     }
 }
 
-/// Sizes and prices a place under a policy, once.
-fn treat(search: &Search<'_>, place: &mut Place, policy: usize, plan: &mut Plan, shardings: usize) {
+/// Prices the recompute of a place under a policy, once.
+fn treat(search: &Search<'_>, place: &mut Place, policy: usize, plan: &Plan, shardings: usize) {
     if place.policies[policy].is_some() {
         return;
     }
-    let parts = PeakParts::new(&input(search, plan));
     let recompute = Prefix::recompute(search.model, &place.setting, &plan.recompute);
     let priced = (0..=shardings).map(|_| None).collect();
-    place.policies[policy] = Some(Treated { parts, recompute, priced });
+    place.policies[policy] = Some(Box::new(Treated { parts: None, recompute, priced }));
 }

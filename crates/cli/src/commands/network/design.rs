@@ -1,9 +1,8 @@
 //! `network design`: networks and strategies together.
 //!
-//! Responsible for: the given axes, one search for each class of networks with different steps, each starting
-//! from the plans of its neighbours, and the answer as a table or a chart. Does not price: see the tuner and
-//! network crates.
+//! Responsible for: the given axes, and the answer as a table or a chart. Does not price: see the tuner and network crates.
 
+mod classes;
 mod report;
 
 use super::super::open_run::{self, Asked};
@@ -14,7 +13,8 @@ use crate::args::design::Design;
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
-use railwright_answers::{Question as _, Ran, Searcher, Setting};
+use classes::Classes;
+use railwright_answers::{Question as _, Searcher, Setting};
 use railwright_network::bill::prices::Prices;
 use railwright_network::topology::DesignSpec;
 use railwright_spec::calibration::Calibration;
@@ -24,10 +24,8 @@ use railwright_spec::plan::{PlanSpec, Segment, divided_batch, divisible_batch, u
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Dollars};
 use railwright_spec::run::{Field, Run, Sheet, Value};
-use railwright_tuner::codesign::fabric::{network_share, step_time};
 use railwright_tuner::codesign::{
-    Axes, CLOSE, Codesign, Found, Grid, Judging, answer, best_first, is_at_least_as_good, judge,
-    usual_domains,
+    Axes, Codesign, Found, Grid, Judging, answer, best_first, judge, usual_domains,
 };
 use railwright_tuner::search::Options;
 use std::collections::BTreeMap;
@@ -84,15 +82,16 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     let space = searcher.space(setting, &said, &[]).map_err(Failure::Input)?;
     let sends_to_all = space.sends_to_all(&setting.run.model);
     let grid = Grid::new(&axes, machine, sends_to_all, &prices).map_err(in_words)?;
-    let mut classes =
-        Classes { searcher: &searcher, setting, said: &said, known: BTreeMap::new(), stopped: false };
+    let mut classes = Classes::new(&searcher, setting, &said);
     // What is wrong with the plan on every network is a mistake, not an answer.
-    classes.searcher.prepare(setting, &said, Options::default()).map_err(Failure::Input)?;
-    let mut found: Vec<Result<Found, String>> = vec![Err("stopped".to_owned()); grid.classes.len()];
+    searcher.prepare(setting, &said, Options::default()).map_err(Failure::Input)?;
     // The better a network, the earlier: what it allows bounds what worse ones do.
     for index in best_first(&grid.classes) {
-        found[index] = classes.best(&grid.classes[index])?;
+        classes.survey(&grid.classes[index])?;
     }
+    let found = grid.classes.iter().map(|cluster| classes.fastest(cluster));
+    let found: Vec<Result<Found, String>> = found.collect::<Result<_, _>>()?;
+    chosen.extend(classes.said(grid.classes.len()));
     let mut layouts = Vec::with_capacity(grid.classes.len());
     for (cluster, result) in grid.classes.iter().zip(&found) {
         layouts.push(
@@ -102,7 +101,7 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
             ),
         );
     }
-    let is_complete = !classes.stopped;
+    let is_complete = classes.is_complete();
     let site = on_run::site(&setting.run, &prices, arguments.years);
     let device_price = site.device_price.map_or_else(
         || {
@@ -218,96 +217,6 @@ fn said(asked: &Asked<'_>, setting: &Setting) -> (PlanSpec, Vec<String>) {
 fn of_cluster(setting: &Setting, cluster: &Cluster) -> Setting {
     let run = Run { cluster: cluster.clone(), ..setting.run.clone() };
     Setting { word: setting.word.clone(), spec: setting.spec.clone(), run, freed: setting.freed.clone() }
-}
-
-/// Searches class after class.
-struct Classes<'a> {
-    searcher: &'a Searcher<'a>,
-    setting: &'a Setting,
-    said: &'a PlanSpec,
-    /// What was found on which cluster, by domain size: plans that fit there fit on other networks, too.
-    known: BTreeMap<u64, Vec<(Cluster, Found)>>,
-    stopped: bool,
-}
-
-impl Classes<'_> {
-    fn best(&mut self, cluster: &Cluster) -> Result<Result<Found, String>, Failure> {
-        if self.stopped || self.searcher.is_stopped() {
-            self.stopped = true;
-            return Ok(Err("stopped".to_owned()));
-        }
-        let model = &self.setting.run.model;
-        let known = self.known.entry(cluster.scale_up.domain_size).or_default();
-        // The best that a known plan comes to here, memory being what it is elsewhere; and the least that any plan could.
-        let mut reached: Option<Found> = None;
-        let mut least = f64::INFINITY;
-        for (elsewhere, found) in known.iter() {
-            let time = step_time(model, cluster, &found.plan)? * (found.step_time / found.fresh_step_time);
-            if reached.as_ref().is_none_or(|best| time < best.step_time) {
-                let tokens_per_second = found.plan.tokens_per_step() as f64 / time.get();
-                let fresh_step_time = time * (found.fresh_step_time / found.step_time);
-                reached =
-                    Some(Found { step_time: time, fresh_step_time, tokens_per_second, ..found.clone() });
-            }
-            if is_at_least_as_good(elsewhere, cluster) {
-                least =
-                    if least.is_finite() { least.max(found.step_time.get()) } else { found.step_time.get() };
-            }
-        }
-        if let Some(found) =
-            reached.as_ref().filter(|found| found.step_time.get() <= least * CLOSE && least.is_finite())
-        {
-            let network_share = network_share(model, cluster, &found.plan)?;
-            return Ok(Ok(Found { network_share, ..found.clone() }));
-        }
-        // A hair above, so that a tie is found again.
-        let bound = reached.map_or(f64::INFINITY, |found| found.step_time.get() * (1.0 + 1e-9));
-        let found = self.search(cluster, bound)?;
-        if let Ok(found) = &found {
-            self.known
-                .entry(cluster.scale_up.domain_size)
-                .or_default()
-                .push((cluster.clone(), found.clone()));
-        }
-        Ok(found)
-    }
-
-    fn search(&mut self, cluster: &Cluster, bound: f64) -> Result<Result<Found, String>, Failure> {
-        let setting = of_cluster(self.setting, cluster);
-        let search =
-            match self.searcher.prepare(&setting, self.said, Options { keep: 1, ..Options::default() }) {
-                Ok(search) => search,
-                Err(problems) => {
-                    return Ok(Err(problems
-                        .into_iter()
-                        .next()
-                        .map_or_else(String::new, |problem| problem.message)));
-                }
-            };
-        let ran = self.searcher.run_below(std::slice::from_ref(&search), &[bound]);
-        let Some(Ran { results, is_complete }) = ran.first() else {
-            self.stopped = true;
-            return Ok(Err("stopped".to_owned()));
-        };
-        self.stopped |= !is_complete;
-        let outcome = search.outcome(results);
-        let Some(best) = outcome.candidates.first() else {
-            return Ok(Err(match (is_complete, outcome.nearest_misses.first()) {
-                (false, _) => "stopped".to_owned(),
-                (true, Some(miss)) => {
-                    format!("nothing fits; the closest layout lacks {}", human::bytes(miss.missing))
-                }
-                (true, None) => "no layout divides the devices and the batch".to_owned(),
-            }));
-        };
-        Ok(Ok(Found {
-            step_time: best.expected_time,
-            fresh_step_time: best.step_time,
-            tokens_per_second: best.tokens_per_second,
-            network_share: network_share(&setting.run.model, cluster, &best.plan)?,
-            plan: best.plan.clone(),
-        }))
-    }
 }
 
 fn prices(arguments: &Design) -> Result<Prices, Problem> {

@@ -3,12 +3,11 @@
 //! Responsible for: the least time of a place, and what comes closest to fitting where nothing of a group fits. Refuses to time.
 
 use super::super::engine::Worker;
-use super::super::placing::input;
 use super::super::results::{Entry, Results};
 use super::super::shapes::Shape;
 use super::super::strategy::Strategy;
+use super::rungs::Rungs;
 use super::{Piece, Place};
-use railwright_calculator::memory::StageLayout;
 use railwright_spec::plan::Schedule;
 
 /// What bytes per parameter depend on beside sharding: whether micro-batches enter a pipeline at both ends, and chunks per stage (one, or
@@ -29,14 +28,12 @@ impl Piece<'_, '_> {
     }
 
     /// Remembers what comes closest to fitting in a group of which nothing fits.
-    #[allow(clippy::too_many_arguments)]
     pub(super) fn miss(
         &self,
         place: &mut Place,
         policy: usize,
         strategy: Strategy,
-        layout: &StageLayout,
-        slot: usize,
+        (rungs, slot): (&mut Rungs<'_>, usize),
         worker: &mut Worker,
         found: &mut Results,
     ) {
@@ -44,11 +41,14 @@ impl Piece<'_, '_> {
         if worker.found_any() {
             return;
         }
-        let Some(treated) = &mut place.policies[policy] else { return };
+        let treated = place.policies[policy].as_mut();
+        let Some(parts) = treated.and_then(|treated| treated.parts.as_mut()) else { return };
         for (index, &sharding) in self.shardings.iter().enumerate() {
             worker.plan.sharding = sharding;
-            treated.parts.set_sharding(self.bytes[slot][index]);
-            let peak = treated.parts.peak(&input(self.search, &worker.plan), layout);
+            let bytes = self.bytes[slot][index];
+            let Some(peak) = rungs.last(bytes, (self.search, &mut *parts, &mut worker.plan)) else {
+                return;
+            };
             let strategy = Strategy { sharding, ..strategy };
             found.misses.offer(&Entry { strategy, time: f64::INFINITY, memory: peak.device.get() });
         }

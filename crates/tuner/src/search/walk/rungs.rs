@@ -1,0 +1,50 @@
+//! The memory of one shape under one recompute policy, on ever more layers.
+//!
+//! Responsible for: sizing each number of recomputed layers once, for all shardings of a node. Refuses to judge what fits.
+
+use super::super::engine::Search;
+use super::super::placing::{input, set_layers};
+use railwright_calculator::memory::{
+    HeldStages, ParameterBytes, Peak, PeakParts, StageLayout, UnshardedStages,
+};
+use railwright_spec::plan::Plan;
+
+/// The rungs of a ladder.
+pub(super) struct Rungs<'r> {
+    layout: &'r StageLayout,
+    held: &'r HeldStages,
+    ladder: &'r [Option<u64>],
+    known: Vec<Option<UnshardedStages>>,
+}
+
+impl<'r> Rungs<'r> {
+    pub(super) fn new(layout: &'r StageLayout, held: &'r HeldStages, ladder: &'r [Option<u64>]) -> Self {
+        Self { layout, held, ladder, known: vec![None; ladder.len()] }
+    }
+
+    /// The peak on the last rung: the most recompute.
+    pub(super) fn last(
+        &mut self,
+        bytes: ParameterBytes,
+        on: (&Search<'_>, &mut PeakParts, &mut Plan),
+    ) -> Option<Peak> {
+        self.peak(self.ladder.len().checked_sub(1)?, bytes, on)
+    }
+
+    /// The peak on a rung under a sharding. The rung's number of layers stands in the plan afterwards.
+    pub(super) fn peak(
+        &mut self,
+        rung: usize,
+        bytes: ParameterBytes,
+        (search, parts, plan): (&Search<'_>, &mut PeakParts, &mut Plan),
+    ) -> Option<Peak> {
+        set_layers(plan, *self.ladder.get(rung)?);
+        let input = input(search, plan);
+        let (layout, held) = (self.layout, self.held);
+        let stages = self.known.get_mut(rung)?.get_or_insert_with(|| {
+            parts.set_layers(input.plan);
+            parts.unsharded(&input, layout, held)
+        });
+        Some(stages.peak(&input, bytes))
+    }
+}
