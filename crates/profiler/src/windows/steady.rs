@@ -24,17 +24,44 @@ fn median(durations: &[f64]) -> f64 {
 
 /// How many leading steps come before the steady state: at most half of them.
 fn leading(durations: &[f64]) -> usize {
-    let is_apart = |count: usize| {
-        let (before, rest) = durations.split_at(count);
-        let usual = median(rest);
-        let deviations: Vec<f64> = rest.iter().map(|duration| (duration - usual).abs()).collect();
-        let limit = usual + (DEVIATIONS * median(&deviations)).max(LONGER * usual);
-        // What the steps that follow vary by is no warm-up.
-        let scatter = rest.iter().copied().fold(0.0, f64::max) - usual;
-        before.iter().all(|duration| *duration > limit && *duration - usual > 2.0 * scatter)
-    };
     let most = (durations.len() / 2).min(durations.len().saturating_sub(REST));
-    (1..=most).rev().find(|&count| is_apart(count)).unwrap_or(0)
+    may_be_apart(durations, most).rev().find(|&count| is_apart(durations, count)).unwrap_or(0)
+}
+
+/// Whether this number of leading steps is apart from all others.
+fn is_apart(durations: &[f64], count: usize) -> bool {
+    let (before, rest) = durations.split_at(count);
+    let usual = median(rest);
+    let deviations: Vec<f64> = rest.iter().map(|duration| (duration - usual).abs()).collect();
+    let limit = usual + (DEVIATIONS * median(&deviations)).max(LONGER * usual);
+    // What the steps that follow vary by is no warm-up.
+    let scatter = rest.iter().copied().fold(0.0, f64::max) - usual;
+    before.iter().all(|duration| *duration > limit && *duration - usual > 2.0 * scatter)
+}
+
+/// The numbers of leading steps, at most `most`, that may be apart: few, so that all steps are sorted for few of them.
+///
+/// The longest of the second half, M, bounds the median of any rest from above, as that half is at least half of the rest. Steps apart exceed the
+/// median by twice what the longest of the rest, R, does: shortest - M > 2 (R - M). From one such number to the next lower one the excess over M
+/// doubles, so that there are at most as many as an integer has bits.
+fn may_be_apart(durations: &[f64], most: usize) -> impl DoubleEndedIterator<Item = usize> + use<> {
+    let (before, rest) = durations.split_at(most);
+    let bound = rest.iter().copied().fold(0.0, f64::max);
+    let mut longest = bound;
+    let mut of_rest: Vec<f64> = vec![bound];
+    of_rest.extend(before.iter().rev().map(|duration| {
+        longest = longest.max(*duration);
+        longest
+    }));
+    let mut shortest = f64::INFINITY;
+    let counts = (1..).zip(before).zip(of_rest.into_iter().rev().skip(1));
+    let found: Vec<usize> = counts
+        .filter_map(|((count, duration), longest)| {
+            shortest = shortest.min(*duration);
+            (shortest - bound > 2.0 * (longest - bound)).then_some(count)
+        })
+        .collect();
+    found.into_iter()
 }
 
 /// Steps of more than so many medians are no repetitions of one step.
@@ -48,7 +75,8 @@ impl Windows {
             return true;
         }
         let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
-        durations.iter().all(|duration| *duration <= REPEATS * median(&durations).max(1.0))
+        let most = REPEATS * median(&durations).max(1.0);
+        durations.iter().all(|duration| *duration <= most)
     }
 
     /// The longest step over the median.
@@ -90,6 +118,7 @@ impl Windows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn leading_steps_far_above_the_others_are_before_the_steady_state() {
@@ -107,6 +136,34 @@ mod tests {
             (&[], 0),
         ] {
             assert_eq!(leading(durations), expected, "{durations:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn few_numbers_of_steps_are_looked_at_and_none_is_missed(
+            raw in prop::collection::vec(prop_oneof![1_u32..200, 1_u32..1_000_000], 0..40), order in 0_u32..3,
+        ) {
+            let mut durations: Vec<f64> = raw.iter().map(|duration| f64::from(*duration)).collect();
+            match order {
+                0 => {}
+                1 => durations.sort_by(|a, b| b.total_cmp(a)),
+                _ => durations.iter_mut().rev().enumerate().for_each(|(at, duration)| *duration = (*duration * 1.5_f64.powi(at as i32)).round()),
+            }
+            let most = (durations.len() / 2).min(durations.len().saturating_sub(REST));
+            let all = (1..=most).rev().find(|&count| is_apart(&durations, count)).unwrap_or(0);
+            prop_assert_eq!(leading(&durations), all);
+            prop_assert!(may_be_apart(&durations, most).count() <= 64);
+        }
+    }
+
+    /// Medians of all steps for every step took a minute for 50,000 steps.
+    #[test]
+    fn many_steps_take_time_by_their_number() {
+        for durations in [vec![100.0; 400_000], (0..400_000).map(|at| f64::from(1_000_000 - at)).collect()] {
+            let most = durations.len() / 2;
+            assert!(may_be_apart(&durations, most).count() <= 64);
+            assert_eq!(leading(&durations), 0);
         }
     }
 }
