@@ -5,6 +5,7 @@
 
 pub mod mutator;
 pub mod networks;
+pub mod recordings;
 pub mod records;
 pub mod tables;
 

@@ -26,6 +26,9 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("nccl_tests_log", nccl_tests_log),
     ("calibration_file", calibration_file),
     ("table_file", crate::tables::table_file),
+    ("memory_snapshot", crate::recordings::memory_snapshot),
+    ("device_counters", crate::recordings::device_counters),
+    ("execution_trace", crate::recordings::execution_trace),
 ];
 
 /// A dump of a flight recorder, JSON or pickle; what is read is asked who hangs.
@@ -58,15 +61,20 @@ pub fn pipeline_timer(bytes: &[u8]) {
 /// A trace that is joined with itself as two ranks and profiled.
 pub fn profiled_trace(bytes: &[u8]) {
     let Some(reader) = readers::detect(bytes) else { return };
-    let mut traces = Vec::new();
+    let (mut own, mut traces) = (Vec::new(), Vec::new());
     for rank in 0..2 {
         for recording in reader.read("trace", bytes, Keep::default()).unwrap_or_default() {
             if let Recording::Rank(mut trace) = recording {
+                if rank == 0 {
+                    own.push((*trace).clone());
+                }
                 trace.identity.rank = Some(rank);
                 traces.push(*trace);
             }
         }
     }
+    // Ranks and world size as they are recorded.
+    drop(Job::new(own).extent());
     let mut job = Job::new(traces);
     job.leave_out_blind();
     let joined = join(&mut job, &JoinOptions::default());

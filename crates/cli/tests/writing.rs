@@ -10,27 +10,28 @@ use std::time::Duration;
 const ESTIMATE: [&str; 8] =
     ["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--json", "-o"];
 
-fn estimate(path: &str) -> Command {
-    let mut command = program(&ESTIMATE);
+/// A command that writes one file, whose path stands last.
+fn quietly(arguments: &[&str], path: &str) -> Command {
+    let mut command = program(arguments);
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
-#[test]
-fn killed_at_any_moment_the_file_is_the_old_or_the_new_one() {
-    let folder = Folder::new("killed");
-    let path = folder.at("step.json");
+/// Kills a command at many moments: the file is the old or the new one each time, and no temporary file is left.
+fn killed(file: &str, arguments: &[&str], moments: u32) {
+    let folder = Folder::new(&format!("killed-{file}"));
+    let path = folder.at(file);
     let whole = || {
         let begun = std::time::Instant::now();
-        assert!(estimate(&path).status().expect("runs").success());
-        (fs::read_to_string(&path).expect("written"), begun.elapsed())
+        assert!(quietly(arguments, &path).status().expect("runs").success(), "{arguments:?}");
+        (fs::read(&path).expect("written"), begun.elapsed())
     };
     let (new, took) = whole();
     let (mut olds, mut news) = (0, 0);
-    for moment in 0..60_u32 {
+    for moment in 0..moments {
         fs::write(&path, "old").expect("written");
-        let mut child = estimate(&path).spawn().expect("starts");
-        std::thread::sleep((took * moment / 50).min(Duration::from_secs(2)));
+        let mut child = quietly(arguments, &path).spawn().expect("starts");
+        std::thread::sleep((took * moment * 6 / 5 / moments).min(Duration::from_secs(2)));
         // By SIGKILL, which cannot be caught, and by SIGTERM.
         if moment % 2 == 0 {
             child.kill().expect("killed");
@@ -39,16 +40,29 @@ fn killed_at_any_moment_the_file_is_the_old_or_the_new_one() {
             assert!(killed.is_ok());
         }
         child.wait().expect("ends");
-        match fs::read_to_string(&path).expect("a file").as_str() {
-            "old" => olds += 1,
-            text if text == new => news += 1,
-            text => panic!("moment {moment}: {} bytes of {}", text.len(), new.len()),
+        match fs::read(&path).expect("a file") {
+            bytes if bytes == b"old" => olds += 1,
+            bytes if bytes == new => news += 1,
+            bytes => panic!("{file}, moment {moment}: {} bytes of {}", bytes.len(), new.len()),
         }
     }
-    assert!(olds > 0, "{olds} old, {news} new");
+    assert!(olds > 0, "{file}: {olds} old, {news} new");
     // What a killed process left is removed by the next one.
     whole();
-    assert_eq!(folder.names(), ["step.json"]);
+    assert_eq!(folder.names(), [file]);
+}
+
+#[test]
+fn killed_at_any_moment_the_file_is_the_old_or_the_new_one() {
+    killed("step.json", &ESTIMATE, 60);
+}
+
+#[test]
+fn a_saved_profile_and_a_calibration_are_written_as_a_whole() {
+    let traces = "../../../../fixtures/traces/megatron_tp2_v100";
+    killed("job.railwright", &["save", traces, "-o"], 24);
+    let log = "../../../../fixtures/nccl_tests/h100-all_reduce-8.log";
+    killed("machine.toml", &["calibrate", "--nccl-tests", log, "--cluster", "dgx-h100", "-o"], 24);
 }
 
 #[test]
@@ -95,7 +109,7 @@ fn a_reader_that_goes_away_is_no_error() {
 fn two_that_write_one_file_leave_one_of_two() {
     let folder = Folder::new("two");
     let path = folder.at("step.json");
-    let mut children: Vec<_> = (0..4).map(|_| estimate(&path).spawn().expect("starts")).collect();
+    let mut children: Vec<_> = (0..4).map(|_| quietly(&ESTIMATE, &path).spawn().expect("starts")).collect();
     for child in &mut children {
         assert!(child.wait().expect("ends").success());
     }

@@ -47,6 +47,10 @@ impl Job {
     /// Of two traces of one rank the first is kept unless they differ in their groups, with a warning.
     pub fn new(mut traces: Vec<RankTrace>) -> Self {
         let mut job = Self::default();
+        for trace in &mut traces {
+            // No world size of 32 bits holds the highest number: it is no rank.
+            trace.identity.rank = trace.identity.rank.filter(|rank| *rank < u32::MAX);
+        }
         job.warnings.extend(believe_name(&mut traces));
         let (said, silent): (Vec<_>, Vec<_>) = traces.into_iter().partition(|t| t.identity.rank.is_some());
         for trace in said {
@@ -310,6 +314,15 @@ mod tests {
         let job = of(&[(3, None)]);
         assert_eq!((job.world_size_known, job.extent()), (false, "1 of at least 4 ranks".to_owned()));
         assert_eq!(of(&[(0, None)]).extent(), "1 rank");
+    }
+
+    #[test]
+    fn a_rank_that_no_world_size_holds_is_none() {
+        let job = Job::new(vec![trace("a", Some(u32::MAX), Some(2)), trace("b", Some(1), Some(2))]);
+        assert_eq!(job.members.iter().map(|m| m.rank).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!((job.world_size, job.warnings[0].id.as_str()), (2, "trace-unknown-rank"));
+        let job = Job::new(vec![trace("a", Some(u32::MAX - 1), None)]);
+        assert_eq!((job.world_size, job.missing(2)), (u32::MAX, vec![0, 1]));
     }
 
     #[test]

@@ -5,9 +5,10 @@
 use proptest::prelude::*;
 use railwright_profiler::Job;
 use railwright_profiler::culprits::straggler_report;
+use railwright_profiler::job::Member;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{OneByOne, Options, Profile, profile};
-use railwright_profiler::testing::{Synthetic, replicate};
+use railwright_profiler::testing::{Synthetic, keep, replicate};
 
 fn profiled(mut job: Job) -> Profile {
     let joined = join(&mut job, &JoinOptions::default());
@@ -18,6 +19,34 @@ fn profiled(mut job: Job) -> Profile {
 fn verdict(mut job: Job) -> Vec<String> {
     let report = straggler_report(&mut job, &JoinOptions::default());
     report.culprits.iter().map(|one| format!("{:?} {:?}", one.kind, one.ranks)).collect()
+}
+
+/// Kinds and ranks of what was found, with other numbers of ranks, in order of rank.
+fn culprits(mut job: Job, to: impl Fn(u32) -> u32) -> Vec<(String, Vec<u32>)> {
+    let report = straggler_report(&mut job, &JoinOptions::default());
+    let of = |ranks: &[u32]| {
+        let mut ranks: Vec<u32> = ranks.iter().map(|rank| to(*rank)).collect();
+        ranks.sort_unstable();
+        ranks
+    };
+    let mut found: Vec<_> =
+        report.culprits.iter().map(|one| (format!("{:?}", one.kind), of(&one.ranks))).collect();
+    found.sort();
+    found
+}
+
+/// The same job with other numbers of its ranks.
+fn renumbered(job: &Job, to: impl Fn(u32) -> u32) -> Job {
+    let trace = |member: &Member| {
+        let mut trace = member.trace.clone();
+        trace.identity.rank = Some(to(member.rank));
+        for ranks in trace.groups.iter_mut().filter_map(|group| group.ranks.as_mut()) {
+            ranks.iter_mut().for_each(|rank| *rank = to(*rank));
+            ranks.sort_unstable();
+        }
+        trace
+    };
+    Job::new(job.members.iter().map(trace).collect())
 }
 
 fn steps(profile: &Profile) -> Vec<i64> {
@@ -49,7 +78,7 @@ fn with_times(mut job: Job, to: impl Fn(i64) -> i64) -> Job {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn another_origin_of_time_is_the_same_job(plan in plans(), shift in -1_000_000_000_000_000_i64..1_000_000_000_000_000) {
@@ -92,6 +121,47 @@ proptest! {
         let (before, after) = (profiled(job.clone()), profiled(other.clone()));
         prop_assert_eq!(steps(&before), steps(&after));
         prop_assert_eq!(&before.waterfall.ranks, &after.waterfall.ranks);
+        prop_assert_eq!(verdict(job), verdict(other));
+    }
+
+    #[test]
+    fn numbers_of_replicas_mean_nothing(plan in plans(), turn in 1_u32..4) {
+        let job = plan.job();
+        let to = |rank: u32| (rank + turn * plan.tensor) % plan.world();
+        let other = renumbered(&job, to);
+        let (before, after) = (profiled(job.clone()), profiled(other.clone()));
+        prop_assert_eq!(steps(&before), steps(&after));
+        for own in &before.waterfall.ranks {
+            let same = after.waterfall.ranks.iter().find(|rank| rank.rank == to(own.rank));
+            prop_assert_eq!(Some(&own.totals), same.map(|rank| &rank.totals), "rank {}", own.rank);
+        }
+        prop_assert_eq!(culprits(job, to), culprits(other, |rank| rank));
+    }
+
+    #[test]
+    fn a_slower_clock_names_the_same_ranks(plan in plans()) {
+        let job = plan.job();
+        prop_assert_eq!(verdict(job.clone()), verdict(with_times(job, |time| time * 2 - EPOCH)));
+    }
+
+    #[test]
+    fn a_rank_that_only_computes_changes_no_verdict(plan in plans()) {
+        let job = plan.job();
+        let mut idle = job.members[0].trace.clone();
+        idle.identity.rank = Some(plan.world());
+        idle.groups.clear();
+        keep(&mut idle, |row| row.collective.is_none());
+        idle.collectives.clear();
+        let mut traces: Vec<_> = job.members.iter().map(|member| member.trace.clone()).collect();
+        traces.push(idle);
+        for trace in &mut traces {
+            trace.identity.world_size = Some(plan.world() + 1);
+        }
+        let other = Job::new(traces);
+        // Steps are those of all ranks: they move by what ends of collectives differ by.
+        for (own, same) in steps(&profiled(job.clone())).iter().zip(steps(&profiled(other.clone()))) {
+            prop_assert!(own.abs_diff(same) <= 2 * plan.end_jitter, "{own} {same}");
+        }
         prop_assert_eq!(verdict(job), verdict(other));
     }
 

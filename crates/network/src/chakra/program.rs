@@ -43,6 +43,51 @@ impl Program {
     }
 }
 
+/// Calls of one set of ranks, by rank in the order of its trace.
+struct Set {
+    members: Vec<u32>,
+    calls: BTreeMap<u32, Vec<(Place, CollectiveKind, Bytes)>>,
+}
+
+/// Sets of ranks, each with its calls. A list of ranks is read once for each group, not for each call.
+#[derive(Default)]
+struct Sets<'a> {
+    all: Vec<Set>,
+    /// By ranks.
+    by_ranks: BTreeMap<Vec<u32>, usize>,
+    /// By the rank that defines the group, if one does, and its name.
+    by_name: BTreeMap<(Option<u32>, &'a str), usize>,
+}
+
+impl<'a> Sets<'a> {
+    /// The set of a group whose ranks `read` gives; none of an unknown group.
+    fn of(
+        &mut self,
+        (definer, name): (Option<u32>, &'a str),
+        read: impl FnOnce() -> Option<BTreeSet<u32>>,
+    ) -> Option<&mut Set> {
+        let at = match self.by_name.get(&(definer, name)) {
+            Some(at) => *at,
+            None => {
+                let members: Vec<u32> = read()?.into_iter().collect();
+                let at = *self.by_ranks.entry(members.clone()).or_insert(self.all.len());
+                if at == self.all.len() {
+                    self.all.push(Set { members, calls: BTreeMap::new() });
+                }
+                self.by_name.insert((definer, name), at);
+                at
+            }
+        };
+        self.all.get_mut(at)
+    }
+
+    /// All sets, by their ranks.
+    fn in_order(mut self) -> Vec<Set> {
+        self.all.sort_by(|a, b| a.members.cmp(&b.members));
+        self.all
+    }
+}
+
 struct Building<'a> {
     traces: &'a [Trace],
     program: Program,
@@ -108,53 +153,56 @@ impl<'a> Building<'a> {
 
     /// Calls of each group in the order of the files: the n-th call of one rank is the n-th of the others.
     fn collectives(&mut self, groups: &BTreeMap<String, Vec<u32>>, domain: u64) -> Result<(), Problem> {
-        type Calls = BTreeMap<u32, Vec<(Place, CollectiveKind, Bytes)>>;
-        let ranks = self.traces.len() as u32;
-        let mut calls: BTreeMap<Vec<u32>, Calls> = BTreeMap::new();
+        let mut sets = Sets::default();
         for ((rank, place), node) in self.nodes() {
             let Work::Collective { kind, input, group } = &node.work else { continue };
             let own = self.traces.get(rank as usize).and_then(|trace| trace.groups.get(group));
-            let members = match own.or_else(|| groups.get(group)) {
-                Some(members) if !members.is_empty() => {
-                    let members: BTreeSet<u32> = members.iter().copied().collect();
-                    members.into_iter().collect::<Vec<u32>>()
-                }
-                // A group without ranks is PyTorch's default group.
-                _ if group.is_empty() || own.is_some() => (0..ranks).collect(),
-                _ => {
-                    return Err(Problem::new(format!(
-                        "rank {rank}, node {}: there is no process group `{}`",
-                        node.id,
-                        shorten(group)
-                    ))
-                    .hint("add `comm_groups.json` to the folder: names of groups with lists of ranks"));
-                }
-            };
-            if members.last().is_some_and(|last| *last >= ranks) || !members.contains(&rank) {
+            let read = || self.members(own.or_else(|| groups.get(group)), own.is_some(), group);
+            let set = sets.of((own.map(|_| rank), group), read).ok_or_else(|| {
+                Problem::new(format!(
+                    "rank {rank}, node {}: there is no process group `{}`",
+                    node.id,
+                    shorten(group)
+                ))
+                .hint("add `comm_groups.json` to the folder: names of groups with lists of ranks")
+            })?;
+            let ranks = self.traces.len();
+            let is_beyond = set.members.last().is_some_and(|last| *last as usize >= ranks);
+            if is_beyond || set.members.binary_search(&rank).is_err() {
                 return Err(Problem::new(format!(
                     "rank {rank}, node {}: the process group `{}` has ranks {} of {ranks}, without this one or beyond the traces",
                     node.id,
                     shorten(group),
-                    crate::simulate::ranges(&members)
+                    crate::simulate::ranges(&set.members)
                 )));
             }
-            calls.entry(members).or_default().entry(rank).or_default().push(((rank, place), *kind, *input));
+            set.calls.entry(rank).or_default().push(((rank, place), *kind, *input));
         }
-        for (members, of_ranks) in calls {
-            let most = of_ranks.values().map(Vec::len).max().unwrap_or(0);
-            if let Some(rank) = members.iter().find(|rank| of_ranks.get(rank).map_or(0, Vec::len) != most) {
+        for Set { members, calls } in sets.in_order() {
+            let most = calls.values().map(Vec::len).max().unwrap_or(0);
+            if let Some(rank) = members.iter().find(|rank| calls.get(rank).map_or(0, Vec::len) != most) {
                 return Err(Problem::new(format!(
                     "rank {rank} calls {} collectives among ranks {}, another rank {most}",
-                    of_ranks.get(rank).map_or(0, Vec::len),
+                    calls.get(rank).map_or(0, Vec::len),
                     crate::simulate::ranges(&members)
                 )));
             }
             for n in 0..most {
-                let call: Vec<_> = of_ranks.values().filter_map(|own| own.get(n)).collect();
+                let call: Vec<_> = calls.values().filter_map(|own| own.get(n)).collect();
                 self.collective(&members, &call, domain)?;
             }
         }
         Ok(())
+    }
+
+    /// The ranks of a process group; none of an unknown one.
+    fn members(&self, listed: Option<&Vec<u32>>, is_own: bool, group: &str) -> Option<BTreeSet<u32>> {
+        match listed {
+            Some(members) if !members.is_empty() => Some(members.iter().copied().collect()),
+            // A group without ranks is PyTorch's default group.
+            _ if group.is_empty() || is_own => Some((0..self.traces.len() as u32).collect()),
+            _ => None,
+        }
     }
 
     fn collective(
@@ -281,12 +329,15 @@ impl<'a> Building<'a> {
                         node.id
                     )));
                 };
-                if let Some(flow) = self.program.flows.get_mut(begin as usize)
-                    && !flow.after.contains(&end)
-                {
+                if let Some(flow) = self.program.flows.get_mut(begin as usize) {
                     flow.after.push(end);
                 }
             }
+        }
+        for flow in self.program.flows.iter_mut().filter(|flow| flow.after.len() > 1) {
+            // Nodes that end together, as those of a collective do, are waited for once.
+            let mut known = BTreeSet::new();
+            flow.after.retain(|end| known.insert(*end));
         }
         Ok(())
     }

@@ -58,6 +58,46 @@ fn node(id: u64, after: &[u64], work: Work) -> Node {
     Node { id, name: format!("n{id}"), after: after.to_vec(), work }
 }
 
+/// Seconds that this thread was on a processor: other processes share the machine.
+#[cfg(target_os = "linux")]
+fn on_processor() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
+    let nanoseconds = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
+    nanoseconds.expect("a number") / 1e9
+}
+
+/// Four times the dependencies of a node, or calls of a group, take about four times as long; their square would be sixteen.
+#[cfg(target_os = "linux")]
+#[test]
+fn dependencies_and_calls_take_time_by_their_number() {
+    let fan = |nodes: u64| {
+        let mut all: Vec<Node> =
+            (0..nodes).map(|id| node(id, &[], Work::Compute(Seconds::from_micros(1.0)))).collect();
+        let after: Vec<u64> = (0..nodes).collect();
+        all.push(node(nodes, &after, Work::Nothing("metadata")));
+        vec![Trace { nodes: all, ..Trace::default() }]
+    };
+    let calls = |ranks: u64| {
+        let work =
+            Work::Collective { kind: CollectiveKind::Barrier, input: Bytes::ZERO, group: "all".to_owned() };
+        let nodes: Vec<Node> = (0..16).map(|id| node(id, &[], work.clone())).collect();
+        vec![Trace { nodes, ..Trace::default() }; ranks as usize]
+    };
+    type Make<'a> = &'a dyn Fn(u64) -> Vec<Trace>;
+    for (what, make, size) in [("dependencies", &fan as Make<'_>, 10_000), ("calls", &calls, 256)] {
+        let time = |size: u64| {
+            let traces = make(size);
+            let groups = BTreeMap::from([("all".to_owned(), (0..size as u32).collect())]);
+            let begun = on_processor();
+            let program = Program::new(&traces, &groups, 8).expect("a program");
+            assert!(!program.flows.is_empty());
+            on_processor() - begun
+        };
+        let (one, four) = (time(size), time(size * 4));
+        assert!(four < one * 9.0 + 0.05, "{what}: {one:.3} s, four times as many {four:.3} s");
+    }
+}
+
 #[test]
 fn what_does_not_match_is_an_error_with_its_rank() {
     let send = Work::Send { to: 1, bytes: Bytes::new(8.0), tag: 3 };

@@ -12,7 +12,7 @@ use crate::trace::{
 };
 use railwright_spec::problem::Problem;
 use space::{Event, Line, Plane, Space, Stat, space};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The reader.
 pub(super) struct XPlane;
@@ -50,13 +50,16 @@ impl Reader for XPlane {
         let devices: Vec<&Plane<'_>> = space.planes.iter().filter(is_device).collect();
         let several = devices.len() > 1;
         let base = base(&space);
+        let owners = owners(&devices);
         let mut traces: Vec<RankTrace> = Vec::new();
-        for plane in &devices {
+        for (at, plane) in devices.iter().enumerate() {
             let own = if several { format!("{label} ({})", plane.name) } else { label.to_owned() };
-            traces.push(trace(&space, Some(plane), own, base, keep));
+            // Calls that launched on another device belong to that device's trace.
+            let elsewhere = |id: u32| owners.get(&id).is_some_and(|of| of.binary_search(&at).is_err());
+            traces.push(trace(&space, Some(plane), own, base, keep, &elsewhere));
         }
         if devices.is_empty() {
-            traces.push(trace(&space, None, label.to_owned(), base, keep));
+            traces.push(trace(&space, None, label.to_owned(), base, keep, &|_| false));
         }
         traces.retain(|trace| !trace.gpu.is_empty() || !trace.host.is_empty());
         let Some(first) = traces.first_mut() else {
@@ -130,22 +133,23 @@ fn times(line: &Line<'_>, event: &Event<'_>, base: i64) -> Option<(i64, i64)> {
 }
 
 /// The trace of a device with the threads of its host, or of the host alone.
-fn trace(space: &Space<'_>, device: Option<&Plane<'_>>, label: String, base: i64, keep: Keep) -> RankTrace {
+fn trace(
+    space: &Space<'_>,
+    device: Option<&Plane<'_>>,
+    label: String,
+    base: i64,
+    keep: Keep,
+    elsewhere: &dyn Fn(u32) -> bool,
+) -> RankTrace {
     let mut trace = RankTrace { identity: identity(space, device, label, base), ..RankTrace::default() };
     if let Some(plane) = device {
         gpu(plane, base, &mut trace);
     }
-    let own: BTreeSet<u32> = trace.gpu.correlations().iter().copied().collect();
-    let elsewhere: BTreeSet<u32> = match device {
-        // Calls that launched on another device belong to that device's trace.
-        Some(plane) => other_correlations(space, plane, &own),
-        None => BTreeSet::new(),
-    };
     let mut thread = 0;
     for plane in space.planes.iter().filter(|plane| plane.name.starts_with("/host:")) {
         trace.report.note_many(DamageKind::UnreadableEvent, plane.damaged);
         for line in plane.lines.iter().filter(|line| line.len() > 0) {
-            host(plane, line, thread, base, keep, &elsewhere, &mut trace);
+            host(plane, line, thread, base, keep, elsewhere, &mut trace);
             thread += 1;
         }
     }
@@ -280,18 +284,20 @@ fn kind(name: &str) -> GpuKind {
     }
 }
 
-/// Correlations of all other devices.
-fn other_correlations(space: &Space<'_>, own: &Plane<'_>, known: &BTreeSet<u32>) -> BTreeSet<u32> {
-    let devices =
-        space.planes.iter().filter(|plane| plane.name.starts_with("/device:") && plane.name != own.name);
-    let mut all = BTreeSet::new();
-    for plane in devices {
+/// The devices, by their places in order, whose activities have each correlation.
+fn owners(devices: &[&Plane<'_>]) -> BTreeMap<u32, Vec<usize>> {
+    let mut owners: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (at, plane) in devices.iter().enumerate() {
         for event in plane.lines.iter().flat_map(Line::events) {
             let id = plane.stat(&event, "correlation_id").and_then(|stat| stat.number());
-            all.extend(id.and_then(|id| u32::try_from(id).ok()).filter(|id| !known.contains(id)));
+            let Some(id) = id.and_then(|id| u32::try_from(id).ok()) else { continue };
+            let of = owners.entry(id).or_default();
+            if of.last() != Some(&at) {
+                of.push(at);
+            }
         }
     }
-    all
+    owners
 }
 
 fn host(
@@ -300,7 +306,7 @@ fn host(
     thread: u32,
     base: i64,
     keep: Keep,
-    elsewhere: &BTreeSet<u32>,
+    elsewhere: &dyn Fn(u32) -> bool,
     trace: &mut RankTrace,
 ) {
     let mut names: BTreeMap<u64, String> = BTreeMap::new();
@@ -322,7 +328,7 @@ fn host(
         }
         let id = plane.stat(&event, "correlation_id").and_then(|stat| stat.number());
         let correlation = id.and_then(|id| u32::try_from(id).ok()).filter(|id| *id != 0);
-        if correlation.is_some_and(|id| elsewhere.contains(&id)) {
+        if correlation.is_some_and(elsewhere) {
             continue;
         }
         let name = trace.names.intern(&name);

@@ -11,6 +11,10 @@ use rustc_hash::FxBuildHasher;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// As many frames of a stack are kept, innermost first. Without a limit, frames that never end make every stack as long as the trace.
+const DEEPEST: usize = 256;
 
 /// The number of the host among device types (`c10::DeviceType::CPU`).
 const HOST: u64 = 0;
@@ -116,9 +120,9 @@ fn frame(name: &str) -> Frame {
     let python = || {
         let (file, rest) = name.split_once(".py(")?;
         let (line, function) = rest.split_once("): ")?;
-        Some(Frame { file: format!("{file}.py"), line: line.parse().ok()?, name: function.to_owned() })
+        Some(Frame { file: format!("{file}.py").into(), line: line.parse().ok()?, name: function.into() })
     };
-    python().unwrap_or_else(|| Frame { name: name.to_owned(), ..Frame::default() })
+    python().unwrap_or_else(|| Frame { name: name.into(), ..Frame::default() })
 }
 
 /// One device while its events go by.
@@ -192,7 +196,7 @@ pub fn read(label: &str, text: &str) -> Result<Snapshot, Problem> {
         if device >= 1024 {
             continue;
         }
-        let frames: Vec<usize> = stack.iter().rev().map(|(_, name)| *name).collect();
+        let frames: Vec<usize> = stack.iter().rev().take(DEEPEST).map(|(_, name)| *name).collect();
         let stack = (!frames.is_empty()).then(|| stacks.insert_full(frames).0 as u32);
         devices.entry(device).or_default().add(memory, row.start, stack);
     }
@@ -215,7 +219,8 @@ pub fn read(label: &str, text: &str) -> Result<Snapshot, Problem> {
         snapshot.segments.push(Segment { device: number as u64, size, blocks: blocks.to_vec() });
         snapshot.devices[number].events = running.events;
     }
-    let name = |at: usize| names.get_index(at).map_or_else(Frame::default, |(name, _)| frame(name));
-    snapshot.stacks = stacks.iter().map(|frames| frames.iter().map(|&at| name(at)).collect()).collect();
-    Ok(snapshot)
+    let frames: Vec<Arc<Frame>> = names.keys().map(|name| Arc::new(frame(name))).collect();
+    let stack = |list: &Vec<usize>| list.iter().filter_map(|&at| frames.get(at).map(Arc::clone)).collect();
+    snapshot.stacks = stacks.iter().map(stack).collect();
+    snapshot.checked(label)
 }

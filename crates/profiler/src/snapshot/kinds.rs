@@ -4,6 +4,7 @@
 
 use super::read::Frame;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// What an allocation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -46,7 +47,7 @@ impl Use {
 
 /// Whether a frame is of the framework rather than of the user.
 pub(super) fn is_framework(frame: &Frame) -> bool {
-    let file = frame.file.as_str();
+    let file = &*frame.file;
     file.is_empty()
         || file == "??"
         || file.starts_with('<')
@@ -59,7 +60,7 @@ pub(super) fn is_framework(frame: &Frame) -> bool {
 
 /// What a frame shows by itself.
 fn of(frame: &Frame) -> Option<Use> {
-    let (file, name) = (frame.file.as_str(), frame.name.as_str());
+    let (file, name) = (&*frame.file, &*frame.name);
     let any = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     if any(name, &["CUDABlasWorkspace", "ChosenWorkspaceSize", "cublasLt", "cudnn_workspace", "Workspace("]) {
         return Some(Use::Workspace);
@@ -106,9 +107,9 @@ fn of(frame: &Frame) -> Option<Use> {
 }
 
 /// What a stack, innermost frame first, allocates for: the first kind of the order below that any of its frames shows.
-pub(super) fn kind(stack: Option<&[Frame]>) -> Use {
+pub(super) fn kind(stack: Option<&[Arc<Frame>]>) -> Use {
     let Some(stack) = stack.filter(|stack| !stack.is_empty()) else { return Use::Unknown };
-    let shown: Vec<Use> = stack.iter().filter_map(of).collect();
+    let shown: Vec<Use> = stack.iter().filter_map(|frame| of(frame)).collect();
     // A forward pass within a backward pass is recompute, and the engine's own frames stand outside of it; workspaces belong to whom they serve, whoever asks first.
     let order = [
         Use::Workspace,
@@ -122,7 +123,7 @@ pub(super) fn kind(stack: Option<&[Frame]>) -> Use {
 }
 
 /// Where a stack stands in the user's code: its innermost frame outside of the framework, else its innermost one.
-pub(super) fn place(stack: Option<&[Frame]>) -> String {
+pub(super) fn place(stack: Option<&[Arc<Frame>]>) -> String {
     let Some(frame) =
         stack.and_then(|stack| stack.iter().find(|frame| !is_framework(frame)).or(stack.first()))
     else {
@@ -132,11 +133,11 @@ pub(super) fn place(stack: Option<&[Frame]>) -> String {
 }
 
 /// The module whose forward pass allocates: the innermost `forward` outside of the framework.
-pub(super) fn module(stack: Option<&[Frame]>) -> Option<String> {
-    let is_module = |frame: &&Frame| {
-        frame.name == "forward" && !is_framework(frame) || frame.name.starts_with("nn.Module: ")
+pub(super) fn module(stack: Option<&[Arc<Frame>]>) -> Option<String> {
+    let is_module = |frame: &&Arc<Frame>| {
+        &*frame.name == "forward" && !is_framework(frame) || frame.name.starts_with("nn.Module: ")
     };
-    stack?.iter().find(is_module).map(written)
+    stack?.iter().find(is_module).map(|frame| written(frame))
 }
 
 /// A frame in a line, with the last two parts of its file's path.
@@ -144,7 +145,7 @@ pub(super) fn written(frame: &Frame) -> String {
     let start = frame.file.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
     let file = frame.file.get(start..).unwrap_or_default();
     match frame.line {
-        0 => frame.name.clone(),
+        0 => frame.name.to_string(),
         line => format!("{file}:{line} {}", frame.name),
     }
 }

@@ -4,18 +4,20 @@
 //! member that is missing.
 
 use crate::flight::pickle::Parts;
+use indexmap::{IndexMap, IndexSet};
 use railwright_spec::problem::Problem;
 use rustc_hash::FxBuildHasher;
+use std::sync::Arc;
 
-/// A function on a stack.
+/// A function on a stack. Frames share texts that the file has once: a text that a file repeats by reference takes no memory again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// The file.
-    pub file: String,
+    pub file: Arc<str>,
     /// The line; 0 in compiled code.
     pub line: u64,
     /// The function.
-    pub name: String,
+    pub name: Arc<str>,
 }
 
 /// A stack by its place in [`Snapshot::stacks`]; none where none was recorded.
@@ -107,11 +109,27 @@ pub struct Snapshot {
     /// Whether segments are those of the driver; a trace has none.
     pub has_segments: bool,
     /// All stacks, innermost frame first.
-    pub stacks: Vec<Vec<Frame>>,
+    pub stacks: Vec<Vec<Arc<Frame>>>,
     /// What the driver gave.
     pub segments: Vec<Segment>,
     /// Each device's history.
     pub devices: Vec<Device>,
+}
+
+impl Snapshot {
+    /// The snapshot, unless its sizes add up to more than a sum of them holds.
+    pub(super) fn checked(self, label: &str) -> Result<Self, Problem> {
+        let blocks = self.segments.iter().flat_map(|segment| &segment.blocks);
+        let mut sizes = (self.segments.iter().map(|segment| segment.size))
+            .chain(blocks.flat_map(|block| [block.size, block.requested]))
+            .chain(self.devices.iter().flat_map(|device| &device.events).map(|event| event.size));
+        if sizes.try_fold(0_u64, u64::checked_add).is_none() {
+            return Err(Problem::new("the sizes in this snapshot add up to more than 18 exabytes")
+                .in_file(label)
+                .hint("the file is damaged: write the snapshot again"));
+        }
+        Ok(self)
+    }
 }
 
 /// Whether bytes look like a snapshot: a pickle that names `segments` near its beginning.
@@ -123,8 +141,8 @@ pub fn is_snapshot(head: &[u8]) -> bool {
 /// Stacks while they are read: a list of frames that is shared is read once.
 #[derive(Default)]
 struct Stacks {
-    places: indexmap::IndexMap<usize, Stack, FxBuildHasher>,
-    all: indexmap::IndexSet<Vec<usize>, FxBuildHasher>,
+    places: IndexMap<usize, Stack, FxBuildHasher>,
+    all: IndexSet<Vec<usize>, FxBuildHasher>,
 }
 
 impl Stacks {
@@ -139,6 +157,32 @@ impl Stacks {
             .flatten();
         self.places.insert(at, stack);
         stack
+    }
+}
+
+/// Frames and their texts by their places in the file, each made once.
+struct Frames<'a> {
+    parts: &'a Parts,
+    texts: IndexMap<usize, Arc<str>, FxBuildHasher>,
+    known: IndexMap<usize, Arc<Frame>, FxBuildHasher>,
+}
+
+impl Frames<'_> {
+    fn text(&mut self, of: usize, name: &str) -> Arc<str> {
+        let Some(at) = self.parts.member(of, name) else { return Arc::default() };
+        let text = self.texts.entry(at).or_insert_with(|| self.parts.text(at).unwrap_or_default().into());
+        Arc::clone(text)
+    }
+
+    fn at(&mut self, at: usize) -> Arc<Frame> {
+        if let Some(frame) = self.known.get(&at) {
+            return Arc::clone(frame);
+        }
+        let (file, name) = (self.text(at, "filename"), self.text(at, "name"));
+        let line = number(self.parts, at, &["line"]).unwrap_or(0);
+        let frame = Arc::new(Frame { file, line, name });
+        self.known.insert(at, Arc::clone(&frame));
+        frame
     }
 }
 
@@ -212,14 +256,7 @@ pub fn read(label: &str, bytes: &[u8]) -> Result<Snapshot, Problem> {
             events: parts.items(of).iter().filter_map(|&at| event(&parts, at, &mut stacks)).collect(),
         })
         .collect();
-    let text = |at: usize, name: &str| {
-        parts.member(at, name).and_then(|at| parts.text(at)).unwrap_or_default().to_owned()
-    };
-    let frame = |&at: &usize| Frame {
-        file: text(at, "filename"),
-        line: number(&parts, at, &["line"]).unwrap_or(0),
-        name: text(at, "name"),
-    };
-    let stacks = stacks.all.iter().map(|frames| frames.iter().map(frame).collect()).collect();
-    Ok(Snapshot { has_segments: true, stacks, segments, devices })
+    let mut frames = Frames { parts: &parts, texts: IndexMap::default(), known: IndexMap::default() };
+    let stacks = stacks.all.iter().map(|list| list.iter().map(|&at| frames.at(at)).collect()).collect();
+    Snapshot { has_segments: true, stacks, segments, devices }.checked(label)
 }

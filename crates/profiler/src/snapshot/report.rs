@@ -8,7 +8,8 @@ use super::kinds::{self, Use};
 use super::leaks::{Leak, leaks};
 use super::read::{Action, BlockState, Event, Frame, Segment, Snapshot, Stack};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// As many points of the curve are kept.
 const POINTS: usize = 256;
@@ -108,7 +109,7 @@ pub struct SnapshotReport {
     pub devices: Vec<DeviceReport>,
 }
 
-fn frames(snapshot: &Snapshot, stack: Stack) -> Option<&[Frame]> {
+fn frames(snapshot: &Snapshot, stack: Stack) -> Option<&[Arc<Frame>]> {
     stack.and_then(|at| snapshot.stacks.get(at as usize)).map(Vec::as_slice)
 }
 
@@ -147,7 +148,12 @@ fn grouped(snapshot: &Snapshot, blocks: &Blocks) -> [Vec<Group>; 3] {
                 add(&mut places, format!("{place}\u{0}{}", kind.name()), size, |_| Group {
                     kind: Some(kind),
                     module: module.clone(),
-                    stack: stack.into_iter().flatten().take(FRAMES).map(kinds::written).collect(),
+                    stack: stack
+                        .into_iter()
+                        .flatten()
+                        .take(FRAMES)
+                        .map(|frame| kinds::written(frame))
+                        .collect(),
                     ..group(place.clone())
                 });
             }
@@ -188,13 +194,11 @@ fn curve(events: &[Event], history: &History) -> Vec<Point> {
         .collect()
 }
 
-fn device(snapshot: &Snapshot, number: u64) -> DeviceReport {
+fn device(snapshot: &Snapshot, number: u64, segments: &[&Segment]) -> DeviceReport {
     let none = Vec::new();
     let own = usize::try_from(number).ok().and_then(|at| snapshot.devices.get(at));
     let events = own.map_or(&none, |device| &device.events);
-    let segments: Vec<&Segment> =
-        snapshot.segments.iter().filter(|segment| segment.device == number).collect();
-    let history = history(events, &segments);
+    let history = history(events, segments);
     let has_history = !events.is_empty();
     let shown = if has_history { &history.at_peak } else { &history.before };
     let [kinds, places, modules] = grouped(snapshot, shown);
@@ -244,10 +248,13 @@ fn device(snapshot: &Snapshot, number: u64) -> DeviceReport {
 
 /// The report on a snapshot.
 pub fn report(snapshot: &Snapshot) -> SnapshotReport {
-    let with_history = (0u64..).zip(&snapshot.devices).filter(|(_, device)| !device.events.is_empty());
-    let numbers: BTreeSet<u64> = with_history
-        .map(|(at, _)| at)
-        .chain(snapshot.segments.iter().map(|segment| segment.device))
-        .collect();
-    SnapshotReport { devices: numbers.into_iter().map(|number| device(snapshot, number)).collect() }
+    let mut segments: BTreeMap<u64, Vec<&Segment>> = BTreeMap::new();
+    for (number, _) in (0u64..).zip(&snapshot.devices).filter(|(_, device)| !device.events.is_empty()) {
+        segments.entry(number).or_default();
+    }
+    for segment in &snapshot.segments {
+        segments.entry(segment.device).or_default().push(segment);
+    }
+    let devices = segments.into_iter().map(|(number, own)| device(snapshot, number, &own)).collect();
+    SnapshotReport { devices }
 }

@@ -62,6 +62,104 @@ fn what_is_no_snapshot_is_refused_and_nothing_is_run() {
     }
 }
 
+/// The instructions of a pickle: a text, a whole number, a list, a dictionary.
+fn text(text: &str) -> Vec<u8> {
+    [b"X", &(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat()
+}
+
+fn whole(number: i64) -> Vec<u8> {
+    [b"\x8a\x08", &number.to_le_bytes()[..]].concat()
+}
+
+fn list(items: &[Vec<u8>]) -> Vec<u8> {
+    [b"](", &items.concat()[..], b"e"].concat()
+}
+
+fn dictionary(pairs: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let pairs: Vec<u8> = pairs.iter().flat_map(|(key, value)| [text(key), value.clone()].concat()).collect();
+    [b"}(", &pairs[..], b"u"].concat()
+}
+
+/// A snapshot of segments with one block each, of this size and these frames.
+fn snapshot(segments: &[(i64, Vec<Vec<u8>>)]) -> Vec<u8> {
+    let segment = |(device, (size, frames)): (i64, &(i64, Vec<Vec<u8>>))| {
+        let state = text("active_allocated");
+        let block = dictionary(&[("size", whole(*size)), ("state", state), ("frames", list(frames))]);
+        dictionary(&[("device", whole(device)), ("total_size", whole(*size)), ("blocks", list(&[block]))])
+    };
+    let segments: Vec<Vec<u8>> = (0..).zip(segments).map(segment).collect();
+    [b"\x80\x02", &dictionary(&[("segments", list(&segments))])[..], b"."].concat()
+}
+
+#[test]
+fn sizes_that_no_sum_holds_are_damage() {
+    assert!(read("x", &snapshot(&[(5, vec![])])).is_ok());
+    let problem = read("x", &snapshot(&[(i64::MAX, vec![])])).expect_err("damaged");
+    assert!(problem.message.contains("18 exabytes"), "{}", problem.message);
+}
+
+/// A text that two frames refer to is in memory once, as it is in the file.
+#[test]
+fn texts_that_frames_share_are_not_copied() {
+    let file = [text(&"x".repeat(1000)), b"q\x01".to_vec()].concat();
+    let frame = |file: Vec<u8>, name: &str| dictionary(&[("filename", file), ("name", text(name))]);
+    let frames = vec![
+        [frame(file, "a"), b"q\x02".to_vec()].concat(),
+        frame(b"h\x01".to_vec(), "b"),
+        b"h\x02".to_vec(),
+    ];
+    let read = read("x", &snapshot(&[(5, frames)])).expect("a snapshot");
+    let [stack] = &read.stacks[..] else { panic!("{:?}", read.stacks) };
+    assert_eq!((stack[0].file.len(), &*stack[0].name, &*stack[1].name), (1000, "a", "b"));
+    assert!(std::sync::Arc::ptr_eq(&stack[0].file, &stack[1].file));
+    assert!(std::sync::Arc::ptr_eq(&stack[0], &stack[2]));
+}
+
+/// Seconds that this thread was on a processor: other processes share the machine.
+#[cfg(target_os = "linux")]
+fn on_processor() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
+    let nanoseconds = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
+    nanoseconds.expect("a number") / 1e9
+}
+
+/// Segments of as many devices as there are segments: time by their number.
+#[cfg(target_os = "linux")]
+#[test]
+fn devices_take_time_by_their_number() {
+    let time = |count: usize| {
+        let read = read("x", &snapshot(&vec![(5, vec![]); count])).expect("a snapshot");
+        let begun = on_processor();
+        assert_eq!(report(&read).devices.len(), count);
+        on_processor() - begun
+    };
+    let (one, four) = (time(2000), time(8000));
+    assert!(four < one * 9.0 + 0.05, "{one:.3} s, four times as many {four:.3} s");
+}
+
+/// Frames that never end, with an allocation in each.
+#[test]
+fn frames_that_never_end_make_no_stack_as_long_as_the_trace() {
+    let events: Vec<String> = (0..1000)
+        .flat_map(|at| {
+            let frame = format!(
+                r#"{{"ph":"X","cat":"cpu_op","name":"f{at}","pid":1,"tid":2,"ts":{},"dur":1e9}}"#,
+                at * 2
+            );
+            let memory = format!(
+                r#"{{"ph":"i","name":"[memory]","pid":1,"tid":2,"ts":{},"args":{{"Bytes":8,"Addr":{at},"Device Id":0,"Device Type":1}}}}"#,
+                at * 2 + 1
+            );
+            [frame, memory]
+        })
+        .collect();
+    let read = read_trace("x", &format!(r#"{{"traceEvents": [{}]}}"#, events.join(","))).expect("a history");
+    assert_eq!(read.stacks.len(), 1000);
+    let longest = read.stacks.iter().map(Vec::len).max();
+    assert_eq!(longest, Some(256));
+    assert_eq!(&*read.stacks[999][0].name, "f999", "innermost first");
+}
+
 #[test]
 fn a_snapshot_without_history_shows_its_end() {
     let mut read = read("training.pickle", TRAINING).expect("a snapshot");

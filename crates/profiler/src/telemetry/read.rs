@@ -110,7 +110,10 @@ fn time(cell: &str) -> Option<i64> {
     if !(1970..2200).contains(&year)
         || !(1..=12).contains(&month)
         || !(1..=31).contains(&day)
-        || !second.is_finite()
+        || !(0..24).contains(&hour)
+        || !(0..60).contains(&minute)
+        // A leap second is written as 60.
+        || !(0.0..61.0).contains(&second)
     {
         return None;
     }
@@ -296,6 +299,23 @@ mod tests {
         assert_eq!((samples[0].host.as_deref(), samples[0].device.as_str()), (Some("node7"), "2"));
         assert_eq!(samples[0].time, Some(1_777_636_800_500_000_000));
         assert_eq!((samples[1].host.as_deref(), samples[1].device.as_str()), (Some("node7"), "mlx5_0:1"));
+    }
+
+    #[test]
+    fn times_that_no_clock_shows_are_none() {
+        assert!(time("2026-05-01T23:59:60").is_some());
+        let most = i64::MAX;
+        for text in [
+            format!("2026-05-01T{most}:00:00"),
+            format!("2026-05-01T00:{most}:00"),
+            format!("2026-05-01T-{most}:00:00"),
+            format!("{most}-05-01T00:00:00"),
+            "2026-05-01T24:00:00".to_owned(),
+            "2026-05-01T00:00:1e300".to_owned(),
+            "2026-05-01T00:00:NaN".to_owned(),
+        ] {
+            assert_eq!(time(&text), None, "{text}");
+        }
     }
 
     #[test]

@@ -30,23 +30,52 @@ fn median(durations: &[f64]) -> f64 {
 
 /// How many leading steps come before the steady state: at most half of them.
 fn leading(durations: &[f64]) -> usize {
-    let is_apart = |count: usize| {
-        let (before, rest) = durations.split_at(count);
-        let usual = median(rest);
-        let deviations: Vec<f64> = rest.iter().map(|duration| (duration - usual).abs()).collect();
-        let limit = usual + (DEVIATIONS * median(&deviations)).max(LONGER * usual);
-        // What the steps that follow vary by is no warm-up.
-        let scatter = rest.iter().copied().fold(0.0, f64::max) - usual;
-        before.iter().all(|duration| *duration > limit && *duration - usual > 2.0 * scatter)
-    };
-    let is_far = |count: usize| {
-        let (before, rest) = durations.split_at(count);
-        let longest = rest.iter().copied().fold(0.0, f64::max);
-        before.iter().all(|duration| *duration > APART * longest)
-    };
-    let is_leading =
-        |&count: &usize| if durations.len() - count < REST { is_far(count) } else { is_apart(count) };
-    (1..=durations.len() / 2).rev().find(is_leading).unwrap_or(0)
+    let most = (durations.len() / 2).min(durations.len().saturating_sub(REST));
+    let far = (most + 1..=durations.len() / 2).rev().find(|&count| is_far(durations, count));
+    far.or_else(|| may_be_apart(durations, most).rev().find(|&count| is_apart(durations, count))).unwrap_or(0)
+}
+
+/// Whether each of this number of leading steps is many times as long as all others: the test where few steps are left to compare with.
+fn is_far(durations: &[f64], count: usize) -> bool {
+    let (before, rest) = durations.split_at(count);
+    let longest = rest.iter().copied().fold(0.0, f64::max);
+    before.iter().all(|duration| *duration > APART * longest)
+}
+
+/// Whether this number of leading steps is apart from all others.
+fn is_apart(durations: &[f64], count: usize) -> bool {
+    let (before, rest) = durations.split_at(count);
+    let usual = median(rest);
+    let deviations: Vec<f64> = rest.iter().map(|duration| (duration - usual).abs()).collect();
+    let limit = usual + (DEVIATIONS * median(&deviations)).max(LONGER * usual);
+    // What the steps that follow vary by is no warm-up.
+    let scatter = rest.iter().copied().fold(0.0, f64::max) - usual;
+    before.iter().all(|duration| *duration > limit && *duration - usual > 2.0 * scatter)
+}
+
+/// The numbers of leading steps, at most `most`, that may be apart: few, so that all steps are sorted for few of them.
+///
+/// The longest of the second half, M, bounds the median of any rest from above, as that half is at least half of the rest. Steps apart exceed the
+/// median by twice what the longest of the rest, R, does: shortest - M > 2 (R - M). From one such number to the next lower one the excess over M
+/// doubles, so that there are at most as many as an integer has bits.
+fn may_be_apart(durations: &[f64], most: usize) -> impl DoubleEndedIterator<Item = usize> + use<> {
+    let (before, rest) = durations.split_at(most);
+    let bound = rest.iter().copied().fold(0.0, f64::max);
+    let mut longest = bound;
+    let mut of_rest: Vec<f64> = vec![bound];
+    of_rest.extend(before.iter().rev().map(|duration| {
+        longest = longest.max(*duration);
+        longest
+    }));
+    let mut shortest = f64::INFINITY;
+    let counts = (1..).zip(before).zip(of_rest.into_iter().rev().skip(1));
+    let found: Vec<usize> = counts
+        .filter_map(|((count, duration), longest)| {
+            shortest = shortest.min(*duration);
+            (shortest - bound > 2.0 * (longest - bound)).then_some(count)
+        })
+        .collect();
+    found.into_iter()
 }
 
 /// The time of a rank's annotations of warm-up, in order and without overlaps.
@@ -72,10 +101,12 @@ fn annotated(trace: &RankTrace) -> Vec<(i64, i64)> {
 }
 
 /// How many leading steps a rank's annotations call warm-up; not all of them.
-fn told(steps: &[StepWindow], annotated: &[(i64, i64)]) -> usize {
+fn warm_up_of(steps: &[StepWindow], annotated: &[(i64, i64)]) -> usize {
     let covered = |step: &StepWindow| {
-        let within = |&(start, end): &(i64, i64)| (end.min(step.end) - start.max(step.start)).max(0);
-        annotated.iter().map(within).sum::<i64>() as f64 > ANNOTATED * step.duration() as f64
+        let first = annotated.partition_point(|&(_, end)| end <= step.start);
+        let within = annotated[first..].iter().take_while(|&&(start, _)| start < step.end);
+        let share: i64 = within.map(|&(start, end)| end.min(step.end) - start.max(step.start)).sum();
+        share as f64 > ANNOTATED * step.duration() as f64
     };
     let count = steps.iter().take_while(|step| covered(step)).count();
     if count < steps.len() { count } else { 0 }
@@ -92,7 +123,8 @@ impl Windows {
             return true;
         }
         let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
-        durations.iter().all(|duration| *duration <= REPEATS * median(&durations).max(1.0))
+        let most = REPEATS * median(&durations).max(1.0);
+        durations.iter().all(|duration| *duration <= most)
     }
 
     /// The longest step over the median.
@@ -107,7 +139,7 @@ impl Windows {
             return;
         }
         let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
-        let annotated = traces.map(|trace| told(&self.steps, &annotated(trace))).max().unwrap_or(0);
+        let annotated = traces.map(|trace| warm_up_of(&self.steps, &annotated(trace))).max().unwrap_or(0);
         let count = annotated + leading(durations.get(annotated..).unwrap_or_default());
         if count == 0 {
             return;
@@ -135,6 +167,7 @@ impl Windows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn leading_steps_far_above_the_others_are_before_the_steady_state() {
@@ -162,11 +195,42 @@ mod tests {
     fn annotated_warm_up_is_before_the_steady_state() {
         let step = |start, end| StepWindow { number: None, start, end, without: Vec::new() };
         let steps = [step(0, 100), step(100, 200), step(200, 300)];
-        assert_eq!(told(&steps, &[(10, 90)]), 1);
-        assert_eq!(told(&steps, &[(0, 80), (90, 180)]), 2);
+        assert_eq!(warm_up_of(&steps, &[(10, 90)]), 1);
+        assert_eq!(warm_up_of(&steps, &[(0, 80), (90, 180)]), 2);
         // Something is left, and what is annotated in the middle is no start.
-        assert_eq!(told(&steps, &[(0, 300)]), 0);
-        assert_eq!(told(&steps, &[(110, 190)]), 0);
-        assert_eq!(told(&steps, &[(0, 40)]), 0);
+        assert_eq!(warm_up_of(&steps, &[(0, 300)]), 0);
+        assert_eq!(warm_up_of(&steps, &[(110, 190)]), 0);
+        assert_eq!(warm_up_of(&steps, &[(0, 40)]), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn few_numbers_of_steps_are_looked_at_and_none_is_missed(
+            raw in prop::collection::vec(prop_oneof![1_u32..200, 1_u32..1_000_000], 0..40), order in 0_u32..3,
+        ) {
+            let mut durations: Vec<f64> = raw.iter().map(|duration| f64::from(*duration)).collect();
+            match order {
+                0 => {}
+                1 => durations.sort_by(|a, b| b.total_cmp(a)),
+                _ => durations.iter_mut().rev().enumerate().for_each(|(at, duration)| *duration = (*duration * 1.5_f64.powi(at as i32)).round()),
+            }
+            let most = (durations.len() / 2).min(durations.len().saturating_sub(REST));
+            let is_leading = |&count: &usize| {
+                if count > most { is_far(&durations, count) } else { is_apart(&durations, count) }
+            };
+            let all = (1..=durations.len() / 2).rev().find(is_leading).unwrap_or(0);
+            prop_assert_eq!(leading(&durations), all);
+            prop_assert!(may_be_apart(&durations, most).count() <= 64);
+        }
+    }
+
+    /// Medians of all steps for every step took a minute for 50,000 steps.
+    #[test]
+    fn many_steps_take_time_by_their_number() {
+        for durations in [vec![100.0; 400_000], (0..400_000).map(|at| f64::from(1_000_000 - at)).collect()] {
+            let most = durations.len() / 2;
+            assert!(may_be_apart(&durations, most).count() <= 64);
+            assert_eq!(leading(&durations), 0);
+        }
     }
 }
