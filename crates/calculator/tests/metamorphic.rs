@@ -117,7 +117,7 @@ fn run_of(name: &str, preset: &str, choices: &[u8; 20]) -> Option<Run> {
         ..PlanSpec::default()
     };
     let plan = spec.resolve(&model, &cluster).ok()?;
-    validate(&model, &cluster, &plan).is_empty().then(|| Run { model, cluster, plan })
+    validate(&model, &cluster, &plan).is_empty().then_some(Run { model, cluster, plan })
 }
 
 fn runs() -> impl Strategy<Value = Run> {

@@ -41,7 +41,9 @@ fn renumbered(job: &Job, to: impl Fn(u32) -> u32) -> Job {
         let mut trace = member.trace.clone();
         trace.identity.rank = Some(to(member.rank));
         for ranks in trace.groups.iter_mut().filter_map(|group| group.ranks.as_mut()) {
-            ranks.iter_mut().for_each(|rank| *rank = to(*rank));
+            for rank in ranks.iter_mut() {
+                *rank = to(*rank);
+            }
             ranks.sort_unstable();
         }
         trace

@@ -66,17 +66,16 @@ impl<'a> Sets<'a> {
         (definer, name): (Option<u32>, &'a str),
         read: impl FnOnce() -> Option<BTreeSet<u32>>,
     ) -> Option<&mut Set> {
-        let at = match self.by_name.get(&(definer, name)) {
-            Some(at) => *at,
-            None => {
-                let members: Vec<u32> = read()?.into_iter().collect();
-                let at = *self.by_ranks.entry(members.clone()).or_insert(self.all.len());
-                if at == self.all.len() {
-                    self.all.push(Set { members, calls: BTreeMap::new() });
-                }
-                self.by_name.insert((definer, name), at);
-                at
+        let at = if let Some(at) = self.by_name.get(&(definer, name)) {
+            *at
+        } else {
+            let members: Vec<u32> = read()?.into_iter().collect();
+            let at = *self.by_ranks.entry(members.clone()).or_insert(self.all.len());
+            if at == self.all.len() {
+                self.all.push(Set { members, calls: BTreeMap::new() });
             }
+            self.by_name.insert((definer, name), at);
+            at
         };
         self.all.get_mut(at)
     }

@@ -70,6 +70,7 @@ fn on_processor() -> f64 {
 #[cfg(target_os = "linux")]
 #[test]
 fn dependencies_and_calls_take_time_by_their_number() {
+    type Make<'a> = &'a dyn Fn(u64) -> Vec<Trace>;
     let fan = |nodes: u64| {
         let mut all: Vec<Node> =
             (0..nodes).map(|id| node(id, &[], Work::Compute(Seconds::from_micros(1.0)))).collect();
@@ -83,7 +84,6 @@ fn dependencies_and_calls_take_time_by_their_number() {
         let nodes: Vec<Node> = (0..16).map(|id| node(id, &[], work.clone())).collect();
         vec![Trace { nodes, ..Trace::default() }; ranks as usize]
     };
-    type Make<'a> = &'a dyn Fn(u64) -> Vec<Trace>;
     for (what, make, size) in [("dependencies", &fan as Make<'_>, 10_000), ("calls", &calls, 256)] {
         let time = |size: u64| {
             let traces = make(size);
