@@ -10,7 +10,7 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_tuner::codesign::fabric::network_share;
-use railwright_tuner::codesign::{Found, LISTED, SPREAD, Survey};
+use railwright_tuner::codesign::{Fastest, Found, LISTED, SPREAD, Survey};
 use railwright_tuner::search::Options;
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ impl<'a> Classes<'a> {
         }
         let survey = self.surveys.entry(domain).or_default();
         let known = survey.fastest(&self.setting.run.model, cluster)?;
-        if known.as_ref().is_some_and(|known| known.is_enough()) {
+        if known.as_ref().is_some_and(Fastest::is_enough) {
             return Ok(());
         }
         let setting = of_cluster(self.setting, cluster);
