@@ -336,7 +336,7 @@ mod tests {
         let named: Vec<&str> = features().iter().filter(|f| f.memory).map(|f| f.id.as_str()).collect();
         let mut own: Vec<&str> = catalogue.features.iter().map(|f| f.id.as_str()).collect();
         assert!(own.contains(&"fused-loss"));
-        for feature in named.iter().copied() {
+        for feature in &named {
             let changes =
                 |id: &str| catalogue.get(&format!("{id}+cuda-graphs+{feature}")) != catalogue.get(id);
             // One generation has it already.
