@@ -34,7 +34,7 @@ pub mod flight;
 pub mod groups;
 pub mod hang;
 pub mod hta;
-pub mod inputs;
+mod inputs;
 pub mod job;
 pub mod joined;
 pub mod kernels;
@@ -70,6 +70,7 @@ pub mod view;
 pub mod waterfall;
 pub mod windows;
 
+pub use inputs::shapes as input_shapes;
 pub use job::Job;
 pub use names::{NameId, Names};
 pub use topics::topics;

@@ -112,11 +112,11 @@ fn warm_up_of(steps: &[StepWindow], annotated: &[(i64, i64)]) -> usize {
     if count < steps.len() { count } else { 0 }
 }
 
-/// Steps of more than so many medians are no repetitions of one step.
+/// Steps longer than this number of medians are no repetitions of one step.
 const REPEATS: f64 = 20.0;
 
 impl Windows {
-    /// Whether steps are alike enough for a mean over them to say something.
+    /// Whether steps are similar enough for a mean.
     pub fn repeat(&self) -> bool {
         // Steps of prefill and of decode differ; they are compared by mode.
         if self.is_inference() {

@@ -162,7 +162,7 @@ impl JobTable {
             9 => {
                 let inputs = some(host.shapes()[row]);
                 let inputs = inputs.map(|id| trace.names.get(railwright_profiler::NameId(id)));
-                Value::text_or_none(inputs.map(railwright_profiler::inputs::shapes))
+                Value::text_or_none(inputs.map(railwright_profiler::input_shapes))
             }
             _ => self.times(&HOST.columns[column], host.starts()[row], host.ends()[row]),
         }
