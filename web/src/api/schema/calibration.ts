@@ -198,7 +198,7 @@ export interface HostCosts {
   evidence: Evidence
 }
 /**
- * What measured step times of one stack say of the parts of a step; holds for the calibration's software generation alone.
+ * Corrections of the parts of a step by measured step times of one stack; holds for the calibration's software generation alone.
  */
 export interface StepTimes {
   /**

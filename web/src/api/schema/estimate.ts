@@ -487,7 +487,7 @@ export interface Offload {
   parameters: number
 }
 /**
- * What communication runs beside compute.
+ * Communication that overlaps with compute.
  */
 export interface Overlap {
   /**
