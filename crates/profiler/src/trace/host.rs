@@ -63,7 +63,7 @@ pub struct HostActivity {
     pub correlation: Option<u32>,
     /// Its collective: an index into [`super::RankTrace::collectives`].
     pub collective: Option<u32>,
-    /// Its inputs as one text ([`crate::inputs`]): shapes as they are written, kept for GEMMs, attention, convolutions and memory-bound operators.
+    /// Its inputs as one text (see `inputs`): shapes as they are written, kept for GEMMs, attention, convolutions and memory-bound operators.
     pub shapes: Option<NameId>,
 }
 
