@@ -37,9 +37,11 @@ pub fn estimate(resolved: Resolved, pricing: &dyn Pricing) -> Result<Estimated, 
     let mut estimate = estimate_on(&machine, &run.model, &run.cluster, &run.plan, &options)?;
     merge(&mut estimate.warnings, warnings);
     let software_is_inferred = spec.plan.software.is_none();
-    // One's own measurements hold for the software that they were made with.
-    if software_is_inferred && machine.calibration.is_none() {
-        estimate.step_time_interval = of_any_software(run.model.is_mixture_of_experts(), estimate.step_time);
+    // Measured steps hold for the software that they were made with; rates of operators and collectives leave it open.
+    let steps_are_measured = machine.calibration.as_ref().is_some_and(|own| own.steps.is_some());
+    if software_is_inferred && !steps_are_measured {
+        let (is_sparse, step) = (run.model.is_mixture_of_experts(), estimate.step_time);
+        estimate.step_time_interval = of_any_software(is_sparse, step, &estimate.step_time_interval);
     }
     let open_features = open_features(&run, &spec.plan, &machine, estimate.step_time);
     Ok(Estimated { estimate, chosen, software_is_inferred, open_features })

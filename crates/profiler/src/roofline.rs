@@ -90,6 +90,8 @@ pub struct Roofline {
     pub bytes_per_s: f64,
     /// The share for which savings are reported.
     pub target_share: f64,
+    /// The same for operators bound by compute: no more than the accelerator's best measured GEMM rate.
+    pub compute_target_share: f64,
     /// What of the arithmetic's time belongs to operators with a row.
     pub covered_share: f64,
     /// What all rows would save at the target, of a rank and step, in nanoseconds.
@@ -277,6 +279,7 @@ pub fn roofline(
         accelerator: accelerator.name.clone(),
         bytes_per_s: bandwidth,
         target_share: TARGET,
+        compute_target_share: reachable(accelerator, Bound::Compute),
         covered_share: covered as f64 / (all as f64).max(1.0),
         saving_ns,
         rows,

@@ -359,7 +359,8 @@ async function picks(browser, url) {
   check(axe.length === 0, `the open list: ${axe.join('\n')}`)
   await view.shot('calculator-picker')
   // Deciding contrast scrolls, which may close the list: it is opened again.
-  await page.keyboard.press('Escape')
+  await page.reload()
+  await page.waitForSelector('.headline .value')
   await page.getByRole('combobox', { name: 'Model', exact: true }).focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.type('405b')

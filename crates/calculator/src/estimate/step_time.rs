@@ -55,12 +55,12 @@ pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Interval {
 }
 
 /// The interval around a step time without a specified software: that of publications of any stack, since the run may not be of the
-/// generation that was assumed.
-pub fn of_any_software(is_mixture_of_experts: bool, step: Seconds) -> Interval {
+/// generation that was assumed. It holds that of the assumed generation: less knowledge is never a narrower interval.
+pub fn of_any_software(is_mixture_of_experts: bool, step: Seconds, assumed: &Interval) -> Interval {
     let found = intervals::interval(None, is_mixture_of_experts, step);
     Interval {
-        low: found.low,
-        high: found.high,
+        low: if assumed.low < found.low { assumed.low } else { found.low },
+        high: if assumed.high > found.high { assumed.high } else { found.high },
         coverage: found.coverage,
         runs: found.runs,
         calibrated: found.calibrated,

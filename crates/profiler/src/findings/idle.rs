@@ -282,17 +282,8 @@ impl Rule for IdleCause {
         evidence.extend(on_ranks(context, self.cause));
         evidence.extend(in_steps(context, self.cause));
         if bound {
-            let (gaps, longest) =
-                rows.iter().fold((0, 0), |(count, most), row| (count + row.count, row.longest_ns.max(most)));
-            evidence.insert(
-                0,
-                format!(
-                    "{:.0} gaps per step, longest {}; {}",
-                    gaps as f64 / context.samples(),
-                    time(longest as f64),
-                    kernels(context)
-                ),
-            );
+            // Rows count parts of gaps by host frame, not gaps.
+            evidence.insert(0, kernels(context));
         }
         vec![Finding {
             id: self.id.to_owned(),

@@ -109,7 +109,10 @@ fn warm_up_of(steps: &[StepWindow], annotated: &[(i64, i64)]) -> usize {
         share as f64 > ANNOTATED * step.duration() as f64
     };
     let count = steps.iter().take_while(|step| covered(step)).count();
-    if count < steps.len() { count } else { 0 }
+    // A name that comes back in later steps is of something else, such as the warm-up of a schedule in every step.
+    let comes_back =
+        steps.get(count).is_none_or(|next| annotated.last().is_some_and(|&(_, end)| end > next.start));
+    if comes_back { 0 } else { count }
 }
 
 /// Steps longer than this number of medians are no repetitions of one step.

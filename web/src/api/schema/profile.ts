@@ -534,6 +534,10 @@ export interface Roofline {
    */
   target_share: number
   /**
+   * The same for operators bound by compute: no more than the accelerator's best measured GEMM rate.
+   */
+  compute_target_share: number
+  /**
    * What of the arithmetic's time belongs to operators with a row.
    */
   covered_share: number

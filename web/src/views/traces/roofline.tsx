@@ -138,7 +138,9 @@ export function RooflineTab({ profile }: TabProps) {
         <h2>
           Operators{' '}
           <span class="muted">
-            reaching {percent(roofline.target_share)} of the roofline would save {span(roofline.saving_ns)} of a rank and step
+            reaching {percent(roofline.target_share)} of the roofline
+            {roofline.compute_target_share < roofline.target_share && ` (${percent(roofline.compute_target_share)} in compute)`} would save{' '}
+            {span(roofline.saving_ns)} of a rank and step
           </span>
         </h2>
         <Table<RooflineRow>

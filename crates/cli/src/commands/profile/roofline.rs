@@ -22,10 +22,15 @@ impl Shown {
         document.heading_with(
             "roofline by operator",
             format!(
-                "{} of compute time has shapes; saving at {} of the roofline of {}",
+                "{} of compute time has shapes; saving at {} of the roofline of {}{}",
                 human::percent(roofline.covered_share),
                 human::percent(roofline.target_share),
-                roofline.accelerator
+                roofline.accelerator,
+                if roofline.compute_target_share < roofline.target_share {
+                    format!(", {} in compute", human::percent(roofline.compute_target_share))
+                } else {
+                    String::new()
+                }
             ),
         );
         let columns = vec![

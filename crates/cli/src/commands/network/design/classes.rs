@@ -1,7 +1,7 @@
 //! The fastest layout of every class of networks.
 //!
 //! Responsible for: which classes are searched. The layouts found there are priced on all others ([`Survey`]), which need no search where these
-//! are provably close to the fastest. Does not price: see the tuner.
+//! are close to the fastest by a bound. It holds where no layout is faster on a worse network. Does not price: see the tuner.
 
 use super::of_cluster;
 use crate::exit::Failure;
@@ -22,7 +22,7 @@ pub(super) struct Classes<'a> {
     surveys: BTreeMap<u64, Survey>,
     /// Why nothing can be trained on domains of a size.
     nothing: BTreeMap<u64, String>,
-    /// The largest proved gap to the fastest layout, as a share.
+    /// The largest bound of the gap to the fastest layout, as a share.
     gap: f64,
     is_stopped: bool,
 }
@@ -109,8 +109,10 @@ impl<'a> Classes<'a> {
             return Ok(Err(reason.clone()));
         }
         let model = &self.setting.run.model;
-        let survey = self.surveys.get(&domain).filter(|_| !self.is_stopped);
-        let known = survey.map(|survey| survey.fastest(model, cluster)).transpose()?.flatten();
+        let known =
+            self.surveys.get(&domain).map(|survey| survey.fastest(model, cluster)).transpose()?.flatten();
+        // After a stop, only networks that need no further search have an answer.
+        let known = known.filter(|fastest| !self.is_stopped || fastest.is_enough());
         let Some(fastest) = known else { return Ok(Err("stopped".to_owned())) };
         self.gap = self.gap.max(fastest.gap());
         Ok(Ok(Found {
