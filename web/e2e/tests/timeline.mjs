@@ -76,6 +76,10 @@ async function steered(browser, url) {
   check((await page.evaluate(() => location.hash)).startsWith('#/search'), 'g s opens the search')
   await page.goBack()
   await page.waitForSelector(HOST)
+  // The table lists what is in view: all of the step again.
+  await page.goto(`${url}${SMALL}`)
+  await page.reload()
+  await page.waitForSelector(HOST)
   await page.click('text=Table')
   await page.waitForSelector('.timeline-table tbody tr >> nth=50')
   check((await page.locator('.timeline-table tbody tr').count()) > 50, 'the table lists spans')
