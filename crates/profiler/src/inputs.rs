@@ -100,7 +100,7 @@ pub(crate) fn convolution(text: &str) -> Option<Convolution> {
         let all: Vec<u64> = part(text, name)?.split(',').map(|n| n.parse().ok()).collect::<Option<_>>()?;
         (1..=MOST).contains(&all.len()).then_some(all)
     };
-    let transposed = part(text, "transposed").is_some_and(|said| said.eq_ignore_ascii_case("true"));
+    let transposed = part(text, "transposed").is_some_and(|value| value.eq_ignore_ascii_case("true"));
     Some(Convolution {
         stride: numbers("stride")?,
         padding: numbers("padding")?,

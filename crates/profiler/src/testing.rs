@@ -3,10 +3,14 @@
 //! Responsible for: making the traces of a job that runs by a simple plan with chosen faults ([`Synthetic`]), and mutations of any job: clocks that are
 //! off, leading kernels that are lost, many ranks made of few; a pipeline whose recording describes nothing ([`Pipelined`]). Refuses randomness: what varies does so by a fixed recurrence.
 
+#[cfg(target_os = "linux")]
+mod cost;
 mod mutate;
 mod pipelined;
 mod synthetic;
 
+#[cfg(target_os = "linux")]
+pub use cost::processor_seconds;
 pub use mutate::{drop_leading, keep, move_clock, replicate};
 pub use pipelined::Pipelined;
 pub use synthetic::Synthetic;

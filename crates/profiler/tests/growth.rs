@@ -9,18 +9,13 @@ use railwright_profiler::Job;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{OneByOne, Options, profile};
 use railwright_profiler::readers::{self, Keep, Recording};
+use railwright_profiler::testing::processor_seconds;
 use std::fmt::Write as _;
 
-/// Nanoseconds that this thread was on a processor.
-fn on_processor() -> u64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
-    text.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number")
-}
-
 fn cost(work: impl FnOnce()) -> f64 {
-    let begun = on_processor();
+    let begun = processor_seconds();
     work();
-    (on_processor() - begun) as f64 / 1e9
+    processor_seconds() - begun
 }
 
 /// Four times the input takes about four times as long; its square would be sixteen.

@@ -59,8 +59,8 @@ pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Interval {
 pub fn of_any_software(is_mixture_of_experts: bool, step: Seconds, assumed: &Interval) -> Interval {
     let found = intervals::interval(None, is_mixture_of_experts, step);
     Interval {
-        low: if assumed.low < found.low { assumed.low } else { found.low },
-        high: if assumed.high > found.high { assumed.high } else { found.high },
+        low: found.low.min(assumed.low),
+        high: found.high.max(assumed.high),
         coverage: found.coverage,
         runs: found.runs,
         calibrated: found.calibrated,

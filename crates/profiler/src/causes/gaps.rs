@@ -6,6 +6,7 @@
 use super::frames::{self, Frames};
 use super::{Cause, CauseTable};
 use crate::captures::captures;
+use crate::occupancy::Intervals;
 use crate::trace::{HostActivity, HostKind, NONE};
 use crate::view::{Role, View};
 use crate::waterfall::{Label, Piece};
@@ -45,8 +46,8 @@ pub(crate) struct Idle<'a> {
     overhead: Vec<(i64, i64, u32)>,
     /// The first of them that may lie in the next stretch.
     next: usize,
-    /// When graphs were captured, in order: what is launched then does not run.
-    captures: Vec<(i64, i64)>,
+    /// When graphs were captured: what is launched then does not run.
+    captures: Intervals,
 }
 
 impl<'a> Idle<'a> {
@@ -88,7 +89,7 @@ impl<'a> Idle<'a> {
             others,
             overhead,
             next: 0,
-            captures: captures(trace),
+            captures: Intervals::union(captures(trace)),
         }
     }
 
@@ -152,15 +153,14 @@ impl<'a> Idle<'a> {
         let mut parts: Vec<Stretch> = Vec::new();
         let part = |cause: Cause, label: Label, end: i64| Stretch { cause, label, frame: NONE, end };
         let mut from = start;
-        for &(begin, until) in self.captures.iter().filter(|capture| capture.0 < end && capture.1 > start) {
-            let (begin, until) = (begin.max(from), until.min(end));
+        while let Some((begin, until)) =
+            self.captures.next(from).filter(|(begin, _)| from < end && *begin < end)
+        {
             if begin > from {
                 parts.push(part(Cause::Unknown, Label::Unexplained, begin));
             }
-            if until > begin {
-                parts.push(part(Cause::Compilation, Cause::Compilation.label(), until));
-                from = until;
-            }
+            from = until.min(end);
+            parts.push(part(Cause::Compilation, Cause::Compilation.label(), from));
         }
         if from < end {
             parts.push(part(Cause::Unknown, Label::Unexplained, end));
@@ -227,8 +227,7 @@ impl<'a> Idle<'a> {
         if let Some(cause) = self.overhead(from, to) {
             return cause;
         }
-        let capture = self.captures.partition_point(|capture| capture.0 <= from).checked_sub(1);
-        if capture.and_then(|at| self.captures.get(at)).is_some_and(|capture| to <= capture.1) {
+        if self.captures.next(from).is_some_and(|(begin, until)| begin <= from && to <= until) {
             return Cause::Compilation;
         }
         let short = to - from < LONG;

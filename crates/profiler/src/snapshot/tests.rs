@@ -115,23 +115,16 @@ fn texts_that_frames_share_are_not_copied() {
     assert!(std::sync::Arc::ptr_eq(&stack[0], &stack[2]));
 }
 
-/// Seconds that this thread was on a processor: other processes share the machine.
-#[cfg(target_os = "linux")]
-fn on_processor() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
-    let nanoseconds = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
-    nanoseconds.expect("a number") / 1e9
-}
-
 /// Segments of as many devices as there are segments: time by their number.
 #[cfg(target_os = "linux")]
 #[test]
 fn devices_take_time_by_their_number() {
+    use crate::testing::processor_seconds;
     let time = |count: usize| {
         let read = read("x", &snapshot(&vec![(5, vec![]); count])).expect("a snapshot");
-        let begun = on_processor();
+        let begun = processor_seconds();
         assert_eq!(report(&read).devices.len(), count);
-        on_processor() - begun
+        processor_seconds() - begun
     };
     let (one, four) = (time(2000), time(8000));
     assert!(four < one * 9.0 + 0.05, "{one:.3} s, four times as many {four:.3} s");

@@ -5,6 +5,7 @@
 
 use super::{StepWindow, Windows};
 use crate::RankTrace;
+use crate::occupancy::Intervals;
 use crate::trace::HostKind;
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
@@ -78,40 +79,29 @@ fn may_be_apart(durations: &[f64], most: usize) -> impl DoubleEndedIterator<Item
     found.into_iter()
 }
 
-/// The time of a rank's annotations of warm-up, in order and without overlaps.
-fn annotated(trace: &RankTrace) -> Vec<(i64, i64)> {
+/// The time of a rank's annotations of warm-up.
+fn annotated(trace: &RankTrace) -> Intervals {
     let is_warm_up = |name: &str| {
         let name = name.to_ascii_lowercase();
         ["warmup", "warm_up", "warm-up"].iter().any(|word| name.contains(word))
     };
     let named: Vec<bool> = trace.names.iter().map(is_warm_up).collect();
     if !named.contains(&true) {
-        return Vec::new();
+        return Intervals::default();
     }
     let rows = trace.host.iter().filter(|row| row.kind == HostKind::Annotation);
     let rows = rows.filter(|row| named.get(row.name.0 as usize) == Some(&true));
-    let mut spans: Vec<(i64, i64)> = Vec::new();
-    for row in rows {
-        match spans.last_mut() {
-            Some(last) if row.start <= last.1 => last.1 = last.1.max(row.end),
-            _ => spans.push((row.start, row.end)),
-        }
-    }
-    spans
+    Intervals::union(rows.map(|row| (row.start, row.end)).collect())
 }
 
 /// How many leading steps a rank's annotations call warm-up; not all of them.
-fn warm_up_of(steps: &[StepWindow], annotated: &[(i64, i64)]) -> usize {
+fn warm_up_of(steps: &[StepWindow], annotated: &Intervals) -> usize {
     let covered = |step: &StepWindow| {
-        let first = annotated.partition_point(|&(_, end)| end <= step.start);
-        let within = annotated[first..].iter().take_while(|&&(start, _)| start < step.end);
-        let share: i64 = within.map(|&(start, end)| end.min(step.end) - start.max(step.start)).sum();
-        share as f64 > ANNOTATED * step.duration() as f64
+        annotated.within(step.start, step.end) as f64 > ANNOTATED * step.duration() as f64
     };
     let count = steps.iter().take_while(|step| covered(step)).count();
     // A name that comes back in later steps is of something else, such as the warm-up of a schedule in every step.
-    let comes_back =
-        steps.get(count).is_none_or(|next| annotated.last().is_some_and(|&(_, end)| end > next.start));
+    let comes_back = steps.get(count).is_none_or(|next| annotated.within(next.start, i64::MAX) > 0);
     if comes_back { 0 } else { count }
 }
 
@@ -198,6 +188,9 @@ mod tests {
     fn annotated_warm_up_is_before_the_steady_state() {
         let step = |start, end| StepWindow { number: None, start, end, without: Vec::new() };
         let steps = [step(0, 100), step(100, 200), step(200, 300)];
+        let warm_up_of = |steps: &[StepWindow], annotated: &[(i64, i64)]| {
+            super::warm_up_of(steps, &Intervals::union(annotated.to_vec()))
+        };
         assert_eq!(warm_up_of(&steps, &[(10, 90)]), 1);
         assert_eq!(warm_up_of(&steps, &[(0, 80), (90, 180)]), 2);
         // Something is left, and what is annotated in the middle is no start.

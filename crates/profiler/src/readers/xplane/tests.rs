@@ -138,18 +138,11 @@ fn no_cut_panics_and_other_bytes_are_not_known() {
     }
 }
 
-/// Seconds that this thread was on a processor: other processes share the machine.
-#[cfg(target_os = "linux")]
-fn on_processor() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
-    let nanoseconds = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
-    nanoseconds.expect("a number") / 1e9
-}
-
 /// Four times the devices take about four times as long; their square would be sixteen.
 #[cfg(target_os = "linux")]
 #[test]
 fn devices_take_time_by_their_number() {
+    use crate::testing::processor_seconds;
     let time = |devices: u64| {
         let gpu = |at: u64| {
             let line = line("Stream #7(Kernel)", 5_000, &[event(1, 100, 50, &[(1, 10 + at)])]);
@@ -157,10 +150,10 @@ fn devices_take_time_by_their_number() {
             plane(&format!("/device:GPU:{at}"), &[line, names.concat()])
         };
         let bytes: Vec<u8> = (0..devices).flat_map(gpu).collect();
-        let begun = on_processor();
+        let begun = processor_seconds();
         let traces = XPlane.read("x", &bytes, Keep::default()).expect("a profile");
         assert_eq!(traces.len() as u64, devices);
-        on_processor() - begun
+        processor_seconds() - begun
     };
     let (one, four) = (time(500), time(2000));
     assert!(four < one * 9.0 + 0.05, "{one:.3} s, four times as many {four:.3} s");

@@ -51,7 +51,7 @@ impl<'a> Classes<'a> {
         })
     }
 
-    /// Searches a network unless the layouts of better ones are provably close to its fastest.
+    /// Searches a network unless the layouts of better ones are close to its fastest by the bound.
     pub(super) fn survey(&mut self, cluster: &Cluster) -> Result<(), Failure> {
         let domain = cluster.scale_up.domain_size;
         self.is_stopped |= self.searcher.is_stopped();
