@@ -5,9 +5,9 @@
 >>> predicted = railwright.estimate("llama-3.1-8b", "dgx-h100", gpus=64, tp=2)
 >>> written = []
 >>> monitor = loggers.Monitor(predicted, lambda metrics, step: written.append((step, metrics)), warm_up=0)
->>> measured = monitor.step(2 * predicted.step_time_s)
+>>> measured = monitor.step(5 * predicted.step_time_s)
 >>> round(measured.ratio, 3), measured.is_within_interval, written[0][0]
-(2.0, False, 0)
+(5.0, False, 0)
 
 :func:`wandb`, :func:`mlflow` and :func:`tensorboard` make writers for these tools; the extras of the package with the same names install them.
 """
