@@ -2,8 +2,9 @@
 //!
 //! Responsible for: extending the first step back to the median rank's first activity, if the recording holds it. Where steps begin with arithmetic and weights are gathered
 //! first, each step's opening lies in the step before it, and that of the first in none: a rank that is late in every opening would be charged once too little.
-//! Excludes first steps with recorded work before them.
+//! Excludes first steps with recorded work before them, and openings that no later step has.
 
+use super::steps;
 use crate::Job;
 use crate::matching::line::median;
 use crate::occupancy::Occupancy;
@@ -26,7 +27,8 @@ pub(super) fn opening(job: &Job, occupancies: &[Occupancy], windows: &Windows) -
         }
         begins.push((on.window.0 - first.start) as f64);
     }
-    (-median(&mut begins)).max(0.0) as i64
+    let opening = (-median(&mut begins)).max(0.0) as i64;
+    if steps::lack(windows, opening) { opening } else { 0 }
 }
 
 /// The windows with the opening in their first step.

@@ -20,6 +20,18 @@ pub(super) fn count(windows: &Windows, opening: i64) -> f64 {
     (durations.len() as f64 - missing).max(1.0)
 }
 
+/// Whether the last step lacks an opening of this length, in nanoseconds: at least half of it, compared with the shortest other step. What precedes the first step is something
+/// else where no step lacks it, such as the end of a warm-up. Two steps are too few to tell.
+pub(super) fn lack(windows: &Windows, opening: i64) -> bool {
+    let durations: Vec<i64> = windows.steps.iter().map(StepWindow::duration).collect();
+    match durations.split_last() {
+        Some((last, others)) if others.len() >= 2 => {
+            others.iter().min().is_none_or(|shortest| 2 * (shortest - last) >= opening)
+        }
+        _ => true,
+    }
+}
+
 /// Whether the last step ends with the recording, not where a next one begins.
 fn is_open(windows: &Windows) -> bool {
     windows.at_collective || windows.cut_by == CutBy::Launches
@@ -54,23 +66,25 @@ pub(super) fn noise(windows: &Windows) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn of_opened(durations: &[i64], cut_by: CutBy, opening: i64) -> f64 {
+    fn windows(durations: &[i64], cut_by: CutBy) -> Windows {
         let mut at = 0;
         let step = |&duration: &i64| {
             at += duration;
             StepWindow { number: None, start: at - duration, end: at, without: Vec::new() }
         };
-        let steps = durations.iter().map(step).collect();
-        let windows = Windows {
+        Windows {
             cut_by,
             common: (0, 0),
-            steps,
+            steps: durations.iter().map(step).collect(),
             warm_up: Vec::new(),
             at_collective: false,
             spread: 0,
             warnings: Vec::new(),
-        };
-        count(&windows, opening)
+        }
+    }
+
+    fn of_opened(durations: &[i64], cut_by: CutBy, opening: i64) -> f64 {
+        count(&windows(durations, cut_by), opening)
     }
 
     fn of(durations: &[i64], cut_by: CutBy) -> f64 {
@@ -83,6 +97,14 @@ mod tests {
         near(of_opened(&[80, 90, 80, 60], CutBy::Launches, 20), 4.0);
         near(of_opened(&[80, 90, 80, 60], CutBy::Launches, 10), 3.875);
         near(of_opened(&[80, 80, 80, 90], CutBy::Launches, 20), 4.0);
+    }
+
+    #[test]
+    fn an_opening_belongs_to_steps_whose_last_one_lacks_it() {
+        let lacks = |durations: &[i64], opening: i64| lack(&windows(durations, CutBy::Launches), opening);
+        assert!(lacks(&[80, 90, 80, 60], 20) && lacks(&[80, 82, 80, 69], 20));
+        assert!(!lacks(&[390, 145, 144], 66) && !lacks(&[80, 80, 80], 20));
+        assert!(lacks(&[80, 80], 20) && lacks(&[80], 20));
     }
 
     #[test]

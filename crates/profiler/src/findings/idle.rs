@@ -261,24 +261,25 @@ impl Rule for IdleCause {
         let mut explained = 0.0;
         let enough = |(at, row): &(usize, &&CauseRow)| {
             let more = *at < FEWEST || !bound && explained < lost / 2.0;
-            explained += row.mean_ns;
+            explained += if more { row.mean_ns } else { 0.0 };
             more
         };
-        let mut evidence: Vec<String> = shown
-            .enumerate()
-            .take(MOST)
-            .take_while(enough)
-            .map(|(_, row)| row)
-            .map(|row| {
-                format!(
-                    "{}: {} per step in {} gaps, longest {}",
-                    place(row),
-                    time(row.mean_ns),
-                    row.count,
-                    time(row.longest_ns as f64)
-                )
-            })
-            .collect();
+        let listed: Vec<&CauseRow> =
+            shown.enumerate().take(MOST).take_while(enough).map(|(_, row)| *row).collect();
+        let line = |row: &&CauseRow| {
+            format!(
+                "{}: {} per step in {} gaps, longest {}",
+                place(row),
+                time(row.mean_ns),
+                row.count,
+                time(row.longest_ns as f64)
+            )
+        };
+        let mut evidence: Vec<String> = listed.iter().map(line).collect();
+        // Many frames with little each: evidence is what they hold together.
+        if !bound && explained < lost / 2.0 {
+            evidence.push(format!("other frames: {} per step", time(lost - explained)));
+        }
         evidence.extend(on_ranks(context, self.cause));
         evidence.extend(in_steps(context, self.cause));
         if bound {

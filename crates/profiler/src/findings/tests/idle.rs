@@ -127,6 +127,14 @@ fn operators_that_launch_late_are_first_calls_or_preempted() {
     });
     let one = the(&found, "host-work");
     assert!(one.advice.contains("first calls select algorithms"), "{one:#?}");
+    // Copies need no algorithms.
+    let found = one_rank(|_, r| {
+        let from = r.host.max(r.device);
+        r.host = from + 2_000 * MICROSECOND;
+        r.row("Memcpy HtoD (Pageable -> Device)", 10 * MICROSECOND, GpuKind::Copy, 7, None);
+        r.host_row(HostKind::Operator, "aten::embedding_lookup", from, r.host, None);
+    });
+    assert!(!the(&found, "host-work").advice.contains("first calls"), "{found:#?}");
     // What launches nothing is work of the host.
     let found = one_rank(|_, r| r.host_busy(HostKind::Operator, "aten::randperm", 2_000 * MICROSECOND));
     assert!(the(&found, "host-work").advice.contains("move these operators"));
