@@ -20,6 +20,7 @@ const FLOORS: &[&str] = &[
     "railwright-tuner",
     "railwright-answers",
     "railwright-server",
+    "railwright-remote",
     "railwright",
     "railwright-python",
     "xtask",

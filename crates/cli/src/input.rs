@@ -13,6 +13,7 @@ mod model;
 mod names;
 mod part;
 pub(crate) mod profile;
+pub(crate) mod remote;
 pub(crate) mod shelf;
 pub(crate) mod system;
 pub(crate) mod tabular;
@@ -149,6 +150,10 @@ pub(crate) fn files_in(path: &str) -> Result<Vec<String>, Problem> {
 /// Makes a folder, if it is not there.
 pub(crate) fn make_folder(path: &str) -> Result<(), Problem> {
     access::to_write(path)?;
+    // Object stores have no folders.
+    if remote::is_address(path) {
+        return Ok(());
+    }
     fs::create_dir_all(path)
         .map_err(|error| Problem::new(format!("cannot create the folder: {}", cause(&error))).in_file(path))
 }
@@ -164,6 +169,11 @@ pub(crate) fn write_with(
     make: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), Problem> {
     access::to_write(path)?;
+    if remote::is_address(path) {
+        let mut bytes = Vec::new();
+        make(&mut bytes).map_err(|error| cannot_write(&error, path))?;
+        return remote::write(path, bytes);
+    }
     writing::replace(Path::new(path), make).map_err(|error| cannot_write(&error, path))
 }
 
@@ -231,6 +241,10 @@ fn cause(error: &std::io::Error) -> String {
 }
 
 pub(crate) fn cannot(error: &std::io::Error, path: &str) -> Problem {
+    // What a request failed with has its own place and hint.
+    if let Some(problem) = error.get_ref().and_then(|inner| inner.downcast_ref::<Problem>()) {
+        return problem.clone();
+    }
     let problem = Problem::new(format!("cannot read: {}", cause(error))).in_file(path);
     if error.kind() == ErrorKind::NotFound { problem.hint(missing(Path::new(path))) } else { problem }
 }

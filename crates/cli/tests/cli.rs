@@ -28,6 +28,7 @@ mod pipeline;
 mod profile;
 mod query;
 mod rail_only;
+mod remote;
 mod reports;
 mod schema;
 mod search;

@@ -74,6 +74,7 @@ pub(crate) struct Save {
 #[command(after_long_help = "Examples:\n  \
     railwright digest traces/ -o digests/\n  \
     srun packaging/digest/task.sh traces/ digests/\n  \
+    railwright digest s3://bucket/traces/ -o s3://bucket/digests/ --part 3/16\n  \
     railwright stragglers digests/\n  \
     duckdb -c \"SELECT phase, sum(duration_ns) FROM 'digests/*.parquet' WHERE lane = 'device' GROUP BY phase\"\n\n\
     A digest is one Parquet file per rank. `profile`, `comm`, `stragglers` and `pipeline` give the same answers from digests as from traces.\n\

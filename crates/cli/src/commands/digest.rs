@@ -98,7 +98,10 @@ fn files(paths: &[String]) -> Result<Vec<(PathBuf, String)>, Problem> {
             } else {
                 below
             };
-            let name = digest_name(place);
+            let named = place.to_string_lossy();
+            // The query of an address is no part of a name.
+            let short = named.split('?').next().filter(|_| input::remote::is_address(path));
+            let name = digest_name(short.map_or(place, Path::new));
             match names.get(&name) {
                 Some(other) if *other != file => {
                     let told = format!(

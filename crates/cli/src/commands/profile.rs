@@ -162,7 +162,8 @@ fn handed_on(
         return Some(seen.answer(monitored::Question::Communication, &output, printer));
     }
     if let ([file], true) = (paths.as_slice(), any(|recording| matches!(recording, Recording::Log(_))))
-        && crate::input::access::is_file(std::path::Path::new(file))
+        && (crate::input::access::is_file(std::path::Path::new(file))
+            || crate::input::remote::names_one(file))
     {
         told("reports of a training log", "log");
         let accelerator = arguments.needed.accelerator.clone();

@@ -3,7 +3,7 @@
 //! Responsible for: which files are meant ([`sources`]), reading them side by side, and the bar while it lasts. A file that cannot be
 //! read costs only itself. Refuses to hold more than a window of each file that is being read; memory is set by what is kept.
 
-mod globs;
+pub(in crate::input) mod globs;
 mod kept;
 pub(crate) mod sources;
 

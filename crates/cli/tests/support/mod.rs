@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses what it needs")]
 
+pub(crate) mod bucket;
 pub(crate) mod served;
 
 use std::io::Write;

@@ -22,11 +22,16 @@ pub(super) fn of(path: &str) -> Kind {
     if Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
         return Kind::Run;
     }
-    if !access::is_file(Path::new(path)) {
+    let is_address = input::remote::is_address(path);
+    if !is_address && !access::is_file(Path::new(path)) {
         return Kind::Traces;
     }
     let records = input::shelf::format(path);
     let is_log = records == Some("training log");
+    // Run files and launch files are local.
+    if is_address {
+        return if is_log { Kind::Log } else { Kind::Traces };
+    }
     if records.is_some() && !is_log {
         return Kind::Traces;
     }

@@ -18,8 +18,28 @@ const AS_A_SHELL: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
 /// Whether a path is meant as a pattern.
-pub(super) fn is_pattern(path: &str) -> bool {
+pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
+}
+
+/// A pattern of addresses, whose objects are listed rather than walked through.
+#[cfg(all(feature = "remote", not(target_family = "wasm")))]
+pub(crate) struct Like(Pattern);
+
+#[cfg(all(feature = "remote", not(target_family = "wasm")))]
+impl Like {
+    /// Reads a pattern.
+    pub(crate) fn new(path: &str) -> Result<Self, Problem> {
+        let pattern = Pattern::new(path.trim_end_matches('/'));
+        pattern.map(Self).map_err(|error| Problem::new(format!("invalid pattern: {error}")).in_file(path))
+    }
+
+    /// Whether an address or a prefix above it matches; below a prefix, hidden names do not count.
+    pub(crate) fn matches_above(&self, address: &str) -> bool {
+        let ends = address.match_indices('/').map(|(at, _)| at).chain([address.len()]);
+        ends.filter(|&end| self.0.matches_with(&address[..end], AS_A_SHELL))
+            .any(|end| !address[end..].split('/').any(|part| part.starts_with('.')))
+    }
 }
 
 /// One part of a pattern between separators.

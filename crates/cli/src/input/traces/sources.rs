@@ -7,22 +7,25 @@ use super::{Content, HEAD, globs, is_end};
 use crate::input::disk::{self, File};
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 use crate::input::tabular;
-use crate::input::{access, cannot, missing};
+use crate::input::{access, cannot, missing, remote};
 use crate::printer::Progress;
 use railwright_profiler::readers;
 use railwright_spec::problem::Problem;
+use rayon::prelude::*;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// The most files that one path may stand for.
-const MOST: usize = 1 << 20;
+pub(in crate::input) const MOST: usize = 1 << 20;
 /// How far down folders are looked into.
-const DEEPEST: u32 = 8;
+pub(in crate::input) const DEEPEST: u32 = 8;
 
 /// Something to read.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
     path: PathBuf,
+    /// What is behind the path, if it is an address.
+    object: Option<remote::Object>,
     bytes: u64,
     named: bool,
     part: Part,
@@ -38,6 +41,8 @@ enum Part {
     Member { name: String, offset: u64 },
     /// All members of a compressed archive, one after another.
     Archive,
+    /// Nothing: an object that could not be opened.
+    Failed(Problem),
 }
 
 /// What reads a stream under a label.
@@ -61,9 +66,14 @@ impl Stream {
 
     /// What errors call it.
     pub(super) fn label(&self) -> String {
+        // Without the query of an address, which may be a signature.
+        let place = match &self.object {
+            Some(object) => object.shown(),
+            None => self.path.display().to_string(),
+        };
         match &self.part {
-            Part::Member { name, .. } => format!("{}/{name}", self.path.display()),
-            _ => self.path.display().to_string(),
+            Part::Member { name, .. } => format!("{place}/{name}"),
+            _ => place,
         }
     }
 
@@ -87,7 +97,7 @@ impl Stream {
             }
             bytes
         };
-        let Ok(mut file) = open(&self.path) else { return Vec::new() };
+        let Ok(mut file) = self.open() else { return Vec::new() };
         let label = self.label();
         match &self.part {
             Part::Whole | Part::Database => vec![(label, head(&mut file))],
@@ -104,6 +114,7 @@ impl Stream {
                 });
                 heads
             }
+            Part::Failed(_) => Vec::new(),
         }
     }
 
@@ -113,10 +124,10 @@ impl Stream {
         let from = match &self.part {
             Part::Whole | Part::Database => 0,
             Part::Member { offset, .. } => *offset,
-            Part::Archive => return head.to_owned(),
+            Part::Archive | Part::Failed(_) => return head.to_owned(),
         };
         let mut bytes = Vec::new();
-        if let Ok(mut file) = open(&self.path)
+        if let Ok(mut file) = self.open()
             && file.seek(SeekFrom::Start(from + self.bytes.saturating_sub(TAIL))).is_ok()
         {
             let _ = file.take(self.bytes.min(TAIL)).read_to_end(&mut bytes);
@@ -127,24 +138,70 @@ impl Stream {
     /// Reads every stream in it.
     pub(super) fn each(&self, progress: &Progress, read: Reading<'_>) -> Vec<Result<Content, Problem>> {
         let label = self.label();
-        let mut file = match open(&self.path) {
+        let mut file = match self.open() {
             Ok(file) => file,
             Err(error) => return vec![Err(cannot(&error, &label))],
         };
+        let failure = file.failure();
         // A database that was not closed cannot be opened where nothing may be written; its bytes can.
         #[cfg(all(feature = "tables", not(target_family = "wasm")))]
         if matches!(self.part, Part::Database)
+            && self.object.is_none()
             && let Ok(found) = tabular::read_file(&label, &self.path)
         {
             return vec![Ok(Content::Recordings(found))];
         }
-        match &self.part {
+        let results = match &self.part {
             Part::Whole | Part::Database => vec![read(&label, &mut progress.watch(file))],
             Part::Member { offset, .. } => match file.seek(SeekFrom::Start(*offset)) {
                 Ok(_) => vec![read(&label, &mut progress.watch(file.take(self.bytes)))],
                 Err(error) => vec![Err(cannot(&error, &label))],
             },
             Part::Archive => members(&label, &mut progress.watch(file), read),
+            Part::Failed(problem) => vec![Err(problem.clone())],
+        };
+        // A transfer that failed is no file that ends early: nothing of it is reported.
+        match failure.as_ref().and_then(remote::Failure::problem) {
+            Some(problem) => vec![Err(problem.clone())],
+            None => results,
+        }
+    }
+
+    fn open(&self) -> std::io::Result<Opened> {
+        open(&self.path, self.object.as_ref())
+    }
+}
+
+/// A file on the disk, or an object behind an address.
+enum Opened {
+    File(File),
+    Object(remote::Reader),
+}
+
+impl Opened {
+    /// What keeps the reason of an early end.
+    fn failure(&self) -> Option<remote::Failure> {
+        match self {
+            Self::File(_) => None,
+            Self::Object(object) => Some(object.failure()),
+        }
+    }
+}
+
+impl Read for Opened {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Self::File(file) => file.read(buffer),
+            Self::Object(object) => object.read(buffer),
+        }
+    }
+}
+
+impl Seek for Opened {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        match self {
+            Self::File(file) => file.seek(to),
+            Self::Object(object) => object.seek(to),
         }
     }
 }
@@ -190,12 +247,15 @@ fn each_member(label: &str, stream: &mut dyn Read, take: &mut Taking<'_>) {
 
 /// What a path stands for.
 pub(crate) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
+    if remote::is_address(path) {
+        return of_address(path);
+    }
     let named = Path::new(path);
     let files = if access::is_folder(named) {
         folder(named, 0)?
     } else if access::exists(named) || !globs::is_pattern(path) {
         access::to_read(named)?;
-        return file(named, true).map_err(|error| cannot(&error, path));
+        return file(named, None, true).map_err(|error| cannot(&error, path));
     } else {
         let mut found = globs::find(path)?;
         sort(&mut found);
@@ -213,9 +273,32 @@ pub(crate) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
     }
     files
         .iter()
-        .map(|path| file(path, false).map_err(|error| cannot(&error, &path.display().to_string())))
+        .map(|path| file(path, None, false).map_err(|error| cannot(&error, &path.display().to_string())))
         .collect::<Result<Vec<_>, _>>()
         .map(|all| all.into_iter().flatten().collect())
+}
+
+/// What an address stands for. An object of a prefix that cannot be opened costs itself.
+fn of_address(path: &str) -> Result<Vec<Stream>, Problem> {
+    let (objects, is_one) = remote::find(path)?;
+    let streams = |object: &remote::Object| {
+        let path = PathBuf::from(object.address());
+        let failed = |problem| Stream {
+            path: path.clone(),
+            object: Some(object.clone()),
+            bytes: object.size(),
+            named: is_one,
+            part: Part::Failed(problem),
+        };
+        match file(&path, Some(object), is_one).map_err(|error| cannot(&error, &object.shown())) {
+            Ok(streams) => Ok(streams),
+            Err(problem) if is_one => Err(problem),
+            Err(problem) => Ok(vec![failed(problem)]),
+        }
+    };
+    // Most of the time is spent waiting for answers.
+    let all: Vec<Vec<Stream>> = objects.par_iter().map(streams).collect::<Result<_, Problem>>()?;
+    Ok(all.into_iter().flatten().collect())
 }
 
 /// The files of a folder and of the folders in it, its own first.
@@ -239,20 +322,27 @@ fn folder(path: &Path, depth: u32) -> Result<Vec<PathBuf>, Problem> {
     Ok(files)
 }
 
-/// Opens a file that may be read.
-fn open(path: &Path) -> std::io::Result<File> {
-    File::open(access::to_read(path).map_err(|problem| std::io::Error::other(problem.message))?)
+/// Opens a file that may be read, or an object.
+fn open(path: &Path, object: Option<&remote::Object>) -> std::io::Result<Opened> {
+    if let Some(object) = object {
+        return object.open().map(Opened::Object).map_err(std::io::Error::other);
+    }
+    let path = access::to_read(path).map_err(|problem| std::io::Error::other(problem.message))?;
+    File::open(path).map(Opened::File)
 }
 
 fn hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
 
-/// A file as one stream, or an archive as its members.
-fn file(path: &Path, named: bool) -> std::io::Result<Vec<Stream>> {
-    let mut file = open(path)?;
-    let bytes = file.metadata()?.len();
-    let whole = |part| Stream { path: path.to_owned(), bytes, named, part };
+/// A file or an object as one stream, or an archive as its members.
+fn file(path: &Path, object: Option<&remote::Object>, named: bool) -> std::io::Result<Vec<Stream>> {
+    let mut file = open(path, object)?;
+    let bytes = match &file {
+        Opened::File(file) => file.metadata()?.len(),
+        Opened::Object(_) => object.map_or(0, remote::Object::size),
+    };
+    let whole = |part| Stream { path: path.to_owned(), object: object.cloned(), bytes, named, part };
     let mut head = [0; 512];
     let filled = fill(&mut file, &mut head)?;
     // A saved profile is an archive too, but its members are nothing without each other.
@@ -265,7 +355,7 @@ fn file(path: &Path, named: bool) -> std::io::Result<Vec<Stream>> {
     }
     if is_archive(&head[..filled]) {
         file.rewind()?;
-        return Ok(index(file, path).unwrap_or_else(|| vec![whole(Part::Archive)]));
+        return Ok(index(file, path, object).unwrap_or_else(|| vec![whole(Part::Archive)]));
     }
     // A compressed archive shows itself only when inflated.
     file.rewind()?;
@@ -297,7 +387,7 @@ fn is_archive(head: &[u8]) -> bool {
 }
 
 /// The members of a plain archive; nothing when its index is broken, so that it is read from the front as far as it goes.
-fn index(file: File, path: &Path) -> Option<Vec<Stream>> {
+fn index(file: Opened, path: &Path, object: Option<&remote::Object>) -> Option<Vec<Stream>> {
     let mut archive = tar::Archive::new(file);
     let mut members = Vec::new();
     for entry in archive.entries_with_seek().ok()?.take(MOST) {
@@ -311,7 +401,13 @@ fn index(file: File, path: &Path) -> Option<Vec<Stream>> {
         }
         let part = Part::Member { name, offset: entry.raw_file_position() };
         // Members are not given by name, and archives may contain other files.
-        members.push(Stream { path: path.to_owned(), bytes: entry.size(), named: false, part });
+        members.push(Stream {
+            path: path.to_owned(),
+            object: object.cloned(),
+            bytes: entry.size(),
+            named: false,
+            part,
+        });
     }
     Some(members)
 }
@@ -321,7 +417,7 @@ fn sort(paths: &mut [PathBuf]) {
     paths.sort_by_cached_key(|path| natural(&path.display().to_string()));
 }
 
-fn natural(name: &str) -> Vec<(u128, String)> {
+pub(in crate::input) fn natural(name: &str) -> Vec<(u128, String)> {
     let mut key = Vec::new();
     let mut rest = name;
     while !rest.is_empty() {
