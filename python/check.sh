@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Builds the wheel, installs it into a clean environment and tests it there: pytest, doctests, mypy, the example notebook, and the times
-# that the package promises. `python/check.sh [--profile release|dev] [--reuse]`; --reuse takes the program that was built last.
+# that the package promises. `python/check.sh [--profile release|dev] [--reuse] [--cluster]`; --reuse takes the program that was built last,
+# --cluster adds the tests with Ray and with the S3 server of moto, which are large to install.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd .. && pwd)
-profile=release reuse=
+profile=release reuse= cluster=()
 while [ $# -gt 0 ]; do
     case $1 in
     --profile) profile=$2; shift 2 ;;
     --reuse) reuse=1; shift ;;
-    *) echo "usage: $0 [--profile release|dev] [--reuse]" >&2; exit 2 ;;
+    --cluster) cluster=(ray 'moto[server]' boto3); shift ;;
+    *) echo "usage: $0 [--profile release|dev] [--reuse] [--cluster]" >&2; exit 2 ;;
     esac
 done
 python=${PYTHON:-python3}
@@ -55,7 +57,8 @@ said "times"
 
 said "tests"
 # Loggers are tested with the real libraries, without accounts and servers.
-"$bin/pip" install --quiet pytest mypy typing_extensions pyarrow nbclient nbformat ipykernel wandb mlflow-skinny tensorboard setuptools
+"$bin/pip" install --quiet pytest mypy typing_extensions pyarrow nbclient nbformat ipykernel wandb mlflow-skinny tensorboard setuptools \
+    ${cluster[@]+"${cluster[@]}"}
 (cd "$root/python/tests" && "$bin/python" -m pytest -q -p no:cacheprovider .)
 installed=$(cd "$work" && "$bin/python" -c 'import railwright, pathlib; print(pathlib.Path(railwright.__file__).parent)')
 (cd "$work" && "$bin/python" - <<'END'
