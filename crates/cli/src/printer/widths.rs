@@ -36,7 +36,7 @@ pub(super) fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, 
         .map(|(c, column)| {
             // Prose may be wrapped, the rest may not.
             let widest = widest(table, c);
-            let narrowest = NARROWEST_PROSE.max(longest_unit(table, c).min(available / 2));
+            let narrowest = NARROWEST_PROSE.max(longest_word(table, c).min(available / 2));
             BETWEEN + if column.prose { widest.min(narrowest) } else { widest }
         })
         .collect();
@@ -60,23 +60,23 @@ pub(super) fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, 
     (kept, given_up)
 }
 
-/// Characters of each column that is drawn. Every column has room for its longest unit, then columns that may not be
-/// wrapped grow to their full width, then prose shares what is left.
+/// Characters of each column that is drawn. Every column has room for its longest word. What is left goes to numbers, then to
+/// options with their values in prose, then to other columns that are not prose, then to prose.
 pub(super) fn widths(table: &Table, kept: &[usize], available: usize) -> Vec<usize> {
     let room = available.saturating_sub(BETWEEN * kept.len().saturating_sub(1));
-    let wanted: Vec<usize> = kept.iter().map(|&c| widest(table, c)).collect();
-    let mut widths: Vec<usize> = kept.iter().map(|&c| longest_unit(table, c)).collect();
-    if widths.iter().sum::<usize>() > room {
-        widths = kept.iter().map(|&c| longest_word(table, c)).collect();
-    }
+    let all: Vec<usize> = kept.iter().map(|&c| widest(table, c)).collect();
+    let units: Vec<usize> = kept.iter().map(|&c| longest_unit(table, c)).collect();
+    let mut widths: Vec<usize> = kept.iter().map(|&c| longest_word(table, c)).collect();
     // Too narrow for the longest words: the widest columns give way.
     while widths.iter().sum::<usize>() > room {
         let Some(most) = widths.iter_mut().max().filter(|most| **most > 1) else { break };
         *most -= 1;
     }
-    for prose in [false, true] {
-        grow(&mut widths, &wanted, room, |position| table.columns[kept[position]].prose == prose);
-    }
+    let of = |position: usize| &table.columns[kept[position]];
+    grow(&mut widths, &all, room, |position| of(position).right);
+    grow(&mut widths, &units, room, |position| of(position).prose);
+    grow(&mut widths, &all, room, |position| !of(position).prose);
+    grow(&mut widths, &all, room, |_| true);
     widths
 }
 
