@@ -11,7 +11,7 @@ pub(super) fn width(text: &str) -> usize {
 }
 
 /// Prose narrower than this is no pleasure to read.
-const NARROWEST_PROSE: usize = 22;
+const NARROWEST_PROSE: usize = 20;
 /// Blanks between two columns, with the separator.
 const BETWEEN: usize = 3;
 
