@@ -38,7 +38,9 @@ pub struct Effort {
 pub enum Found {
     /// The estimate of the best plan.
     Best(Box<Estimate>),
-    /// Nothing, and why.
+    /// Nothing fits into memory, and by how much.
+    TooLarge(String),
+    /// Nothing for another reason.
     Nothing(String),
     /// The user stopped it before anything was found.
     Stopped,
@@ -335,15 +337,16 @@ impl<'a> Searcher<'a> {
         if !is_complete {
             return Ok(Found::Stopped);
         }
-        Ok(Found::Nothing(match outcome.nearest_misses.first() {
-            Some(miss) => format!("nothing fits; the closest layout lacks {}", human::bytes(miss.missing)),
-            None => match by_batch(self, setting, &said, sequences) {
-                Some(problem) => match problem.hint {
-                    Some(hint) => format!("{}; {hint}", problem.message),
-                    None => problem.message,
-                },
-                None => "no layout divides the devices and the batch".to_owned(),
+        if let Some(miss) = outcome.nearest_misses.first() {
+            let lacking = human::bytes(miss.missing);
+            return Ok(Found::TooLarge(format!("nothing fits; the closest layout lacks {lacking}")));
+        }
+        Ok(Found::Nothing(match by_batch(self, setting, &said, sequences) {
+            Some(problem) => match problem.hint {
+                Some(hint) => format!("{}; {hint}", problem.message),
+                None => problem.message,
             },
+            None => "no layout divides the devices and the batch".to_owned(),
         }))
     }
 }

@@ -3,6 +3,7 @@
 //! Responsible for: numbers of devices, batches and the search of each. Refuses to rank: the tuner does.
 
 mod batch;
+mod published;
 
 use crate::Refused;
 use crate::pricing::Pricing;
@@ -12,6 +13,7 @@ use crate::setting::Setting;
 use crate::title::describe;
 use crate::watch::Watch;
 use batch::Batch;
+use published::Published;
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
@@ -91,7 +93,11 @@ pub fn size(
     if goal.budget.is_some() {
         priced(asked)?;
     }
-    let batch = Batch::of(asked, &goal, wanted.growing_batch)?;
+    let length = asked.said().sequence_length;
+    let published = Published::of(asked);
+    let asked: &dyn Question = published.as_ref().map_or(asked, |published| published as &dyn Question);
+    let training = published.as_ref().map(|published| published.training);
+    let batch = Batch::of(asked, training, length, &goal, wanted.growing_batch)?;
     let kinds = kinds(asked, &goal, &batch);
     let fewest = kinds.iter().filter_map(|kind| kind.numbers.first()).min().copied().unwrap_or(1);
     let first_of_kind = first_of_kind(asked);
@@ -108,6 +114,7 @@ pub fn size(
         let sequences = batch.at(question.devices, fewest);
         match searcher.best(&setting, sequences)? {
             Found::Best(estimate) => sizing.answer(question, &estimate),
+            Found::TooLarge(reason) => sizing.refuse_for_memory(question, reason),
             Found::Nothing(reason) => sizing.refuse(question, reason),
             Found::Stopped => break,
         }
@@ -169,7 +176,13 @@ fn answered(
     }
     let model = kinds.first().map_or_else(String::new, |kind| describe(&kind.run.model));
     Ok(SizeAnswer {
-        title: format!("{model}, {} tokens", human::count(tokens)),
+        title: format!(
+            "{model}, {} tokens in steps of {} x {} ({})",
+            human::count(tokens),
+            human::whole(batch.sequences),
+            human::whole(batch.sequence_length),
+            batch.origin
+        ),
         layouts,
         command,
         tokens,

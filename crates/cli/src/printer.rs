@@ -16,6 +16,7 @@ mod talk;
 mod terminal;
 mod text;
 mod watched;
+mod widths;
 
 use crate::args::{ColourChoice, Format, Global, Output};
 use crate::exit::{Failure, Outcome};

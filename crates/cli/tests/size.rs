@@ -97,7 +97,7 @@ fn the_table_says_its_criterion_and_its_batch() {
     let said = run(&small(&["--gpus", "8..128"]));
     assert_eq!(said.code, 0, "{}", said.stderr);
     for part in [
-        "llama-3-8b, 8.030B parameters, 1.000T tokens",
+        "llama-3-8b, 8.030B parameters, 1.000T tokens in steps of 512 x 8,192 (assumed; a larger batch scales to more GPUs)",
         "cluster sizes: best layout of each, with the same global batch",
         "scaling is still efficient at 128 GPUs of dgx-h100",
         "(--worth)",
@@ -112,6 +112,47 @@ fn the_table_says_its_criterion_and_its_batch() {
     assert_eq!(batch(1), 2.0 * batch(0));
     let strict = json(&small(&["--gpus", "8,16,32", "--worth", "1", "--json"]), 0);
     assert_eq!(strict["size"]["verdict"]["stops"][0]["is_reached"], true);
+}
+
+/// DeepSeek-V3 was trained with 15,360 sequences of 4,096 tokens a step (arXiv:2412.19437, section 4.2).
+#[test]
+fn the_batch_is_the_published_one_where_there_is_one() {
+    let on = |more: &[&'static str]| {
+        let line = [
+            "size",
+            "deepseek-v3",
+            "--cluster",
+            "h800",
+            "--tokens",
+            "14.8T",
+            "--gpus",
+            "2048",
+            "--pp",
+            "16",
+            "--ep",
+            "8",
+            "--space",
+            "vp=1,2",
+            "--space",
+            "cp=1",
+            "--space",
+            "micro_batch=1",
+        ];
+        json(&[&line[..], more, &["--json"]].concat(), 0)
+    };
+    let answer = on(&[]);
+    let title = answer["title"].as_str().expect("a title");
+    assert!(title.contains("15,360 x 4,096 (as published: ") && title.contains("2412.19437"), "{title}");
+    assert_eq!(number(&rows(&answer)[0], "/plan/global_batch"), 15_360.0);
+    assert_eq!(number(&rows(&answer)[0], "/plan/sequence_length"), 4096.0);
+    // As many tokens in longer sequences; a batch that is set stays.
+    assert_eq!(number(&on(&["--seq", "8192"]), "/global_batch"), 7680.0);
+    let own = on(&["--global-batch", "1024"]);
+    assert_eq!(number(&rows(&own)[0], "/plan/global_batch"), 1024.0);
+    assert!(own["title"].as_str().is_some_and(|title| title.contains("set by the user")));
+    // Others have the usual batch, and line 1 names it an assumption.
+    let usual = json(&small(&["--gpus", "8", "--json"]), 0);
+    assert!(usual["title"].as_str().is_some_and(|title| title.contains("assumed; ")), "{usual}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ mod fields;
 mod grammar;
 mod hugging_face;
 mod tolerant;
-pub use catalogue::{CatalogueEntry, by_name, catalogue};
+pub use catalogue::{CatalogueEntry, PublishedTraining, by_name, catalogue, published_training};
 pub use count::ParameterCount;
 pub use dimensions::{Dimensions, NormKind, Style, from_dimensions};
 pub use hugging_face::{families, from_hugging_face};

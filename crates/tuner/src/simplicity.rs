@@ -20,6 +20,9 @@ pub enum Oddity {
     /// Context parallelism leaves a rank fewer than [`FEWEST_TOKENS`] tokens of a sequence, or splits a micro batch of several sequences,
     /// which a smaller micro batch would split without communication.
     ShortContext,
+    /// Experts are spread over several scale-up domains, so that tokens travel over the network in every layer. Megatron-Core's guide to
+    /// mixtures of experts keeps expert and tensor parallelism within the NVLink domain.
+    ScatteredExperts,
     /// States are sharded over a part of the data-parallel ranks.
     PartialSharding,
     /// The optimizer states are whole on every data-parallel rank.
@@ -30,10 +33,11 @@ pub enum Oddity {
 
 impl Oddity {
     /// All, the gravest first.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::UnequalChunks,
         Self::TornGroup,
         Self::ShortContext,
+        Self::ScatteredExperts,
         Self::PartialSharding,
         Self::WholeOptimizer,
         Self::TightMemory,
@@ -60,7 +64,7 @@ impl Oddities {
     pub fn of(plan: &Plan, domain: u64, used_memory: f64) -> Self {
         Self::default()
             .with(Oddity::UnequalChunks, plan.layers_per_stage.as_deref().is_some_and(has_unequal_chunks))
-            .with(Oddity::TornGroup, Layout::new(plan, domain).torn().next().is_some())
+            .with_layout(&Layout::new(plan, domain))
             .with(
                 Oddity::ShortContext,
                 has_short_context(plan.sequence_length, plan.context_parallel, plan.micro_batch),
@@ -73,6 +77,14 @@ impl Oddities {
     #[must_use]
     pub const fn with(self, oddity: Oddity, is_there: bool) -> Self {
         if is_there { Self(self.0 | oddity.bit()) } else { self }
+    }
+
+    /// With the oddities of a layout of ranks.
+    #[must_use]
+    pub fn with_layout(self, layout: &Layout) -> Self {
+        let is_scattered = !layout.expert.is_inside_domain() && !layout.expert.is_torn();
+        self.with(Oddity::TornGroup, layout.torn().next().is_some())
+            .with(Oddity::ScatteredExperts, is_scattered)
     }
 
     /// With the oddities of a plan's sharding.
@@ -202,6 +214,10 @@ mod tests {
             list(&Plan { sharding: sharding(0, None), ..sharded.clone() }, 0.93),
             [Oddity::WholeOptimizer, Oddity::TightMemory]
         );
+        let wide = Plan { data_parallel: 16, expert_tensor_parallel: 1, ..sharded.clone() };
+        let spread = |expert_parallel| Plan { expert_parallel, ..wide.clone() };
+        assert_eq!(list(&spread(16), 0.5), [Oddity::ScatteredExperts]);
+        assert_eq!(list(&spread(8), 0.5), []);
         let uneven = Plan { pipeline_parallel: 4, layers_per_stage: Some(vec![8, 7, 9, 8]), ..sharded };
         assert_eq!(list(&uneven, 0.5), [Oddity::UnequalChunks]);
     }

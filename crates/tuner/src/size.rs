@@ -156,6 +156,8 @@ pub struct Sizing {
     machines: Vec<Machine>,
     rows: Vec<Row>,
     impossible: Vec<Impossible>,
+    /// Machine and number of devices of what the memory rules out.
+    too_small: Vec<(usize, u64)>,
     extends: bool,
 }
 
@@ -165,7 +167,7 @@ const MOST_ROWS: usize = 40;
 impl Sizing {
     /// Starts. With `extends`, numbers beyond the first ones are tried where a goal may be met there; without, only those given.
     pub fn new(goal: Goal, machines: Vec<Machine>, extends: bool) -> Self {
-        Self { goal, machines, rows: Vec::new(), impossible: Vec::new(), extends }
+        Self { goal, machines, rows: Vec::new(), impossible: Vec::new(), too_small: Vec::new(), extends }
     }
 
     /// The next question, or `None` when the table is complete.
@@ -176,7 +178,14 @@ impl Sizing {
 
     fn next_of(&self, index: usize) -> Option<u64> {
         let machine = &self.machines[index];
-        if let Some(number) = machine.numbers.iter().find(|n| !self.is_known(index, **n)) {
+        let is_open = |n: &&u64| !self.is_known(index, **n);
+        let open = if self.extends {
+            // From the largest down: a layout that fits on n devices also fits on a multiple, with more replicas.
+            machine.numbers.iter().rev().find(|n| is_open(n) && !self.is_too_small(index, **n))
+        } else {
+            machine.numbers.iter().find(is_open)
+        };
+        if let Some(number) = open {
             return Some(*number);
         }
         let rows: Vec<&Row> = self.rows.iter().filter(|row| row.machine == index).collect();
@@ -185,6 +194,10 @@ impl Sizing {
         }
         grid::larger(machine, &rows, &self.goal)
             .or_else(|| grid::between(machine, &rows, &self.goal, |n| self.is_known(index, n)))
+    }
+
+    fn is_too_small(&self, machine: usize, devices: u64) -> bool {
+        self.too_small.iter().any(|(of, most)| *of == machine && most.is_multiple_of(devices.max(1)))
     }
 
     fn is_known(&self, machine: usize, devices: u64) -> bool {
@@ -229,6 +242,12 @@ impl Sizing {
     pub fn refuse(&mut self, question: Question, reason: impl Into<String>) {
         let Question { machine, devices } = question;
         self.impossible.push(Impossible { machine, devices, reason: reason.into() });
+    }
+
+    /// Takes the news that the memory of so many devices is not enough. Numbers that divide it are not tried.
+    pub fn refuse_for_memory(&mut self, question: Question, reason: impl Into<String>) {
+        self.too_small.push((question.machine, question.devices));
+        self.refuse(question, reason);
     }
 
     /// The table as far as it is known, with its verdict.

@@ -117,9 +117,7 @@ fn tuned_layouts_are_predicted() {
     hold("predicted over measured", &misses("predicted_over_measured"), &found);
 }
 
-/// Minutes of searching: `.ci/run` has it, an ordinary test run has not.
 #[test]
-#[ignore = "searches for minutes"]
 fn tuned_layouts_lie_within_the_tie_band_of_the_best() {
     let mut found = Vec::new();
     for tuned in tuned() {

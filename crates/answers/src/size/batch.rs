@@ -3,6 +3,7 @@
 use super::peak;
 use crate::question::Question;
 use railwright_spec::human;
+use railwright_spec::model::PublishedTraining;
 use railwright_spec::plan::{divided_batch, divisible_batch, usual_batch};
 use railwright_spec::problem::Problem;
 use railwright_tuner::size::{Goal, reach};
@@ -15,10 +16,19 @@ pub(super) struct Batch {
     /// Whether each number of devices has the nearest batch that divides among it.
     pub(super) is_own: bool,
     pub(super) chosen: Vec<String>,
+    /// The origin of the batch, for the first line.
+    pub(super) origin: String,
 }
 
 impl Batch {
-    pub(super) fn of(asked: &dyn Question, goal: &Goal, grows: bool) -> Result<Self, Problem> {
+    /// The batch that is set, else that of the published training, else the usual one. `length` is the sequence length that the user set.
+    pub(super) fn of(
+        asked: &dyn Question,
+        published: Option<&PublishedTraining>,
+        length: Option<u64>,
+        goal: &Goal,
+        grows: bool,
+    ) -> Result<Self, Problem> {
         let said = asked.said();
         let mut chosen = Vec::new();
         let mut is_own = false;
@@ -30,9 +40,12 @@ impl Batch {
                 .hint("set --global-batch or --batch-tokens instead"));
         }
         let sequence_length = asked.sequence_length();
-        if said.sequence_length.is_none() {
+        if length.is_none() {
             chosen.push(format!("sequences of {} tokens", human::whole(sequence_length)));
         }
+        let mut origin = "set by the user";
+        // A batch that grows starts from the usual one at the fewest devices.
+        let published = published.filter(|_| !grows);
         let sequences = match (said.global_batch, said.batch_tokens) {
             (Some(_), Some(_)) => {
                 let problem = Problem::new("`--global-batch` and `--batch-tokens` both set the batch");
@@ -49,6 +62,14 @@ impl Batch {
                 batch
             }
             (None, None) => {
+                if let Some(training) = published {
+                    let tokens = training.global_batch.saturating_mul(training.sequence_length);
+                    let sequences = (tokens / sequence_length).max(1);
+                    chosen.push(format!("global batch {}", human::whole(sequences)));
+                    let origin = format!("as published: {}", training.source);
+                    return Ok(Self { sequences, sequence_length, grows, is_own, chosen, origin });
+                }
+                origin = "assumed; a larger batch scales to more GPUs";
                 let wanted = asked.settings().first().map_or(0, |setting| {
                     let typed = asked.settings().iter().map(|s| s.run.cluster.devices).max().unwrap_or(0);
                     if asked.says_devices() {
@@ -86,7 +107,7 @@ impl Batch {
                 sequences
             }
         };
-        Ok(Self { sequences, sequence_length, grows, is_own, chosen })
+        Ok(Self { sequences, sequence_length, grows, is_own, chosen, origin: origin.to_owned() })
     }
 
     pub(super) fn at(&self, devices: u64, fewest: u64) -> u64 {

@@ -22,7 +22,8 @@ pub(crate) struct HeadBytes {
 /// A vocabulary-parallel cross entropy of Megatron holds bf16 logits, their fp32 copy and one fp32 temporary: 10 bytes per logit at
 /// the peak, 4 (the softmax) after it. torch's own holds logits, fp32 copy, log-softmax and gradient: 14-16. Without vocabulary
 /// parallelism in the loss each rank of the tensor group gathers all of them, and holds what the all-gather returns, in the
-/// format of activations, in addition to the tensors of the loss.
+/// format of activations, in addition to the tensors of the loss. In a loss of n chunks, all of these are of one chunk:
+/// `peak = saved + (logit_bytes - logit_saved_bytes + gathered) / n * logits`, in bytes.
 pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, sizes: &Sizes) -> HeadBytes {
     let predictions = 1.0 + model.multi_token_prediction.as_ref().map_or(0.0, |mtp| mtp.depth as f64);
     let (gathered, returned) =
@@ -31,13 +32,12 @@ pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, 
     let inputs = (sizes.a + sizes.input) * sizes.hidden * sizes.cut_tokens * predictions;
     let saved = inputs + software.logit_saved_bytes * logits * predictions;
     // Losses of further predictions come one after another: their saved parts add, their peaks do not.
-    let temporary =
-        (software.logit_bytes - software.logit_saved_bytes).max(0.0) / software.logit_chunks.max(1.0);
+    // A loss in chunks gathers and holds the logits of one chunk at a time.
+    let temporary = ((software.logit_bytes - software.logit_saved_bytes).max(0.0) + returned)
+        / software.logit_chunks.max(1.0);
     // A host that waits for transfers between stages does not run ahead: runs of two stages and more have no room for these.
     let waiting = if plan.pipeline_parallel == 1 { software.waiting_hidden } else { 0.0 };
-    let peak = saved
-        + (temporary + returned) * logits
-        + (software.loss_hidden + waiting) * sizes.hidden * sizes.tokens;
+    let peak = saved + temporary * logits + (software.loss_hidden + waiting) * sizes.hidden * sizes.tokens;
     HeadBytes { saved, peak }
 }
 
@@ -84,6 +84,23 @@ mod tests {
             let inputs = 4.0 * 4096.0 * tokens;
             let per_logit = (head_bytes(&model, &plan, software, &sizes).peak - inputs) / 128_256.0 / tokens;
             assert!((per_logit - bytes).abs() < 1e-9, "{stack}: {per_logit}");
+        }
+    }
+
+    /// Liger's loss of 32 chunks (Hsu 2024, section 3.2) on gathered logits: 2 bytes that the all-gather returns and 12 of the loss, of
+    /// one chunk.
+    #[test]
+    fn a_chunked_loss_gathers_one_chunk() {
+        let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
+        let (mut plan, catalogue) = (testing::plan(), SoftwareCatalogue::built_in().expect("reads"));
+        plan.tensor_parallel = 4;
+        let tokens = (plan.micro_batch * plan.sequence_length) as f64;
+        for (loss, chunks) in [("fused-loss", 32.0), ("chunked-loss", 8.0)] {
+            let software = catalogue.get(&format!("megatron-core-2024+gathered-loss+{loss}"));
+            let sizes = sizes(&model, &plan, software);
+            let inputs = 4.0 * 4096.0 * tokens;
+            let per_logit = (head_bytes(&model, &plan, software, &sizes).peak - inputs) / 128_256.0 / tokens;
+            assert!((per_logit - 14.0 / chunks).abs() < 1e-9, "{loss}: {per_logit}");
         }
     }
 

@@ -160,20 +160,30 @@ struct MemoryFeature {
     /// What its constants rest on.
     source: String,
     /// The constants.
+    #[serde(default)]
     changes: Changes,
+    /// Lower limits of constants: what unfused operators hold in addition. A generation that already holds more stays as it is.
+    #[serde(default)]
+    at_least: Least,
 }
 
 /// Constants that a feature changes; what is absent stays.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Changes {
-    score_extra: Option<f64>,
-    hidden_extra: Option<f64>,
-    inner_extra: Option<f64>,
     logit_bytes: Option<f64>,
     logit_saved_bytes: Option<f64>,
     logit_chunks: Option<f64>,
     gathered_logits: Option<bool>,
+}
+
+/// Lower limits that a feature sets; 0 sets none.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Least {
+    score_extra: f64,
+    hidden_extra: f64,
+    inner_extra: f64,
 }
 
 /// More features than this have too many combinations to leave room for.
@@ -258,6 +268,7 @@ impl SoftwareCatalogue {
                 let mut software = stacks.plain.clone();
                 for feature in self.features.iter().filter(|feature| named(feature)) {
                     feature.changes.apply(&mut software);
+                    feature.at_least.apply(&mut software);
                 }
                 Box::new(software)
             }),
@@ -279,13 +290,18 @@ impl SoftwareCatalogue {
 impl Changes {
     fn apply(&self, to: &mut MemorySoftware) {
         let set = |slot: &mut f64, value: Option<f64>| *slot = value.unwrap_or(*slot);
-        set(&mut to.score_extra, self.score_extra);
-        set(&mut to.hidden_extra, self.hidden_extra);
-        set(&mut to.inner_extra, self.inner_extra);
         set(&mut to.logit_bytes, self.logit_bytes);
         set(&mut to.logit_saved_bytes, self.logit_saved_bytes);
         set(&mut to.logit_chunks, self.logit_chunks);
         to.gathered_logits = self.gathered_logits.unwrap_or(to.gathered_logits);
+    }
+}
+
+impl Least {
+    fn apply(&self, to: &mut MemorySoftware) {
+        to.score_extra = to.score_extra.max(self.score_extra);
+        to.hidden_extra = to.hidden_extra.max(self.hidden_extra);
+        to.inner_extra = to.inner_extra.max(self.inner_extra);
     }
 }
 
@@ -361,6 +377,24 @@ mod tests {
         let plain = catalogue.get("megatron-core-2024+plain-loss");
         assert_eq!((both.logit_bytes, both.gathered_logits), (plain.logit_bytes, true));
         assert_eq!(both.hidden_extra, catalogue.get("torchtitan-2025+plain-norm").hidden_extra);
+    }
+
+    /// Unfused operators hold more than fused ones, never less: no constant of any generation falls.
+    #[test]
+    fn plain_operators_lower_no_constant() {
+        let catalogue = SoftwareCatalogue::built_in().expect("reads");
+        let extra = |id: &str| {
+            let software = catalogue.get(id);
+            [software.hidden_extra, software.inner_extra, software.score_extra]
+        };
+        for id in catalogue.generations.keys() {
+            let own = extra(id);
+            let plain = extra(&format!("{id}+plain-norm+plain-activation+plain-softmax"));
+            assert!(own.iter().zip(plain).all(|(own, plain)| plain >= *own), "{id}: {own:?} {plain:?}");
+        }
+        // 16 bytes of norms that keep the fp32 input and the normalised value are more than 12.
+        assert_eq!(extra("torch-3d-2023+plain-norm"), extra("torch-3d-2023"));
+        assert_eq!(extra("megatron-core-2025+plain-norm")[0], 12.0);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::document::{Bar, Block, Cell, Document, Table, Tone};
 use super::terminal::Terminal;
-use comfy_table::{CellAlignment, ContentArrangement, TableComponent, presets};
+use super::widths::{broken, columns_that_fit, width, widths};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, TableComponent, Width, presets};
 
 /// The report as text. Ends with a newline.
 pub(crate) fn render(document: &Document, terminal: Terminal) -> String {
@@ -65,11 +66,6 @@ fn block(block: &Block, terminal: Terminal) -> String {
     }
 }
 
-/// Characters of a text.
-fn width(text: &str) -> usize {
-    text.chars().count()
-}
-
 /// Breaks spans into lines at spaces; the first line starts at `first`, the others at `rest`. Spaces at the start of the
 /// first span are kept: they align.
 fn wrap(spans: &[Cell], terminal: Terminal, first: usize, rest: usize) -> String {
@@ -109,6 +105,7 @@ fn wrap(spans: &[Cell], terminal: Terminal, first: usize, rest: usize) -> String
 
 fn table(table: &Table, terminal: Terminal) -> String {
     let (kept, given_up) = columns_that_fit(table, terminal.width);
+    let widths = widths(table, &kept, terminal.width);
     let mut drawn = comfy_table::Table::new();
     drawn.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     drawn.set_width(u16::try_from(terminal.width).unwrap_or(u16::MAX));
@@ -117,19 +114,28 @@ fn table(table: &Table, terminal: Terminal) -> String {
         TableComponent::MiddleHeaderIntersections,
         if terminal.unicode { '\u{2500}' } else { '-' },
     );
-    drawn.set_header(kept.iter().map(|&c| comfy_table::Cell::new(&table.columns[c].name)));
+    let columns = || kept.iter().zip(&widths);
+    drawn.set_header(columns().map(|(&c, &room)| broken(&table.columns[c].name, room)));
     for row in &table.rows {
-        drawn
-            .add_row(kept.iter().map(|&c| row.get(c).map_or_else(|| comfy_table::Cell::new(""), comfy_cell)));
+        let cell = |(&c, &room): (&usize, &usize)| {
+            row.get(c).map_or_else(
+                || comfy_table::Cell::new(""),
+                |cell| comfy_cell(&Cell { text: broken(&cell.text, room), ..cell.clone() }),
+            )
+        };
+        drawn.add_row(columns().map(cell));
     }
-    for (position, &c) in kept.iter().enumerate() {
+    for (position, (&c, &room)) in columns().enumerate() {
         if let Some(column) = drawn.column_mut(position) {
             column.set_cell_alignment(if table.columns[c].right {
                 CellAlignment::Right
             } else {
                 CellAlignment::Left
             });
-            column.set_padding((u16::from(position > 0), u16::from(position + 1 < kept.len())));
+            let padding = (u16::from(position > 0), u16::from(position + 1 < kept.len()));
+            column.set_padding(padding);
+            let room = u16::try_from(room).unwrap_or(u16::MAX).saturating_add(padding.0 + padding.1);
+            column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(room)));
         }
     }
     // In a browser there are no colours to begin with.
@@ -154,42 +160,6 @@ fn table(table: &Table, terminal: Terminal) -> String {
         ));
     }
     out
-}
-
-/// Prose narrower than this is no pleasure to read.
-const NARROWEST_PROSE: usize = 22;
-
-/// The columns to draw, and those given up because the terminal is too narrow.
-fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, Vec<usize>) {
-    let widths: Vec<usize> = table
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(c, column)| {
-            let cells = table.rows.iter().filter_map(|row| row.get(c)).map(|cell| width(&cell.text));
-            let widest = cells.chain([width(&column.name)]).max().unwrap_or(0);
-            // Prose may be wrapped, the rest may not.
-            3 + if column.prose { widest.min(NARROWEST_PROSE) } else { widest }
-        })
-        .collect();
-    let mut kept: Vec<usize> = (0..table.columns.len()).collect();
-    let mut given_up = Vec::new();
-    while kept.iter().map(|&c| widths[c]).sum::<usize>() > available + 3 {
-        let next = kept.iter().copied().max_by_key(|&c| (table.columns[c].expendable, c));
-        let Some(next) = next.filter(|&c| table.columns[c].expendable > 0) else { break };
-        kept.retain(|&c| c != next);
-        given_up.push(next);
-    }
-    // Restores removed columns that fit after all, most important first.
-    for next in given_up.clone().into_iter().rev() {
-        if kept.iter().map(|&c| widths[c]).sum::<usize>() + widths[next] <= available + 3 {
-            given_up.retain(|&c| c != next);
-            kept.push(next);
-        }
-    }
-    kept.sort_unstable();
-    given_up.sort_unstable();
-    (kept, given_up)
 }
 
 /// A cell without its tone, where there are no colours.

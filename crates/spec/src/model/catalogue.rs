@@ -2,7 +2,7 @@
 //!
 //! Responsible for: finding a name, in the spellings that people use, and reading the one file that it stands for.
 //! Each file in `catalog/models` is a `config.json` in Hugging Face's field names with one more key, `_catalogue`
-//! (aliases, source, notes), so one reader serves both. Refuses to hold dimensions of its own.
+//! (aliases, source, notes, training), so one reader serves both. Refuses to hold dimensions of its own.
 
 use super::{Model, from_hugging_face};
 use crate::problem::{Problem, did_you_mean};
@@ -24,6 +24,22 @@ pub struct CatalogueEntry {
     pub source: String,
     /// What to know about them.
     pub notes: String,
+    /// How it was trained, where its publication has both figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub training: Option<PublishedTraining>,
+}
+
+/// The steps of a published pre-training, after the ramp of the batch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PublishedTraining {
+    /// Sequences of a step.
+    pub global_batch: u64,
+    /// Tokens of a sequence.
+    pub sequence_length: u64,
+    /// The publication, with its section.
+    pub source: String,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +54,7 @@ struct About {
     aliases: Vec<String>,
     source: String,
     notes: String,
+    training: Option<PublishedTraining>,
 }
 
 /// All models, in the catalogue's order (by family, then by size).
@@ -47,8 +64,14 @@ pub fn catalogue() -> &'static [CatalogueEntry] {
 }
 
 fn entry(name: &'static str, text: &str) -> serde_json::Result<CatalogueEntry> {
-    let File { model_type, _catalogue: About { aliases, source, notes } } = serde_json::from_str(text)?;
-    Ok(CatalogueEntry { name, aliases, family: model_type, source, notes })
+    let File { model_type, _catalogue: About { aliases, source, notes, training } } =
+        serde_json::from_str(text)?;
+    Ok(CatalogueEntry { name, aliases, family: model_type, source, notes, training })
+}
+
+/// The published pre-training of a model of the catalogue.
+pub fn published_training(model: &Model) -> Option<&'static PublishedTraining> {
+    catalogue().iter().find(|entry| entry.name == model.name)?.training.as_ref()
 }
 
 /// The model of a name. Case, punctuation and an organisation in front (`meta-llama/`) do not matter.

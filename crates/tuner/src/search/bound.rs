@@ -19,7 +19,10 @@ type Times = [f64; 4];
 /// Device times of layers, summed from the first layer on, so that any run of layers is a difference.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prefix {
+    /// Empty until a place is worth a closer look ([`Prefix::expand`]).
     layers: Vec<Times>,
+    /// All layers.
+    total: Times,
     embedding: Times,
     /// All heads, with the layers of multi-token prediction.
     head: Times,
@@ -45,6 +48,11 @@ fn times(device: &DeviceTime) -> Times {
     ]
 }
 
+/// Times of a layer of each kind.
+fn kinds(model: &Model, setting: &Setting) -> Vec<Times> {
+    (0..model.layer_kinds.len()).map(|kind| times(&setting.layer(kind))).collect()
+}
+
 fn add(to: &mut Times, from: &Times) {
     for (slot, value) in to.iter_mut().zip(from) {
         *slot += value;
@@ -53,14 +61,10 @@ fn add(to: &mut Times, from: &Times) {
 
 impl Prefix {
     pub(super) fn new(model: &Model, setting: &Setting) -> Self {
-        let kinds: Vec<Times> =
-            (0..model.layer_kinds.len()).map(|kind| times(&setting.layer(kind))).collect();
-        let mut sum = Times::default();
-        let mut layers = Vec::with_capacity(model.layers.len() + 1);
-        layers.push(sum);
+        let kinds = kinds(model, setting);
+        let mut total = Times::default();
         for &kind in &model.layers {
-            add(&mut sum, &kinds[kind]);
-            layers.push(sum);
+            add(&mut total, &kinds[kind]);
         }
         let mut head = times(&setting.head());
         if let Some(mtp) = &model.multi_token_prediction {
@@ -69,13 +73,29 @@ impl Prefix {
                 add(&mut head, &kinds[mtp.layer_kind]);
             }
         }
-        Self { layers, embedding: times(&setting.embedding()), head, transfer: setting.transfer() }
+        let embedding = times(&setting.embedding());
+        Self { layers: Vec::new(), total, embedding, head, transfer: setting.transfer() }
+    }
+
+    /// Works out the sums up to each layer, for [`Prefix::passes`].
+    pub(super) fn expand(&mut self, model: &Model, setting: &Setting) {
+        if !self.layers.is_empty() {
+            return;
+        }
+        let kinds = kinds(model, setting);
+        let mut sum = Times::default();
+        self.layers.reserve_exact(model.layers.len() + 1);
+        self.layers.push(sum);
+        for &kind in &model.layers {
+            add(&mut sum, &kinds[kind]);
+            self.layers.push(sum);
+        }
     }
 
     /// The passes of a step take at least this long however layers lie on stages: the work of all of them, shared equally. With `fuses`,
     /// pairs of passes may hide all that is exposed.
     pub(super) fn shared(&self, stages: u64, micro_batches: u64, fuses: bool) -> f64 {
-        let mut sum = self.layers.last().copied().unwrap_or_default();
+        let mut sum = self.total;
         add(&mut sum, &self.embedding);
         add(&mut sum, &self.head);
         let [forward, input, weight, exposed] = sum;
@@ -97,7 +117,7 @@ impl Prefix {
     }
 
     /// The passes of a step take at least this long, with the first `covered` layers of every chunk recomputed at the times in
-    /// `recompute`. Sharded parameters, the host and offload only add to it.
+    /// `recompute`. Needs the sums of [`Prefix::expand`]. Sharded parameters, the host and offload only add to it.
     pub(super) fn passes(
         &self,
         shape: &Shape,

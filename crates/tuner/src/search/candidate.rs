@@ -82,8 +82,7 @@ impl Candidate {
             probability_of_fitting: search.probability(memory.least()),
             tokens_per_second: tokens / expected_time.get(),
             dollars_per_billion_tokens: price.map(|price| price * (device_hours / tokens * 1e9)),
-            oddities: Oddities::of(&plan, search.cluster.scale_up.domain_size, memory.device / device_memory)
-                .list(),
+            oddities: Oddities::of(&plan, plan.domain(search.cluster), memory.device / device_memory).list(),
             tied_with_best: false,
             plan,
         })

@@ -7,7 +7,7 @@ use super::candidate::{self, Candidate, Miss};
 use super::families::{Families, Tie};
 use super::incumbent::Incumbent;
 use super::pieces::{self, Degrees};
-use super::results::{Counters, Entry, Front, Results, Score, ShortList};
+use super::results::{self, Counters, Entry, Front, Results, Score, ShortList};
 use super::shapes::Shapes;
 use super::space::Space;
 use super::walk;
@@ -124,6 +124,8 @@ pub struct Worker {
     /// The best that the thread has found in all its pieces, to bound the rest.
     pub(super) best: ShortList,
     pub(super) front: Front,
+    /// What came closest to fitting in all its pieces, to leave out what comes less close.
+    pub(super) misses: ShortList,
     /// The shapes that it has worked out.
     pub(super) shaped: Shapes,
     /// Prices of products that are known already.
@@ -348,6 +350,7 @@ impl<'a> Search<'a> {
             scratch: Vec::new(),
             best: self.list(),
             front: Front::default(),
+            misses: results::near_misses(),
             families: self.no_families(),
             shaped: Shapes::default(),
             products: Arc::default(),
@@ -385,7 +388,10 @@ impl<'a> Search<'a> {
         let is_ruled_out =
             self.families.is_some_and(|(tie, _)| least > incumbent.cut().limit(&tie, Oddities::default()));
         if let Some(degrees) = self.pieces.get(index).filter(|_| !is_ruled_out) {
+            // Workers that know each other's rows leave out more.
+            worker.families.iter_mut().for_each(|own| incumbent.exchange(own));
             walk::piece(self, *degrees, worker, incumbent, &mut found);
+            worker.families.iter_mut().for_each(|own| incumbent.exchange(own));
         }
         found
     }

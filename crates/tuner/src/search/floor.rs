@@ -16,10 +16,11 @@ pub(super) struct Floor {
     pipelines: Vec<Vec<OnceCell<Pipeline>>>,
 }
 
-/// A pipeline: its parameters by stage, and whether they fit at all.
+/// A pipeline: its parameters by stage, whether they fit at all, and the bytes that the fullest device shows at least.
 pub(super) struct Pipeline {
     pub(super) held: HeldStages,
     pub(super) fits: bool,
+    pub(super) device: f64,
 }
 
 impl Floor {
@@ -49,8 +50,9 @@ impl Floor {
         let cell = self.pipelines.get(micro_batch)?.get(shape)?;
         Some(cell.get_or_init(|| {
             let held = held.on(input.model, input.software, layout);
-            let fits = least.is_none_or(|least| fits(held.step(input, least, layout)));
-            Pipeline { held, fits }
+            let peak = least.map(|least| held.step(input, least, layout));
+            let device = peak.as_ref().map_or(0.0, |peak| peak.device.get());
+            Pipeline { held, fits: peak.is_none_or(fits), device }
         }))
     }
 }

@@ -207,12 +207,17 @@ pub struct Results {
 /// Near misses that are kept.
 const MISSES: usize = 3;
 
+/// An empty list of near misses.
+pub(super) fn near_misses() -> ShortList {
+    ShortList::new(Score::Memory, MISSES)
+}
+
 impl Results {
     /// Nothing yet.
     pub fn new(score: Score, keep: usize) -> Self {
         Self {
             best: ShortList::new(score, keep),
-            misses: ShortList::new(Score::Memory, MISSES),
+            misses: near_misses(),
             front: Front::default(),
             families: None,
             counters: Counters::default(),

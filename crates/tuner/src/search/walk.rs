@@ -8,8 +8,10 @@
 //! slower ([`super::choices`]); layers recomputed beyond what fits with room to spare are never faster.
 
 mod group;
+mod place;
 mod rungs;
 
+use self::place::{Place, expand, treat};
 use self::rungs::Rungs;
 use super::bound::{Beside, Prefix};
 use super::choices::{blocks_too, context_kinds, sequence_parallel, shardings, switches};
@@ -30,33 +32,6 @@ use railwright_calculator::prepared::{Priced, Setting, beside_passes, step_time}
 use railwright_spec::plan::{Layout, Plan, RankOrder, Schedule, Sharding};
 use railwright_spec::quantity::Seconds;
 use std::sync::Arc;
-
-/// Degrees, micro batch, sequence, context and placement: what layers' prices depend on.
-struct Place {
-    strategy: Strategy,
-    /// In how many ways the switches could be set.
-    ways: u64,
-    /// Placements that come to the same.
-    copies: u64,
-    /// What experts object to in degrees, micro batch and placement.
-    oddities: Oddities,
-    setting: Setting,
-    prefix: Prefix,
-    beside: Beside,
-    /// Which list of shapes belongs to its micro batch.
-    shapes: usize,
-    /// Empty until one of them is looked at: most places are too slow under any.
-    policies: Vec<Option<Box<Treated>>>,
-}
-
-/// A place under a recompute policy.
-struct Treated {
-    /// Sized once a shape is fast enough.
-    parts: Option<PeakParts>,
-    recompute: Vec<f64>,
-    /// By sharding; those below stage 3 share the first.
-    priced: Vec<Option<Box<Priced>>>,
-}
 
 /// A place with a shape, and the least that its strategies can take.
 #[derive(Clone, Copy)]
@@ -85,7 +60,8 @@ struct Piece<'s, 'a> {
 pub(super) fn promise(search: &Search<'_>, degrees: Degrees, worker: &mut Worker) -> f64 {
     let mut piece = Piece::new(search, degrees, worker);
     let mut found = Results::new(Score::Time, 1);
-    let places = piece.places(worker, &mut found, true);
+    let mut places = piece.places(worker, &mut found, true);
+    expand(search, &mut places);
     piece.nodes(&places, worker).first().map_or(f64::INFINITY, |node| node.bound)
 }
 
@@ -115,6 +91,7 @@ pub(super) fn piece(
         }
         is_wanted
     });
+    expand(search, &mut places);
     let nodes = piece.nodes(&places, worker);
     least = least.min(nodes.first().map_or(f64::INFINITY, |node| node.bound));
     found.least = vec![(degrees, least)];
@@ -255,11 +232,10 @@ impl<'s, 'a> Piece<'s, 'a> {
                 continue;
             }
             known.push((costing.layout, domain, places.len()));
-            let oddities =
-                Oddities::default().with(Oddity::TornGroup, costing.layout.torn().next().is_some()).with(
-                    Oddity::ShortContext,
-                    has_short_context(plan.sequence_length, strategy.context, strategy.micro_batch),
-                );
+            let oddities = Oddities::default().with_layout(&costing.layout).with(
+                Oddity::ShortContext,
+                has_short_context(plan.sequence_length, strategy.context, strategy.micro_batch),
+            );
             let setting = Setting::remembered(&costing, &search.layers);
             let (factor, fixed) = beside_passes(&costing);
             places.push(Place {
@@ -357,7 +333,8 @@ impl<'s, 'a> Piece<'s, 'a> {
         let at = (place.shapes, shape_index);
         let pipeline = self.floor.pipeline(at, &input(search, &worker.plan), least, layout, floor);
         let (Some(pipeline), Some(held)) = (pipeline, self.floor.parts()) else { return };
-        if worker.found_any() && !pipeline.fits {
+        // Until something fits, what comes close is remembered; what surely comes less close is not looked at.
+        if !pipeline.fits && (worker.found_any() || pipeline.device > worker.misses.threshold()) {
             found.counters.did_not_fit_as_group += shape.rungs() * self.shardings.len() as u64;
             return;
         }
@@ -370,7 +347,9 @@ impl<'s, 'a> Piece<'s, 'a> {
             strategy.layers = last;
             strategy.write_recompute(space, &mut worker.plan);
             treat(search, place, policy, &worker.plan, self.shardings.len());
-            let bound = self.bound(place, policy, shape, first, worker);
+            // Without anything to compare with, a bound decides nothing.
+            let is_open = worker.families.is_none() && incumbent.get().is_infinite();
+            let bound = if is_open { 0.0 } else { self.bound(place, policy, shape, first, worker) };
             if !search.wants(worker, incumbent, self.families.iter().copied(), oddities, (bound, 0.0)) {
                 found.counters.bounded_away += all;
                 continue;
@@ -384,6 +363,9 @@ impl<'s, 'a> Piece<'s, 'a> {
             let Some(least) = rungs.last(bytes, (search, parts, &mut worker.plan)) else { continue };
             if !search.fits(least.least()) {
                 found.counters.did_not_fit_as_group += all;
+                if least.device.get() > worker.misses.threshold() {
+                    continue;
+                }
                 self.miss(place, policy, strategy, (&mut rungs, slot), worker, found);
                 continue;
             }
@@ -475,7 +457,9 @@ impl<'s, 'a> Piece<'s, 'a> {
             strategy.layers = layers;
             if !search.fits(peak.least()) {
                 found.counters.did_not_fit += (last + 1 - rung) as u64;
-                found.misses.offer(&Entry { strategy, time: f64::INFINITY, memory: peak.device.get() });
+                let miss = Entry { strategy, time: f64::INFINITY, memory: peak.device.get() };
+                found.misses.offer(&miss);
+                worker.misses.offer(&miss);
                 return;
             }
             let slow = retry_slowdown(peak.device / search.cluster.accelerator.memory);
@@ -579,14 +563,4 @@ impl<'s, 'a> Piece<'s, 'a> {
         found.counters.bounded_away += u64::from(!is_timed);
         worker.plan.overlap.pipeline = strategy.overlap.pipeline;
     }
-}
-
-/// Prices the recompute of a place under a policy, once.
-fn treat(search: &Search<'_>, place: &mut Place, policy: usize, plan: &Plan, shardings: usize) {
-    if place.policies[policy].is_some() {
-        return;
-    }
-    let recompute = Prefix::recompute(search.model, &place.setting, &plan.recompute);
-    let priced = (0..=shardings).map(|_| None).collect();
-    place.policies[policy] = Some(Box::new(Treated { parts: None, recompute, priced }));
 }

@@ -104,3 +104,26 @@ fn more_stop_paying_where_added_devices_do_half_the_work() {
     assert_eq!((stop.row, stop.is_reached), (3, true));
     assert!((rows[4].efficiency - 0.6).abs() < 1e-12);
 }
+
+/// The grid is walked from the largest number down, and memory that is too small for n devices is too small for what divides n.
+#[test]
+fn numbers_below_what_does_not_fit_are_not_tried() {
+    let drive = |extends: bool| {
+        let mut sizing = Sizing::new(goal(None, None), vec![machine(&[8, 16, 24, 32, 64, 128])], extends);
+        let mut asked = Vec::new();
+        while let Some(question) = sizing.next() {
+            asked.push(question.devices);
+            match question.devices {
+                64.. => sizing.answer(question, &llama(question.devices)),
+                devices => sizing.refuse_for_memory(question, format!("{devices} are too few")),
+            }
+        }
+        (sizing.finish(), asked)
+    };
+    let (table, asked) = drive(true);
+    assert_eq!(asked, [128, 64, 32, 24]);
+    assert_eq!(table.rows.iter().map(|r| r.devices).collect::<Vec<_>>(), [64, 128]);
+    assert_eq!(table.impossible.iter().map(|none| none.devices).collect::<Vec<_>>(), [24, 32]);
+    // What was typed is tried all.
+    assert_eq!(drive(false).1, [8, 16, 24, 32, 64, 128]);
+}

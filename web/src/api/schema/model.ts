@@ -165,6 +165,27 @@ export interface CatalogueEntry {
    * What to know about them.
    */
   notes: string
+  /**
+   * How it was trained, where its publication has both figures.
+   */
+  training?: PublishedTraining | null
+}
+/**
+ * The steps of a published pre-training, after the ramp of the batch.
+ */
+export interface PublishedTraining {
+  /**
+   * Sequences of a step.
+   */
+  global_batch: number
+  /**
+   * Tokens of a sequence.
+   */
+  sequence_length: number
+  /**
+   * The publication, with its section.
+   */
+  source: string
 }
 /**
  * Parameter counts of a model. Cards differ in what they count, so all conventions stand side by side.

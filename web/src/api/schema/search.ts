@@ -107,7 +107,13 @@ export type Moment = 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
  * What an expert would object to in a layout, the gravest first.
  */
 export type Oddity =
-  'unequal_chunks' | 'torn_group' | 'short_context' | 'partial_sharding' | 'whole_optimizer' | 'tight_memory'
+  | 'unequal_chunks'
+  | 'torn_group'
+  | 'short_context'
+  | 'scattered_experts'
+  | 'partial_sharding'
+  | 'whole_optimizer'
+  | 'tight_memory'
 /**
  * Hours that devices are taken, summed over devices.
  */

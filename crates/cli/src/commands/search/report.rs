@@ -377,6 +377,7 @@ fn objections(ranked: &Ranked) -> String {
         Oddity::UnequalChunks => "unequal chunks",
         Oddity::TornGroup => "groups across scale-up domains",
         Oddity::ShortContext => "context parallelism on short sequences",
+        Oddity::ScatteredExperts => "experts spread over several scale-up domains",
         Oddity::PartialSharding => "sharding over a part of the ranks",
         Oddity::WholeOptimizer => "optimizer states not sharded",
         Oddity::TightMemory => "memory nearly full",

@@ -10,7 +10,7 @@ fn wanted(all: &[Found], tie: &Tie, search: &Search<'_>) -> Vec<(Standing, Famil
     for entry in all {
         let plan = entry.strategy.plan(&search.space, search.model);
         let used = entry.memory / search.cluster.accelerator.memory.get();
-        let oddities = Oddities::of(&plan, search.cluster.scale_up.domain_size, used);
+        let oddities = Oddities::of(&plan, plan.domain(search.cluster), used);
         let standing = tie.standing(entry.time, oddities, complexity(&plan));
         let slot = best.entry(Family::of(&plan)).or_insert(standing);
         if standing < *slot {

@@ -6,8 +6,9 @@ use super::super::engine::Worker;
 use super::super::results::{Entry, Results};
 use super::super::shapes::Shape;
 use super::super::strategy::Strategy;
+use super::Piece;
+use super::place::Place;
 use super::rungs::Rungs;
-use super::{Piece, Place};
 use railwright_spec::plan::Schedule;
 
 /// What bytes per parameter depend on beside sharding: whether micro-batches enter a pipeline at both ends, and chunks per stage (one, or
@@ -50,7 +51,9 @@ impl Piece<'_, '_> {
                 return;
             };
             let strategy = Strategy { sharding, ..strategy };
-            found.misses.offer(&Entry { strategy, time: f64::INFINITY, memory: peak.device.get() });
+            let miss = Entry { strategy, time: f64::INFINITY, memory: peak.device.get() };
+            found.misses.offer(&miss);
+            worker.misses.offer(&miss);
         }
     }
 }

@@ -1,0 +1,218 @@
+//! The columns of a table on a terminal: which are drawn, how wide, and where their text is broken.
+//!
+//! Responsible for: breaks between words alone, and between the options of a command line rather than within one. A
+//! word is cut only where the terminal is too narrow for the longest word of every column.
+
+use super::document::Table;
+
+/// Characters of a text.
+pub(super) fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Prose narrower than this is no pleasure to read.
+const NARROWEST_PROSE: usize = 20;
+/// Blanks between two columns, with the separator.
+const BETWEEN: usize = 3;
+
+/// Characters that a column takes on one line per cell.
+fn widest(table: &Table, column: usize) -> usize {
+    texts(table, column).map(width).max().unwrap_or(0)
+}
+
+/// A column's name and its cells.
+fn texts(table: &Table, column: usize) -> impl Iterator<Item = &str> {
+    let name = table.columns.get(column).map(|column| column.name.as_str());
+    name.into_iter()
+        .chain(table.rows.iter().filter_map(move |row| row.get(column)).map(|cell| cell.text.as_str()))
+}
+
+/// The columns to draw, and those given up because the terminal is too narrow.
+pub(super) fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, Vec<usize>) {
+    let widths: Vec<usize> = table
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(c, column)| {
+            // Prose may be wrapped, the rest may not.
+            let widest = widest(table, c);
+            let narrowest = NARROWEST_PROSE.max(longest_word(table, c).min(available / 2));
+            BETWEEN + if column.prose { widest.min(narrowest) } else { widest }
+        })
+        .collect();
+    let mut kept: Vec<usize> = (0..table.columns.len()).collect();
+    let mut given_up = Vec::new();
+    while kept.iter().map(|&c| widths[c]).sum::<usize>() > available + BETWEEN {
+        let next = kept.iter().copied().max_by_key(|&c| (table.columns[c].expendable, c));
+        let Some(next) = next.filter(|&c| table.columns[c].expendable > 0) else { break };
+        kept.retain(|&c| c != next);
+        given_up.push(next);
+    }
+    // Restores removed columns that fit after all, most important first.
+    for next in given_up.clone().into_iter().rev() {
+        if kept.iter().map(|&c| widths[c]).sum::<usize>() + widths[next] <= available + BETWEEN {
+            given_up.retain(|&c| c != next);
+            kept.push(next);
+        }
+    }
+    kept.sort_unstable();
+    given_up.sort_unstable();
+    (kept, given_up)
+}
+
+/// Characters of each column that is drawn. Every column has room for its longest word. What is left goes to numbers, then to
+/// options with their values in prose, then to other columns that are not prose, then to prose.
+pub(super) fn widths(table: &Table, kept: &[usize], available: usize) -> Vec<usize> {
+    let room = available.saturating_sub(BETWEEN * kept.len().saturating_sub(1));
+    let all: Vec<usize> = kept.iter().map(|&c| widest(table, c)).collect();
+    let units: Vec<usize> = kept.iter().map(|&c| longest_unit(table, c)).collect();
+    let mut widths: Vec<usize> = kept.iter().map(|&c| longest_word(table, c)).collect();
+    // Too narrow for the longest words: the widest columns give way.
+    while widths.iter().sum::<usize>() > room {
+        let Some(most) = widths.iter_mut().max().filter(|most| **most > 1) else { break };
+        *most -= 1;
+    }
+    let of = |position: usize| &table.columns[kept[position]];
+    grow(&mut widths, &all, room, |position| of(position).right);
+    grow(&mut widths, &units, room, |position| of(position).prose);
+    grow(&mut widths, &all, room, |position| !of(position).prose);
+    grow(&mut widths, &all, room, |_| true);
+    widths
+}
+
+/// Gives some columns what they want of the room, in equal parts where it is not enough for all.
+fn grow(widths: &mut [usize], wanted: &[usize], room: usize, is_one: impl Fn(usize) -> bool) {
+    loop {
+        let left = room.saturating_sub(widths.iter().sum());
+        let narrow = (0..widths.len()).filter(|&at| is_one(at) && widths[at] < wanted[at]);
+        let Some(narrowest) = narrow.min_by_key(|&at| widths[at]).filter(|_| left > 0) else { return };
+        widths[narrowest] += 1;
+    }
+}
+
+/// Words that stay together: an option with its value, as in `--tp 8`; every other word alone.
+fn units(text: &str) -> Vec<&str> {
+    let mut units: Vec<&str> = Vec::new();
+    let mut start = 0;
+    // The option that waits for its value, by its first byte.
+    let mut option = None;
+    for word in text.split(' ') {
+        let end = start + word.len();
+        match option.take().filter(|_| !word.is_empty() && !word.starts_with("--")) {
+            Some(first) => {
+                units.pop();
+                units.push(&text[first..end]);
+            }
+            None if word.is_empty() => {}
+            None => {
+                units.push(word);
+                option = (word.starts_with("--") && !word.contains('=')).then_some(start);
+            }
+        }
+        start = end + 1;
+    }
+    units
+}
+
+fn longest_unit(table: &Table, column: usize) -> usize {
+    texts(table, column).flat_map(units).map(width).max().unwrap_or(0)
+}
+
+fn longest_word(table: &Table, column: usize) -> usize {
+    texts(table, column).flat_map(|text| text.split(' ')).map(width).max().unwrap_or(0)
+}
+
+/// A text in lines of at most `room` characters, broken between units, and within one only if it is longer than a line:
+/// between its words, then after commas.
+pub(super) fn broken(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let mut current = line[..indent].to_owned();
+        let mut is_empty = true;
+        for (blank, piece) in pieces(line, room) {
+            if !is_empty && width(&current) + usize::from(blank) + width(piece) > room {
+                lines.push(std::mem::take(&mut current));
+            } else if !is_empty && blank {
+                current.push(' ');
+            }
+            current.push_str(piece);
+            is_empty = false;
+        }
+        lines.push(current);
+    }
+    lines.join("\n")
+}
+
+/// What a line consists of, each with whether a blank stands before it.
+fn pieces(line: &str, room: usize) -> Vec<(bool, &str)> {
+    let mut pieces = Vec::new();
+    for unit in units(line) {
+        if width(unit) <= room {
+            pieces.push((true, unit));
+            continue;
+        }
+        for word in unit.split(' ') {
+            if width(word) <= room {
+                pieces.push((true, word));
+            } else {
+                pieces.extend(word.split_inclusive(',').enumerate().map(|(at, item)| (at == 0, item)));
+            }
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::printer::document::{Cell, Column};
+
+    #[test]
+    fn options_keep_their_values() {
+        let line = "--tp 8 --fsdp --recompute=full layers [4 x 4, 9]";
+        let expected = ["--tp 8", "--fsdp", "--recompute=full", "layers", "[4", "x", "4,", "9]"];
+        assert_eq!(units(line), expected);
+        assert_eq!(broken("--tp 8 --pp 4 --micro-batch 1", 16), "--tp 8 --pp 4\n--micro-batch 1");
+        assert_eq!(broken("  layers 1,22,333,4", 8), "  layers\n1,22,\n333,4");
+        assert_eq!(broken("short", 3), "short");
+    }
+
+    /// Words of lengths that vary, in rows of three columns, on terminals of every width.
+    #[test]
+    fn no_word_is_cut_where_the_longest_words_have_room() {
+        let text = |seed: usize| -> String {
+            let word = |at: usize| match (seed + at) % 3 {
+                0 => format!("--{} {at}", "option".repeat(1 + (seed * at) % 3)),
+                1 => "word".repeat(1 + (seed + at) % 3),
+                _ => "of".to_owned(),
+            };
+            (0..1 + seed % 7).map(word).collect::<Vec<_>>().join(" ")
+        };
+        let mut with_room = 0;
+        for seed in 0..40 {
+            let columns = (0..3)
+                .map(|c| if (seed >> c) % 2 == 0 { Column::prose("prose") } else { Column::words("words") });
+            let rows = (0..4).map(|row| (0..3).map(|c| Cell::from(text(seed + 5 * row + 11 * c))).collect());
+            let table = Table { columns: columns.collect(), rows: rows.collect() };
+            for available in 12..140 {
+                let found = widths(&table, &[0, 1, 2], available);
+                assert!(found.iter().sum::<usize>() + 2 * BETWEEN <= available.max(3 + 2 * BETWEEN));
+                let least: usize = (0..3).map(|c| longest_word(&table, c)).sum();
+                if least + 2 * BETWEEN > available {
+                    continue;
+                }
+                with_room += 1;
+                for (cell, room) in table.rows.iter().flat_map(|row| row.iter().zip(&found)) {
+                    let lines = broken(&cell.text, *room);
+                    assert!(lines.lines().all(|line| width(line) <= *room), "{lines} in {room}");
+                    assert_eq!(lines.replace('\n', " "), cell.text);
+                }
+            }
+        }
+        assert!(with_room > 1000, "{with_room}");
+    }
+}

@@ -1,0 +1,83 @@
+//! Reports on narrow terminals: no word is cut, and options keep their values.
+
+use crate::support::program;
+use std::collections::BTreeSet;
+
+const TRACES: &str = "../../../../fixtures/traces";
+
+/// Commands of every kind of report.
+fn commands() -> Vec<Vec<String>> {
+    let lines = [
+        "estimate llama-3-70b --cluster dgx-h100 --gpus 64 --tp 4 --pp 4 --vp 5",
+        "estimate deepseek-v3 --cluster h800 --gpus 2048 --tp 2 --pp 16 --ep 64 --uneven-stages",
+        "memory llama-3-70b --cluster dgx-h100 --gpus 64 --tp 4 --pp 4",
+        "search llama-3-8b --cluster dgx-h100 --gpus 16 --space vp=1..4 --space micro_batch=1,2",
+        "size llama-3-8b --cluster dgx-h100 --tokens 1T --gpus 8,16 --space vp=1 --space micro_batch=1",
+        "whatif llama-3-8b --cluster dgx-h100 --gpus 8 --change precision=fp8",
+        "sensitivity llama-3-8b --cluster dgx-h100 --gpus 8",
+        "recompute llama-3-70b --cluster dgx-h100 --gpus 32 --tp 8 --pp 4",
+        "balance llama-3-70b --cluster dgx-h100 --gpus 32 --tp 8 --pp 4",
+        "models list",
+        "models show deepseek-v3",
+        "gpus list",
+        "clusters list",
+        "network cost --gpus 1024",
+        "validate runs.csv",
+        "explain",
+    ];
+    let mut commands: Vec<Vec<String>> =
+        lines.iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect();
+    for command in ["comm", "stragglers"] {
+        commands.push(vec![command.to_owned(), format!("{TRACES}/megatron_tp2_v100")]);
+    }
+    commands
+}
+
+fn report(words: &[String], columns: &str, more: &[&str]) -> String {
+    let words: Vec<&str> = words.iter().map(String::as_str).chain(more.iter().copied()).collect();
+    let output = program(&words).env("COLUMNS", columns).output().expect("starts");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// Words with a letter, without the punctuation around them.
+fn words(text: &str) -> BTreeSet<&str> {
+    let is_edge = |c: char| !c.is_alphanumeric();
+    text.split_whitespace()
+        .map(|word| word.trim_matches(is_edge))
+        .filter(|word| word.chars().any(char::is_alphabetic))
+        .collect()
+}
+
+#[test]
+fn no_word_is_cut() {
+    for command in commands() {
+        // Markdown has no width, and a wide terminal has the words of charts.
+        let wide = [report(&command, "180", &["--format", "md"]), report(&command, "180", &[])].concat();
+        assert!(words(&wide).len() > 20, "{command:?}: {wide}");
+        for columns in ["100", "80", "72"] {
+            let narrow = report(&command, columns, &[]);
+            let hidden = ["hidden", "columns", "format", "csv", "shows", "all"];
+            let known = words(&wide);
+            let cut: Vec<&str> = words(&narrow)
+                .into_iter()
+                .filter(|word| !known.contains(word) && !hidden.contains(word))
+                .collect();
+            assert!(cut.is_empty(), "{columns} columns, {command:?}: {cut:?}\n{narrow}");
+        }
+    }
+}
+
+#[test]
+fn options_keep_their_values() {
+    let command: Vec<String> = "search llama-3-70b --cluster dgx-h100 --gpus 64 --space micro_batch=1,2"
+        .split(' ')
+        .map(str::to_owned)
+        .collect();
+    let narrow = report(&command, "80", &[]);
+    let table = narrow.split("step breakdown").next().expect("a table");
+    // A list of recomputed modules may be wider than the column.
+    let valued = ["--tp", "--pp", "--cp", "--mbs", "--sharding", "--vp"];
+    let torn: Vec<&str> =
+        table.lines().filter(|line| valued.iter().any(|name| line.trim_end().ends_with(name))).collect();
+    assert!(table.contains("--pp ") && torn.is_empty(), "{torn:?}\n{narrow}");
+}
