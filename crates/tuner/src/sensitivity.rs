@@ -134,8 +134,7 @@ pub fn sensitivity_on(run: &Run, network: Option<Arc<OnTopology>>) -> Result<Sen
     let mut workspace = Workspace::default();
     let (step_time, capacity) = setup.with_costing(run, |costing| {
         let evaluation = evaluate_with(costing, &mut workspace)?;
-        let options = EstimateOptions { training: run.training, cost: run.cost };
-        let estimate = of_evaluation(costing, &evaluation, &options)?;
+        let estimate = of_evaluation(costing, &evaluation, &EstimateOptions::of(run))?;
         let memory = &estimate.memory;
         let capacity = Capacity {
             device: memory.device_memory,

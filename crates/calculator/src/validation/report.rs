@@ -1,9 +1,8 @@
 //! The answer of `railwright validate`: every row predicted, and the errors summed up.
 
 use super::{Case, Machines, evaluate_case, statistics};
-use crate::calibration::step_times;
 use crate::costing::Costing;
-use crate::intervals;
+use crate::estimate;
 use crate::memory::{self, MemoryInput, MemorySoftware, SoftwareCatalogue};
 use crate::software;
 use railwright_spec::calibration::Calibration;
@@ -280,12 +279,10 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
         Ok(evaluation) => evaluation.time.total,
         Err(problem) => return RowResult { skipped: Some(problem.to_string()), ..RowResult::default() },
     };
-    let experts = case.model.is_mixture_of_experts();
-    let known = case.is_software_named.then_some(case.plan.software.as_str());
-    let own = Costing::new(&case.model, &case.cluster, &case.plan, machine)
-        .ok()
-        .and_then(|costing| step_times::interval(&costing, total));
-    let interval = own.map_or_else(|| intervals::interval(known, experts, total), |(interval, _)| interval);
+    let interval = match Costing::new(&case.model, &case.cluster, &case.plan, machine) {
+        Ok(costing) => estimate::interval(&costing, total, !case.is_software_named),
+        Err(problem) => return RowResult { skipped: Some(problem.to_string()), ..RowResult::default() },
+    };
     let input = memory_input(&case, constants);
     let peak = memory::peak(&input);
     let published = match case.peak_kind.as_deref() {
