@@ -129,7 +129,8 @@ pub fn sensitivity(run: &Run) -> Result<Sensitivity, Problem> {
 /// The same with collectives simulated on a topology.
 pub fn sensitivity_on(run: &Run, network: Option<Arc<OnTopology>>) -> Result<Sensitivity, Problem> {
     let machine = Machine::new(&run.cluster);
-    let software = machine.software(software::by_id(&run.plan.software)?);
+    let software =
+        machine.software(software::by_id(&run.plan.software)?, &run.model, run.plan.precision.compute);
     let setup = Setup::new(run, software, network);
     let mut workspace = Workspace::default();
     let (step_time, capacity) = setup.with_costing(run, |costing| {

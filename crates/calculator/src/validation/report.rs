@@ -1,8 +1,9 @@
 //! The answer of `railwright validate`: every row predicted, and the errors summed up.
 
-use super::{Case, Machines, evaluate_case, statistics};
+use super::{Case, Machines, statistics};
 use crate::costing::Costing;
 use crate::estimate;
+use crate::evaluate::evaluate;
 use crate::memory::{self, MemoryInput, MemorySoftware, SoftwareCatalogue};
 use crate::software;
 use railwright_spec::calibration::Calibration;
@@ -273,14 +274,10 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
     let constants = catalogue.get(&case.plan.software);
     assume_recompute(&mut case, constants);
     let machine = machines.of(&case);
-    let evaluated =
-        software::by_id(&case.plan.software).and_then(|s| evaluate_case(&case, machine, machine.software(s)));
-    let total = match evaluated {
-        Ok(evaluation) => evaluation.time.total,
-        Err(problem) => return RowResult { skipped: Some(problem.to_string()), ..RowResult::default() },
-    };
-    let interval = match Costing::new(&case.model, &case.cluster, &case.plan, machine) {
-        Ok(costing) => estimate::interval(&costing, total, !case.is_software_named),
+    let costing = Costing::new(&case.model, &case.cluster, &case.plan, machine);
+    let evaluated = costing.and_then(|costing| Ok((evaluate(&costing)?.time.total, costing)));
+    let (total, interval) = match &evaluated {
+        Ok((total, costing)) => (*total, estimate::interval(costing, *total, !case.is_software_named)),
         Err(problem) => return RowResult { skipped: Some(problem.to_string()), ..RowResult::default() },
     };
     let input = memory_input(&case, constants);
