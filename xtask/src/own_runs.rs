@@ -55,7 +55,7 @@ pub(crate) struct Kind {
 pub(crate) fn kinds(runs: &str) -> Result<BTreeMap<String, Kind>, String> {
     let all = cases(runs, "measured_runs.csv").map_err(|problem| problem.to_string())?;
     let known = all.into_iter().filter_map(|(_, case)| case.ok()).map(|case| {
-        // As a calibration tells them apart.
+        // As a calibration distinguishes them.
         let parameters = case.model.parameters().total;
         let group = format!("{} {parameters} {}", case.model.name, case.plan.precision.compute.name());
         (case.id, Kind { accelerator: case.cluster.accelerator.id, group })

@@ -267,7 +267,7 @@ fn one_interval(spec: &RunSpec, texts: &dyn Texts) -> Interval {
     own
 }
 
-/// One run has one interval, whatever asks for it. Without a specified software it is the widest; one's own step times give another.
+/// One run has one interval in every answer. Without a specified software it is the widest; one's own step times give another.
 #[test]
 fn one_run_has_one_interval() {
     let inferred = spec_of_eight(&[]);

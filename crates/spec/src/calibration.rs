@@ -218,7 +218,7 @@ pub struct StepTimes {
 pub struct OwnRuns {
     /// The model's name.
     pub model: String,
-    /// Its parameters, which tell models of one name apart.
+    /// Its parameters, which distinguish models of one name.
     pub parameters: u64,
     /// The format of GEMMs.
     pub format: DataType,

@@ -252,7 +252,7 @@ export interface OwnRuns {
    */
   model: string
   /**
-   * Its parameters, which tell models of one name apart.
+   * Its parameters, which distinguish models of one name.
    */
   parameters: number
   format: DataType
