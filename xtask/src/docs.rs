@@ -30,6 +30,7 @@ fn pages() -> Result<Vec<(&'static str, String)>, String> {
     let answer =
         railwright_calculator::validation::validate(&read(EVIDENCE)?, EVIDENCE).map_err(|p| p.to_string())?;
     let left_out = crate::left_out::read(&read(crate::left_out::TABLE)?)?;
+    let remaining = crate::own_runs::read(&read(crate::own_runs::TABLE)?)?;
     let accuracy = accuracy::table(&left_out, &answer)?;
     let linked = |page: &str| accuracy.replace("(VALIDATION)", &format!("({page})"));
     let details = format!(
@@ -47,9 +48,9 @@ fn pages() -> Result<Vec<(&'static str, String)>, String> {
         ("docs/reference/software.md", catalogue::software()),
         (
             "docs/reference/leave-one-out.md",
-            accuracy::page(&left_out, &mechanisms::table(&left_out, &read(EVIDENCE)?)?),
+            accuracy::page(&left_out, &remaining, &mechanisms::table(&left_out, &read(EVIDENCE)?)?),
         ),
-        ("docs/reference/anchors.md", anchors::page(&read(anchors::TABLE)?)?),
+        ("docs/reference/anchors.md", anchors::page(&read(anchors::TABLE)?, &left_out)?),
         ("README.md", splice("README.md", &linked("docs/validation.md"))?),
         ("docs/validation.md", splice("docs/validation.md", &details)?),
         ("docs/validation-regret.md", splice("docs/validation-regret.md", &regret::tables(&answer))?),

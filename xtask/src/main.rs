@@ -17,6 +17,7 @@ const USAGE: &str = "usage:
   xtask shares TABLE                               the same table with the shares of parts worked out anew, without a fit
   xtask validate TABLE                             the summary that `railwright validate` gives
   xtask intervals                                  left-out residuals of each generation, for catalog/intervals.toml
+  xtask logs                                       errors after measured runs of a stack, for catalog/evidence/after_logs.csv
   xtask differences TABLE                          errors of differences, for catalog/differences.toml
   xtask sbom                                       bill of materials of the program (CycloneDX 1.5, JSON)";
 
@@ -29,6 +30,7 @@ fn main() -> std::process::ExitCode {
         Some("shares") => left_out::rewrite_shares(&arguments[1..]),
         Some("validate") => fit::summary(&arguments[1..]),
         Some("intervals") => residuals::intervals(&arguments[1..]),
+        Some("logs") => residuals::logs(),
         Some("differences") => residuals::differences(&arguments[1..]),
         Some("docs") => docs::run(&arguments[1..]),
         Some("sbom") => sbom::run(),

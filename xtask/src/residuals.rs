@@ -90,6 +90,16 @@ fn left_out() -> Result<Vec<LeftOut>, String> {
     read(&std::fs::read_to_string(TABLE).map_err(|e| format!("{TABLE}: {e}; make it with `xtask loso`"))?)
 }
 
+fn measured_runs() -> Result<String, String> {
+    const RUNS: &str = "catalog/evidence/measured_runs.csv";
+    std::fs::read_to_string(RUNS).map_err(|e| format!("{RUNS}: {e}"))
+}
+
+/// `xtask logs`: errors after some measured runs, for catalog/evidence/after_logs.csv.
+pub(crate) fn logs() -> Result<(), String> {
+    crate::own_runs::logs(&left_out()?, &measured_runs()?)
+}
+
 /// `xtask intervals`: the range of each class, for catalog/intervals.toml.
 pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
     if !arguments.is_empty() {
@@ -117,7 +127,7 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
             class.0, class.1, range.low, range.high
         );
     }
-    print!("{}", crate::own_runs::tables(&rows));
+    print!("{}", crate::own_runs::tables(&rows, &measured_runs()?)?);
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use crate::open_features::{OpenFeature, open_features};
 use crate::pricing::Pricing;
 use crate::{Refused, Resolved};
 use railwright_calculator::costing::Machine;
-use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on, of_any_software};
+use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on};
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
@@ -33,18 +33,11 @@ pub fn estimate(resolved: Resolved, pricing: &dyn Pricing) -> Result<Estimated, 
             machine
         }
     };
-    let options = EstimateOptions { training: run.training, cost: run.cost };
-    let mut estimate = estimate_on(&machine, &run.model, &run.cluster, &run.plan, &options)?;
+    let mut estimate =
+        estimate_on(&machine, &run.model, &run.cluster, &run.plan, &EstimateOptions::of(&run))?;
     merge(&mut estimate.warnings, warnings);
-    let software_is_inferred = spec.plan.software.is_none();
-    // Measured steps hold for the software that they were made with; rates of operators and collectives leave it open.
-    let steps_are_measured = machine.calibration.as_ref().is_some_and(|own| own.steps.is_some());
-    if software_is_inferred && !steps_are_measured {
-        let (is_sparse, step) = (run.model.is_mixture_of_experts(), estimate.step_time);
-        estimate.step_time_interval = of_any_software(is_sparse, step, &estimate.step_time_interval);
-    }
     let open_features = open_features(&run, &spec.plan, &machine, estimate.step_time);
-    Ok(Estimated { estimate, chosen, software_is_inferred, open_features })
+    Ok(Estimated { estimate, chosen, software_is_inferred: run.software_is_inferred, open_features })
 }
 
 /// Warnings of the plan and of the estimate, without duplicates.

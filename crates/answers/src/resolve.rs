@@ -32,7 +32,11 @@ pub fn resolve_but_plan(spec: &RunSpec, texts: &dyn Texts) -> Result<Run, Proble
         ..Default::default()
     };
     let calibration = spec.cluster.calibration.as_deref();
-    quiet.resolve(|path| if calibration == Some(path) { texts.text(path) } else { texts.model_config(path) })
+    let run =
+        quiet.resolve(
+            |path| if calibration == Some(path) { texts.text(path) } else { texts.model_config(path) },
+        )?;
+    Ok(Run { software_is_inferred: spec.plan.software.is_none(), ..run })
 }
 
 /// Resolves what is specified. A plan without degrees gets the fastest common layout that fits.

@@ -326,7 +326,7 @@ impl<'a> Searcher<'a> {
             search.outcome(results)
         };
         if let Some(best) = outcome.candidates.first() {
-            let options = EstimateOptions { training: run.training, cost: run.cost };
+            let options = EstimateOptions::of(run);
             let machine = match self.pricing.machines(&run.cluster)? {
                 Some(((_, simulated), _)) => simulated,
                 None => Machine::new(&run.cluster),

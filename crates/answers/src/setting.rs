@@ -89,6 +89,13 @@ impl Setting {
     pub fn file(&self, plan: &Plan) -> RunSpec {
         let mut spec = self.spec.clone();
         spec.plan = PlanSpec::from_plan(plan);
+        // Unspecified software stays open where it is inferred again: a name would narrow the interval without evidence.
+        if self.run.software_is_inferred {
+            let open = PlanSpec { software: None, ..spec.plan.clone() };
+            if open.resolve(&self.run.model, &self.run.cluster).is_ok_and(|found| found == *plan) {
+                spec.plan = open;
+            }
+        }
         spec
     }
 }

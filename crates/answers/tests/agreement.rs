@@ -1,15 +1,19 @@
 //! One run has one answer: every entry point that shows a step time, a memory peak or a batch shows the same one.
 //!
-//! Responsible for: library, estimate, fast path, timeline, simulation, rehearsal, sensitivity, search, memory report and written run
+//! Responsible for: intervals of every question; library, estimate, fast path, timeline, simulation, rehearsal, sensitivity, search, memory report and written run
 //! files, over the bundled runs and 200 random valid plans. `same_collectives` holds collectives together, and
 //! `railwright-calculator`'s `one_resolution` the validated runs.
 
 #[path = "support/plans.rs"]
 mod plans;
 
-use railwright_answers::{ClosedForm, NoTexts, Prepared, Resolved, estimate, memory, resolve, whatif};
+use railwright_answers::{
+    ClosedForm, Effort, NoTexts, Prepared, Resolved, SearchOptions, Settings, SizeOptions, Texts, Unwatched,
+    estimate, memory, resolve, search, size, whatif,
+};
+use railwright_calculator::calibration::{Case, Timed, fit};
 use railwright_calculator::costing::{Costing, Machine};
-use railwright_calculator::estimate::{Estimate, estimate_run};
+use railwright_calculator::estimate::{Estimate, Interval, estimate_run};
 use railwright_calculator::evaluate::{evaluate, pipeline};
 use railwright_calculator::schedule::simulate as simulate_pipeline;
 use railwright_calculator::timeline::{Detail, of_evaluation};
@@ -195,4 +199,106 @@ fn a_silent_batch_is_one_batch() {
         assert_eq!(run.plan.sequence_length, space.base.sequence_length, "{name} on {devices}");
         assert_eq!(run.plan.software, space.base.software, "{name} on {devices}");
     }
+}
+
+/// One file: a calibration.
+struct Calibrated(String);
+
+impl Texts for Calibrated {
+    fn text(&self, _: &str) -> Result<String, Problem> {
+        Ok(self.0.clone())
+    }
+
+    fn is_file(&self, _: &str) -> bool {
+        true
+    }
+}
+
+/// A run of eight devices, with what is known of its software.
+fn spec_of_eight(more: &[&str]) -> RunSpec {
+    let mut spec = RunSpec::default();
+    let run = [
+        "model.name=llama-3-8b",
+        "cluster.preset=dgx-h100",
+        "cluster.devices=8",
+        "plan.tensor_parallel=2",
+        "plan.sequence_length=4096",
+        "plan.global_batch=64",
+        "training.tokens=1T",
+    ];
+    for setting in run.iter().chain(more) {
+        spec.set(setting).expect("known");
+    }
+    spec
+}
+
+/// Asks every question that shows an interval for one run, and returns the one that all of them show.
+fn one_interval(spec: &RunSpec, texts: &dyn Texts) -> Interval {
+    let of = |spec: RunSpec| {
+        let resolved = resolve(spec, texts).unwrap_or_else(|refused| panic!("{refused}"));
+        estimate(resolved, &ClosedForm).expect("priced").estimate.step_time_interval
+    };
+    let with = |plan: &Plan| {
+        let mut whole = spec.clone();
+        whole.plan = PlanSpec { software: spec.plan.software.clone(), ..PlanSpec::from_plan(plan) };
+        of(whole)
+    };
+    let resolved = resolve(spec.clone(), texts).unwrap_or_else(|refused| panic!("{refused}"));
+    let own = with(&resolved.run.plan);
+    assert_eq!(estimate_run(&resolved.run).expect("priced").step_time_interval, own, "library");
+    let changed = whatif(resolved, &[], texts, None).expect("a baseline").answer;
+    assert_eq!(changed.before.interval, own, "whatif");
+
+    let asked = Settings::new(std::slice::from_ref(spec), &[], texts).expect("settings");
+    let effort = Effort { threads: Some(1), ..Effort::default() };
+    let wanted = SearchOptions { top: 3, effort: effort.clone(), ..SearchOptions::default() };
+    let found = search(&asked, &wanted, &ClosedForm, &Unwatched).expect("layouts");
+    for row in &found.shown {
+        assert_eq!(row.ranked.step_time_interval, with(&row.ranked.candidate.plan), "search");
+        let written = run::parse(&row.run_file, "run.toml").expect("reads");
+        assert_eq!(row.ranked.step_time_interval, of(written), "run file: {}", row.run_file);
+    }
+    let sized = size(&asked, &SizeOptions { effort, ..SizeOptions::default() }, &ClosedForm, &Unwatched);
+    let rows = sized.expect("sizes").sized.rows;
+    assert!(!rows.is_empty() && !found.shown.is_empty());
+    for row in rows.iter().filter(|row| row.devices == 8) {
+        assert_eq!(row.step_time_interval, with(&row.plan), "size");
+    }
+    own
+}
+
+/// One run has one interval in every answer. Without a specified software it is the widest; one's own step times give another.
+#[test]
+fn one_run_has_one_interval() {
+    let inferred = spec_of_eight(&[]);
+    let plan = resolve(inferred.clone(), &NoTexts).expect("a run").run.plan;
+    let named = spec_of_eight(&[&format!("plan.software={}", plan.software)]);
+    let open = one_interval(&inferred, &NoTexts);
+    let known = one_interval(&named, &NoTexts);
+    assert!(open.low < known.low && open.high > known.high, "{open:?} {known:?}");
+    assert!(!open.calibrated && known.calibrated);
+
+    let run = resolve(named, &NoTexts).expect("a run").run;
+    let seconds = estimate_run(&run).expect("priced").step_time * 1.1;
+    let timed = [Timed { model: &run.model, cluster: &run.cluster, plan: &run.plan, seconds }];
+    let case = Case {
+        cluster: &run.cluster,
+        software: &run.plan.software,
+        run: None,
+        is_causal: true,
+        timed: &timed,
+    };
+    let texts = Calibrated(fit(&case, &[]).expect("fitted").calibration.to_toml().expect("sound"));
+    let with_file = |software: &str| {
+        let mut spec = spec_of_eight(&["cluster.calibration=own.toml"]);
+        spec.plan.software = (!software.is_empty()).then(|| software.to_owned());
+        one_interval(&spec, &texts)
+    };
+    for software in ["", plan.software.as_str()] {
+        let own = with_file(software);
+        assert!(own.source.contains("your own step times of 1 layout"), "{own:?}");
+    }
+    // Step times of another generation settle nothing.
+    let other = with_file("megatron-core-2024");
+    assert!(other.source.contains("measured runs of `megatron-core-2024`"), "{other:?}");
 }

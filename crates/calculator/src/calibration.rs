@@ -366,7 +366,7 @@ struct Voice<'a> {
 impl<'a> Voice<'a> {
     fn new(cluster: &'a Cluster, software: &str) -> Result<Self, Problem> {
         let machine = Machine::new(cluster);
-        let software = machine.software(software::by_id(software)?).clone();
+        let software = machine.software_of_others(software::by_id(software)?).clone();
         Ok(Self { cluster, power: power_limit(cluster), machine, software })
     }
 

@@ -96,7 +96,7 @@ impl<'a> Costing<'a> {
             .at_key("plan.precision.narrow_attention")
             .hint("set it to false: attention then uses the format of the activations"));
         }
-        let software = machine.software(software::by_id(&plan.software)?);
+        let software = machine.software(software::by_id(&plan.software)?, model, plan.precision.compute);
         Ok(Self::with_software(model, cluster, plan, machine, software))
     }
 

@@ -29,7 +29,7 @@ pub use identity::{ClusterIdentity, ModelIdentity, SoftwareIdentity, plan_summar
 pub use memory::{KindBytes, MemoryEstimate, StageMemory, TopItem};
 pub use provenance::Foundation;
 pub use stages::StageRow;
-pub use step_time::{Interval, Throughput, of_any_software};
+pub use step_time::{Interval, Throughput, interval};
 pub use topics::{Topic, topic, topics};
 
 use crate::costing::{Costing, Machine};
@@ -94,7 +94,7 @@ pub fn of_evaluation(
         plan: plan.clone(),
         software: identity::software(costing.software),
         step_time: total,
-        step_time_interval: step_time::interval(costing, total),
+        step_time_interval: step_time::interval(costing, total, options.software_is_inferred),
         throughput,
         efficiency: efficiency::efficiency(costing, evaluation),
         time,
@@ -115,7 +115,7 @@ pub fn of_evaluation(
 
 /// Estimates a resolved run.
 pub fn estimate_run(run: &Run) -> Result<Estimate, Problem> {
-    estimate(&run.model, &run.cluster, &run.plan, &EstimateOptions { training: run.training, cost: run.cost })
+    estimate(&run.model, &run.cluster, &run.plan, &EstimateOptions::of(run))
 }
 
 #[cfg(test)]

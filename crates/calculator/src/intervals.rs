@@ -81,7 +81,8 @@ pub fn residuals() -> &'static [Residuals] {
 }
 
 /// Wide and alike for all parts: what is taken should the table lack an entry, which a test rules out.
-const VAGUE: Prior = Prior { level: 4.0, parts: [2.0; PARTS], residual: 0.1, freedom: 3.0 };
+const VAGUE: Prior =
+    Prior { level: 0.04, parts: [0.02; PARTS], own: 0.5, scatter: [0.0; PARTS], residual: 0.1, freedom: 3.0 };
 
 /// How predictions of a stack's other runs err once step times of some were measured.
 pub fn steps(mixture_of_experts: bool) -> Steps {
@@ -119,7 +120,7 @@ mod tests {
         for experts in [false, true] {
             let found = TABLE.steps.iter().find(|s| s.mixture_of_experts == experts).expect("made by xtask");
             assert!(found.low < -1.0 && found.high > 1.0, "{found:?}");
-            assert!(found.prior.freedom > 0.5 && (0.005..0.3).contains(&found.prior.residual), "{found:?}");
+            assert!(found.prior.freedom >= 0.5 && (0.005..0.3).contains(&found.prior.residual), "{found:?}");
         }
     }
 

@@ -8,6 +8,8 @@ use crate::operators::Device;
 use crate::software::{self, Software};
 use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::precision::DataType;
 use std::sync::Arc;
 
 /// Hardware and software, apart from any plan: built once and shared by a whole search.
@@ -23,6 +25,8 @@ pub struct Machine {
     pub calibration: Option<Arc<Calibration>>,
     /// The constants of the calibration's software generation as it measured them.
     software: Option<Box<Software>>,
+    /// The same for runs of the models and formats whose step times it has, in their order.
+    own: Vec<Software>,
 }
 
 impl Machine {
@@ -30,12 +34,16 @@ impl Machine {
     pub fn new(cluster: &Cluster) -> Self {
         let device = Device::new(&cluster.accelerator);
         let calibration = cluster.calibration.clone();
+        let steps = calibration.as_deref().and_then(|calibration| calibration.steps.as_ref());
+        let own = steps.map_or(&[][..], |steps| steps.own.as_slice());
+        let of_factors = |factors| software::calibrated(calibration.as_deref()?, factors);
         Self {
             device: match &calibration {
                 Some(calibration) => device.calibrated(calibration),
                 None => device,
             },
-            software: calibration.as_deref().and_then(software::calibrated).map(Box::new),
+            software: of_factors(steps.map(|steps| steps.factors)).map(Box::new),
+            own: own.iter().filter_map(|own| of_factors(Some(own.factors))).collect(),
             calibration,
             fabric: Fabric::new(cluster),
             // `Hopper+Grace` computes as Hopper does.
@@ -43,8 +51,19 @@ impl Machine {
         }
     }
 
-    /// The constants of a generation: as the calibration measured them where it is of this generation, else as they are.
-    pub fn software<'m>(&'m self, software: &'m Software) -> &'m Software {
+    /// The constants of a generation for runs of a model in a format: as the calibration measured them where it is of this generation, else as
+    /// they are.
+    pub fn software<'m>(&'m self, software: &'m Software, model: &Model, format: DataType) -> &'m Software {
+        let steps = self.calibration.as_deref().and_then(|calibration| calibration.steps.as_ref());
+        let place = steps.and_then(|steps| steps.own.iter().position(|own| own.holds(model, format)));
+        match place.and_then(|place| self.own.get(place)) {
+            Some(own) if own.id == software.id => own,
+            _ => self.software_of_others(software),
+        }
+    }
+
+    /// The same for models and formats whose step times were not measured.
+    pub fn software_of_others<'m>(&'m self, software: &'m Software) -> &'m Software {
         match &self.software {
             Some(own) if own.id == software.id => own,
             _ => software,

@@ -14,6 +14,7 @@ pub use samples::{
     AttentionSample, CollectiveKind, CollectiveSample, ProductPass, ProductSample, Samples, StepSample,
 };
 
+use crate::model::Model;
 use crate::precision::DataType;
 use crate::software::PARTS;
 use serde::{Deserialize, Serialize};
@@ -192,7 +193,8 @@ pub struct HostCosts {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StepTimes {
-    /// Multiples of the predicted times of parts, in the order of [`crate::software::Part::ALL`].
+    /// Multiples of the predicted times of parts, in the order of [`crate::software::Part::ALL`], of runs of other models and formats than
+    /// those measured.
     pub factors: [f64; PARTS],
     /// Covariance of the logarithms of these multiples.
     pub covariance: [[f64; PARTS]; PARTS],
@@ -204,15 +206,52 @@ pub struct StepTimes {
     pub layouts: u64,
     /// What it stands on.
     pub evidence: Evidence,
+    /// The same of runs of the models and formats of which some were measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<OwnRuns>,
+}
+
+/// Corrections of the parts of a step of runs of one model in one format.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct OwnRuns {
+    /// The model's name.
+    pub model: String,
+    /// Its parameters, which distinguish models of one name.
+    pub parameters: u64,
+    /// The format of GEMMs.
+    pub format: DataType,
+    /// Multiples of the predicted times of parts.
+    pub factors: [f64; PARTS],
+    /// Covariance of the logarithms of these multiples.
+    pub covariance: [[f64; PARTS]; PARTS],
+}
+
+impl OwnRuns {
+    /// Whether they hold for runs of a model in a format.
+    pub fn holds(&self, model: &Model, format: DataType) -> bool {
+        self.format == format && self.model == model.name && self.parameters == model.parameters().total
+    }
 }
 
 impl StepTimes {
+    /// What holds for runs of a model in a format: their own factors and covariance where some were measured, else those of others.
+    pub fn of(&self, model: &Model, format: DataType) -> (&[f64; PARTS], &[[f64; PARTS]; PARTS]) {
+        let own = self.own.iter().find(|own| own.holds(model, format));
+        own.map_or((&self.factors, &self.covariance), |own| (&own.factors, &own.covariance))
+    }
+
     /// Whether some machine could have them: factors within a hundred, variances that are no less than zero.
     pub fn is_sound(&self) -> bool {
         let is_variance = |value: f64| value.is_finite() && (0.0..=1e4).contains(&value);
-        self.factors.iter().all(|factor| (0.01..=100.0).contains(factor))
-            && self.covariance.iter().flatten().all(|value| value.is_finite() && value.abs() <= 1e4)
-            && (0..PARTS).all(|at| is_variance(self.covariance[at][at]))
+        let sound = |factors: &[f64; PARTS], covariance: &[[f64; PARTS]; PARTS]| {
+            factors.iter().all(|factor| (0.01..=100.0).contains(factor))
+                && covariance.iter().flatten().all(|value| value.is_finite() && value.abs() <= 1e4)
+                && (0..PARTS).all(|at| is_variance(covariance[at][at]))
+        };
+        sound(&self.factors, &self.covariance)
+            && self.own.iter().all(|own| sound(&own.factors, &own.covariance))
             && is_variance(self.residual)
             && self.freedom > 0.0
             && self.freedom.is_finite()

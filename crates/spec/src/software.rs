@@ -141,9 +141,9 @@ pub struct Software {
     pub offers: Offers,
 }
 
-/// The constants measured by a calibration; `None` for those it lacks. The bytes of element-wise kernels are
+/// The constants measured by a calibration, with the factors of step times that hold for some runs; `None` where it has none. The bytes of element-wise kernels are
 /// scaled by their rates, so that their time is the measured one.
-pub fn calibrated(calibration: &Calibration) -> Option<Software> {
+pub fn calibrated(calibration: &Calibration, factors: Option<[f64; PARTS]>) -> Option<Software> {
     let sustained =
         |operators| calibration.is_sustained(operators).then(|| calibration.rate(operators)).flatten();
     let streams = [Operators::Elementwise, Operators::Loss, Operators::Optimizer]
@@ -151,7 +151,7 @@ pub fn calibrated(calibration: &Calibration) -> Option<Software> {
     if streams.iter().all(Option::is_none)
         && calibration.host.is_none()
         && calibration.collective_rate.is_none()
-        && calibration.steps.is_none()
+        && factors.is_none()
     {
         return None;
     }
@@ -169,8 +169,8 @@ pub fn calibrated(calibration: &Calibration) -> Option<Software> {
         own.host_us_per_micro_batch = host.us_per_micro_batch;
         own.host_ms_per_step = host.ms_per_step;
     }
-    if let Some(steps) = &calibration.steps {
-        own = own.with_parts(steps.factors);
+    if let Some(factors) = factors {
+        own = own.with_parts(factors);
     }
     own.source = format!("calibrated from {}; {}", calibration.file, own.source);
     Some(own)

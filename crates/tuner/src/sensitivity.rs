@@ -129,13 +129,13 @@ pub fn sensitivity(run: &Run) -> Result<Sensitivity, Problem> {
 /// The same with collectives simulated on a topology.
 pub fn sensitivity_on(run: &Run, network: Option<Arc<OnTopology>>) -> Result<Sensitivity, Problem> {
     let machine = Machine::new(&run.cluster);
-    let software = machine.software(software::by_id(&run.plan.software)?);
+    let software =
+        machine.software(software::by_id(&run.plan.software)?, &run.model, run.plan.precision.compute);
     let setup = Setup::new(run, software, network);
     let mut workspace = Workspace::default();
     let (step_time, capacity) = setup.with_costing(run, |costing| {
         let evaluation = evaluate_with(costing, &mut workspace)?;
-        let options = EstimateOptions { training: run.training, cost: run.cost };
-        let estimate = of_evaluation(costing, &evaluation, &options)?;
+        let estimate = of_evaluation(costing, &evaluation, &EstimateOptions::of(run))?;
         let memory = &estimate.memory;
         let capacity = Capacity {
             device: memory.device_memory,

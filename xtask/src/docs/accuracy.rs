@@ -5,7 +5,7 @@
 
 use super::validation::{percent, signed};
 use crate::left_out::LeftOut;
-use crate::own_runs::remaining;
+use crate::own_runs::{Remaining, Scope};
 use crate::residuals::coverage;
 use railwright_calculator::validation::Validation;
 use railwright_calculator::validation::statistics::{ErrorSummary, summarize};
@@ -104,18 +104,26 @@ fn worst<'r>(rows: &[&'r LeftOut]) -> Vec<(&'r str, Vec<&'r LeftOut>)> {
 }
 
 /// What runs of one's own are worth: errors once step times of some of them were fitted.
-fn after_logs(all: &[LeftOut]) -> String {
+fn after_logs(remaining: &[Remaining]) -> String {
     let mut out = String::from(
-        "Errors after measuring step times of other runs of the same publication, generation and kind of model, as\n\
-         [`calibrate --step`](../guides/calibrate.md) fits them. Neither the constants nor the prior nor the width of the interval has seen the\n\
-         publication. All publications have the same weight, so that a few small ones decide the tail. \"Width\" is the median of the\n\
-         interval's upper over its lower end; without measured runs it is that of the prior.\n\n\
-         | measured runs | median error | 90% within | in 90% interval | width |\n| --: | --: | --: | --: | --: |\n",
+        "Errors after measuring step times of other layouts, as [`calibrate --step`](../guides/calibrate.md) fits them. A stack is what one\n\
+         calibration holds for: runs of one publication, generation, kind of model and accelerator. Neither the constants nor the prior nor the\n\
+         width of the interval has seen the publication. All stacks (or models and formats of them) of four runs and more have equal weight, so these\n\
+         errors differ from those over all runs above. \"Width\" is the median of the interval's upper over its lower end; without measured\n\
+         runs it is that of the prior. Made by `cargo run --release -p xtask -- logs > catalog/evidence/after_logs.csv`.\n\n\
+         | other runs | sets of runs | measured layouts | median error | 90% within | in 90% interval | width |\n\
+         | --- | --: | --: | --: | --: | --: | --: |\n",
     );
-    for (logs, left) in remaining(all) {
+    for left in remaining {
+        let of = match left.scope {
+            Scope::Stack => "of the stack",
+            Scope::Model => "of the stack, same model and format",
+        };
         let _ = writeln!(
             out,
-            "| {logs} | {} | {} | {} | {:.2} |",
+            "| {of} | {} | {} | {} | {} | {} | {:.2} |",
+            left.parts,
+            left.logs,
             percent(left.median),
             percent(left.ninth),
             percent(left.inside),
@@ -126,8 +134,8 @@ fn after_logs(all: &[LeftOut]) -> String {
     out
 }
 
-/// The page of all publications; `mechanisms` is the table of errors by what runs do.
-pub(super) fn page(all: &[LeftOut], mechanisms: &str) -> String {
+/// The page of all publications; `remaining` has the errors after measured runs, `mechanisms` is the table of errors by what runs do.
+pub(super) fn page(all: &[LeftOut], remaining: &[Remaining], mechanisms: &str) -> String {
     let rows: Vec<&LeftOut> = all.iter().collect();
     let total = left_out(&rows);
     let mut out = format!(
@@ -146,7 +154,7 @@ pub(super) fn page(all: &[LeftOut], mechanisms: &str) -> String {
         coverage(all, all.iter()).map_or_else(|| "n/a".to_owned(), percent),
         crate::left_out::TABLE
     );
-    out.push_str(&after_logs(all));
+    out.push_str(&after_logs(remaining));
     out.push_str(mechanisms);
     out.push_str(
         "| publication | generation | runs | fitted: median error | left out: median error | 90% within | bias | fitted to |\n\
@@ -200,7 +208,7 @@ mod tests {
         let rows: Vec<&LeftOut> = all.iter().collect();
         let names: Vec<&str> = worst(&rows).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["four"]);
-        let page = page(&all, "");
+        let page = page(&all, &[], "");
         assert!(
             page.contains("| four | g | 4 | 0.0% | 25.0% | 37.0% | +25.0% | no other run (centre) |"),
             "{page}"

@@ -3,6 +3,7 @@
 //! Responsible for: the page made of `catalog/evidence/anchors.csv`. Refuses to predict, and to leave out what is predicted badly.
 
 use super::validation::{percent, signed};
+use crate::left_out::LeftOut;
 use railwright_calculator::validation::report::RowResult;
 use railwright_calculator::validation::statistics::summarize;
 use railwright_calculator::validation::table::{Cells, read};
@@ -20,7 +21,20 @@ fn assumed(cells: &Cells) -> String {
     told.join("; ")
 }
 
-fn line(out: &mut String, row: &RowResult, cells: &Cells) -> Option<(f64, bool)> {
+/// An anchor's error, that without its publication where constants were fitted to it, and whether it lies inside its interval.
+struct Found {
+    error: f64,
+    left_out: Option<f64>,
+    is_inside: bool,
+}
+
+/// The left-out prediction of an anchor that is one of the measured runs; `None` where nothing was fitted to it.
+fn left_out<'r>(all: &'r [LeftOut], id: &str) -> Option<&'r LeftOut> {
+    let id = id.strip_prefix("anchor-")?;
+    all.iter().find(|row| row.id == id)
+}
+
+fn line(out: &mut String, row: &RowResult, cells: &Cells, all: &[LeftOut]) -> Option<Found> {
     let text = |column: &str| cells.text(column).unwrap_or_default().replace('|', "\\|");
     let (name, devices) = (text("model_name"), text("n_gpus"));
     let measured = row.measured_step_time_s?;
@@ -28,7 +42,7 @@ fn line(out: &mut String, row: &RowResult, cells: &Cells) -> Option<(f64, bool)>
         let reason = row.skipped.as_deref().unwrap_or_default();
         let _ = writeln!(
             out,
-            "| {name} | {devices} x {} | {measured:.2} s | not predicted: {reason} | | | | {} |",
+            "| {name} | {devices} x {} | {measured:.2} s | not predicted: {reason} | | | | | {} |",
             text("gpu"),
             text("source")
         );
@@ -37,11 +51,13 @@ fn line(out: &mut String, row: &RowResult, cells: &Cells) -> Option<(f64, bool)>
     let (low, high) = (row.predicted_step_time_low_s?, row.predicted_step_time_high_s?);
     let is_inside = (low..=high).contains(&measured);
     let error = predicted / measured - 1.0;
+    let left_out = left_out(all, &row.id).map(LeftOut::error);
     let _ = writeln!(
         out,
-        "| {name} | {devices} x {} | {measured:.2} s | {predicted:.2} s | {} | {low:.2} to {high:.2} s{} | {} | {}{} |",
+        "| {name} | {devices} x {} | {measured:.2} s | {predicted:.2} s | {} | {} | {low:.2} to {high:.2} s{} | {} | {}{} |",
         text("gpu"),
         signed(error),
+        left_out.map_or_else(|| "not fitted".to_owned(), signed),
         if is_inside { "" } else { ", outside" },
         row.probability_of_fitting.map_or_else(String::new, percent),
         text("source"),
@@ -50,33 +66,44 @@ fn line(out: &mut String, row: &RowResult, cells: &Cells) -> Option<(f64, bool)>
             told => format!(" ({told})"),
         }
     );
-    Some((error, is_inside))
+    Some(Found { error, left_out, is_inside })
 }
 
 /// The page.
-pub(super) fn page(table: &str) -> Result<String, String> {
+pub(super) fn page(table: &str, left_out: &[LeftOut]) -> Result<String, String> {
     let answer = validate(table, TABLE).map_err(|problem| problem.to_string())?;
     let cells = read(table, TABLE).map_err(|problem| problem.to_string())?;
     let mut lines = String::from(
-        "| model | devices | published | predicted | error | 90% interval | fits | source |\n\
-         | --- | --- | --: | --: | --: | --- | --: | --- |\n",
+        "| model | devices | published | predicted | error | left out | 90% interval | fits | source |\n\
+         | --- | --- | --: | --: | --: | --: | --- | --: | --- |\n",
     );
-    let found: Vec<(f64, bool)> =
-        answer.rows.iter().zip(&cells).filter_map(|(row, cells)| line(&mut lines, row, cells)).collect();
-    let errors: Vec<f64> = found.iter().map(|(error, _)| *error).collect();
-    let summary = summarize(&errors).unwrap_or_default();
-    let inside = found.iter().filter(|(_, is_inside)| *is_inside).count();
+    let found: Vec<Found> = answer
+        .rows
+        .iter()
+        .zip(&cells)
+        .filter_map(|(row, cells)| line(&mut lines, row, cells, left_out))
+        .collect();
+    let summary = summarize(&found.iter().map(|run| run.error).collect::<Vec<_>>()).unwrap_or_default();
+    let unseen: Vec<f64> = found.iter().map(|run| run.left_out.unwrap_or(run.error)).collect();
+    let unseen = summarize(&unseen).unwrap_or_default();
+    let fitted = found.iter().filter(|run| run.left_out.is_some()).count();
+    let inside = found.iter().filter(|run| run.is_inside).count();
     Ok(format!(
         "# Well-known runs\n\n\
-         Published step times of large runs and the prediction of the shipped constants. Some of them are among the runs that the constants\n\
-         were fitted to ([validation](../validation.md)); runs that leave something out are predicted under the assumption in brackets. \"Fits\" is\n\
-         the probability that the layout fits into memory; all of these runs did.\n\n\
-         {} runs: median error {}, nine of ten within {}, bias {}, {inside} inside their 90% interval.\n\n{lines}\n\
+         Published step times of large runs and the prediction of the shipped constants. {fitted} of them are among the runs that the constants were\n\
+         fitted to; \"left out\" is their error with constants that never saw the publication ([leave-one-out](leave-one-out.md)). Runs that leave\n\
+         something out are predicted under the assumption in brackets. \"Fits\" is the probability that the layout fits into memory; all of these\n\
+         runs did.\n\n\
+         {} runs: median error {}, nine of ten within {}, bias {}, {inside} inside their 90% interval. With the fitted ones left out: median error {},\n\
+         nine of ten within {}, bias {}.\n\n{lines}\n\
          Made by `cargo run -p xtask -- docs` from `{TABLE}`.\n",
         found.len(),
         percent(summary.median_absolute),
         percent(summary.p90_absolute),
         signed(summary.bias),
+        percent(unseen.median_absolute),
+        percent(unseen.p90_absolute),
+        signed(unseen.bias),
     ))
 }
 
@@ -93,5 +120,22 @@ mod tests {
         assert!(errors.len() >= 20, "{}", errors.len());
         let close = errors.iter().filter(|error| error.abs() < 0.2).count();
         assert!(close * 10 >= errors.len() * 7, "{errors:?}");
+    }
+
+    /// An anchor that constants were fitted to shows its left-out error, and one that they were not says so.
+    #[test]
+    fn fitted_anchors_are_marked() {
+        let table = include_str!("../../../catalog/evidence/anchors.csv");
+        let all =
+            crate::left_out::read(include_str!("../../../catalog/evidence/left_out.csv")).expect("reads");
+        let page = page(table, &all).expect("a page");
+        let lines: Vec<&str> = page.lines().filter(|line| line.contains(" x ")).collect();
+        let ids = table.lines().skip(1).filter_map(|line| line.split(',').next());
+        let fitted: Vec<&LeftOut> = ids.filter_map(|id| left_out(&all, id)).collect();
+        let marked = lines.iter().filter(|line| !line.contains("| not fitted |")).count();
+        assert!(!fitted.is_empty() && marked == fitted.len(), "{marked} of {}", fitted.len());
+        for row in fitted {
+            assert!(page.contains(&format!("| {} |", signed(row.error()))), "{}", row.id);
+        }
     }
 }

@@ -95,7 +95,7 @@ pub(super) fn one(
     let (index, candidate) = &all[position];
     let setting = &asked.settings()[*index];
     let run = &setting.run;
-    let options = EstimateOptions { training: run.training, cost: run.cost };
+    let options = EstimateOptions::of(run);
     let ranked = ranking::rank(position + 1, candidate, &all[0].1, &run.model, &run.cluster, &options)?;
     Ok(Shown {
         ranked,

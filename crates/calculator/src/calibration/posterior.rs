@@ -1,13 +1,15 @@
-//! What measured step times tell of the times of a step's parts: a Bayesian linear model of logarithms.
+//! What measured step times tell of the times of a step's parts: a Bayesian linear model of logarithms in three levels.
 //!
-//! Responsible for: the prior (how far the level of a stack, its parts and single runs are off), its update by measured over predicted
-//! times, and the spread of a prediction under it. Refuses to price runs: shares of parts and ratios are given.
+//! Responsible for: the prior (how far a stack, its runs of one model and format, and single runs are off), its update by measured over
+//! predicted times, and the spread of a prediction under it. Refuses to price runs: shares of parts and ratios are given.
 //!
-//! `ln(measured / predicted) = sum over parts of s_p theta_p + e`, with `s_p` the growth of the logarithm of the predicted time with that of
-//! the part's time. Prior: `theta ~ N(0, v V)`, `V = level 1 1^T + diag(parts)`, `e ~ N(0, v)` for each run, `v ~ InvGamma(nu / 2, nu
-//! residual^2 / 2)`. All parts share a level, so the total of a step can be off as a whole. The normal-inverse-gamma prior is conjugate
-//! (Gelman et al., Bayesian Data Analysis, 3rd ed., section 14.8), and predictions have Student's distribution: runs that agree narrow it,
-//! runs that scatter widen it.
+//! `ln(measured / predicted) = sum over parts of s_p (theta_p + eta_p) + e`, with `s_p` the growth of the logarithm of the predicted time with
+//! that of the part's time. `theta ~ N(0, V)` is of the stack, `V = level 1 1^T + diag(parts)`. `eta ~ N(0, own V)` is of the runs of one model and
+//! format: rates of GEMMs and launches differ by shapes and formats. `e ~ N(0, v (1 + sum of scatter_p s_p^2))` is of the layout: what the host
+//! or the network adds differs from layout to layout, so that a log which they bind moves others little. `v ~ InvGamma(nu / 2, nu residual^2 /
+//! 2)` is of the stack: logs that disagree move other runs less. V is no multiple of v, so that a single wild log does not move everything.
+//!
+//! The scale `v` is summed over a grid; given it, all is normal (Gelman et al., Bayesian Data Analysis, 3rd ed., sections 5.4, 14.7 and 14.8).
 
 use crate::software::PARTS;
 use serde::{Deserialize, Serialize};
@@ -16,44 +18,55 @@ use serde::{Deserialize, Serialize};
 /// the host or a link begins to bind.
 pub const STEP: f64 = 1.15;
 
+/// Between which standard deviations, and at how many of them, the scale of a stack is summed.
+const SCALES: (f64, f64, usize) = (0.004, 0.9, 33);
+
 /// A symmetric matrix over parts.
 pub type Matrix = [[f64; PARTS]; PARTS];
 
-/// How far predictions are off before anything was measured. Variances are in units of the residual variance.
+type Vector = [f64; PARTS];
+
+/// How far predictions are off before anything was measured, in variances of logarithms.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Prior {
-    /// Variance of what all parts share.
+    /// Variance of what all parts of a stack share.
     pub level: f64,
     /// Variance of each part beside the level, in the order of [`crate::software::Part::ALL`].
     pub parts: [f64; PARTS],
+    /// The same of runs of one model and format, over that of the stack.
+    pub own: f64,
+    /// Growth of the variance of a single run with the square of the share of each part.
+    pub scatter: [f64; PARTS],
     /// Standard deviation of the logarithm of a run's time that no part explains.
     pub residual: f64,
     /// Degrees of freedom behind it: how alike stacks scatter.
     pub freedom: f64,
 }
 
-/// One run: shares of its parts, and the logarithm of measured over predicted time.
+/// One run: shares of its parts, the logarithm of measured over predicted time, and what it shares with others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observed {
     /// Growth of the logarithm of its time with that of each part.
     pub shares: [f64; PARTS],
     /// Logarithm of measured over predicted time.
     pub ratio: f64,
+    /// Number of its model and format: equal for runs that have both in common.
+    pub group: usize,
 }
 
-/// What is known of the parts.
+/// What is known of the parts of some runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Posterior {
     /// Mean of the logarithm of each part's factor.
     pub mean: [f64; PARTS],
-    /// Covariance of these logarithms over [`Self::residual`] squared.
+    /// Covariance of these logarithms.
     pub covariance: Matrix,
     /// Scale of what no part explains.
     pub residual: f64,
-    /// Degrees of freedom.
-    pub freedom: f64,
+    /// Growth of its variance with the squares of shares.
+    pub scatter: [f64; PARTS],
 }
 
 /// A prediction of the logarithm of measured over predicted time.
@@ -61,8 +74,27 @@ pub struct Posterior {
 pub struct Predicted {
     /// Its centre.
     pub centre: f64,
-    /// Its scale: the standard deviation, but for the factor that few degrees of freedom add.
+    /// Its standard deviation.
     pub scale: f64,
+}
+
+/// Variances of a stack's scale, of equal steps of the logarithm.
+fn scales() -> impl Iterator<Item = f64> {
+    let (least, most, count) = SCALES;
+    let step = (most / least).ln() / (count - 1) as f64;
+    (0..count).map(move |at| (2.0 * (least.ln() + step * at as f64)).exp())
+}
+
+/// Weights that sum to 1, from their logarithms; and the logarithm of the sum.
+fn normalised(logs: &[f64]) -> (Vec<f64>, f64) {
+    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = logs.iter().map(|log| (log - most).exp()).sum();
+    (logs.iter().map(|log| (log - most).exp() / sum).collect(), most + sum.ln())
+}
+
+/// Variance of a run of these shares over that of the stack's scale.
+fn spread(scatter: &Vector, shares: &Vector) -> f64 {
+    1.0 + scatter.iter().zip(shares).map(|(growth, share)| growth * share * share).sum::<f64>()
 }
 
 impl Prior {
@@ -74,41 +106,101 @@ impl Prior {
         all
     }
 
-    /// What is known once some runs were measured. Runs of one layout are one run: give their mean.
-    pub fn update(&self, runs: &[Observed]) -> Posterior {
-        self.of(&Sums::of(runs)).0
+    /// Logarithms of the prior density of `ln v` on the grid, up to a constant that makes them sum to 1.
+    fn scale_weights(&self) -> Vec<f64> {
+        let twice = self.freedom * self.residual.powi(2);
+        let logs: Vec<f64> = scales().map(|v| -0.5 * (self.freedom * v.ln() + twice / v)).collect();
+        let (_, sum) = normalised(&logs);
+        logs.iter().map(|log| log - sum).collect()
     }
 
-    /// The posterior for sums over runs, and the logarithm of the determinant of its covariance over that of the prior.
-    fn of(&self, sums: &Sums) -> (Posterior, f64) {
-        let before = self.covariance();
-        let (mut precision, determinant_before) = inverse(&before);
-        for (row, squares) in precision.iter_mut().zip(&sums.squares) {
-            for (slot, square) in row.iter_mut().zip(squares) {
-                *slot += square;
+    /// What is known of runs of a group once some runs were measured; `None` is a group of which none was. Runs of one layout are one run: give
+    /// their mean.
+    pub fn update(&self, runs: &[Observed], group: Option<usize>) -> Posterior {
+        let all = self.covariance();
+        let towards: Vec<Vector> = runs.iter().map(|run| product(&all, &run.shares)).collect();
+        let shared = |a: usize, b: Option<usize>| if Some(a) == b { 1.0 + self.own } else { 1.0 };
+        let between = |i: usize, j: usize| {
+            dot(&towards[i], &runs[j].shares) * shared(runs[i].group, Some(runs[j].group))
+        };
+        let with = |i: usize| towards[i].map(|value| value * shared(runs[i].group, group));
+        let n = runs.len();
+        let mut known: Vec<(Vector, Matrix)> = Vec::new();
+        let mut logs = self.scale_weights();
+        for (variance, log) in scales().zip(&mut logs) {
+            let rows = (0..n).map(|i| {
+                let noise =
+                    |j: usize| if i == j { variance * spread(&self.scatter, &runs[i].shares) } else { 0.0 };
+                (0..n).map(|j| between(i, j) + noise(j)).collect()
+            });
+            let root = cholesky(rows.collect());
+            let solved = |values: Vec<f64>| forward(&root, values);
+            let ratios = solved(runs.iter().map(|run| run.ratio).collect());
+            *log -= root.iter().enumerate().map(|(i, row)| row[i].ln()).sum::<f64>()
+                + 0.5 * ratios.iter().map(|x| x * x).sum::<f64>();
+            let columns: [Vec<f64>; PARTS] =
+                std::array::from_fn(|part| solved((0..n).map(|i| with(i)[part]).collect()));
+            let times = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+            let mean = std::array::from_fn(|part| times(&columns[part], &ratios));
+            let left = std::array::from_fn(|a| {
+                std::array::from_fn(|b| all[a][b] * (1.0 + self.own) - times(&columns[a], &columns[b]))
+            });
+            known.push((mean, left));
+        }
+        let (weights, _) = normalised(&logs);
+        let mut mean = [0.0; PARTS];
+        for (weight, (own, _)) in weights.iter().zip(&known) {
+            mean = std::array::from_fn(|part| mean[part] + weight * own[part]);
+        }
+        let mut covariance = [[0.0; PARTS]; PARTS];
+        for (weight, (own, left)) in weights.iter().zip(&known) {
+            for (a, row) in covariance.iter_mut().enumerate() {
+                for (b, slot) in row.iter_mut().enumerate() {
+                    *slot += weight * (left[a][b] + (own[a] - mean[a]) * (own[b] - mean[b]));
+                }
             }
         }
-        let (covariance, determinant_precision) = inverse(&precision);
-        let mean = product(&covariance, &sums.products);
-        let explained: f64 = mean.iter().zip(&sums.products).map(|(m, p)| m * p).sum();
-        let freedom = self.freedom + sums.count;
-        let left = (sums.ratios - explained).max(0.0);
-        let variance = (self.freedom * self.residual.powi(2) + left) / freedom;
-        let posterior = Posterior { mean, covariance, residual: variance.sqrt(), freedom };
-        (posterior, -(determinant_precision.ln() + determinant_before.ln()))
+        let scale: f64 = weights.iter().zip(scales()).map(|(weight, v)| weight * v.ln()).sum();
+        Posterior { mean, covariance, residual: (0.5 * scale).exp(), scatter: self.scatter }
     }
 
-    /// Logarithm of the density of the runs of one stack: a multivariate Student distribution.
-    pub fn evidence(&self, sums: &Sums) -> f64 {
-        let (posterior, determinants) = self.of(sums);
-        let n = sums.count;
-        let (before, after) = (self.freedom * self.residual.powi(2), posterior.residual.powi(2));
-        ln_gamma(f64::midpoint(self.freedom, n))
-            - ln_gamma(self.freedom / 2.0)
-            - n / 2.0 * std::f64::consts::PI.ln()
-            + 0.5 * determinants
-            + self.freedom / 2.0 * before.ln()
-            - f64::midpoint(self.freedom, n) * (after * posterior.freedom).ln()
+    /// Logarithm of the density of the runs of one stack.
+    pub fn evidence(&self, stack: &Stack) -> f64 {
+        let all = self.covariance();
+        let groups: Vec<Sums> = stack.0.iter().map(|runs| Sums::of(runs, &self.scatter)).collect();
+        let (before, ln_before) = inverse(&all);
+        let own = self.own.max(1e-9);
+        let ln_own = ln_before + PARTS as f64 * own.ln();
+        let logs: Vec<f64> = scales()
+            .zip(self.scale_weights())
+            .map(|(variance, log)| {
+                // The group's own factors are summed out first, then those of the stack.
+                let (mut precision, mut pull) = (before, [0.0; PARTS]);
+                let mut sum = log;
+                for group in &groups {
+                    let squares = group.squares.map(|row| row.map(|value| value / variance));
+                    let products = group.products.map(|value| value / variance);
+                    let within: Matrix =
+                        std::array::from_fn(|a| std::array::from_fn(|b| squares[a][b] + before[a][b] / own));
+                    let (left, ln_within) = inverse(&within);
+                    let moved = product(&left, &products);
+                    sum += 0.5 * (dot(&moved, &products) - group.ratios / variance - ln_within - ln_own)
+                        - 0.5 * (group.count * (2.0 * std::f64::consts::PI * variance).ln() + group.spreads);
+                    let through = times(&squares, &left);
+                    let taken = times(&through, &squares);
+                    let back = product(&squares, &moved);
+                    for a in 0..PARTS {
+                        pull[a] += products[a] - back[a];
+                        for b in 0..PARTS {
+                            precision[a][b] += squares[a][b] - taken[a][b];
+                        }
+                    }
+                }
+                let (left, ln_after) = inverse(&precision);
+                sum + 0.5 * (dot(&product(&left, &pull), &pull) - ln_after - ln_before)
+            })
+            .collect();
+        normalised(&logs).1
     }
 }
 
@@ -120,17 +212,20 @@ impl Posterior {
 
     /// What a run of these shares is expected to take over what it is predicted to take without the factors.
     pub fn predict(&self, shares: [f64; PARTS]) -> Predicted {
-        let spread: f64 = product(&self.covariance, &shares).iter().zip(&shares).map(|(a, b)| a * b).sum();
-        let centre = self.mean.iter().zip(&shares).map(|(m, s)| m * s).sum();
-        Predicted { centre, scale: self.residual * (1.0 + spread.max(0.0)).sqrt() }
+        let known = dot(&product(&self.covariance, &shares), &shares).max(0.0);
+        Predicted { centre: dot(&self.mean, &shares), scale: (known + self.noise(&shares)).sqrt() }
     }
 
-    /// What is known once a run of these shares was measured, but for what it will show: the covariance shrinks by
-    /// `C o o^T C / (1 + o^T C o)`.
+    fn noise(&self, shares: &Vector) -> f64 {
+        self.residual.powi(2) * spread(&self.scatter, shares)
+    }
+
+    /// What is known once a run of these shares and of the same group was measured, but for what it will show: the covariance shrinks by
+    /// `C o o^T C / (noise + o^T C o)`.
     #[must_use]
     pub fn observing(&self, other: [f64; PARTS]) -> Self {
         let towards = product(&self.covariance, &other);
-        let gained = 1.0 + towards.iter().zip(&other).map(|(a, b)| a * b).sum::<f64>();
+        let gained = self.noise(&other) + dot(&towards, &other);
         let mut covariance = self.covariance;
         for (row, a) in covariance.iter_mut().zip(&towards) {
             for (slot, b) in row.iter_mut().zip(&towards) {
@@ -141,26 +236,42 @@ impl Posterior {
     }
 }
 
-/// Sums over the runs of a stack: all that a posterior depends on.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sums {
+/// The runs of a stack by group.
+#[derive(Clone, Debug, Default)]
+pub struct Stack(Vec<Vec<Observed>>);
+
+impl Stack {
+    /// Puts the runs of each group together.
+    pub fn of(runs: &[Observed]) -> Self {
+        let mut groups: std::collections::BTreeMap<usize, Vec<Observed>> = std::collections::BTreeMap::new();
+        for run in runs {
+            groups.entry(run.group).or_default().push(*run);
+        }
+        Self(groups.into_values().collect())
+    }
+}
+
+/// Sums over runs, each over its [`spread`].
+struct Sums {
     count: f64,
     squares: Matrix,
-    products: [f64; PARTS],
+    products: Vector,
     ratios: f64,
+    spreads: f64,
 }
 
 impl Sums {
-    /// Adds runs up.
-    pub fn of(runs: &[Observed]) -> Self {
-        let mut sums = Self::default();
+    fn of(runs: &[Observed], scatter: &Vector) -> Self {
+        let (squares, products) = ([[0.0; PARTS]; PARTS], [0.0; PARTS]);
+        let mut sums = Self { count: runs.len() as f64, squares, products, ratios: 0.0, spreads: 0.0 };
         for run in runs {
-            sums.count += 1.0;
-            sums.ratios += run.ratio * run.ratio;
+            let over = spread(scatter, &run.shares);
+            sums.ratios += run.ratio * run.ratio / over;
+            sums.spreads += over.ln();
             for (a, row) in sums.squares.iter_mut().enumerate() {
-                sums.products[a] += run.shares[a] * run.ratio;
+                sums.products[a] += run.shares[a] * run.ratio / over;
                 for (slot, share) in row.iter_mut().zip(&run.shares) {
-                    *slot += run.shares[a] * share;
+                    *slot += run.shares[a] * share / over;
                 }
             }
         }
@@ -168,21 +279,29 @@ impl Sums {
     }
 }
 
-fn product(matrix: &Matrix, vector: &[f64; PARTS]) -> [f64; PARTS] {
-    matrix.map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum())
+fn dot(a: &Vector, b: &Vector) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Inverse and determinant of a positive definite matrix (Gauss-Jordan, pivots on the diagonal are positive for such).
+fn product(matrix: &Matrix, vector: &Vector) -> Vector {
+    matrix.map(|row| dot(&row, vector))
+}
+
+fn times(a: &Matrix, b: &Matrix) -> Matrix {
+    a.map(|row| std::array::from_fn(|column| (0..PARTS).map(|k| row[k] * b[k][column]).sum()))
+}
+
+/// Inverse of a positive definite matrix and the logarithm of its determinant (Gauss-Jordan, pivots on the diagonal are positive for such).
 fn inverse(matrix: &Matrix) -> (Matrix, f64) {
     let mut left = *matrix;
     let mut right = [[0.0; PARTS]; PARTS];
     for (at, row) in right.iter_mut().enumerate() {
         row[at] = 1.0;
     }
-    let mut determinant = 1.0;
+    let mut determinant = 0.0;
     for at in 0..PARTS {
         let pivot = left[at][at].max(1e-300);
-        determinant *= pivot;
+        determinant += pivot.ln();
         for column in 0..PARTS {
             left[at][column] /= pivot;
             right[at][column] /= pivot;
@@ -201,109 +320,192 @@ fn inverse(matrix: &Matrix) -> (Matrix, f64) {
     (right, determinant)
 }
 
-/// Logarithm of the gamma function for positive arguments: Stirling's series after a shift to 8 and more (error below 1e-9).
-fn ln_gamma(mut x: f64) -> f64 {
-    let mut shift = 0.0;
-    while x < 8.0 {
-        shift -= x.ln();
-        x += 1.0;
+/// The lower triangle whose product with its transpose is a positive definite matrix.
+fn cholesky(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    for i in 0..matrix.len() {
+        for j in 0..=i {
+            let before: f64 = (0..j).map(|k| matrix[i][k] * matrix[j][k]).sum();
+            let left = matrix[i][j] - before;
+            matrix[i][j] = if i == j { left.max(1e-300).sqrt() } else { left / matrix[j][j] };
+        }
     }
-    let inverse = 1.0 / x;
-    let series = inverse / 12.0 - inverse.powi(3) / 360.0 + inverse.powi(5) / 1260.0;
-    shift + (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series
+    matrix
+}
+
+/// Solves with a lower triangle.
+fn forward(root: &[Vec<f64>], mut values: Vec<f64>) -> Vec<f64> {
+    for i in 0..values.len() {
+        let before: f64 = (0..i).map(|k| root[i][k] * values[k]).sum();
+        values[i] = (values[i] - before) / root[i][i];
+    }
+    values
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const PRIOR: Prior = Prior { level: 4.0, parts: [1.0, 2.0, 10.0, 3.0], residual: 0.05, freedom: 4.0 };
+    const PRIOR: Prior = Prior {
+        level: 0.01,
+        parts: [0.0025, 0.005, 0.025, 0.02],
+        own: 0.5,
+        scatter: [0.0, 0.0, 20.0, 5.0],
+        residual: 0.05,
+        freedom: 4.0,
+    };
+    const COMPUTE: [f64; PARTS] = [0.9, 0.05, 0.0, 0.05];
+    const NETWORK: [f64; PARTS] = [0.3, 0.05, 0.0, 0.65];
 
     fn run(shares: [f64; PARTS], ratio: f64) -> Observed {
-        Observed { shares, ratio }
+        Observed { shares, ratio, group: 0 }
     }
 
     #[test]
-    fn the_gamma_function_and_the_inverse_are_right() {
-        assert!((ln_gamma(5.0) - 24.0_f64.ln()).abs() < 1e-9);
-        assert!((ln_gamma(0.5) - std::f64::consts::PI.sqrt().ln()).abs() < 1e-9);
+    fn the_inverse_and_the_root_are_right() {
         let matrix = PRIOR.covariance();
         let (back, determinant) = inverse(&matrix);
-        for (at, row) in back.iter().enumerate() {
-            let unit = product(&matrix, row);
-            for (other, value) in unit.iter().enumerate() {
+        let unit = times(&back, &matrix);
+        let root = cholesky(matrix.iter().map(|row| row.to_vec()).collect());
+        for (at, row) in unit.iter().enumerate() {
+            for (other, value) in row.iter().enumerate() {
                 assert!((value - f64::from(u8::from(at == other))).abs() < 1e-9);
+                let again: f64 = (0..=at.min(other)).map(|k| root[at][k] * root[other][k]).sum();
+                assert!((again - matrix[at][other]).abs() < 1e-12);
             }
         }
         // det(D + l 1 1^T) = det(D) (1 + l sum 1/d).
-        let expected = 60.0 * (1.0 + 4.0 * (1.0 + 0.5 + 0.1 + 1.0 / 3.0));
-        assert!((determinant / expected - 1.0).abs() < 1e-12);
+        let expected = 0.0025 * 0.005 * 0.025 * 0.02 * (1.0 + 0.01 * (400.0 + 200.0 + 40.0 + 50.0));
+        assert!((determinant - f64::ln(expected)).abs() < 1e-9);
     }
 
     /// One run that takes 20% longer moves all parts, those most that fill it; runs like it follow most, and their spread shrinks most.
     #[test]
     fn a_run_moves_what_fills_it_and_narrows_what_is_like_it() {
-        let compute = [0.9, 0.05, 0.0, 0.05];
-        let network = [0.3, 0.05, 0.0, 0.65];
-        let before = PRIOR.update(&[]);
-        let after = PRIOR.update(&[run(compute, 1.2_f64.ln())]);
+        let before = PRIOR.update(&[], Some(0));
+        let after = PRIOR.update(&[run(COMPUTE, 1.2_f64.ln())], Some(0));
         assert_eq!(before.mean, [0.0; PARTS]);
-        let [alike, unlike] = [compute, network].map(|shares| after.predict(shares));
+        let [alike, unlike] = [COMPUTE, NETWORK].map(|shares| after.predict(shares));
         assert!(alike.centre > unlike.centre && unlike.centre > 0.05, "{alike:?} {unlike:?}");
         assert!(alike.centre < 1.2_f64.ln());
         let narrowed =
-            |shares| before.observing(compute).predict(shares).scale / before.predict(shares).scale;
-        // How sure the parts are does not depend on what the run shows.
-        let planned = before.observing(compute).covariance;
-        for (row, other) in planned.iter().zip(&after.covariance) {
-            assert!(row.iter().zip(other).all(|(a, b)| (a - b).abs() < 1e-9));
-        }
-        assert!(narrowed(compute) < narrowed(network) && narrowed(network) < 1.0);
+            |shares| before.observing(COMPUTE).predict(shares).scale / before.predict(shares).scale;
+        assert!(narrowed(COMPUTE) < narrowed(NETWORK) && narrowed(NETWORK) < 1.0);
         // The same from the other side: a second run on the network tells them apart.
-        let both = PRIOR.update(&[run(compute, 0.2), run(network, 0.6)]);
-        assert!(both.mean[3] > both.mean[0] + 0.2, "{:?}", both.mean);
+        let both = PRIOR.update(&[run(COMPUTE, 0.1), run(NETWORK, 0.4)], Some(0));
+        assert!(both.mean[3] > both.mean[0] + 0.1, "{:?}", both.mean);
     }
 
-    /// Runs that agree make later predictions surer than runs that scatter.
+    /// Runs of another model or format follow less, and their prediction is less sure.
+    #[test]
+    fn other_models_follow_less() {
+        let runs = [run(COMPUTE, 0.2), run(COMPUTE, 0.21)];
+        let own = PRIOR.update(&runs, Some(0)).predict(COMPUTE);
+        let other = PRIOR.update(&runs, None).predict(COMPUTE);
+        assert!(own.centre > 1.2 * other.centre && other.centre > 0.05, "{own:?} {other:?}");
+        assert!(own.scale < other.scale, "{own:?} {other:?}");
+        assert_eq!(PRIOR.update(&runs, Some(7)), PRIOR.update(&runs, None));
+    }
+
+    /// A log that the host binds moves the prediction of a run that computes less than a log that computes.
+    #[test]
+    fn a_log_that_scatters_moves_less() {
+        let host = [0.2, 0.05, 0.75, 0.0];
+        let moved = |shares| PRIOR.update(&[run(shares, 0.4)], Some(0)).predict(COMPUTE).centre;
+        assert!(moved(host) < 0.5 * moved(COMPUTE), "{} {}", moved(host), moved(COMPUTE));
+    }
+
+    /// Runs that agree make later predictions surer than runs that scatter, and move them more than as many that scatter about the same mean.
     #[test]
     fn scatter_widens() {
-        let shares = [0.8, 0.1, 0.0, 0.1];
-        let of = |ratios: [f64; 3]| PRIOR.update(&ratios.map(|ratio| run(shares, ratio))).predict(shares);
-        let (agree, scatter) = (of([0.1, 0.11, 0.09]), of([0.4, -0.2, 0.1]));
+        let of = |ratios: [f64; 3]| {
+            PRIOR.update(&ratios.map(|ratio| run(COMPUTE, ratio)), Some(0)).predict(COMPUTE)
+        };
+        let (agree, scatter) = (of([0.1, 0.11, 0.09]), of([0.5, -0.4, 0.2]));
         assert!(scatter.scale > 2.0 * agree.scale, "{scatter:?} {agree:?}");
+        assert!(scatter.centre < agree.centre, "{scatter:?} {agree:?}");
     }
 
-    /// The density of one run is that of Student's distribution with the scale of its prediction.
+    /// The density of one run is the sum over scales of normal densities with the variance of its prediction.
     #[test]
-    fn evidence_of_one_run_is_students_density() {
+    fn evidence_of_one_run_is_a_sum_of_normal_densities() {
         let (shares, ratio) = ([0.5, 0.2, 0.2, 0.1], 0.3);
-        let scale = PRIOR.update(&[]).predict(shares).scale;
-        let nu = PRIOR.freedom;
-        let t = ratio / scale;
-        let density = ln_gamma(f64::midpoint(nu, 1.0))
-            - ln_gamma(nu / 2.0)
-            - 0.5 * (nu * std::f64::consts::PI).ln()
-            - scale.ln()
-            - f64::midpoint(nu, 1.0) * (1.0 + t * t / nu).ln();
-        assert!((PRIOR.evidence(&Sums::of(&[run(shares, ratio)])) - density).abs() < 1e-9);
+        let known = dot(&product(&PRIOR.covariance(), &shares), &shares) * (1.0 + PRIOR.own);
+        let density: f64 = scales()
+            .zip(PRIOR.scale_weights())
+            .map(|(v, log)| {
+                let variance: f64 = known + v * spread(&PRIOR.scatter, &shares);
+                log.exp() * (-0.5 * ratio * ratio / variance).exp()
+                    / (2.0 * std::f64::consts::PI * variance).sqrt()
+            })
+            .sum();
+        let found = PRIOR.evidence(&Stack::of(&[run(shares, ratio)]));
+        assert!((found - density.ln()).abs() < 1e-9, "{found} {}", density.ln());
     }
 
-    /// The density of two runs is that of the first times that of the second once the first is known.
+    /// Two ways to the same density: sums over groups, and the determinant of the whole covariance at each scale.
     #[test]
-    fn evidence_factorises() {
-        let (one, two) = (run([0.9, 0.05, 0.0, 0.05], 0.2), run([0.4, 0.1, 0.3, 0.2], -0.1));
-        let after = PRIOR.update(&[one]);
-        let predicted = after.predict(two.shares);
-        let t = (two.ratio - predicted.centre) / predicted.scale;
-        let nu = after.freedom;
-        let second = ln_gamma(f64::midpoint(nu, 1.0))
-            - ln_gamma(nu / 2.0)
-            - 0.5 * (nu * std::f64::consts::PI).ln()
-            - predicted.scale.ln()
-            - f64::midpoint(nu, 1.0) * (1.0 + t * t / nu).ln();
-        assert!(
-            (PRIOR.evidence(&Sums::of(&[one, two])) - PRIOR.evidence(&Sums::of(&[one])) - second).abs()
-                < 1e-9
-        );
+    fn evidence_of_groups_is_that_of_the_whole_covariance() {
+        let runs = [
+            run(COMPUTE, 0.2),
+            run(NETWORK, -0.1),
+            Observed { group: 3, ..run(COMPUTE, 0.05) },
+            Observed { group: 3, ..run([0.4, 0.1, 0.3, 0.2], 0.3) },
+        ];
+        let all = PRIOR.covariance();
+        let logs: Vec<f64> = scales()
+            .zip(PRIOR.scale_weights())
+            .map(|(v, log)| {
+                let rows = runs.iter().map(|a| {
+                    let one = |b: &Observed| {
+                        let own = if a.group == b.group { 1.0 + PRIOR.own } else { 1.0 };
+                        let noise = if a == b { v * spread(&PRIOR.scatter, &a.shares) } else { 0.0 };
+                        dot(&product(&all, &a.shares), &b.shares) * own + noise
+                    };
+                    runs.iter().map(one).collect()
+                });
+                let root = cholesky(rows.collect());
+                let solved = forward(&root, runs.iter().map(|run| run.ratio).collect());
+                log - root.iter().enumerate().map(|(i, row)| row[i].ln()).sum::<f64>()
+                    - 0.5 * solved.iter().map(|x| x * x).sum::<f64>()
+                    - 2.0 * (2.0 * std::f64::consts::PI).ln()
+            })
+            .collect();
+        let found = PRIOR.evidence(&Stack::of(&runs));
+        assert!((found - normalised(&logs).1).abs() < 1e-8, "{found} {}", normalised(&logs).1);
+    }
+
+    /// Simulated stacks: a prior that made them predicts their other runs better after logs than before.
+    #[test]
+    fn logs_do_not_make_predictions_worse_on_the_whole() {
+        let mut state = 15_u64;
+        let mut uniform = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let mut normal = || (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
+        let mut errors: [Vec<f64>; 3] = Default::default();
+        for _ in 0..400 {
+            let theta: [f64; PARTS] = PRIOR.parts.map(|variance| variance.sqrt() * normal());
+            let shared = PRIOR.level.sqrt() * normal();
+            let runs: Vec<Observed> = (0..6)
+                .map(|at| {
+                    let shares = [COMPUTE, NETWORK, [0.2, 0.05, 0.75, 0.0]][at % 3];
+                    let noise = PRIOR.residual * spread(&PRIOR.scatter, &shares).sqrt() * normal();
+                    let moved: f64 = shares.iter().zip(&theta).map(|(s, t)| s * (t + shared)).sum();
+                    run(shares, moved + noise)
+                })
+                .collect();
+            for (place, logs) in [0, 1, 3].into_iter().enumerate() {
+                let known = PRIOR.update(&runs[..logs], Some(0));
+                errors[place]
+                    .extend(runs[3..].iter().map(|run| (run.ratio - known.predict(run.shares).centre).abs()));
+            }
+        }
+        let ninth = |errors: &mut Vec<f64>| {
+            errors.sort_by(f64::total_cmp);
+            errors[errors.len() * 9 / 10]
+        };
+        let [none, one, three] = errors.each_mut().map(ninth);
+        assert!(three < one && one < none, "{none} {one} {three}");
     }
 }

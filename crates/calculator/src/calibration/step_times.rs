@@ -10,7 +10,7 @@ use crate::estimate::plan_summary;
 use crate::evaluate::evaluate;
 use crate::intervals;
 use crate::software::{self, PARTS, Software};
-use railwright_spec::calibration::{Calibration, Evidence, StepTimes};
+use railwright_spec::calibration::{Calibration, Evidence, OwnRuns, StepTimes};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
@@ -96,13 +96,31 @@ pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option
         .map(|(run, ..)| Cluster { calibration: Some(Arc::clone(&known)), ..run.cluster.clone() })
         .collect();
     let machines: Vec<Machine> = clusters.iter().map(Machine::new).collect();
-    let mut factors = [1.0; PARTS];
-    let mut posterior = prior.update(&[]);
+    // Runs of one model and format form a group.
+    let mut kinds: Vec<&Timed<'_>> = Vec::new();
+    let mut groups = Vec::with_capacity(layouts.len());
+    for (run, ..) in &layouts {
+        let is_same = |kind: &&Timed<'_>| {
+            kind.model == run.model && kind.plan.precision.compute == run.plan.precision.compute
+        };
+        groups.push(kinds.iter().position(is_same).unwrap_or_else(|| {
+            kinds.push(run);
+            kinds.len() - 1
+        }));
+    }
+    let scaled = |run: &Timed<'_>, machine: &Machine, factors| -> Result<Software, Problem> {
+        Ok(machine.software_of_others(software::by_id(&run.plan.software)?).with_parts(factors))
+    };
+    let mut all = vec![[1.0; PARTS]; kinds.len()];
+    let mut observed: Vec<Observed> = Vec::new();
     let mut before = 0.0;
     for round in 0..ROUNDS {
-        let mut observed = Vec::with_capacity(layouts.len());
-        for (((run, sum, count), cluster), machine) in layouts.iter().zip(&clusters).zip(&machines) {
-            let base = machine.software(software::by_id(&run.plan.software)?).with_parts(factors);
+        let mut seen = Vec::with_capacity(layouts.len());
+        for ((((run, sum, count), cluster), machine), &group) in
+            layouts.iter().zip(&clusters).zip(&machines).zip(&groups)
+        {
+            let factors = all[group];
+            let base = scaled(run, machine, factors)?;
             let costing = Costing::with_software(run.model, cluster, run.plan, machine, &base);
             let shares = shares(&costing)?;
             let ratio = sum / count - step(&costing)?.ln();
@@ -110,23 +128,36 @@ pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option
                 before += ratio.abs() / layouts.len() as f64;
             }
             let moved: f64 = shares.iter().zip(&factors).map(|(share, factor)| share * factor.ln()).sum();
-            observed.push(Observed { shares, ratio: ratio + moved });
+            seen.push(Observed { shares, ratio: ratio + moved, group });
         }
-        posterior = prior.update(&observed);
-        factors = posterior.factors().map(|factor| factor.clamp(0.05, 20.0));
+        observed = seen;
+        for (group, factors) in all.iter_mut().enumerate() {
+            *factors = bounded(&prior.update(&observed, Some(group)));
+        }
     }
     let mut after = 0.0;
-    for (((run, sum, count), cluster), machine) in layouts.iter().zip(&clusters).zip(&machines) {
-        let base = machine.software(software::by_id(&run.plan.software)?).with_parts(factors);
+    for ((((run, sum, count), cluster), machine), &group) in
+        layouts.iter().zip(&clusters).zip(&machines).zip(&groups)
+    {
+        let base = scaled(run, machine, all[group])?;
         let costing = Costing::with_software(run.model, cluster, run.plan, machine, &base);
         after += (sum / count - step(&costing)?.ln()).abs() / layouts.len() as f64;
     }
-    let variance = posterior.residual * posterior.residual;
+    let written = |posterior: &Posterior| {
+        (bounded(posterior).map(super::rounded), posterior.covariance.map(|row| row.map(super::significant)))
+    };
+    let own = kinds.iter().enumerate().map(|(group, run)| {
+        let (factors, covariance) = written(&prior.update(&observed, Some(group)));
+        let (model, parameters) = (run.model.name.clone(), run.model.parameters().total);
+        OwnRuns { model, parameters, format: run.plan.precision.compute, factors, covariance }
+    });
+    let others = prior.update(&observed, None);
+    let (factors, covariance) = written(&others);
     Ok(Some(StepTimes {
-        factors: factors.map(super::rounded),
-        covariance: posterior.covariance.map(|row| row.map(|value| super::significant(value * variance))),
-        residual: super::significant(posterior.residual),
-        freedom: super::significant(posterior.freedom),
+        factors,
+        covariance,
+        residual: super::significant(others.residual),
+        freedom: super::significant(prior.freedom + layouts.len() as f64),
         layouts: layouts.len() as u64,
         evidence: Evidence {
             from: from.to_owned(),
@@ -135,7 +166,13 @@ pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option
             error_after: super::rounded(after),
             ..Evidence::default()
         },
+        own: own.collect(),
     }))
+}
+
+/// Factors that some machine could have.
+fn bounded(posterior: &Posterior) -> [f64; PARTS] {
+    posterior.factors().map(|factor| factor.clamp(0.05, 20.0))
 }
 
 /// Each run's step against its measurement, without and with a calibration.
@@ -164,13 +201,12 @@ pub fn lines(runs: &[Timed<'_>], calibration: &Calibration) -> Result<Vec<StepLi
 fn known<'c>(costing: &'c Costing<'_>) -> Option<(&'c StepTimes, Posterior)> {
     let calibration = costing.machine.calibration.as_deref()?;
     let steps = calibration.steps.as_ref().filter(|_| calibration.software == costing.software.id)?;
-    let variance = steps.residual.powi(2).max(1e-12);
     let posterior = Posterior {
         // Constants have the factors in them already.
         mean: [0.0; PARTS],
-        covariance: steps.covariance.map(|row| row.map(|value| value / variance)),
+        covariance: *steps.of(costing.model, costing.plan.precision.compute).1,
         residual: steps.residual,
-        freedom: steps.freedom,
+        scatter: intervals::steps(costing.model.is_mixture_of_experts()).prior.scatter,
     };
     Some((steps, posterior))
 }
@@ -207,7 +243,7 @@ pub fn worth_measuring(runs: &[Costing<'_>], most: usize) -> Result<Vec<Worth>, 
     let Some(first) = runs.first() else { return Ok(Vec::new()) };
     let table = intervals::steps(first.model.is_mixture_of_experts());
     let all: Vec<[f64; PARTS]> = runs.iter().map(shares).collect::<Result<_, _>>()?;
-    let mut now = known(first).map_or_else(|| table.prior.update(&[]), |(_, posterior)| posterior);
+    let mut now = known(first).map_or_else(|| table.prior.update(&[], None), |(_, posterior)| posterior);
     let width = |posterior: &Posterior| {
         let scales: f64 = all.iter().map(|shares| posterior.predict(*shares).scale).sum();
         ((table.high - table.low) * scales / all.len() as f64).exp()

@@ -240,20 +240,22 @@ fn a_log_corrects_the_parts_of_the_step() {
     let model = model::by_name("llama-3-8b").expect("known");
     let text = "[plan]\ntensor_parallel = 2\npipeline_parallel = 1\ndata_parallel = 4\nglobal_batch = 8\nsequence_length = 4096\nsoftware = \"megatron-core-2024\"\n";
     let plan = run::parse(text, "run.toml").expect("sound").plan.resolve(&model, &cluster).expect("resolved");
-    let step = StepSample { steps: 100, step: Seconds::new(1.5), ..StepSample::default() };
+    let options = EstimateOptions::default();
+    let took = estimate(&model, &cluster, &plan, &options).expect("priced").step_time * 1.2;
+    let step = StepSample { steps: 100, step: took, ..StepSample::default() };
     let samples = Samples { from: "log".into(), steps: vec![step], ..Samples::default() };
     let fitted = fit(&Case { run: Some((&model, &plan)), ..case(&cluster) }, &[samples]).expect("fitted");
     let (before, after) = (fitted.steps[0].before, fitted.steps[0].after);
-    assert!(before < Seconds::new(1.2) && (after.get() / 1.5 - 1.0).abs() < 0.1, "{:?}", fitted.steps[0]);
+    assert!(after > before * 1.1 && after < took, "{:?}", fitted.steps[0]);
     let steps = fitted.calibration.steps.clone().expect("fitted");
     assert_eq!((steps.layouts, steps.evidence.samples), (1, 1));
     let with = Arc::new(fitted.calibration).applied(cluster.clone()).expect("the same accelerator");
     let mut other = plan.clone();
     (other.tensor_parallel, other.data_parallel) = (4, 2);
     for plan in [&plan, &other] {
-        let of = |cluster| estimate(&model, cluster, plan, &EstimateOptions::default()).expect("priced");
+        let of = |cluster| estimate(&model, cluster, plan, &options).expect("priced");
         let (bare, own) = (of(&cluster), of(&with));
-        assert!(own.step_time > bare.step_time * 1.5, "{:?} {:?}", own.step_time, bare.step_time);
+        assert!(own.step_time > bare.step_time * 1.05, "{:?} {:?}", own.step_time, bare.step_time);
         let interval = &own.step_time_interval;
         assert!(interval.low < own.step_time && own.step_time < interval.high, "{interval:?}");
         assert!(
@@ -283,8 +285,15 @@ fn two_step_times_tell_parts_apart_and_are_written() {
     let runs = [timed(&alone, took), timed(&wide, took_wide)];
     let fitted = fit(&Case { timed: &runs, ..case(&cluster) }, &[]).expect("fitted");
     let steps = fitted.calibration.steps.as_ref().expect("fitted");
-    let [products, _, _, communication] = steps.factors;
+    let [products, _, _, communication] = steps.own[0].factors;
     assert!(communication > 1.3 * products, "{steps:?}");
+    // Other models follow less: what was measured may be of this model alone.
+    assert!(steps.factors[3] > 1.0 && steps.factors[3] < communication, "{steps:?}");
+    let other = model::by_name("llama-3.1-70b").expect("known");
+    assert_eq!(steps.of(&model, DataType::Bf16).0, &steps.own[0].factors);
+    for (model, format) in [(&other, DataType::Bf16), (&model, DataType::Fp8)] {
+        assert_eq!(steps.of(model, format).0, &steps.factors);
+    }
     let text = fitted.calibration.to_toml().expect("sound");
     let back = Calibration::parse(&text, "").expect("reads");
     assert_eq!(back.steps, fitted.calibration.steps);

@@ -23,6 +23,7 @@ pub(super) fn money(
         plan: plan.clone(),
         training: options.training,
         cost: options.cost,
+        software_is_inferred: options.software_is_inferred,
     };
     bill(&run, step)
 }

@@ -26,46 +26,41 @@ pub struct Interval {
     pub source: String,
 }
 
-/// The interval around a step time: from one's own measured step times, else from the residuals of the software generation's measured runs.
-pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Interval {
-    let own = step_times::interval(costing, step);
+/// The interval around a step time, the only place where it is decided: every command, the validation and the web UI have it from here.
+///
+/// * With one's own step times of the plan's software: how far other runs of one stack scatter around such.
+/// * With a specified software generation: the residuals of its measured runs, or those of all where it has too few.
+/// * With an inferred one: those of runs of any stack, since the run may not be of the generation that was assumed. They hold the interval of
+///   that generation: less knowledge is never a narrower interval. One's own rates of operators and collectives leave the software open.
+pub fn interval(costing: &Costing<'_>, step: Seconds, software_is_inferred: bool) -> Interval {
+    let as_shown = |found: intervals::Interval, source: String| {
+        let intervals::Interval { low, high, coverage, runs, calibrated } = found;
+        Interval { low, high, coverage, runs, calibrated, source }
+    };
+    if let Some((own, layouts)) = step_times::interval(costing, step) {
+        let layouts = if layouts == 1 { "1 layout".to_owned() } else { format!("{layouts} layouts") };
+        let source = format!(
+            "your own step times of {layouts}, and how far other runs of one stack scatter around such"
+        );
+        return as_shown(own, source);
+    }
     let experts = costing.model.is_mixture_of_experts();
-    let found = own.map_or_else(
-        || intervals::interval(Some(&costing.plan.software), experts, step),
-        |(interval, _)| interval,
-    );
+    let assumed = intervals::interval(Some(&costing.plan.software), experts, step);
+    if software_is_inferred {
+        let any = intervals::interval(None, experts, step);
+        let source =
+            format!("errors of {} measured runs of all software, because none was specified", any.runs);
+        let (low, high) = (any.low.min(assumed.low), any.high.max(assumed.high));
+        return as_shown(intervals::Interval { low, high, ..any }, source);
+    }
     // Errors are known of generations, not of features added to them.
     let software = generation_of(&costing.plan.software);
-    let source = if let Some((_, layouts)) = own {
-        let layouts = if layouts == 1 { "1 layout".to_owned() } else { format!("{layouts} layouts") };
-        format!("your own step times of {layouts}, and how far other runs of one stack scatter around such")
-    } else if found.calibrated {
-        format!("errors of {} measured runs of `{software}`", found.runs)
+    let source = if assumed.calibrated {
+        format!("errors of {} measured runs of `{software}`", assumed.runs)
     } else {
-        format!("errors of {} measured runs of all software, because `{software}` has too few", found.runs)
+        format!("errors of {} measured runs of all software, because `{software}` has too few", assumed.runs)
     };
-    Interval {
-        low: found.low,
-        high: found.high,
-        coverage: found.coverage,
-        runs: found.runs,
-        calibrated: found.calibrated,
-        source,
-    }
-}
-
-/// The interval around a step time without a specified software: that of publications of any stack, since the run may not be of the
-/// generation that was assumed. It holds that of the assumed generation: less knowledge is never a narrower interval.
-pub fn of_any_software(is_mixture_of_experts: bool, step: Seconds, assumed: &Interval) -> Interval {
-    let found = intervals::interval(None, is_mixture_of_experts, step);
-    Interval {
-        low: found.low.min(assumed.low),
-        high: found.high.max(assumed.high),
-        coverage: found.coverage,
-        runs: found.runs,
-        calibrated: found.calibrated,
-        source: format!("errors of {} measured runs of all software, because none was specified", found.runs),
-    }
+    as_shown(assumed, source)
 }
 
 /// What a step gets done.

@@ -1,9 +1,9 @@
 //! The answer of `railwright validate`: every row predicted, and the errors summed up.
 
-use super::{Case, Machines, evaluate_case, statistics};
-use crate::calibration::step_times;
+use super::{Case, Machines, statistics};
 use crate::costing::Costing;
-use crate::intervals;
+use crate::estimate;
+use crate::evaluate::evaluate;
 use crate::memory::{self, MemoryInput, MemorySoftware, SoftwareCatalogue};
 use crate::software;
 use railwright_spec::calibration::Calibration;
@@ -274,18 +274,12 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
     let constants = catalogue.get(&case.plan.software);
     assume_recompute(&mut case, constants);
     let machine = machines.of(&case);
-    let evaluated =
-        software::by_id(&case.plan.software).and_then(|s| evaluate_case(&case, machine, machine.software(s)));
-    let total = match evaluated {
-        Ok(evaluation) => evaluation.time.total,
+    let costing = Costing::new(&case.model, &case.cluster, &case.plan, machine);
+    let evaluated = costing.and_then(|costing| Ok((evaluate(&costing)?.time.total, costing)));
+    let (total, interval) = match &evaluated {
+        Ok((total, costing)) => (*total, estimate::interval(costing, *total, !case.is_software_named)),
         Err(problem) => return RowResult { skipped: Some(problem.to_string()), ..RowResult::default() },
     };
-    let experts = case.model.is_mixture_of_experts();
-    let known = case.is_software_named.then_some(case.plan.software.as_str());
-    let own = Costing::new(&case.model, &case.cluster, &case.plan, machine)
-        .ok()
-        .and_then(|costing| step_times::interval(&costing, total));
-    let interval = own.map_or_else(|| intervals::interval(known, experts, total), |(interval, _)| interval);
     let input = memory_input(&case, constants);
     let peak = memory::peak(&input);
     let published = match case.peak_kind.as_deref() {

@@ -15,7 +15,7 @@ use railwright_answers::{
 use railwright_spec::human;
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::problem::Problem;
-use railwright_spec::run::{RunSpec, keys};
+use railwright_spec::run::{Run, RunSpec, keys};
 use railwright_tuner::size::numbers;
 use railwright_tuner::tuning;
 use railwright_tuner::written;
@@ -123,8 +123,11 @@ fn of(
     if let Some(devices) = devices {
         spec.set_flag("--gpus", DEVICES, &devices.to_string())?;
     }
+    // An opened launch file has the software that was inferred for it among its settings.
+    let software_is_inferred = spec.plan.software.is_none();
     let freed = freedom.map(|freedom| opened(&closed, devices, freedom, &mut spec)).transpose()?;
     let run = resolve_but_plan(&spec, &input::Disk).map_err(|problem| spec.placed(problem))?;
+    let run = Run { software_is_inferred, ..run };
     let word = word.map_or_else(|| run.cluster.name.clone(), str::to_owned);
     Ok(Setting { word, spec, run, freed })
 }

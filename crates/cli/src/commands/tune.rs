@@ -207,7 +207,7 @@ fn row(
     rank: usize,
 ) -> Result<Row, Failure> {
     let run = &setting.run;
-    let options = EstimateOptions { training: run.training, cost: run.cost };
+    let options = EstimateOptions::of(run);
     let ranked = ranking::rank(rank, candidate, own, search.model, search.cluster, &options)?;
     Ok(Row {
         layout: named(setting).short_layout(&candidate.plan),

@@ -20,6 +20,8 @@ pub struct Run {
     pub training: Training,
     /// At what price.
     pub cost: Cost,
+    /// Whether the plan's software generation was inferred, because none was specified.
+    pub software_is_inferred: bool,
 }
 
 impl Run {

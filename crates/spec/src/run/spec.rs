@@ -154,7 +154,8 @@ impl RunSpec {
         let plan = self.plan.resolve(&model, &cluster).map_err(placed)?;
         let training = self.training.resolve().map_err(placed)?;
         let cost = self.cost.resolve().map_err(placed)?;
-        Ok(Run { model, cluster, plan, training, cost })
+        let software_is_inferred = self.plan.software.is_none();
+        Ok(Run { model, cluster, plan, training, cost, software_is_inferred })
     }
 
     /// The same, and asks whether the plan is possible: all problems, or the run with what is doubtful about it.

@@ -117,7 +117,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             search.cluster,
             &search.space.base,
             &search.machine,
-            search.machine.software(search.software),
+            search.machine.software(search.software, search.model, search.space.base.precision.compute),
         )
         .remembering(&worker.products);
         let shardings = shardings(&search.space, &degrees);

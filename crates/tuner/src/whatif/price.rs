@@ -31,8 +31,7 @@ pub(super) fn price(changed: &Changed, network: Option<&OnTopology>) -> Result<P
     }
     let costing = costing.disturbed(&disturbance);
     let evaluation = evaluate_with(&costing, &mut workspace)?;
-    let options = EstimateOptions { training: run.training, cost: run.cost };
-    let estimate = of_evaluation(&costing, &evaluation, &options)?;
+    let estimate = of_evaluation(&costing, &evaluation, &EstimateOptions::of(run))?;
     let seen = |stage| parts(&tree(&costing, &seen_from(&costing, &evaluation, stage)));
     Ok(Priced {
         summary: summarise(run, &estimate),

@@ -1,6 +1,10 @@
 // Made from docs/reference/schema/calibration.json by scripts/types.mjs.
 
 /**
+ * A number format of tensors or of matrix products.
+ */
+export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
+/**
  * Operators that have rates.
  */
 export type Operators = string
@@ -202,7 +206,8 @@ export interface HostCosts {
  */
 export interface StepTimes {
   /**
-   * Multiples of the predicted times of parts, in the order of `crate::software::Part::ALL`.
+   * Multiples of the predicted times of parts, in the order of `crate::software::Part::ALL`, of runs of other models and formats than
+   * those measured.
    *
    * @minItems 4
    * @maxItems 4
@@ -233,6 +238,43 @@ export interface StepTimes {
    */
   layouts: number
   evidence: Evidence
+  /**
+   * The same of runs of the models and formats of which some were measured.
+   */
+  own?: OwnRuns[]
+}
+/**
+ * Corrections of the parts of a step of runs of one model in one format.
+ */
+export interface OwnRuns {
+  /**
+   * The model's name.
+   */
+  model: string
+  /**
+   * Its parameters, which distinguish models of one name.
+   */
+  parameters: number
+  format: DataType
+  /**
+   * Multiples of the predicted times of parts.
+   *
+   * @minItems 4
+   * @maxItems 4
+   */
+  factors: [number, number, number, number]
+  /**
+   * Covariance of the logarithms of these multiples.
+   *
+   * @minItems 4
+   * @maxItems 4
+   */
+  covariance: [
+    [number, number, number, number],
+    [number, number, number, number],
+    [number, number, number, number],
+    [number, number, number, number]
+  ]
 }
 /**
  * The rate of a kind of operators over the calculator's law of them, as a function of work.

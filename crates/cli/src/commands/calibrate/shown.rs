@@ -5,7 +5,7 @@ use crate::printer::{Answer, Terminal};
 use railwright_spec::calibration::{Calibration, Evidence, Regime};
 use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
-use railwright_spec::software::Part;
+use railwright_spec::software::{PARTS, Part};
 use serde::Serialize;
 
 /// A calibration alone.
@@ -139,17 +139,25 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
         rows.push(row("host".to_owned(), Regime::Sustained, value, &host.evidence));
     }
     if let Some(steps) = &calibration.steps {
-        let parts = Part::ALL.iter().zip(steps.factors).enumerate().map(|(at, (part, factor))| {
-            let spread = steps.covariance[at][at].max(0.0).sqrt();
-            format!(
-                "{} x {factor:.2} ({:.2} to {:.2})",
-                part.title(),
-                factor * (-spread).exp(),
-                factor * spread.exp()
-            )
-        });
-        let value = parts.collect::<Vec<_>>().join(", ");
-        rows.push(row("step times".to_owned(), Regime::Sustained, value, &steps.evidence));
+        let value = |factors: &[f64; PARTS], covariance: &[[f64; PARTS]; PARTS]| {
+            let parts = Part::ALL.iter().zip(factors).enumerate().map(|(at, (part, factor))| {
+                let spread = covariance[at][at].max(0.0).sqrt();
+                format!(
+                    "{} x {factor:.2} ({:.2} to {:.2})",
+                    part.title(),
+                    factor * (-spread).exp(),
+                    factor * spread.exp()
+                )
+            });
+            parts.collect::<Vec<_>>().join(", ")
+        };
+        for own in &steps.own {
+            let name = format!("step times, {} in {}", own.model, own.format.name());
+            let text = value(&own.factors, &own.covariance);
+            rows.push(row(name, Regime::Sustained, text, &steps.evidence));
+        }
+        let text = value(&steps.factors, &steps.covariance);
+        rows.push(row("step times, other models".to_owned(), Regime::Sustained, text, &steps.evidence));
     }
     document.table(Table { columns, rows });
 }
