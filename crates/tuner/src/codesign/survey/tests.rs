@@ -1,8 +1,8 @@
 //! Surveyed networks against a search of each.
 
 use super::*;
-use crate::codesign::fabric::step_time;
 use crate::search::Options;
+use railwright_calculator::schedule::{ChunkCost, Pipeline, summarize};
 use railwright_spec::cluster::{Tier, by_name};
 use railwright_spec::model;
 use railwright_spec::plan::{PlanSpec, Schedule, Segment};
@@ -91,43 +91,68 @@ fn nothing_is_proved_without_a_better_network() {
     assert!(own.is_enough() && own.gap() == 0.0);
 }
 
-/// Slower messages delay the first pass of a late stage, and with it shorten the cycle of a zero-bubble schedule: by more than rounding, and by
-/// less than half of what bounds allow for. No other schedule has a shorter step on a worse network.
+/// A pipeline is no shorter with slower messages and longer passes, the cycle of a zero-bubble schedule included: each way to a stage's last pass
+/// crosses what delays its first one, too. Passes are unequal by up to a fifth; those of the last stage take up to half more for the head.
 #[test]
-fn only_zero_bubble_steps_are_shorter_on_a_worse_network() {
-    let networks = networks();
+fn no_pipeline_is_shorter_with_slower_messages() {
     let mut shortest: BTreeMap<bool, f64> = BTreeMap::new();
-    for (name, batch) in [("llama-3-8b", 64), ("llama-3-8b", 256), ("llama-2-13b", 128)] {
-        let model = model::by_name(name).expect("known");
-        for schedule in Schedule::ALL {
-            for (stages, tensor, overlap) in
-                [(2, 1, true), (4, 2, false), (8, 1, true), (8, 2, false), (8, 8, true)]
-            {
-                let said = PlanSpec {
-                    schedule: Some(schedule),
-                    pipeline_parallel: Some(stages),
-                    tensor_parallel: Some(tensor),
-                    global_batch: Some(batch),
-                    micro_batch: Some(1),
-                    overlap_pipeline: Some(overlap),
-                    ..PlanSpec::default()
-                };
-                let Ok(plan) = said.resolve(&model, &networks[0]) else { continue };
-                let time = |cluster: &Cluster| step_time(&model, cluster, &plan).map(Seconds::get);
-                let Ok(times) = networks.iter().map(time).collect::<Result<Vec<f64>, _>>() else { continue };
-                for (at, better) in networks.iter().enumerate() {
-                    for (to, worse) in networks.iter().enumerate() {
-                        if is_at_least_as_good(better, worse) {
-                            let kept = shortest.entry(schedule.validates_afterwards()).or_insert(1.0);
-                            *kept = kept.min(times[to] / times[at]);
-                        }
-                    }
+    // A linear congruential generator, numbers from 0 to 1.
+    let mut state = 1_u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / f64::from(1_u32 << 31)
+    };
+    for turn in 0..12_000_u64 {
+        let schedule = Schedule::ALL[(turn % Schedule::ALL.len() as u64) as usize];
+        let stages = 2 * (1 + (random() * 8.0) as u64);
+        let micro_batches = stages * 2 * (1 + (random() * 4.0) as u64);
+        let virtual_stages = if schedule == Schedule::ZbV { 2 } else { 1 };
+        let count = schedule.chunk_count(stages, virtual_stages) as usize;
+        let mut chunks: Vec<ChunkCost> = (0..count)
+            .map(|_| {
+                let mut cost = |mean: f64| Seconds::new(mean * (0.9 + 0.2 * random()));
+                ChunkCost {
+                    forward: cost(1.0),
+                    backward_input: cost(1.1),
+                    backward_weight: cost(0.9),
+                    ..ChunkCost::default()
                 }
-            }
+            })
+            .collect();
+        if let Some(last) = chunks.last_mut() {
+            let head = 1.0 + 0.5 * random();
+            last.forward = last.forward * head;
+            last.backward_input = last.backward_input * head;
+            last.backward_weight = last.backward_weight * head;
         }
+        let transfer = 0.3 * random();
+        let slower = transfer * (1.0 + 3.0 * random());
+        let overlap_transfer = random() < 0.5;
+        let longer = chunks.iter().map(|chunk| ChunkCost {
+            forward: chunk.forward * (1.0 + 0.1 * random()),
+            backward_input: chunk.backward_input * (1.0 + 0.1 * random()),
+            ..*chunk
+        });
+        let longer: Vec<ChunkCost> = longer.collect();
+        let time = |transfer: f64, chunks: &[ChunkCost]| {
+            let transfer = Seconds::new(transfer);
+            let pipeline = Pipeline {
+                schedule,
+                stages,
+                virtual_stages,
+                micro_batches,
+                chunks,
+                transfer,
+                overlap_transfer,
+            };
+            let summary = summarize(&pipeline).ok()?;
+            Some(if schedule.validates_afterwards() { summary.cycle } else { summary.duration })
+        };
+        let (Some(fast), Some(slow)) = (time(transfer, &chunks), time(slower, &longer)) else { continue };
+        let kept = shortest.entry(schedule.validates_afterwards()).or_insert(1.0);
+        *kept = kept.min(slow / fast);
     }
-    assert!(shortest[&false] >= 1.0 - 1e-12, "{shortest:?}");
-    assert!(shortest[&true] < 1.0 - 1e-6 && shortest[&true] > 1.0 - LATE_START / 2.0, "{shortest:?}");
+    assert!(shortest.len() == 2 && shortest.values().all(|kept| *kept >= 1.0 - 1e-12), "{shortest:?}");
 }
 
 /// Where a zero-bubble schedule may be used, a list proves less on another network, and as much on its own.

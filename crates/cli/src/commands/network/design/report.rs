@@ -58,6 +58,11 @@ fn price(amount: Dollars) -> Cell {
     Cell::number(human::dollars(amount), amount.get())
 }
 
+/// A constant share in whole percent.
+fn percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
+}
+
 /// `clos 2:1`; nothing behind a kind that has no leaves to oversubscribe.
 fn name(row: &Row) -> String {
     let kind = row.topology.name();
@@ -196,7 +201,7 @@ impl Answered {
         distinct.dedup();
         let merged = rows.iter().filter_map(|row| row.simulated.as_ref()).filter(|one| one.is_merged).count();
         let wider = if merged > 0 {
-            let share = human::percent(MISSED + MISSED_BY_MERGING);
+            let share = percent(MISSED + MISSED_BY_MERGING);
             format!(", {share} for {merged} with groups simulated at the pace of the slowest")
         } else {
             String::new()
@@ -207,7 +212,7 @@ impl Answered {
                 "{} networks were simulated with routing {} (`--network routing=...` to change it); intervals: {} of the network's part of the step{wider}",
                 routings.len(),
                 distinct.join(", "),
-                human::percent(MISSED)
+                percent(MISSED)
             )),
         ];
         let reference = rows.iter().filter(|row| row.is_reference && row.simulated.is_some());
