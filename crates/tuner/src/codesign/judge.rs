@@ -2,9 +2,9 @@
 //!
 //! Responsible for: simulating the step of the cheapest networks under the routing that is bought, in the order of their cost in closed form, until no other network can be
 //! cheaper; then the references, the neighbours of the best and the fronts; their cost per token with an interval; and a winner only where its interval lies below all others. The closed form sees no oversubscription of sends, no NICs that
-//! dimensions share and no hashes, so its cost is taken for a lower bound. Refuses to search plans again: each network keeps the plan that the closed form found best on it.
+//! dimensions share and no hashes; without oversubscription and forwarding between rails, its cost is a lower bound. Refuses to search plans again: each network keeps the plan that the closed form found best on it.
 
-use super::fabric::cluster_on;
+use super::fabric::{cluster_on, step_time};
 use super::front::{Codesign, Found, NoPlan, Row};
 use crate::simulate::{Extent, step_time_within};
 use railwright_network::simulate::Wiring;
@@ -71,7 +71,8 @@ pub struct Judging<'a> {
     pub found: &'a [Result<Found, NoPlan>],
     /// The routing that is bought; what is usual for each kind where none is named.
     pub routing: Option<Routing>,
-    /// Whether networks are simulated that cannot be cheapest by their cost in closed form, to check that this cost is a lower bound.
+    /// Whether networks are simulated that cannot be cheapest by their cost in closed form, to check that this cost is a lower bound. Each
+    /// simulation still ends once a token costs more.
     pub every_network: bool,
 }
 
@@ -127,7 +128,7 @@ pub fn judge(
         .iter()
         .enumerate()
         .filter(|(_, row)| priced(row))
-        .filter_map(|(index, row)| Some((index, closed_cost(row)?)))
+        .filter_map(|(index, row)| Some((index, least_cost(row, asked)?)))
         .collect();
     order.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     let references: Vec<usize> =
@@ -138,7 +139,7 @@ pub fn judge(
     let mut done = 0;
     let mut ahead: BTreeMap<usize, Outcome> = BTreeMap::new();
     for (turn, &(index, cost)) in order.iter().enumerate() {
-        // A closed-form cost above the upper bound of the cheapest is always higher.
+        // A least cost above the upper bound of the cheapest is always higher.
         if done >= FIRST && cost > lowest && !asked.every_network {
             break;
         }
@@ -232,6 +233,19 @@ fn neighbours(rows: &[Row], best: usize) -> Vec<usize> {
     found.into_iter().flatten().collect()
 }
 
+/// The least that a token can cost on a network, whatever its simulation is: the cost in closed form with nothing oversubscribed and no forwarding
+/// between rails. The closed form has both one after the other with everything else, and flows may hide them.
+fn least_cost(row: &Row, asked: &Judging<'_>) -> Option<f64> {
+    let cost = closed_cost(row)?;
+    let Some(Ok(found)) = asked.found.get(row.class) else { return Some(cost) };
+    let unblocked = cluster_on(&row.design, asked.machine).and_then(|mut cluster| {
+        cluster.network.rail_forwarding = 1.0;
+        cluster.network.tiers.iter_mut().for_each(|tier| tier.oversubscription = 1.0);
+        step_time(asked.model, &cluster, &found.plan)
+    });
+    Some(unblocked.map_or(cost, |least| cost * (least / found.fresh_step_time).min(1.0)))
+}
+
 fn closed_cost(row: &Row) -> Option<f64> {
     Some(row.share.cluster?.dollars_per_million_tokens?.get())
 }
@@ -244,7 +258,7 @@ fn limit(row: &Row, asked: &Judging<'_>, lowest: f64) -> Seconds {
         return Seconds::new(f64::INFINITY);
     };
     let routing = asked.routing.or(row.design.kind.usual_routing()).unwrap_or(row.design.routing);
-    if asked.every_network || routing.is_hashed() {
+    if routing.is_hashed() {
         return Seconds::new(f64::INFINITY);
     }
     let fresh = found.fresh_step_time.get();

@@ -3,9 +3,9 @@
 //! Responsible for: the given axes, and the answer as a table or a chart. Does not price: see the tuner and network crates.
 
 mod classes;
-#[cfg(test)]
-mod questions;
 mod report;
+#[cfg(test)]
+mod tests;
 
 use super::super::open_run::{self, Asked};
 use super::on_network::USUAL_CLUSTER;
