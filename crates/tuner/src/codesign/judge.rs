@@ -240,7 +240,9 @@ fn least_cost(row: &Row, asked: &Judging<'_>) -> Option<f64> {
     let Some(Ok(found)) = asked.found.get(row.class) else { return Some(cost) };
     let unblocked = cluster_on(&row.design, asked.machine).and_then(|mut cluster| {
         cluster.network.rail_forwarding = 1.0;
-        cluster.network.tiers.iter_mut().for_each(|tier| tier.oversubscription = 1.0);
+        for tier in &mut cluster.network.tiers {
+            tier.oversubscription = 1.0;
+        }
         step_time(asked.model, &cluster, &found.plan)
     });
     Some(unblocked.map_or(cost, |least| cost * (least / found.fresh_step_time).min(1.0)))

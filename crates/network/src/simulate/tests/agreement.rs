@@ -160,7 +160,9 @@ proptest! {
         let rates = oracle(&fewer, &routes);
         let mut carried = vec![0.0; all.len()];
         for (rate, own) in rates.iter().zip(&loads) {
-            own.iter().for_each(|(link, share)| carried[*link as usize] += rate * share);
+            for (link, share) in own {
+                carried[*link as usize] += rate * share;
+            }
         }
         for (carried, capacity) in carried.iter().zip(all) {
             prop_assert!(carried * (1.0 - tolerance) * (1.0 - tolerance) <= capacity * (1.0 + 1e-9), "{carried} {capacity}");
