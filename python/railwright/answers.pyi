@@ -4562,7 +4562,7 @@ class NetworkDesignRow(Record):
         """Watts of the network; none where the power of a part is not known."""
     @property
     def step_time(self) -> float | None:
-        """Time of a step; none where nothing fits."""
+        """Time of a step; none where its class has no plan."""
     @property
     def network_share(self) -> float | None:
         """Share of it that the network between domains takes."""
@@ -4598,6 +4598,9 @@ class Simulated(Record):
     def step_time(self) -> float:
         """The step."""
     @property
+    def is_merged(self) -> bool:
+        """Whether groups of one kind that the network treats differently were simulated at the pace of the slowest. Its interval is wider."""
+    @property
     def step_low(self) -> float:
         """Bounds of the step: the network's part of it shorter or longer by what flows miss packets by, over all hash seeds."""
     @property
@@ -4616,11 +4619,14 @@ class Simulated(Record):
 class Class(Record):
     """A class of designs with equal steps."""
     @property
+    def searched(self) -> Literal["found", "nothing_fits", "not_searched"]:
+        """Whether it has a plan."""
+    @property
     def layout(self) -> str:
-        """The best plan's layout as flags; empty where nothing fits."""
+        """The best plan's layout as flags; empty where there is none."""
     @property
     def reason(self) -> str:
-        """Why there is none; empty where there is."""
+        """Why nothing fits; empty elsewhere."""
 
 class NetworkDesignRefused(Record):
     """A combination that cannot be built."""

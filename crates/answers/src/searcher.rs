@@ -13,11 +13,12 @@ use crate::workers::{MOST_THREADS, Workers};
 use railwright_calculator::costing::Machine;
 use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on};
 use railwright_calculator::memory::SURE_TO_FIT;
+use railwright_calculator::prepared::Buffers;
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
-use railwright_tuner::search::{Candidate, Incumbent, Options, Results, Runners, Search, Space};
+use railwright_tuner::search::{Candidate, Incumbent, Options, Results, Runners, Search, Space, Worker};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -61,6 +62,8 @@ pub struct Searcher<'a> {
     workers: Workers,
     watch: &'a dyn Watch,
     evaluated: AtomicU64,
+    /// Buffers of workers that have ended, with the schedules that they compiled.
+    idle: Mutex<Vec<Buffers>>,
 }
 
 /// As far as a bar that shows how many are simulated goes.
@@ -94,6 +97,7 @@ impl<'a> Searcher<'a> {
             workers: Workers::new(threads)?,
             watch,
             evaluated: AtomicU64::new(0),
+            idle: Mutex::default(),
         })
     }
 
@@ -262,7 +266,10 @@ impl<'a> Searcher<'a> {
             while !self.is_stopped() {
                 let Some(&(index, piece)) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
                 let search = &searches[index];
-                let worker = workers[index].get_or_insert_with(|| search.worker());
+                let worker = workers[index].get_or_insert_with(|| {
+                    let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                    search.worker().reusing(idle.unwrap_or_default())
+                });
                 let results = search.run_piece(piece, worker, &incumbents[index]);
                 let evaluated = results.counters.timed;
                 let total = self.evaluated.fetch_add(evaluated, Ordering::Relaxed) + evaluated;
@@ -273,6 +280,8 @@ impl<'a> Searcher<'a> {
                 let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                 found.push((index, piece, results));
             }
+            let buffers = workers.into_iter().flatten().map(Worker::into_buffers);
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(buffers);
         });
         bar.finish();
         let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);

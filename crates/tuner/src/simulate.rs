@@ -303,17 +303,65 @@ impl Prepared {
     }
 }
 
-/// The time of a step on a network, as [`simulate`] has it, without the figures of a report. `watch` as in [`simulate_watched`].
-pub fn step_time_watched(
+/// The time of a step on a network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timed {
+    /// The step.
+    pub step_time: Seconds,
+    /// Whether groups of one kind that the network treats differently progress at the pace of the slowest.
+    pub is_merged: bool,
+}
+
+/// How far a step is simulated.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// Flows of a step from which on all groups of a kind are one flow ([`Bundle::coarse`]).
+    pub most_flows: usize,
+    /// A step that takes longer is of no interest.
+    pub limit: Seconds,
+}
+
+impl Extent {
+    /// Everything, as [`simulate`] has it.
+    pub const WHOLE: Self = Self { most_flows: usize::MAX, limit: Seconds::new(f64::INFINITY) };
+}
+
+/// The time of a step on a network, as [`simulate`] has it, without the figures of a report; none beyond the limit. `watch` as in
+/// [`simulate_watched`].
+pub fn step_time_within(
     (model, cluster, plan): (&Model, &Cluster, &Plan),
+    wiring: &Wiring,
+    extent: Extent,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Option<Timed>, Problem> {
+    let Prepared { staged, classes, after, .. } = Prepared::new(model, cluster, plan, wiring)?;
+    let mut bundle = Bundle::new(wiring, &classes, FEW)?;
+    if staged.script.flows(&bundle) > extent.most_flows {
+        bundle = Bundle::coarse(wiring, &classes)?;
+    }
+    let all = staged.script.len();
+    let limit = extent.limit / (1.0 + after.jitter) + staged.earlier;
+    if extent.limit.is_finite() {
+        // Without contention of different exchanges the step is no longer, and far sooner known.
+        let free = Bundle::free(classes.len());
+        let alone = staged.script.alone(&bundle).play_within(&free, limit, &mut |ended| watch(ended, all))?;
+        if alone.is_none() {
+            return Ok(None);
+        }
+    }
+    let played = staged.script.play_within(&bundle, limit, &mut |ended| watch(ended, all))?;
+    let is_merged = bundle.is_merged();
+    Ok(played.map(|played| Timed { step_time: after.total(&played, &staged), is_merged }))
+}
+
+/// The whole of it.
+pub fn step_time_watched(
+    run: (&Model, &Cluster, &Plan),
     wiring: &Wiring,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Seconds, Problem> {
-    let Prepared { staged, classes, after, .. } = Prepared::new(model, cluster, plan, wiring)?;
-    let bundle = Bundle::new(wiring, &classes, FEW)?;
-    let all = staged.script.len();
-    let played = staged.script.play_watched(&bundle, &mut |ended| watch(ended, all))?;
-    Ok(after.total(&played, &staged))
+    let timed = step_time_within(run, wiring, Extent::WHOLE, watch)?;
+    timed.map(|timed| timed.step_time).ok_or_else(|| Problem::new("the step does not end"))
 }
 
 /// Names of the classes that take detours, each once.

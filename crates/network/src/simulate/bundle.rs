@@ -60,6 +60,9 @@ pub(super) const PAUSE: u32 = u32::MAX;
 /// More colours than this of one class are too many for a program that sends again and again.
 pub const FEW: usize = 64;
 
+/// Share by which loads of links may differ that a coarse bundle takes for one.
+const COARSE: f64 = 0.02;
+
 /// The flows of the large network, before they are made few.
 struct Members {
     loads: Vec<Vec<(u32, f64)>>,
@@ -71,6 +74,16 @@ impl Bundle {
     /// Of classes on a network; those with more than `most` colours keep step with their slowest member, unless they are to
     /// stay apart.
     pub fn new(wiring: &Wiring, classes: &[Class], most: usize) -> Result<Self, Problem> {
+        Self::with(wiring, classes, most, rows::EXACT)
+    }
+
+    /// One flow for each class, and links whose loads differ by less than [`COARSE`] as one: for programs of many tasks on networks of many
+    /// different links.
+    pub fn coarse(wiring: &Wiring, classes: &[Class]) -> Result<Self, Problem> {
+        Self::with(wiring, classes, 1, COARSE)
+    }
+
+    fn with(wiring: &Wiring, classes: &[Class], most: usize, tolerance: f64) -> Result<Self, Problem> {
         let mut capacities = wiring.capacities();
         let mut scratch = vec![0.0; capacities.len()];
         let mut taken = vec![false; classes.len()];
@@ -103,10 +116,15 @@ impl Bundle {
         let colours = rows::refine(&members.loads, &members.class, &capacities);
         let most: Vec<usize> =
             classes.iter().map(|class| if class.apart { usize::MAX } else { most }).collect();
-        Ok(Self { detours: taken, ..Self::of(&members, &colours, &capacities, &most) })
+        Ok(Self { detours: taken, ..Self::of(&members, &colours, &capacities, (&most, tolerance)) })
     }
 
-    fn of(members: &Members, colours: &[u64], capacities: &[f64], most: &[usize]) -> Self {
+    fn of(
+        members: &Members,
+        colours: &[u64],
+        capacities: &[f64],
+        (most, tolerance): (&[usize], f64),
+    ) -> Self {
         let classes = most.len();
         let known: BTreeSet<(u32, u64)> =
             members.class.iter().copied().zip(colours.iter().copied()).collect();
@@ -141,12 +159,17 @@ impl Bundle {
             unit.latency = own.iter().map(|&member| members.latency[member]).fold(0.0, f64::max);
         }
         let loads: Vec<Load<'_>> = bundle.units.iter().map(|unit| unit.loads.as_slice()).collect();
-        let (rows, routes) = rows::few(&loads, capacities);
+        let (rows, routes) = rows::few(&loads, capacities, tolerance);
         bundle.rows = rows;
         for (unit, route) in bundle.units.iter_mut().zip(routes) {
             unit.route = route;
         }
         bundle
+    }
+
+    /// Whether groups of a class that differ in the network are one flow, at the pace of the slowest.
+    pub fn is_merged(&self) -> bool {
+        self.alike.iter().zip(&self.classes).any(|(alike, units)| !alike && units.len() == 1)
     }
 
     /// Classes that share nothing: without flows, each takes its ideal time whenever it is started.

@@ -56,9 +56,18 @@ pub(super) fn refine(loads: &[Vec<(u32, f64)>], start: &[u32], capacities: &[f64
     }
 }
 
+/// By how much a load may be below another's, as a share, and still count as no more than that: rounding.
+pub(super) const EXACT: f64 = 1e-12;
+
 /// Capacities of possible bottleneck links, and the load of each flow on them. Links that the same flows load
-/// equally or less are omitted: they are never the first to fill.
-pub(super) fn few(loads: &[Load<'_>], capacities: &[f64]) -> (Vec<f64>, Vec<Vec<(u32, f64)>>) {
+/// equally or less are omitted: they are never the first to fill. With a greater `tolerance` than [`EXACT`], so are links that all or some of
+/// the flows load by less than that share more: such a link carries at most `1 / (1 - tolerance)^2` of its
+/// capacity.
+pub(super) fn few(
+    loads: &[Load<'_>],
+    capacities: &[f64],
+    tolerance: f64,
+) -> (Vec<f64>, Vec<Vec<(u32, f64)>>) {
     // By link: the flows in order, each with its load over the capacity.
     let mut starts = vec![0_u32; capacities.len() + 1];
     for &(link, _) in loads.iter().copied().flatten() {
@@ -88,11 +97,20 @@ pub(super) fn few(loads: &[Load<'_>], capacities: &[f64]) -> (Vec<f64>, Vec<Vec<
             && of(a)
                 .iter()
                 .zip(of(b))
-                .all(|(x, y)| x.0 == y.0 && x.1 * capacities[b] >= y.1 * capacities[a] * (1.0 - 1e-12))
+                .all(|(x, y)| x.0 == y.0 && x.1 * capacities[b] >= y.1 * capacities[a] * (1.0 - tolerance))
     };
+    // The same where further flows pass the first link: entries are in the order of flows.
+    let covers_some = |a: usize, b: usize| {
+        let mut passes = of(a).iter();
+        of(b).iter().all(|y| {
+            passes
+                .find(|x| x.0 >= y.0)
+                .is_some_and(|x| x.0 == y.0 && x.1 * capacities[b] >= y.1 * capacities[a] * (1.0 - tolerance))
+        })
+    };
+    let tightness = |link: usize| of(link).iter().map(|(_, load)| load).sum::<f64>() / capacities[link];
     let mut kept: Vec<usize> = Vec::new();
     for links in groups.values_mut() {
-        let tightness = |link: usize| of(link).iter().map(|(_, load)| load).sum::<f64>() / capacities[link];
         let mut order: Vec<(f64, usize)> = links.iter().map(|&link| (tightness(link), link)).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut front: Vec<usize> = Vec::new();
@@ -102,6 +120,16 @@ pub(super) fn few(loads: &[Load<'_>], capacities: &[f64]) -> (Vec<f64>, Vec<Vec<
             }
         }
         kept.extend(front);
+    }
+    if tolerance > EXACT {
+        let mut order: Vec<(f64, usize)> = kept.iter().map(|&link| (tightness(link), link)).collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        kept.clear();
+        for (_, link) in order {
+            if !kept.iter().any(|&tight| covers_some(tight, link)) {
+                kept.push(link);
+            }
+        }
     }
     kept.sort_unstable();
     let mut routes = vec![Vec::new(); loads.len()];

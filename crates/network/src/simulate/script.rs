@@ -76,6 +76,29 @@ impl Script {
         &self.work
     }
 
+    /// The same with exchanges that take as long as each class needs on a network of its own: no exchange on a shared one takes less.
+    #[must_use]
+    pub fn alone(&self, bundle: &Bundle) -> Self {
+        let paces = bundle.paces_alone();
+        let mut slowed = self.clone();
+        for work in &mut slowed.work {
+            if let Work::Move { class, amount } = work {
+                *amount = *amount / paces.get(*class as usize).copied().unwrap_or(1.0);
+            }
+        }
+        slowed
+    }
+
+    /// Flows that start on a bundle.
+    pub fn flows(&self, bundle: &Bundle) -> usize {
+        let units = |class: u32| bundle.classes.get(class as usize).map_or(0, Vec::len);
+        let of = |work: &Work| match work {
+            Work::Pause(_) => 0,
+            Work::Move { class, .. } | Work::Endless { class } => units(*class),
+        };
+        self.work.iter().map(of).sum()
+    }
+
     /// Tasks.
     pub fn len(&self) -> usize {
         self.work.len()
@@ -98,6 +121,17 @@ impl Script {
         bundle: &Bundle,
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Played, Problem> {
+        let played = self.play_within(bundle, Seconds::new(f64::INFINITY), watch)?;
+        played.ok_or_else(|| Problem::new("the step does not end"))
+    }
+
+    /// The same up to a moment; none if it has not ended by then.
+    pub fn play_within(
+        &self,
+        bundle: &Bundle,
+        limit: Seconds,
+        watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<Option<Played>, Problem> {
         let mut starts = vec![0_u32; self.work.len() + 1];
         for (before, _) in &self.links {
             starts[*before as usize + 1] += 1;
@@ -127,10 +161,15 @@ impl Script {
             },
             ended: 0,
             now: Seconds::ZERO,
+            limit,
             watch,
             is_stopped: false,
         };
-        simulate(bundle, &mut player)?;
+        let ended = simulate(bundle, &mut player);
+        if player.now > limit {
+            return Ok(None);
+        }
+        ended?;
         if player.is_stopped {
             return Err(Problem::new("stopped while simulating the step"));
         }
@@ -140,7 +179,7 @@ impl Script {
         }
         let mut played = player.played;
         played.duration = played.ends.iter().copied().fold(Seconds::ZERO, Seconds::max);
-        Ok(played)
+        Ok(Some(played))
     }
 }
 
@@ -156,6 +195,7 @@ struct Player<'a> {
     played: Played,
     ended: usize,
     now: Seconds,
+    limit: Seconds,
     watch: &'a mut dyn FnMut(usize) -> ControlFlow<()>,
     is_stopped: bool,
 }
@@ -202,6 +242,10 @@ impl Traffic for Player<'_> {
 
     fn clock(&mut self, now: f64) {
         self.now = Seconds::new(now);
+    }
+
+    fn goes_on(&mut self) -> bool {
+        self.now <= self.limit
     }
 
     fn arrived(&mut self, tag: u64, start: &mut Start) {

@@ -28,14 +28,49 @@ pub struct Found {
     pub network_share: f64,
 }
 
+/// Why a class of designs has no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoPlan {
+    /// The whole space was searched, and no layout fits; the reason.
+    NothingFits(String),
+    /// The search was stopped before it reached the class.
+    NotSearched,
+}
+
+/// Result of the search of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Searched {
+    /// There is a plan.
+    Found,
+    /// No layout fits.
+    NothingFits,
+    /// The search was stopped before it reached the class: whether a layout fits is unknown.
+    NotSearched,
+}
+
 /// A class of designs with equal steps.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Class {
-    /// The best plan's layout as flags; empty where nothing fits.
+    /// Whether it has a plan.
+    pub searched: Searched,
+    /// The best plan's layout as flags; empty where there is none.
     pub layout: String,
-    /// Why there is none; empty where there is.
+    /// Why nothing fits; empty elsewhere.
     pub reason: String,
+}
+
+impl Class {
+    fn new(layout: String, found: &Result<Found, NoPlan>) -> Self {
+        let (searched, reason) = match found {
+            Ok(_) => (Searched::Found, String::new()),
+            Err(NoPlan::NothingFits(reason)) => (Searched::NothingFits, reason.clone()),
+            Err(NoPlan::NotSearched) => (Searched::NotSearched, String::new()),
+        };
+        Self { searched, layout, reason }
+    }
 }
 
 /// One design with its step.
@@ -60,7 +95,7 @@ pub struct Row {
     pub dollars_per_device: Dollars,
     /// Watts of the network; none where the power of a part is not known.
     pub watts: Option<Watts>,
-    /// Time of a step; none where nothing fits.
+    /// Time of a step; none where its class has no plan.
     pub step_time: Option<Seconds>,
     /// Share of it that the network between domains takes.
     pub network_share: Option<f64>,
@@ -111,7 +146,7 @@ pub struct Codesign {
 /// device's.
 pub fn answer(
     grid: Grid,
-    found: &[Result<Found, String>],
+    found: &[Result<Found, NoPlan>],
     layouts: Vec<String>,
     site: &Site,
     scale_up_prices: BTreeMap<u64, Dollars>,
@@ -169,11 +204,7 @@ pub fn answer(
         );
         warnings.push(Warning::new("network-scale-up-unpriced", message));
     }
-    let classes = layouts
-        .into_iter()
-        .zip(found)
-        .map(|(layout, found)| Class { layout, reason: found.as_ref().err().cloned().unwrap_or_default() })
-        .collect();
+    let classes = layouts.into_iter().zip(found).map(|(layout, found)| Class::new(layout, found)).collect();
     let contenders = Vec::new();
     Codesign { rows, classes, refused: grid.refused, scale_up_prices, contenders, compares_power, warnings }
 }

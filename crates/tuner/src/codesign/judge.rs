@@ -2,11 +2,11 @@
 //!
 //! Responsible for: simulating the step of the cheapest networks under the routing that is bought, in the order of their cost in closed form, until no other network can be
 //! cheaper; then the references, the neighbours of the best and the fronts; their cost per token with an interval; and a winner only where its interval lies below all others. The closed form sees no oversubscription of sends, no NICs that
-//! dimensions share and no hashes, so its cost is taken for a lower bound. Refuses to search plans again: each network keeps the plan that the closed form found best on it.
+//! dimensions share and no hashes; without oversubscription and forwarding between rails, its cost is a lower bound. Refuses to search plans again: each network keeps the plan that the closed form found best on it.
 
-use super::fabric::cluster_on;
-use super::front::{Codesign, Found, Row};
-use crate::simulate::step_time_watched;
+use super::fabric::{cluster_on, step_time};
+use super::front::{Codesign, Found, NoPlan, Row};
+use crate::simulate::{Extent, step_time_within};
 use railwright_network::simulate::Wiring;
 use railwright_network::topology::{Design, Kind, Routing};
 use railwright_spec::cluster::Cluster;
@@ -24,7 +24,16 @@ const FIRST: usize = 3;
 const MOST: usize = 48;
 
 /// By how much flows miss packets, as a share of the time that the network takes: a fluid bound was 14% low against packets (`docs/concepts/flow-model.md`).
-const MISSED: f64 = 0.14;
+pub const MISSED: f64 = 0.14;
+
+/// Flows of a simulated step from which on all groups of a kind are one flow, at the pace of the slowest: a second of simulation.
+const MOST_FLOWS: usize = 400_000;
+
+/// By how much more a step may be wrong then, as a share of the same time. The largest difference in the tests is below this.
+pub const MISSED_BY_MERGING: f64 = 0.06;
+
+/// A simulated step is worth its exact figure up to so many times the step in closed form, even if its network cannot be cheapest.
+const SLOW: f64 = 1.1;
 
 /// Hash seeds of networks whose routes are drawn by hashes: the interval covers all of them, and the step is their median.
 const DRAWS: u32 = 3;
@@ -37,6 +46,8 @@ pub struct Simulated {
     pub routing: &'static str,
     /// The step.
     pub step_time: Seconds,
+    /// Whether groups of one kind that the network treats differently were simulated at the pace of the slowest. Its interval is wider.
+    pub is_merged: bool,
     /// Bounds of the step: the network's part of it shorter or longer by what flows miss packets by, over all hash seeds.
     pub step_low: Seconds,
     /// The upper bound.
@@ -57,9 +68,12 @@ pub struct Judging<'a> {
     /// The machine whose devices are joined.
     pub machine: &'a Cluster,
     /// The best plan of every class.
-    pub found: &'a [Result<Found, String>],
+    pub found: &'a [Result<Found, NoPlan>],
     /// The routing that is bought; what is usual for each kind where none is named.
     pub routing: Option<Routing>,
+    /// Whether networks are simulated that cannot be cheapest by their cost in closed form, to check that this cost is a lower bound. Each
+    /// simulation still ends once a token costs more.
+    pub every_network: bool,
 }
 
 /// Independent pieces of work, on threads or in turn. The order of the results is that of the items.
@@ -114,7 +128,7 @@ pub fn judge(
         .iter()
         .enumerate()
         .filter(|(_, row)| priced(row))
-        .filter_map(|(index, row)| Some((index, closed_cost(row)?)))
+        .filter_map(|(index, row)| Some((index, least_cost(row, asked)?)))
         .collect();
     order.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     let references: Vec<usize> =
@@ -125,11 +139,11 @@ pub fn judge(
     let mut done = 0;
     let mut ahead: BTreeMap<usize, Outcome> = BTreeMap::new();
     for (turn, &(index, cost)) in order.iter().enumerate() {
-        // A closed-form cost above the upper bound of the cheapest is always higher.
-        if done >= FIRST && cost > lowest {
+        // A least cost above the upper bound of the cheapest is always higher.
+        if done >= FIRST && cost > lowest && !asked.every_network {
             break;
         }
-        if done >= MOST {
+        if done >= MOST && !asked.every_network {
             left_out += 1;
             continue;
         }
@@ -138,14 +152,15 @@ pub fn judge(
                 .iter()
                 .skip(turn)
                 .enumerate()
-                .take_while(|(n, (_, cost))| done + n < FIRST || *cost <= lowest)
+                .take_while(|(n, (_, cost))| done + n < FIRST || *cost <= lowest || asked.every_network)
                 .map(|(_, (index, _))| *index)
-                .take(workers.count().clamp(1, MOST - done))
+                .take(workers.count().clamp(1, MOST.saturating_sub(done).max(1)))
                 .collect();
-            ahead.extend(together(answer, asked, &next, workers, &|| watch(done, all))?);
+            ahead.extend(together(answer, asked, (&next, lowest), workers, &|| watch(done, all))?);
         }
         if let Some(outcome) = ahead.remove(&index)
-            && let Some(simulated) = recorded(answer, index, outcome)
+            && let Some(simulated) =
+                recorded(answer, index, within(outcome, &answer.rows[index], asked, lowest))
         {
             lowest = lowest.min(simulated.dollars_high.get());
         }
@@ -163,7 +178,7 @@ pub fn judge(
         .filter(|&index| seen.insert(index))
         .filter(|&index| answer.rows[index].simulated.is_none() && closed_cost(&answer.rows[index]).is_some())
         .collect();
-    for (index, outcome) in together(answer, asked, &more, workers, &|| watch(done, all))? {
+    for (index, outcome) in together(answer, asked, (&more, f64::INFINITY), workers, &|| watch(done, all))? {
         recorded(answer, index, outcome);
     }
     if left_out > 0 {
@@ -218,19 +233,66 @@ fn neighbours(rows: &[Row], best: usize) -> Vec<usize> {
     found.into_iter().flatten().collect()
 }
 
+/// The least that a token can cost on a network, whatever its simulation is: the cost in closed form with nothing oversubscribed and no forwarding
+/// between rails. The closed form has both one after the other with everything else, and flows may hide them.
+fn least_cost(row: &Row, asked: &Judging<'_>) -> Option<f64> {
+    let cost = closed_cost(row)?;
+    let Some(Ok(found)) = asked.found.get(row.class) else { return Some(cost) };
+    let unblocked = cluster_on(&row.design, asked.machine).and_then(|mut cluster| {
+        cluster.network.rail_forwarding = 1.0;
+        for tier in &mut cluster.network.tiers {
+            tier.oversubscription = 1.0;
+        }
+        step_time(asked.model, &cluster, &found.plan)
+    });
+    Some(unblocked.map_or(cost, |least| cost * (least / found.fresh_step_time).min(1.0)))
+}
+
 fn closed_cost(row: &Row) -> Option<f64> {
     Some(row.share.cluster?.dollars_per_million_tokens?.get())
+}
+
+/// The longest simulated step, in the time of the closed form without memory retries, that is worth its figure once a token costs at most `lowest`
+/// on another network: at longer ones the lower bound of its cost is above that. `c (t - m (t - r)) / f = lowest` at a cost in closed form of `c`
+/// for a step of `f`, of which `r` is not the network's, with the share `m` missed.
+fn limit(row: &Row, asked: &Judging<'_>, lowest: f64) -> Seconds {
+    let (Some(Ok(found)), Some(cost)) = (asked.found.get(row.class), closed_cost(row)) else {
+        return Seconds::new(f64::INFINITY);
+    };
+    let routing = asked.routing.or(row.design.kind.usual_routing()).unwrap_or(row.design.routing);
+    if routing.is_hashed() {
+        return Seconds::new(f64::INFINITY);
+    }
+    let fresh = found.fresh_step_time.get();
+    let share = MISSED + MISSED_BY_MERGING;
+    let beaten = (lowest * fresh / cost - share * rest(found)) / (1.0 - share);
+    Seconds::new(beaten.max(SLOW * fresh))
+}
+
+/// What of a step is not the network's, seconds.
+fn rest(found: &Found) -> f64 {
+    found.fresh_step_time.get() * (1.0 - found.network_share).clamp(0.0, 1.0)
+}
+
+/// An outcome without a step beyond the limit, as if it had been simulated in its turn.
+fn within(outcome: Outcome, row: &Row, asked: &Judging<'_>, lowest: f64) -> Outcome {
+    let retries = match asked.found.get(row.class) {
+        Some(Ok(found)) => found.step_time / found.fresh_step_time,
+        _ => 1.0,
+    };
+    let limit = limit(row, asked, lowest) * retries;
+    outcome.map(|simulated| simulated.filter(|one| one.step_time <= limit))
 }
 
 /// Simulates networks at the same time.
 fn together(
     answer: &Codesign,
     asked: &Judging<'_>,
-    rows: &[usize],
+    (rows, lowest): (&[usize], f64),
     workers: &impl Workers,
     watch: &(dyn Fn() -> ControlFlow<()> + Sync),
 ) -> ControlFlow<(), Vec<(usize, Outcome)>> {
-    let outcomes = workers.map(rows, |&index| one(&answer.rows[index], asked, watch));
+    let outcomes = workers.map(rows, |&index| one(&answer.rows[index], asked, lowest, watch));
     let mut found = Vec::with_capacity(rows.len());
     for (&index, outcome) in rows.iter().zip(outcomes) {
         found.push((index, outcome?));
@@ -258,6 +320,7 @@ fn recorded(answer: &mut Codesign, index: usize, outcome: Outcome) -> Option<Sim
 fn one(
     row: &Row,
     asked: &Judging<'_>,
+    lowest: f64,
     watch: &(dyn Fn() -> ControlFlow<()> + Sync),
 ) -> ControlFlow<(), Outcome> {
     watch()?;
@@ -268,7 +331,8 @@ fn one(
         design.routing = routing;
     }
     let mut stopped = false;
-    let step = step(&design, asked, found, &mut |_, _| {
+    let extent = Extent { most_flows: MOST_FLOWS, limit: limit(row, asked, lowest) };
+    let step = step(&design, asked, (found, extent), &mut |_, _| {
         let goes = watch();
         stopped |= goes.is_break();
         goes
@@ -276,14 +340,16 @@ fn one(
     if stopped {
         return ControlFlow::Break(());
     }
-    let step = match step {
-        Ok(step) => step,
+    let (step, is_merged) = match step {
+        Ok(Some(step)) => step,
+        Ok(None) => return ControlFlow::Continue(Ok(None)),
         Err(problem) => return ControlFlow::Continue(Err(problem.message)),
     };
     // What the network takes of the simulated step is uncertain by what flows miss packets by; the rest is the same on all networks.
     let fresh = found.fresh_step_time;
-    let rest = fresh.get() * (1.0 - found.network_share).clamp(0.0, 1.0);
-    let missed = |step: Seconds| MISSED * (step.get() - rest).max(0.0);
+    let rest = rest(found);
+    let share = if is_merged { MISSED + MISSED_BY_MERGING } else { MISSED };
+    let missed = |step: Seconds| share * (step.get() - rest).max(0.0);
     let retries = found.step_time / found.fresh_step_time;
     let [low, step, high] = step;
     let times = [step.get(), low.get() - missed(low), high.get() + missed(high)];
@@ -293,6 +359,7 @@ fn one(
     ControlFlow::Continue(Ok(Some(Simulated {
         routing,
         step_time,
+        is_merged,
         step_low,
         step_high,
         dollars,
@@ -301,22 +368,26 @@ fn one(
     })))
 }
 
-/// The step: the shortest, the median and the longest over hash seeds.
+/// The step: the shortest, the median and the longest over hash seeds; and whether groups were merged. None beyond the limit.
 fn step(
     design: &Design,
     asked: &Judging<'_>,
-    found: &Found,
+    (found, extent): (&Found, Extent),
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
-) -> Result<[Seconds; 3], Problem> {
+) -> Result<Option<([Seconds; 3], bool)>, Problem> {
     let cluster = cluster_on(design, asked.machine)?;
     let wiring = Wiring::new(design, &[])?;
     let run = (asked.model, &cluster, &found.plan);
-    let mut times = vec![step_time_watched(run, &wiring, watch)?];
     let draws = if design.routing.is_hashed() { DRAWS } else { 1 };
-    for draw in 1..draws {
-        times.push(step_time_watched(run, &wiring.redrawn(draw)?, watch)?);
+    let (mut times, mut is_merged) = (Vec::new(), false);
+    for draw in 0..draws {
+        let redrawn = if draw == 0 { None } else { Some(wiring.redrawn(draw)?) };
+        let wiring = redrawn.as_ref().unwrap_or(&wiring);
+        let Some(timed) = step_time_within(run, wiring, extent, watch)? else { return Ok(None) };
+        times.push(timed.step_time);
+        is_merged |= timed.is_merged;
     }
     times.sort_by(|a, b| a.get().total_cmp(&b.get()));
     let at = |place: usize| times.get(place).copied().unwrap_or(Seconds::ZERO);
-    Ok([at(0), at(times.len() / 2), at(times.len() - 1)])
+    Ok(Some(([at(0), at(times.len() / 2), at(times.len() - 1)], is_merged)))
 }

@@ -3,8 +3,10 @@
 use super::fabric::{cluster_on, network_share, slowdown, step_time};
 use super::*;
 use crate::search::Space;
+use crate::simulate::{Extent, step_time_within};
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::Cluster as Site;
+use railwright_network::simulate::Wiring;
 use railwright_network::topology::{DesignSpec, Kind, Routing};
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{Model, by_name};
@@ -184,13 +186,13 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     let model = by_name("llama-3-70b").expect("known");
     let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| *kind != Kind::ScaleUp).collect();
     let grid = grid(&kinds, &model, &PlanSpec::default());
-    let found: Vec<Result<Found, String>> = grid
+    let found: Vec<Result<Found, NoPlan>> = grid
         .classes
         .iter()
         .enumerate()
         .map(|(index, cluster)| {
             if index == 1 {
-                return Err("nothing fits".to_owned());
+                return Err(NoPlan::NothingFits("too large".to_owned()));
             }
             let plan = plan(&model, cluster, 8, 1024);
             let step_time = step_time(&model, cluster, &plan).expect("possible");
@@ -244,7 +246,7 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     assert!(answered.rows.iter().any(|row| row.step_time.is_none() && !row.on_front));
     // Without a price of larger domains nothing is compared across sizes.
     let grid = self::grid(&[Kind::Clos], &model, &PlanSpec::default());
-    let found = vec![Err("unasked".to_owned()); grid.classes.len()];
+    let found = vec![Err(NoPlan::NotSearched); grid.classes.len()];
     let layouts = vec![String::new(); found.len()];
     let unpriced = answer(grid, &found, layouts, &site(), BTreeMap::new(), 8);
     assert!(unpriced.has_unpriced_sizes() && !answered.has_unpriced_sizes());
@@ -253,7 +255,7 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
         Axes { speeds: vec![BytesPerSecond::from_gbit(400.0)], ..axes(&[Kind::Clos, Kind::RailOnly]) };
     let prices = Prices::catalogue().expect("well formed");
     let grid = Grid::new(&known, &machine(1024), false, &prices).expect("built");
-    let found = vec![Err("unasked".to_owned()); grid.classes.len()];
+    let found = vec![Err(NoPlan::NotSearched); grid.classes.len()];
     let layouts = vec![String::new(); found.len()];
     let known = answer(grid, &found, layouts, &site(), BTreeMap::from([(64, Dollars::ZERO)]), 8);
     assert!(known.compares_power && known.warnings.is_empty(), "{:?}", known.warnings);
@@ -272,20 +274,23 @@ fn simulation_decides_between_networks() {
         base: DesignSpec { devices: Some(256), ..DesignSpec::default() },
     };
     let grid = Grid::new(&axes, &machine, true, &Prices::catalogue().expect("prices")).expect("a grid");
-    let found: Vec<Result<Found, String>> = grid
+    let found: Vec<Result<Found, NoPlan>> = grid
         .classes
         .iter()
         .map(|cluster| {
             let plan = plan(&model, cluster, 8, 256);
-            let time = step_time(&model, cluster, &plan).map_err(|problem| problem.message)?;
-            let network_share = network_share(&model, cluster, &plan).map_err(|problem| problem.message)?;
+            let time =
+                step_time(&model, cluster, &plan).map_err(|problem| NoPlan::NothingFits(problem.message))?;
+            let network_share = network_share(&model, cluster, &plan)
+                .map_err(|problem| NoPlan::NothingFits(problem.message))?;
             let tokens_per_second = plan.tokens_per_step() as f64 / time.get();
             Ok(Found { plan, step_time: time, fresh_step_time: time, tokens_per_second, network_share })
         })
         .collect();
     let mut answered = answer(grid, &found, vec![String::new(); found.len()], &site(), BTreeMap::new(), 8);
     let mut hashed = answered.clone();
-    let judging = Judging { model: &model, machine: &machine, found: &found, routing: None };
+    let judging =
+        Judging { model: &model, machine: &machine, found: &found, routing: None, every_network: false };
     let drawn = Judging { routing: Some(Routing::Ecmp), ..judging };
     assert!(judge(&mut hashed, &drawn, &InTurn, &|_, _| std::ops::ControlFlow::Continue(())).is_continue());
     // Hashes differ: the interval of an oversubscribed tree is wider than that of its median alone.
@@ -316,5 +321,72 @@ fn simulation_decides_between_networks() {
         let near = simulated.dollars_low.get() <= best.dollars_high.get();
         assert_eq!(answered.contenders.contains(&at), near);
         assert_eq!(row.cheapest_token, near && answered.contenders.len() == 1);
+    }
+}
+
+/// One flow for all groups of a kind, at the pace of the slowest, against flows of their own.
+#[test]
+fn merged_groups_miss_less_of_the_step_than_their_interval_covers() {
+    let model = by_name("llama-3-70b").expect("known");
+    let said = [(8, 4, 4, 1), (8, 8, 1, 2), (4, 4, 2, 4), (2, 8, 1, 2)];
+    let (mut merged, mut most) = (0, 0.0_f64);
+    for kind in [Kind::Clos, Kind::RailOptimized, Kind::RailOnly, Kind::DualPlane, Kind::Dragonfly] {
+        for (over, gigabits) in [(1.0, 400.0), (2.0, 200.0), (4.0, 200.0), (4.0, 400.0)] {
+            let spec = DesignSpec {
+                kind: Some(kind),
+                devices: Some(512),
+                domain: Some(8),
+                radix: Some(32),
+                speed: Some(BytesPerSecond::from_gbit(gigabits)),
+                leaf_oversubscription: Some(over),
+                routing: kind.usual_routing(),
+                ..DesignSpec::default()
+            };
+            let Ok(design) = spec.resolve() else { continue };
+            let cluster = cluster_on(&design, &machine(512)).expect("it has a step");
+            let wiring = Wiring::new(&design, &[]).expect("wired");
+            for (tensor, stages, chunks, context) in said {
+                let spec = PlanSpec {
+                    tensor_parallel: Some(tensor),
+                    pipeline_parallel: Some(stages),
+                    virtual_stages: Some(chunks),
+                    context_parallel: Some(context),
+                    micro_batch: Some(1),
+                    global_batch: Some(128),
+                    ..PlanSpec::default()
+                };
+                let plan = spec.resolve(&model, &cluster).expect("possible");
+                let run = (&model, &cluster, &plan);
+                let timed = |most| {
+                    let watch = &mut |_, _| std::ops::ControlFlow::Continue(());
+                    let extent = Extent { most_flows: most, ..Extent::WHOLE };
+                    step_time_within(run, &wiring, extent, watch).expect("simulated").expect("it ends")
+                };
+                let (one, own) = (timed(0), timed(usize::MAX));
+                let rest = step_time(&model, &cluster, &plan).expect("possible").get()
+                    * (1.0 - network_share(&model, &cluster, &plan).expect("possible"));
+                let part = own.step_time.get() - rest;
+                let missed = (one.step_time.get() - own.step_time.get()).abs() / part;
+                merged += usize::from(one.is_merged && missed > 1e-9);
+                most = most.max(missed);
+            }
+        }
+    }
+    assert!(merged > 8 && most < MISSED_BY_MERGING, "{merged} {most}");
+}
+
+/// A class that a stop left out is not one on which nothing fits.
+#[test]
+fn classes_without_a_plan_have_a_reason_or_were_not_searched() {
+    let model = by_name("llama-3-70b").expect("known");
+    let grid = grid(&[Kind::Clos, Kind::RailOnly], &model, &PlanSpec::default());
+    let mut found = vec![Err(NoPlan::NotSearched); grid.classes.len()];
+    found[0] = Err(NoPlan::NothingFits("too large".to_owned()));
+    let layouts = vec![String::new(); found.len()];
+    let answered = answer(grid, &found, layouts, &site(), BTreeMap::new(), 8);
+    for (index, class) in answered.classes.iter().enumerate() {
+        let expected =
+            if index == 0 { (Searched::NothingFits, "too large") } else { (Searched::NotSearched, "") };
+        assert_eq!((class.searched, class.reason.as_str()), expected);
     }
 }

@@ -135,6 +135,17 @@ pub struct Worker {
 }
 
 impl Worker {
+    /// The same with the buffers of an earlier worker: compiled schedules are those of any search.
+    #[must_use]
+    pub fn reusing(self, buffers: Buffers) -> Self {
+        Self { buffers, ..self }
+    }
+
+    /// The buffers, for a later worker.
+    pub fn into_buffers(self) -> Buffers {
+        self.buffers
+    }
+
     /// Whether the thread has found anything that fits.
     pub(super) fn found_any(&self) -> bool {
         self.best.threshold().is_finite() || !self.best.entries().is_empty()

@@ -55,8 +55,17 @@ fn the_time_alone_is_that_of_the_report() {
         let wiring = wiring(&run.1, &said, &parts).expect("it is built");
         let report = simulated(&run, &said, &failed, None);
         let mut watch = |_: usize, _: usize| ControlFlow::Continue(());
-        let alone = step_time_watched((&run.0, &run.1, &run.2), &wiring, &mut watch).expect("simulated");
+        let run = (&run.0, &run.1, &run.2);
+        let alone = step_time_watched(run, &wiring, &mut watch).expect("simulated");
         assert_eq!(alone, report.step_time, "{said:?} {failed:?}");
+        // A limit leaves a step that ends before it as it is, and cuts one that does not.
+        let mut within = |share| {
+            let extent = Extent { limit: report.step_time * share, ..Extent::WHOLE };
+            step_time_within(run, &wiring, extent, &mut watch)
+                .expect("simulated")
+                .map(|timed| timed.step_time)
+        };
+        assert_eq!((within(1.001), within(0.9)), (Some(report.step_time), None), "{said:?} {failed:?}");
     }
 }
 

@@ -17,6 +17,11 @@ export type Kind =
   | 'scale-up'
 
 /**
+ * Result of the search of a class.
+ */
+export type Searched = 'found' | 'nothing_fits' | 'not_searched'
+
+/**
  * What stands around the fields of every answer.
  */
 export interface NetworkDesignAnswer {
@@ -113,7 +118,7 @@ export interface Row {
    */
   watts: number | null
   /**
-   * Time of a step; none where nothing fits. Unit: s.
+   * Time of a step; none where its class has no plan. Unit: s.
    */
   step_time: number | null
   /**
@@ -221,6 +226,10 @@ export interface Simulated {
    */
   step_time: number
   /**
+   * Whether groups of one kind that the network treats differently were simulated at the pace of the slowest. Its interval is wider.
+   */
+  is_merged: boolean
+  /**
    * Bounds of the step: the network's part of it shorter or longer by what flows miss packets by, over all hash seeds. Unit: s.
    */
   step_low: number
@@ -245,12 +254,13 @@ export interface Simulated {
  * A class of designs with equal steps.
  */
 export interface Class {
+  searched: Searched
   /**
-   * The best plan's layout as flags; empty where nothing fits.
+   * The best plan's layout as flags; empty where there is none.
    */
   layout: string
   /**
-   * Why there is none; empty where there is.
+   * Why nothing fits; empty elsewhere.
    */
   reason: string
 }

@@ -4,6 +4,8 @@
 
 mod classes;
 mod report;
+#[cfg(test)]
+mod tests;
 
 use super::super::open_run::{self, Asked};
 use super::on_network::USUAL_CLUSTER;
@@ -16,7 +18,7 @@ use crate::printer::Printer;
 use classes::Classes;
 use railwright_answers::{Question as _, Searcher, Setting};
 use railwright_network::bill::prices::Prices;
-use railwright_network::topology::DesignSpec;
+use railwright_network::topology::{DesignSpec, Routing};
 use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::{Cluster, by_name, preset_names};
 use railwright_spec::human;
@@ -25,10 +27,11 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Dollars};
 use railwright_spec::run::{Field, Run, Sheet, Value};
 use railwright_tuner::codesign::{
-    Axes, Codesign, Found, Grid, Judging, answer, best_first, judge, usual_domains,
+    Axes, Codesign, Found, Grid, Judging, NoPlan, Progress, answer, best_first, judge, usual_domains,
 };
 use railwright_tuner::search::Options;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
@@ -67,58 +70,13 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
         let problem = Problem::new(format!("{several} clusters or cluster sizes, but only one is possible"));
         return Err(problem.in_file("--cluster").hint("pass one cluster and one number of devices").into());
     };
-    let prices = prices(arguments)?;
-    let scale_up_prices = scale_up_prices(arguments)?;
-    if !(arguments.years > 0.0 && arguments.years <= 1000.0) {
-        let problem = Problem::new(format!("{} is not a number of years above 0", arguments.years));
-        return Err(problem.in_file("--years").into());
-    }
-    let axes = axes(arguments, &setting.run.cluster)?;
-    let machine = &setting.run.cluster;
     let watched = printer.watched();
     let searcher = Searcher::new(arguments.effort.wanted(), &watched)?;
-    let (said, mut chosen) = said(&asked, setting);
-    chosen.extend(usual);
-    let space = searcher.space(setting, &said, &[]).map_err(Failure::Input)?;
-    let sends_to_all = space.sends_to_all(&setting.run.model);
-    let grid = Grid::new(&axes, machine, sends_to_all, &prices).map_err(in_words)?;
-    let mut classes = Classes::new(&searcher, setting, &said);
-    // What is wrong with the plan on every network is a mistake, not an answer.
-    searcher.prepare(setting, &said, Options::default()).map_err(Failure::Input)?;
-    // The better a network, the earlier: what it allows bounds what worse ones do.
-    for index in best_first(&grid.classes) {
-        classes.survey(&grid.classes[index])?;
-    }
-    let found = grid.classes.iter().map(|cluster| classes.fastest(cluster));
-    let found: Vec<Result<Found, String>> = found.collect::<Result<_, _>>()?;
-    chosen.extend(classes.said(grid.classes.len()));
-    let mut layouts = Vec::with_capacity(grid.classes.len());
-    for (cluster, result) in grid.classes.iter().zip(&found) {
-        layouts.push(
-            result.as_ref().map_or_else(
-                |_| String::new(),
-                |found| of_cluster(setting, cluster).short_layout(&found.plan),
-            ),
-        );
-    }
-    let is_complete = classes.is_complete();
-    let site = on_run::site(&setting.run, &prices, arguments.years);
-    let device_price = site.device_price.map_or_else(
-        || {
-            format!(
-                "{} has no price; add `device,{},<usd>` to a file for --prices",
-                site.accelerator, site.accelerator
-            )
-        },
-        |price| {
-            format!("{} at {} each ({})", site.accelerator, human::dollars(price), site.device_price_source)
-        },
-    );
-    let mut codesign = answer(grid, &found, layouts, &site, scale_up_prices, machine.scale_up.domain_size);
-    let judging = Judging { model: &setting.run.model, machine, found: &found, routing: axes.base.routing };
+    let mut priced = priced(arguments, (&asked, setting), usual, &searcher)?;
     let watching = printer.watching(BAR, "simulating");
-    let judged = judge(&mut codesign, &judging, &searcher, &|done, all| watching.tell(done, all));
+    let judged = priced.judge(setting, false, &searcher, &|done, all| watching.tell(done, all));
     watching.finish();
+    let Priced { codesign, chosen, is_complete, device_price, .. } = priced;
     let is_complete = is_complete && judged.is_continue();
     let is_no = codesign.rows.iter().all(|row| row.step_time.is_none());
     printer.warnings(&codesign.warnings);
@@ -144,6 +102,78 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
         (true, true) => Outcome::No,
         (true, false) => Outcome::Yes,
     })
+}
+
+/// Networks with their plans, before any is simulated.
+struct Priced {
+    codesign: Codesign,
+    found: Vec<Result<Found, NoPlan>>,
+    routing: Option<Routing>,
+    chosen: Vec<String>,
+    is_complete: bool,
+    device_price: String,
+}
+
+impl Priced {
+    /// Simulates the networks that may be cheapest, or every one with a price.
+    fn judge(
+        &mut self,
+        setting: &Setting,
+        every_network: bool,
+        searcher: &Searcher<'_>,
+        watch: Progress<'_>,
+    ) -> ControlFlow<()> {
+        let (model, machine) = (&setting.run.model, &setting.run.cluster);
+        let judging = Judging { model, machine, found: &self.found, routing: self.routing, every_network };
+        judge(&mut self.codesign, &judging, searcher, watch)
+    }
+}
+
+/// Searches the plans of all networks, and what these cost.
+fn priced(
+    arguments: &Design,
+    (asked, setting): (&Asked<'_>, &Setting),
+    usual: Option<String>,
+    searcher: &Searcher<'_>,
+) -> Result<Priced, Failure> {
+    let prices = prices(arguments)?;
+    let scale_up_prices = scale_up_prices(arguments)?;
+    if !(arguments.years > 0.0 && arguments.years <= 1000.0) {
+        let problem = Problem::new(format!("{} is not a number of years above 0", arguments.years));
+        return Err(problem.in_file("--years").into());
+    }
+    let axes = axes(arguments, &setting.run.cluster)?;
+    let machine = &setting.run.cluster;
+    let (said, mut chosen) = said(asked, setting);
+    chosen.extend(usual);
+    let space = searcher.space(setting, &said, &[]).map_err(Failure::Input)?;
+    let sends_to_all = space.sends_to_all(&setting.run.model);
+    let grid = Grid::new(&axes, machine, sends_to_all, &prices).map_err(in_words)?;
+    let mut classes = Classes::new(searcher, setting, &said);
+    // What is wrong with the plan on every network is a mistake, not an answer.
+    searcher.prepare(setting, &said, Options::default()).map_err(Failure::Input)?;
+    let found = classes.plans(&grid.classes, &best_first(&grid.classes))?;
+    chosen.extend(classes.said(grid.classes.len()));
+    let layouts = grid.classes.iter().zip(&found).map(|(cluster, found)| match found {
+        Ok(found) => of_cluster(setting, cluster).short_layout(&found.plan),
+        Err(_) => String::new(),
+    });
+    let layouts = layouts.collect();
+    let is_complete = classes.is_complete();
+    let site = on_run::site(&setting.run, &prices, arguments.years);
+    let device_price = site.device_price.map_or_else(
+        || {
+            format!(
+                "{} has no price; add `device,{},<usd>` to a file for --prices",
+                site.accelerator, site.accelerator
+            )
+        },
+        |price| {
+            format!("{} at {} each ({})", site.accelerator, human::dollars(price), site.device_price_source)
+        },
+    );
+    let codesign = answer(grid, &found, layouts, &site, scale_up_prices, machine.scale_up.domain_size);
+    Ok(Priced { codesign, found, routing: axes.base.routing, chosen, is_complete, device_price })
 }
 
 /// The run with a machine, and what was chosen.

@@ -1,7 +1,7 @@
 //! The fastest layout of every class of networks.
 //!
 //! Responsible for: which classes are searched. The layouts found there are priced on all others ([`Survey`]), which need no search where these
-//! are close to the fastest by a bound. It holds where no layout is faster on a worse network. Does not price: see the tuner.
+//! are close to the fastest by a bound. Does not price: see the tuner.
 
 use super::of_cluster;
 use crate::exit::Failure;
@@ -10,9 +10,12 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_tuner::codesign::fabric::network_share;
-use railwright_tuner::codesign::{Fastest, Found, LISTED, SPREAD, Survey};
-use railwright_tuner::search::Options;
+use railwright_tuner::codesign::{Fastest, Found, LISTED, Memo, NoPlan, SPREAD, Survey, is_at_least_as_good};
+use railwright_tuner::search::{Options, Search};
 use std::collections::BTreeMap;
+
+/// A plan, or the reason for none.
+type Planned = Result<Found, NoPlan>;
 
 /// Searches of classes, by size of scale-up domain: layouts that fit there fit on other networks, too.
 pub(super) struct Classes<'a> {
@@ -20,6 +23,7 @@ pub(super) struct Classes<'a> {
     setting: &'a Setting,
     said: &'a PlanSpec,
     surveys: BTreeMap<u64, Survey>,
+    memo: Memo,
     /// Why nothing can be trained on domains of a size.
     nothing: BTreeMap<u64, String>,
     /// The largest bound of the gap to the fastest layout, as a share.
@@ -29,8 +33,16 @@ pub(super) struct Classes<'a> {
 
 impl<'a> Classes<'a> {
     pub(super) fn new(searcher: &'a Searcher<'a>, setting: &'a Setting, said: &'a PlanSpec) -> Self {
-        let (surveys, nothing) = (BTreeMap::new(), BTreeMap::new());
-        Self { searcher, setting, said, surveys, nothing, gap: 0.0, is_stopped: false }
+        Self {
+            searcher,
+            setting,
+            said,
+            surveys: BTreeMap::new(),
+            memo: Memo::default(),
+            nothing: BTreeMap::new(),
+            gap: 0.0,
+            is_stopped: false,
+        }
     }
 
     /// Whether nothing was cut short.
@@ -51,17 +63,35 @@ impl<'a> Classes<'a> {
         })
     }
 
-    /// Searches a network unless the layouts of better ones are close to its fastest by the bound.
-    pub(super) fn survey(&mut self, cluster: &Cluster) -> Result<(), Failure> {
-        let domain = cluster.scale_up.domain_size;
-        self.is_stopped |= self.searcher.is_stopped();
-        if self.is_stopped || self.nothing.contains_key(&domain) {
-            return Ok(());
+    /// The fastest layout of every class. The better a network, the earlier: layouts found there bound what worse ones allow.
+    pub(super) fn plans(
+        &mut self,
+        clusters: &[Cluster],
+        best_first: &[usize],
+    ) -> Result<Vec<Planned>, Failure> {
+        let mut plans: Vec<Planned> = vec![Err(NoPlan::NotSearched); clusters.len()];
+        for (turn, &index) in best_first.iter().enumerate() {
+            let cluster = &clusters[index];
+            let is_worse = |later: &&usize| is_at_least_as_good(cluster, &clusters[**later]);
+            let bounds_others = best_first[turn + 1..].iter().any(|later| is_worse(&later));
+            plans[index] = self.plan(cluster, bounds_others)?;
         }
-        let survey = self.surveys.entry(domain).or_default();
-        let known = survey.fastest(&self.setting.run.model, cluster)?;
-        if known.as_ref().is_some_and(Fastest::is_enough) {
-            return Ok(());
+        Ok(plans)
+    }
+
+    /// Searches a network unless the layouts of better ones are close to its fastest by the bound.
+    fn plan(&mut self, cluster: &Cluster, bounds_others: bool) -> Result<Planned, Failure> {
+        let domain = cluster.scale_up.domain_size;
+        if let Some(reason) = self.nothing.get(&domain) {
+            return Ok(Err(NoPlan::NothingFits(reason.clone())));
+        }
+        let known = self.known(cluster)?;
+        if let Some(enough) = known.as_ref().filter(|known| known.is_enough()) {
+            return self.found(cluster, enough).map(Ok);
+        }
+        self.is_stopped |= self.searcher.is_stopped();
+        if self.is_stopped {
+            return Ok(Err(NoPlan::NotSearched));
         }
         let setting = of_cluster(self.setting, cluster);
         let options = Options { keep: 1, ..Options::default() };
@@ -69,58 +99,70 @@ impl<'a> Classes<'a> {
             Ok(search) => search,
             Err(problems) => {
                 let first = problems.into_iter().next().map_or_else(String::new, |problem| problem.message);
-                self.nothing.insert(domain, first);
-                return Ok(());
+                return Ok(Err(self.nothing_fits(domain, first)));
             }
         };
-        let reached = known.map_or(f64::INFINITY, |known| known.step_time.get());
-        // The fastest first: it bounds the list of all that is not much slower. A hair above, so that a tie is found again.
-        let Some(ran) = self.run(&search, reached * (1.0 + 1e-9)) else { return Ok(()) };
-        let Some(fastest) = ran.results.best.entries().first().map(|entry| entry.time) else {
-            let reason = match search.outcome(&ran.results).nearest_misses.first() {
-                Some(miss) => {
-                    format!("nothing fits; the closest layout lacks {}", human::bytes(miss.missing))
-                }
-                None => "no layout divides the devices and the batch".to_owned(),
-            };
-            self.nothing.insert(domain, reason);
-            return Ok(());
+        // A hair above what is known, so that a tie is found again.
+        let reached = known.as_ref().map_or(f64::INFINITY, |known| known.step_time.get() * (1.0 + 1e-9));
+        let Some(ran) = self.run(&search, reached) else { return Ok(Err(NoPlan::NotSearched)) };
+        // The fastest bounds the list of all that is not much slower.
+        let limit = match ran.results.best.entries().first() {
+            Some(entry) => entry.time * SPREAD,
+            // Nothing is faster than what is known.
+            None if reached.is_finite() => reached,
+            None => {
+                let reason = match search.outcome(&ran.results).nearest_misses.first() {
+                    Some(miss) => {
+                        format!("nothing fits; the closest layout lacks {}", human::bytes(miss.missing))
+                    }
+                    None => "no layout divides the devices and the batch".to_owned(),
+                };
+                return Ok(Err(self.nothing_fits(domain, reason)));
+            }
         };
-        let limit = fastest * SPREAD;
-        search.options = Options { keep: LISTED, every_detail: true, ..search.options };
-        if let Some(ran) = self.run(&search, limit) {
-            self.surveys.entry(domain).or_default().add(&search, &ran.results, limit);
+        let mut list = None;
+        if bounds_others {
+            search.options = Options { keep: LISTED, every_detail: true, ..search.options };
+            list = self.run(&search, limit).map(|list| (list, limit));
         }
-        Ok(())
+        let (list, limit) = list.unwrap_or((ran, reached));
+        self.surveys.entry(domain).or_default().add(&search, &list.results, limit);
+        match self.known(cluster)? {
+            Some(fastest) => self.found(cluster, &fastest).map(Ok),
+            None => Ok(Err(NoPlan::NotSearched)),
+        }
+    }
+
+    /// The fastest layout of a network among those found on others.
+    fn known(&mut self, cluster: &Cluster) -> Result<Option<Fastest>, Failure> {
+        let Some(survey) = self.surveys.get(&cluster.scale_up.domain_size) else { return Ok(None) };
+        Ok(survey.fastest(&self.setting.run.model, cluster, &mut self.memo)?)
+    }
+
+    fn nothing_fits(&mut self, domain: u64, reason: String) -> NoPlan {
+        self.nothing.insert(domain, reason.clone());
+        NoPlan::NothingFits(reason)
     }
 
     /// A search among layouts up to a time; none if it was stopped.
-    fn run(&mut self, search: &railwright_tuner::search::Search<'_>, limit: f64) -> Option<Ran> {
+    fn run(&mut self, search: &Search<'_>, limit: f64) -> Option<Ran> {
         let ran = self.searcher.run_below(std::slice::from_ref(search), &[limit]).into_iter().next();
         let ran = ran.filter(|ran| ran.is_complete);
         self.is_stopped |= ran.is_none();
         ran
     }
 
-    /// The fastest known layout of a network, once all were surveyed.
-    pub(super) fn fastest(&mut self, cluster: &Cluster) -> Result<Result<Found, String>, Failure> {
-        let domain = cluster.scale_up.domain_size;
-        if let Some(reason) = self.nothing.get(&domain) {
-            return Ok(Err(reason.clone()));
-        }
-        let model = &self.setting.run.model;
-        let known =
-            self.surveys.get(&domain).map(|survey| survey.fastest(model, cluster)).transpose()?.flatten();
-        // After a stop, only networks that need no further search have an answer.
-        let known = known.filter(|fastest| !self.is_stopped || fastest.is_enough());
-        let Some(fastest) = known else { return Ok(Err("stopped".to_owned())) };
+    fn found(&mut self, cluster: &Cluster, fastest: &Fastest) -> Result<Found, Failure> {
         self.gap = self.gap.max(fastest.gap());
-        Ok(Ok(Found {
+        Ok(Found {
             step_time: fastest.step_time,
             fresh_step_time: fastest.fresh_step_time,
             tokens_per_second: fastest.plan.tokens_per_step() as f64 / fastest.step_time.get(),
-            network_share: network_share(model, cluster, &fastest.plan)?,
-            plan: fastest.plan,
-        }))
+            network_share: network_share(&self.setting.run.model, cluster, &fastest.plan)?,
+            plan: fastest.plan.clone(),
+        })
     }
 }
+
+#[cfg(test)]
+mod tests;

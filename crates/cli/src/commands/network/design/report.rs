@@ -7,8 +7,7 @@ use crate::printer::{Answer, Terminal};
 use railwright_network::picture::{Dot, Scatter, Series, scatter};
 use railwright_spec::human;
 use railwright_spec::quantity::{Dollars, Seconds};
-use railwright_tuner::codesign::Codesign;
-use railwright_tuner::codesign::Row;
+use railwright_tuner::codesign::{Class, Codesign, MISSED, MISSED_BY_MERGING, Row, Searched};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -46,7 +45,7 @@ impl Answer for Answered {
         if rows.iter().all(|row| row.step_time.is_none()) {
             // An empty table has no reason in it.
             let reasons = self.codesign.classes.iter().map(|class| class.reason.as_str());
-            let reason = reasons.clone().find(|reason| !reason.is_empty()).unwrap_or("nothing was searched");
+            let reason = reasons.clone().find(|reason| !reason.is_empty()).unwrap_or("none was searched");
             document.paragraph(format!("no network has a step: {reason}"));
         }
         document.table(self.table());
@@ -57,6 +56,11 @@ impl Answer for Answered {
 
 fn price(amount: Dollars) -> Cell {
     Cell::number(human::dollars(amount), amount.get())
+}
+
+/// A constant share in whole percent.
+fn percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
 }
 
 /// `clos 2:1`; nothing behind a kind that has no leaves to oversubscribe.
@@ -119,7 +123,10 @@ impl Answered {
                 Cell::new(name(row), tone),
                 Cell::number(gigabits(row.speed), row.speed.get()),
                 row.step_time.map_or_else(
-                    || Cell::new("nothing fits", Tone::Bad),
+                    || match class.map(|class| class.searched) {
+                        Some(Searched::NothingFits) => Cell::new("nothing fits", Tone::Bad),
+                        _ => Cell::new("not searched", Tone::Doubtful),
+                    },
                     |time| Cell::number(human::seconds(time), time.get()),
                 ),
                 row.simulated.as_ref().map_or_else(Cell::default, |simulated| {
@@ -146,6 +153,12 @@ impl Answered {
             cells
         });
         Table { columns, rows: rows.collect() }
+    }
+
+    /// Classes that a stop left out.
+    fn not_searched(&self) -> usize {
+        let is_left = |class: &&Class| class.searched == Searched::NotSearched;
+        self.codesign.classes.iter().filter(is_left).count()
     }
 
     /// Simulation results of the cheapest networks.
@@ -186,12 +199,20 @@ impl Answered {
         let mut distinct: Vec<&str> = routings.clone();
         distinct.sort_unstable();
         distinct.dedup();
+        let merged = rows.iter().filter_map(|row| row.simulated.as_ref()).filter(|one| one.is_merged).count();
+        let wider = if merged > 0 {
+            let share = percent(MISSED + MISSED_BY_MERGING);
+            format!(", {share} for {merged} with groups simulated at the pace of the slowest")
+        } else {
+            String::new()
+        };
         let mut remarks = vec![
             verdict,
             Cell::from(format!(
-                "{} networks were simulated with routing {} (`--network routing=...` to change it); intervals: 14% of the network's part of the step",
+                "{} networks were simulated with routing {} (`--network routing=...` to change it); intervals: {} of the network's part of the step{wider}",
                 routings.len(),
-                distinct.join(", ")
+                distinct.join(", "),
+                percent(MISSED)
             )),
         ];
         let reference = rows.iter().filter(|row| row.is_reference && row.simulated.is_some());
@@ -215,7 +236,17 @@ impl Answered {
     fn remarks(&self) -> Vec<Cell> {
         let mut remarks = Vec::new();
         if !self.is_complete {
-            remarks.push(Cell::new("stopped: not every class of networks was searched", Tone::Doubtful));
+            let left = self.not_searched();
+            let what = if left == 0 {
+                "stopped before the simulation: no network is recommended".to_owned()
+            } else {
+                format!(
+                    "stopped: {} of {} classes of networks were not searched; no network is recommended",
+                    human::whole(left as u64),
+                    human::whole(self.codesign.classes.len() as u64)
+                )
+            };
+            remarks.push(Cell::new(what, Tone::Doubtful));
         }
         remarks.extend(self.judgement());
         remarks.push(Cell::from(format!("devices: {}", self.device_price)));

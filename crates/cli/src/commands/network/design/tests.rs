@@ -1,0 +1,87 @@
+//! Purchases: whether the recommendation is also the best of all networks once each is simulated.
+//!
+//! `network design` leaves out of the simulation what costs more in closed form than the cheapest simulated network. `questions.csv` has what it
+//! recommends for each question, and whether that is so with all networks of the machine's own domain simulated. Rows marked `quick` are checked
+//! on every run; `DESIGN_QUESTIONS=TEXT` computes the rows whose line contains a text and prints the table.
+
+use super::*;
+use clap::Parser;
+use railwright_answers::Unwatched;
+use railwright_tuner::codesign::Row;
+
+const TABLE: &str = include_str!("questions.csv");
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    design: Design,
+}
+
+fn named(row: &Row) -> String {
+    let over = if row.tiers < 2 || !row.topology.is_clos() { 1.0 } else { row.oversubscription };
+    format!("{} {over}:1 {}G", row.topology.name(), (row.speed.get() / 1.25e8).round())
+}
+
+/// A row of the table.
+fn answered(question: &str, arguments: &str, quick: &str) -> String {
+    let words = ["design"].into_iter().chain(arguments.split(' '));
+    let line = Line::try_parse_from(words).expect("arguments");
+    let asked = open_run::ask(&line.design.run).map_err(|_| "a run").expect("a question");
+    let setting = asked.settings.first().expect("one cluster");
+    let searcher = Searcher::new(line.design.effort.wanted(), &Unwatched).expect("workers");
+    let priced = priced(&line.design, (&asked, setting), None, &searcher);
+    let mut priced = priced.map_err(|_| "networks").expect("networks");
+    assert!(priced.is_complete);
+    let unjudged = priced.codesign.clone();
+    let mut judged = |every: bool| {
+        priced.codesign = unjudged.clone();
+        let judged = priced.judge(setting, every, &searcher, &|_, _| ControlFlow::Continue(()));
+        assert!(judged.is_continue());
+        priced.codesign.clone()
+    };
+    let (own, all) = (judged(false), judged(true));
+    let contenders = |codesign: &Codesign| {
+        codesign.contenders.iter().map(|&at| named(&codesign.rows[at])).collect::<Vec<_>>()
+    };
+    let simulated = own.rows.iter().filter(|row| row.simulated.is_some()).count();
+    let all_rows =
+        all.rows.iter().filter(|row| row.domain <= setting.run.cluster.scale_up.domain_size).count();
+    let (few, every) = (contenders(&own), contenders(&all));
+    let verdict = match (few == every, few.as_slice()) {
+        (false, _) => "refuted",
+        (true, [_]) => "winner",
+        (true, _) => "cannot tell apart",
+    };
+    format!(
+        "{quick},{question},{arguments},{all_rows},{simulated},{},{},{verdict}",
+        few.first().cloned().unwrap_or_default(),
+        few.len()
+    )
+}
+
+#[test]
+fn recommendations_are_the_best_of_all_simulated_networks() {
+    let wanted = std::env::var("DESIGN_QUESTIONS").ok();
+    let mut lines = TABLE.lines();
+    let mut table = vec![lines.next().expect("a header").to_owned()];
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [quick, question, arguments, ..] = cells.as_slice() else { panic!("{line}") };
+        assert!(!line.ends_with("refuted"), "{line}");
+        match &wanted {
+            Some(wanted) if line.contains(wanted) => table.push(answered(question, arguments, quick)),
+            Some(_) => table.push(line.to_owned()),
+            None if *quick == "quick" => assert_eq!(answered(question, arguments, quick), line),
+            None => {}
+        }
+    }
+    if wanted.is_some() {
+        println!(
+            "{}",
+            table.join(
+                "
+"
+            )
+        );
+    }
+}
