@@ -109,7 +109,7 @@ fn deepseek_v3_takes_its_device_hours() {
     };
     let plan = spec.resolve(&model, &cluster).expect("resolves");
     let training = Training { tokens: Some(14.8e12), ..Training::default() };
-    let options = EstimateOptions { training, cost: Cost::default() };
+    let options = EstimateOptions { training, ..EstimateOptions::default() };
     let estimate = estimate(&model, &cluster, &plan, &options).expect("priced");
     let hours = estimate.money.expect("a bill").device_hours.0;
     assert!((hours / 2.664e6 - 1.0).abs() < 0.15, "{:.3}M GPU-hours, 2.664M published", hours / 1e6);

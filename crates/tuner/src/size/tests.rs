@@ -14,7 +14,8 @@ fn llama(devices: u64) -> Estimate {
     let plan = spec.resolve(&model, &cluster).expect("possible");
     let training = Training { tokens: Some(1e12), availability: 0.9, checkpoints: None };
     let cost = Cost { price_per_device_hour: Some(Dollars::new(2.0)), ..Cost::default() };
-    estimate(&model, &cluster, &plan, &EstimateOptions { training, cost }).expect("possible")
+    estimate(&model, &cluster, &plan, &EstimateOptions { training, cost, ..EstimateOptions::default() })
+        .expect("possible")
 }
 
 fn machine(numbers: &[u64]) -> Machine {
