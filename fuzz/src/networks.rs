@@ -26,9 +26,12 @@ pub fn fabric_file(text: &str) {
         let setting = RouteSetting { routing, seed: 1, paths: 2 };
         let Ok(fabric) = Imported::new(&drawing, "fabric", &surroundings, setting) else { return };
         let last = fabric.devices.len().saturating_sub(1) as u32;
-        if let Some(way) = fabric.way(0, last, 3) {
-            assert!(way.links.iter().all(|(_, share)| *share > 0.0 && *share <= 1.0 + 1e-9), "{way:?}");
-            assert!(way.latency.is_finite() && way.latency >= 0.0, "{way:?}");
+        if let Some(link_path) = fabric.link_path(0, last, 3) {
+            assert!(
+                link_path.links.iter().all(|(_, share)| *share > 0.0 && *share <= 1.0 + 1e-9),
+                "{link_path:?}"
+            );
+            assert!(link_path.latency.is_finite() && link_path.latency >= 0.0, "{link_path:?}");
         }
         let table = format!("source,destination,bytes\n0,{last},1e6\n{last},0,1e6\n");
         let flows = listed::parse(&table, "flows", &|word| word.parse().ok()).expect("a table");

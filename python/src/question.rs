@@ -197,7 +197,7 @@ fn closed(spec: &RunSpec, open: &[Open]) -> Result<(), Refused> {
     let is_open = |open: &&Open| {
         let key = open.key.as_str();
         spec.get(key).is_none()
-            && !open.said.is_empty()
+            && !open.source.is_empty()
             && (!key.starts_with("model.") || spec.model == ModelSpec::default())
     };
     let mut problems: Vec<Problem> = open
@@ -219,10 +219,10 @@ fn launched(
     spec: &mut RunSpec,
     texts: &mut Given,
 ) -> PyResult<Vec<Open>> {
-    let said = plain(py, plan)?;
-    let (text, file) = match said.get("tensor_model_parallel_size") {
-        Some(_) => (dump(&said), "args"),
-        None => (said.to_string(), "job config"),
+    let source = plain(py, plan)?;
+    let (text, file) = match source.get("tensor_model_parallel_size") {
+        Some(_) => (dump(&source), "args"),
+        None => (source.to_string(), "job config"),
     };
     let launch = railwright_launch::read(&text, file).ok_or_else(|| {
         let problem =
@@ -242,9 +242,9 @@ fn launched(
 }
 
 /// A namespace as Megatron-LM prints its arguments: what its reader of logs takes.
-fn dump(said: &Json) -> String {
+fn dump(source: &Json) -> String {
     let mut out = "------------------------ arguments ------------------------\n".to_owned();
-    for (name, value) in said.as_object().into_iter().flatten() {
+    for (name, value) in source.as_object().into_iter().flatten() {
         let word = match value {
             Json::Null => "None".to_owned(),
             Json::Bool(true) => "True".to_owned(),

@@ -80,15 +80,15 @@ fn interface() -> Result<String, String> {
         cargo.args(["run", "--quiet", "--package", "railwright", "--"]);
         cargo
     };
-    let said = program
+    let ended = program
         .args(["serve", "--openapi"])
         .current_dir(root())
         .output()
         .map_err(|e| format!("{INTERFACE}: {e}"))?;
-    if !said.status.success() {
-        return Err(format!("{INTERFACE}: {}", String::from_utf8_lossy(&said.stderr)));
+    if !ended.status.success() {
+        return Err(format!("{INTERFACE}: {}", String::from_utf8_lossy(&ended.stderr)));
     }
-    String::from_utf8(said.stdout).map_err(|e| format!("{INTERFACE}: {e}"))
+    String::from_utf8(ended.stdout).map_err(|e| format!("{INTERFACE}: {e}"))
 }
 
 /// Writes all generated pages, or lists stale ones with `--check`.

@@ -135,7 +135,7 @@ fn unfitted(
     (start, keys)
 }
 
-/// `xtask shares TABLE`: the table of left-out predictions with the shares of parts worked out anew, the predictions as they are. For changes
+/// `xtask shares TABLE`: the table of left-out predictions with the shares of parts computed again, the predictions as they are. For changes
 /// that leave every prediction alone.
 pub(crate) fn rewrite_shares(arguments: &[String]) -> Result<(), String> {
     let [table] = arguments else { return Err("shares TABLE".into()) };

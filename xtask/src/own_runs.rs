@@ -377,7 +377,7 @@ mod tests {
 
     /// Publications whose level differs by tens of percent and whose runs do not scatter: one run tells nearly all.
     #[test]
-    fn one_run_tells_the_level() {
+    fn one_run_determines_the_level() {
         let found = found(|p, at| {
             let level = 1.0 + 0.3 * (f64::from(p * 5 % 12) / 6.0 - 1.0);
             let noise = 1.0 + 0.01 * f64::from((at * 7 + p * 3) % 5) / 5.0;
@@ -391,7 +391,7 @@ mod tests {
 
     /// A slow network of each publication's own: a run that communicates and one that does not tell it from slow products.
     #[test]
-    fn parts_are_told_apart() {
+    fn parts_are_distinguished() {
         let found = found(|p, at| {
             let network = 0.5 * (f64::from(p * 5 % 12) / 6.0 - 1.0);
             let share = if at % 2 == 0 { 0.02 } else { 0.5 };

@@ -186,7 +186,7 @@ mod tests {
 
     /// A class with experts takes its tails from the publications of dense models as well, and its middle from its own.
     #[test]
-    fn other_kinds_lend_their_tails() {
+    fn other_kinds_contribute_their_tails() {
         let mut rows: Vec<LeftOut> =
             (0..40).map(|i| row("x", &format!("p{i}"), 0.7 + 0.02 * f64::from(i))).collect();
         for at in 0..6 {

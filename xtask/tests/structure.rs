@@ -262,7 +262,7 @@ fn files_are_of_bearable_length() {
 }
 
 #[test]
-fn every_file_says_what_it_is_for() {
+fn every_file_states_its_responsibility() {
     let silent: Vec<String> = all_rust_files()
         .iter()
         .filter(|path| {
@@ -370,7 +370,7 @@ fn evidence() -> Vec<(String, String)> {
 /// Nothing in the code knows the name of a validation case (invariant 10): calibration is by accelerator, software generation
 /// and operator.
 #[test]
-fn no_code_knows_a_measured_run() {
+fn no_code_names_a_measured_run() {
     let mut names: BTreeSet<String> = BTreeSet::new();
     // A run may be called as its model is; a model's name is no knowledge of a run.
     let is_model = |id: &str| railwright_spec::model::by_name(id).is_ok();

@@ -17,12 +17,12 @@ const FACTORS: usize = 8;
 pub(crate) fn by_batch(
     searcher: &Searcher<'_>,
     setting: &Setting,
-    said: &PlanSpec,
+    specified: &PlanSpec,
     batch: u64,
 ) -> Option<Problem> {
     let devices = setting.run.cluster.devices;
     let works = |batch: u64| {
-        let plan = PlanSpec { global_batch: Some(batch), batch_tokens: None, ..said.clone() };
+        let plan = PlanSpec { global_batch: Some(batch), batch_tokens: None, ..specified.clone() };
         let options = Options { keep: 1, ..Options::default() };
         batch > 0 && searcher.prepare(setting, &plan, options).is_ok_and(|search| searcher.has_any(&search))
     };

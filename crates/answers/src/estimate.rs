@@ -28,8 +28,8 @@ pub fn estimate(resolved: Resolved, pricing: &dyn Pricing) -> Result<Estimated, 
     let Resolved { run, warnings, mut chosen, spec } = resolved;
     let machine = match pricing.machine(&run.cluster)? {
         None => Machine::new(&run.cluster),
-        Some((machine, said)) => {
-            chosen.push(said);
+        Some((machine, remark)) => {
+            chosen.push(remark);
             machine
         }
     };

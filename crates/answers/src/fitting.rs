@@ -81,9 +81,9 @@ fn by_search(
     let setting = Setting::new(first.spec.clone(), texts)?;
     let searcher = Searcher::new(Effort::default(), watch)?.priced(pricing);
     let batch = first.run.plan.global_batch;
-    let said = PlanSpec { global_batch: Some(batch), batch_tokens: None, ..setting.spec.plan.clone() };
+    let specified = PlanSpec { global_batch: Some(batch), batch_tokens: None, ..setting.spec.plan.clone() };
     let options = Options { keep: 1, ..Options::default() };
-    let search = searcher.prepare(&setting, &said, options)?;
+    let search = searcher.prepare(&setting, &specified, options)?;
     let ran = searcher.run_for_families(std::slice::from_ref(&search), 1);
     let outcome = ran.first().map(|ran| search.outcome(&ran.results));
     if let Some(found) = outcome.and_then(|outcome| outcome.candidates.into_iter().next()) {

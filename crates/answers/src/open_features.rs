@@ -48,14 +48,14 @@ struct Alternative {
 /// The open features of a run that matter most, at most three.
 pub(crate) fn open_features(
     run: &Run,
-    said: &PlanSpec,
+    spec: &PlanSpec,
     machine: &Machine,
     total: Seconds,
 ) -> Vec<OpenFeature> {
     let mut found: Vec<OpenFeature> = Vec::new();
     // A calibration holds for the software that it was made with: without a feature that it had, it would not apply.
     let is_calibrated = machine.calibration.as_ref().is_some_and(|c| !c.software.is_empty());
-    for other in alternatives(run, said).into_iter().filter(|o| !is_calibrated || o.key != "plan.software") {
+    for other in alternatives(run, spec).into_iter().filter(|o| !is_calibrated || o.key != "plan.software") {
         let Some(time) = Costing::new(&run.model, &run.cluster, &other.plan, machine)
             .and_then(|costing| evaluate(&costing))
             .ok()
@@ -86,12 +86,12 @@ pub(crate) fn open_features(
     found
 }
 
-fn alternatives(run: &Run, said: &PlanSpec) -> Vec<Alternative> {
+fn alternatives(run: &Run, spec: &PlanSpec) -> Vec<Alternative> {
     let plan = &run.plan;
     let mut list = Vec::new();
     let Ok(stack) = software::by_id(&plan.software) else { return list };
     let architecture = run.cluster.accelerator.architecture.split('+').next().unwrap_or_default();
-    if said.attention_kernel.is_none_or(|kernel| kernel == AttentionKernel::Auto) {
+    if spec.attention_kernel.is_none_or(|kernel| kernel == AttentionKernel::Auto) {
         let assumed = stack.attention_kernel(architecture);
         for kernel in neighbours(assumed) {
             list.push(Alternative {
@@ -107,28 +107,28 @@ fn alternatives(run: &Run, said: &PlanSpec) -> Vec<Alternative> {
     let now = plan.overlap;
     let overlaps = [
         (
-            said.overlap_gradient_reduce,
+            spec.overlap_gradient_reduce,
             "plan.overlap.gradient_reduce",
             "gradient reduction",
             now.gradient_reduce,
             Overlap { gradient_reduce: !now.gradient_reduce, ..now },
         ),
         (
-            said.overlap_parameter_gather,
+            spec.overlap_parameter_gather,
             "plan.overlap.parameter_gather",
             "parameter gathering",
             now.parameter_gather,
             Overlap { parameter_gather: !now.parameter_gather, ..now },
         ),
         (
-            said.overlap_tensor,
+            spec.overlap_tensor,
             "plan.overlap.tensor",
             "tensor-parallel communication",
             now.tensor,
             Overlap { tensor: !now.tensor, ..now },
         ),
         (
-            said.overlap_expert,
+            spec.overlap_expert,
             "plan.overlap.expert",
             "expert all-to-all",
             now.expert,

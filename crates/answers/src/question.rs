@@ -15,7 +15,7 @@ pub trait Question {
     fn settings(&self) -> &[Setting];
 
     /// Whether numbers of devices were specified.
-    fn says_devices(&self) -> bool;
+    fn has_devices(&self) -> bool;
 
     /// The same cluster with another number of devices.
     fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Refused>;
@@ -24,7 +24,7 @@ pub trait Question {
     fn command(&self, setting: &Setting, plan: &Plan) -> Result<String, Problem>;
 
     /// A problem in the words in which the run was specified.
-    fn told(&self, problem: Problem) -> Problem {
+    fn in_words_of_asker(&self, problem: Problem) -> Problem {
         problem
     }
 
@@ -39,7 +39,7 @@ pub trait Question {
     }
 
     /// What is fixed of the plan in every setting.
-    fn said(&self) -> PlanSpec {
+    fn specified(&self) -> PlanSpec {
         self.settings().first().map(|setting| setting.spec.plan.clone()).unwrap_or_default()
     }
 
@@ -47,7 +47,7 @@ pub trait Question {
     fn sequence_length(&self) -> u64 {
         let declared = self.settings().first().map_or(0, |setting| setting.run.model.max_positions);
         let usual = if declared == 0 { 4096 } else { declared.min(8192) };
-        self.said().sequence_length.unwrap_or(usual).max(1)
+        self.specified().sequence_length.unwrap_or(usual).max(1)
     }
 }
 
@@ -57,7 +57,7 @@ pub const MOST_NUMBERS: usize = 64;
 /// Settings of specifications, for front ends without a command line.
 pub struct Settings<'a> {
     list: Vec<Setting>,
-    says_devices: bool,
+    has_devices: bool,
     texts: &'a dyn Texts,
 }
 
@@ -91,8 +91,8 @@ impl<'a> Settings<'a> {
             }
         }
         list.dedup_by(|a, b| a.spec == b.spec);
-        let says_devices = !devices.is_empty() || specs.iter().any(|spec| spec.cluster.devices.is_some());
-        Ok(Self { list, says_devices, texts })
+        let has_devices = !devices.is_empty() || specs.iter().any(|spec| spec.cluster.devices.is_some());
+        Ok(Self { list, has_devices, texts })
     }
 }
 
@@ -113,8 +113,8 @@ impl Question for Settings<'_> {
         &self.list
     }
 
-    fn says_devices(&self) -> bool {
-        self.says_devices
+    fn has_devices(&self) -> bool {
+        self.has_devices
     }
 
     fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Refused> {

@@ -82,7 +82,7 @@ pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
 /// What was chosen where nothing was specified, the weightiest first.
 fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
     let plan = &run.plan;
-    let said = &spec.plan;
+    let specified = &spec.plan;
     let mut chosen = Vec::new();
     let mut note = |is_open: bool, words: String| {
         if is_open {
@@ -90,31 +90,32 @@ fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
         }
     };
     note(spec.cluster.devices.is_none(), format!("{} devices", human::whole(run.cluster.devices)));
-    let has_batch =
-        said.global_batch.is_some() || said.micro_batches.is_some() || said.batch_tokens.is_some();
+    let has_batch = specified.global_batch.is_some()
+        || specified.micro_batches.is_some()
+        || specified.batch_tokens.is_some();
     note(
-        said.sequence_length.is_none(),
+        specified.sequence_length.is_none(),
         format!("sequences of {} tokens", human::whole(plan.sequence_length)),
     );
     note(!has_batch, format!("global batch {}", human::whole(plan.global_batch)));
-    note(said.micro_batch.is_none(), format!("micro-batch {}", plan.micro_batch));
-    let bare = said.precision.is_none() && said.precision_compute.is_none();
+    note(specified.micro_batch.is_none(), format!("micro-batch {}", plan.micro_batch));
+    let bare = specified.precision.is_none() && specified.precision_compute.is_none();
     note(bare, plan.precision.compute.name().to_owned());
-    note(said.sharding.is_none(), format!("ZeRO stage {}", plan.sharding.zero_stage));
-    note(said.recompute.is_none() && said.stage_recompute.is_none(), recompute(plan).to_owned());
+    note(specified.sharding.is_none(), format!("ZeRO stage {}", plan.sharding.zero_stage));
+    note(specified.recompute.is_none() && specified.stage_recompute.is_none(), recompute(plan).to_owned());
     note(
-        said.virtual_stages.is_none() && plan.pipeline_parallel > 1 && plan.virtual_stages == 1,
+        specified.virtual_stages.is_none() && plan.pipeline_parallel > 1 && plan.virtual_stages == 1,
         "no interleaving".to_owned(),
     );
     note(
-        said.segment.is_none() && plan.segment.is_some(),
+        specified.segment.is_none() && plan.segment.is_some(),
         format!(
             "segments of {} of the {} GPUs of a scale-up domain",
             plan.domain(&run.cluster),
             run.cluster.scale_up.domain_size
         ),
     );
-    note(said.software.is_none(), format!("software {}", plan.software));
+    note(specified.software.is_none(), format!("software {}", plan.software));
     chosen
 }
 

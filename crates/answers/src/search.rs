@@ -16,7 +16,7 @@ use crate::question::Question;
 use crate::searcher::{Effort, Ran, Searcher};
 use crate::setting::Setting;
 use crate::watch::Watch;
-use batches::{batches, said};
+use batches::{batches, plan_of};
 pub use measure::Measure;
 use railwright_calculator::memory::Fit;
 use railwright_spec::human;
@@ -168,13 +168,14 @@ pub fn search(
     let mut searches: Vec<(usize, Search<'_>)> = Vec::new();
     let mut problems = Vec::new();
     for (index, setting) in asked.settings().iter().enumerate() {
-        match searcher.prepare(setting, &said(setting, batches[index]), options) {
+        match searcher.prepare(setting, &plan_of(setting, batches[index]), options) {
             Ok(search) => searches.push((index, search)),
             Err(found) => problems.push((index, found)),
         }
     }
     if searches.is_empty() {
-        let all = problems.into_iter().flat_map(|(_, found)| found).map(|problem| asked.told(problem));
+        let all =
+            problems.into_iter().flat_map(|(_, found)| found).map(|problem| asked.in_words_of_asker(problem));
         return Err(Refused(unique(all)));
     }
     let (indices, searches): (Vec<usize>, Vec<Search<'_>>) = searches.into_iter().unzip();
@@ -189,7 +190,7 @@ pub fn search(
     let mut is_complete = ran.iter().all(|ran| ran.is_complete);
     let simulated = simulated(&searcher, &searches, &ran, wanted.top)?;
     is_complete &= simulated.iter().flatten().all(|runners| !runners.is_stopped);
-    chosen.extend(told(&searcher, asked.settings(), &indices, &simulated));
+    chosen.extend(chosen_reasons(&searcher, asked.settings(), &indices, &simulated));
     let mut all = candidates(&searches, &indices, &ran, simulated, &options, pareto, &mut chosen);
     let fastest = if is_by_family { fastest(&searches, &indices, &ran, options.objective) } else { None };
     if let Some((_, fastest)) = &fastest {
@@ -199,13 +200,13 @@ pub fn search(
     if all.is_empty() && is_complete && counters.enumerated == 0 {
         let found = indices.iter().zip(&searches).flat_map(|(&index, search)| {
             let setting = &asked.settings()[index];
-            let plan = said(setting, batches[index]);
+            let plan = plan_of(setting, batches[index]);
             match batch::by_batch(&searcher, setting, &plan, search.space.base.global_batch) {
                 Some(problem) => vec![problem],
                 None => nothing::contradictions(setting, &plan, &wanted.effort.space),
             }
         });
-        return Err(Refused(unique(found.map(|problem| asked.told(problem)))));
+        return Err(Refused(unique(found.map(|problem| asked.in_words_of_asker(problem)))));
     }
     let is_simulated = searches.iter().any(Search::is_simulated);
     let shown = shown(asked, &all, positions(all.len(), wanted.top, pareto.is_some()), is_simulated)?;
@@ -341,7 +342,7 @@ fn simulated(
 }
 
 /// What was simulated, in words.
-fn told(
+fn chosen_reasons(
     searcher: &Searcher<'_>,
     settings: &[Setting],
     indices: &[usize],
@@ -349,14 +350,16 @@ fn told(
 ) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for (runners, &index) in simulated.iter().zip(indices) {
-        let (Some(runners), Some(said)) = (runners, searcher.said(&settings[index])) else { continue };
+        let (Some(runners), Some(remark)) = (runners, searcher.network_remark(&settings[index])) else {
+            continue;
+        };
         let layouts = human::whole(runners.priced as u64);
         let how = if runners.is_proven {
             "no other layout can be better, because the closed form without contention is a lower bound"
         } else {
             "others may be better: the lower bound (closed form without contention) does not exclude them"
         };
-        let one = format!("{said}: {layouts} layouts ranked by that, the best in closed form; {how}");
+        let one = format!("{remark}: {layouts} layouts ranked by that, the best in closed form; {how}");
         if !words.contains(&one) {
             words.push(one);
         }

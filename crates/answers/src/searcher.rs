@@ -138,24 +138,24 @@ impl<'a> Searcher<'a> {
     pub fn prepare<'s>(
         &self,
         setting: &'s Setting,
-        said: &PlanSpec,
+        specified: &PlanSpec,
         options: Options,
     ) -> Result<Search<'s>, Vec<Problem>> {
-        self.prepare_but(setting, said, options, &[])
+        self.prepare_but(setting, specified, options, &[])
     }
 
     /// The same without the restrictions of some dimensions.
     pub fn prepare_but<'s>(
         &self,
         setting: &'s Setting,
-        said: &PlanSpec,
+        specified: &PlanSpec,
         options: Options,
         freed: &[&str],
     ) -> Result<Search<'s>, Vec<Problem>> {
         let run = &setting.run;
         let one = |problem: Problem| vec![setting.spec.placed(problem)];
-        pins(setting, said)?;
-        let space = self.space(setting, said, freed)?;
+        pins(setting, specified)?;
+        let space = self.space(setting, specified, freed)?;
         let options = Options {
             fit_probability: self.fit_probability(),
             price_per_device_hour: run.cost.price_per_device_hour,
@@ -198,16 +198,21 @@ impl<'a> Searcher<'a> {
     }
 
     /// How collectives are priced, if not in closed form.
-    pub fn said(&self, setting: &Setting) -> Option<String> {
-        self.pricing.machines(&setting.run.cluster).ok()?.map(|(_, said)| said)
+    pub fn network_remark(&self, setting: &Setting) -> Option<String> {
+        self.pricing.machines(&setting.run.cluster).ok()?.map(|(_, remark)| remark)
     }
 
     /// The space of a setting, narrowed as was asked but for some dimensions.
-    pub fn space(&self, setting: &Setting, said: &PlanSpec, freed: &[&str]) -> Result<Space, Vec<Problem>> {
+    pub fn space(
+        &self,
+        setting: &Setting,
+        specified: &PlanSpec,
+        freed: &[&str],
+    ) -> Result<Space, Vec<Problem>> {
         let run = &setting.run;
         let one = |problem: Problem| vec![setting.spec.placed(problem)];
         let space = if self.effort.unlimited { Space::unlimited } else { Space::new };
-        let mut space = space(said, &run.model, &run.cluster).map_err(one)?;
+        let mut space = space(specified, &run.model, &run.cluster).map_err(one)?;
         for restriction in &self.effort.space {
             let (key, values) = dimension(restriction).map_err(|problem| vec![problem])?;
             if freed.contains(&key.as_str()) {
@@ -318,9 +323,9 @@ impl<'a> Searcher<'a> {
             return Ok(Found::Stopped);
         }
         let run = &setting.run;
-        let said =
+        let specified =
             PlanSpec { global_batch: Some(sequences), batch_tokens: None, ..setting.spec.plan.clone() };
-        let search = match self.prepare(setting, &said, Options { keep: 1, ..Options::default() }) {
+        let search = match self.prepare(setting, &specified, Options { keep: 1, ..Options::default() }) {
             Ok(search) => search,
             Err(problems) => {
                 let first = problems.into_iter().next();
@@ -350,7 +355,7 @@ impl<'a> Searcher<'a> {
             let lacking = human::bytes(miss.missing);
             return Ok(Found::TooLarge(format!("nothing fits; the closest layout lacks {lacking}")));
         }
-        Ok(Found::Nothing(match by_batch(self, setting, &said, sequences) {
+        Ok(Found::Nothing(match by_batch(self, setting, &specified, sequences) {
             Some(problem) => match problem.hint {
                 Some(hint) => format!("{}; {hint}", problem.message),
                 None => problem.message,
@@ -361,19 +366,20 @@ impl<'a> Searcher<'a> {
 }
 
 /// Fixed settings that contradict each other or the number of devices.
-fn pins(setting: &Setting, said: &PlanSpec) -> Result<(), Vec<Problem>> {
+fn pins(setting: &Setting, specified: &PlanSpec) -> Result<(), Vec<Problem>> {
     let run = &setting.run;
-    let told = |problem: Problem| vec![setting.spec.placed(problem)];
+    let remarks = |problem: Problem| vec![setting.spec.placed(problem)];
     let degrees = PlanSpec {
-        tensor_parallel: said.tensor_parallel,
-        pipeline_parallel: said.pipeline_parallel,
-        context_parallel: said.context_parallel,
+        tensor_parallel: specified.tensor_parallel,
+        pipeline_parallel: specified.pipeline_parallel,
+        context_parallel: specified.context_parallel,
         // An open degree counts 1 here: others may be larger, but not divide better.
-        ..PlanSpec { expert_parallel: Some(said.expert_parallel.unwrap_or(1)), ..PlanSpec::default() }
+        ..PlanSpec { expert_parallel: Some(specified.expert_parallel.unwrap_or(1)), ..PlanSpec::default() }
     };
-    degrees.resolve(&run.model, &run.cluster).map_err(told)?;
-    let Some(data) = said.data_parallel else { return Ok(()) };
-    let pinned = [said.tensor_parallel, said.pipeline_parallel, said.context_parallel, Some(data)];
+    degrees.resolve(&run.model, &run.cluster).map_err(remarks)?;
+    let Some(data) = specified.data_parallel else { return Ok(()) };
+    let pinned =
+        [specified.tensor_parallel, specified.pipeline_parallel, specified.context_parallel, Some(data)];
     let ranks = pinned.iter().flatten().try_fold(1_u64, |product, n| product.checked_mul(*n));
     let devices = run.cluster.devices;
     let is_closed = pinned.iter().all(Option::is_some);
@@ -387,5 +393,7 @@ fn pins(setting: &Setting, said: &PlanSpec) -> Result<(), Vec<Problem>> {
         "the parallel sizes multiply to {ranks} ranks, which do not divide {} devices",
         human::whole(devices)
     );
-    Err(told(Problem::new(message).at_key("plan.data_parallel").hint("omit it: it follows from the others")))
+    Err(remarks(
+        Problem::new(message).at_key("plan.data_parallel").hint("omit it: it follows from the others"),
+    ))
 }

@@ -30,7 +30,7 @@ pub struct Freed {
     /// The file's own plan on these devices; `None` where it is not possible there.
     pub own: Option<Plan>,
     /// Plan settings of the file.
-    pub said: PlanSpec,
+    pub specified: PlanSpec,
 }
 
 impl Setting {
@@ -67,10 +67,10 @@ impl Setting {
         // Settings that are not searched are equal in all layouts.
         let mut kept = PlanSpec::default();
         for key in PlanSpec::KEYS {
-            let said = self.spec.plan.get(key.name);
-            let is_searched = DIMENSIONS.contains(&key.name) || said.is_none();
+            let specified = self.spec.plan.get(key.name);
+            let is_searched = DIMENSIONS.contains(&key.name) || specified.is_none();
             // All settings of a launch file that are not free are fixed.
-            let is_common = |value: &Value| self.freed.is_some() && said.as_ref() == Some(value);
+            let is_common = |value: &Value| self.freed.is_some() && specified.as_ref() == Some(value);
             let own = short.get(key.name).filter(|_| is_searched && key.name != "global_batch");
             if let Some(value) = own.filter(|value| !is_common(value)) {
                 // The value comes out of a specification, so it goes back into one.

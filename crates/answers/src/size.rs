@@ -93,7 +93,7 @@ pub fn size(
     if goal.budget.is_some() {
         priced(asked)?;
     }
-    let length = asked.said().sequence_length;
+    let length = asked.specified().sequence_length;
     let published = Published::of(asked);
     let asked: &dyn Question = published.as_ref().map_or(asked, |published| published as &dyn Question);
     let training = published.as_ref().map(|published| published.training);
@@ -101,13 +101,13 @@ pub fn size(
     let kinds = kinds(asked, &goal, &batch);
     let fewest = kinds.iter().filter_map(|kind| kind.numbers.first()).min().copied().unwrap_or(1);
     let first_of_kind = first_of_kind(asked);
-    let mut sizing = Sizing::new(goal, kinds, !asked.says_devices());
+    let mut sizing = Sizing::new(goal, kinds, !asked.has_devices());
     let searcher = Searcher::new(wanted.effort.clone(), watch)?.priced(pricing);
     // What is wrong with every number of devices is a mistake, not an answer.
     for setting in &first_of_kind {
-        let said =
+        let specified =
             PlanSpec { global_batch: Some(batch.sequences), batch_tokens: None, ..setting.spec.plan.clone() };
-        searcher.space(setting, &said, &[])?;
+        searcher.space(setting, &specified, &[])?;
     }
     while let Some(question) = sizing.next() {
         let setting = asked.resized(first_of_kind[question.machine], question.devices)?;
@@ -122,9 +122,9 @@ pub fn size(
     let sized = sizing.finish();
     let mut answer =
         answered(asked, wanted.growing_batch, &first_of_kind, sized, &batch, tokens, !searcher.is_stopped())?;
-    for said in first_of_kind.iter().filter_map(|setting| searcher.said(setting)) {
-        if !answer.chosen.contains(&said) {
-            answer.chosen.push(said);
+    for remark in first_of_kind.iter().filter_map(|setting| searcher.network_remark(setting)) {
+        if !answer.chosen.contains(&remark) {
+            answer.chosen.push(remark);
         }
     }
     Ok(answer)
@@ -268,7 +268,7 @@ fn kinds(asked: &dyn Question, goal: &Goal, batch: &Batch) -> Vec<Machine> {
     for setting in asked.settings() {
         let cluster = &setting.run.cluster;
         let devices = cluster.devices_per_node.max(1);
-        if asked.says_devices() {
+        if asked.has_devices() {
             match list.last_mut().filter(|last| last.name == setting.word) {
                 Some(last) => last.numbers.push(cluster.devices),
                 None => list.push(Machine {

@@ -79,12 +79,16 @@ impl<A, F> Solved<A, F> {
     pub fn best_spec(&self) -> Option<RunSpec> {
         let plan = self.plan.as_ref()?;
         let mut spec = self.spec.clone();
-        let mut said = spec.plan.clone();
+        let mut specified = spec.plan.clone();
         // The answer replaces the specified values.
-        (said.recompute, said.stage_recompute, said.layers_per_stage, said.uneven_stages) =
-            (None, None, None, None);
-        said.offload_activations = None;
-        spec.plan = written::shortest(&said, plan, &self.run.model, &self.run.cluster);
+        (
+            specified.recompute,
+            specified.stage_recompute,
+            specified.layers_per_stage,
+            specified.uneven_stages,
+        ) = (None, None, None, None);
+        specified.offload_activations = None;
+        spec.plan = written::shortest(&specified, plan, &self.run.model, &self.run.cluster);
         Some(spec)
     }
 }

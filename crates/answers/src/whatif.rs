@@ -38,8 +38,8 @@ pub fn whatif(
     network: Option<(OnTopology, String)>,
 ) -> Result<Rehearsed, Refused> {
     let Resolved { run, spec, mut chosen, .. } = resolved;
-    let network = network.map(|(network, said)| {
-        chosen.push(said);
+    let network = network.map(|(network, remark)| {
+        chosen.push(remark);
         network
     });
     let read = |path: &str| texts.model_config(path);

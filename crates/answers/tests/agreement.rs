@@ -65,7 +65,7 @@ fn resolved(spec: &RunSpec, run: &Run) -> Resolved {
     resolved
 }
 
-/// What everybody shows of a run; what takes long of it, only where it is wanted.
+/// What every view shows of a run; what takes long of it, only where it is wanted.
 fn check(spec: &RunSpec, run: &Run, whole: bool) -> Estimate {
     let plan = format!("{} {:?}", run.model.name, run.plan);
     let resolved = resolved(spec, run);
@@ -128,8 +128,8 @@ fn simulated(run: &Run) -> f64 {
 
 /// The time and the memory of a search whose space holds nothing but the run's plan; `None` where the search tries no such plan.
 fn searched(run: &Run) -> Option<(f64, f64)> {
-    let said = PlanSpec::from_plan(&run.plan);
-    let space = Space::unlimited(&said, &run.model, &run.cluster).ok()?;
+    let specified = PlanSpec::from_plan(&run.plan);
+    let space = Space::unlimited(&specified, &run.model, &run.cluster).ok()?;
     let options = Options { keep: 1, fit_probability: 0.0, ..Options::default() };
     let search = Search::new(&run.model, &run.cluster, space, options).ok()?;
     let found = search.outcome(&search.run()).candidates.into_iter().next()?;

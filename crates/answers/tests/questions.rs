@@ -118,9 +118,9 @@ fn the_fast_path_is_the_estimate() {
         ["plan.tensor_parallel=8", "plan.pipeline_parallel=4"],
         ["plan.tensor_parallel=4", "plan.pipeline_parallel=8"],
     ] {
-        let mut said = vec!["model.name=llama-3-70b", "cluster.devices=256"];
-        said.extend(degrees);
-        let resolved = resolve(spec(&said), &NoTexts).expect("a run");
+        let mut specified = vec!["model.name=llama-3-70b", "cluster.devices=256"];
+        specified.extend(degrees);
+        let resolved = resolve(spec(&specified), &NoTexts).expect("a run");
         let prepared = Prepared::new(resolved.clone());
         let fast = prepared.evaluate(&resolved.run.plan).expect("a time");
         let whole = estimate(resolved, &ClosedForm).expect("an estimate").estimate;

@@ -166,7 +166,7 @@ fn passes(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize, shown: &
     for chunk in local_chunks(plan, stage) {
         for exchange in of_chunk(costing, evaluation, stage, chunk) {
             let part = (Some(chunk as u32), undivided(exchange.phase), exchange.dimension);
-            let ranks = exchange.among.group(&costing.layout).ranks;
+            let ranks = exchange.process_group.group(&costing.layout).ranks;
             let bytes = rounded(exchange.bytes.get());
             let name = match exchange.operation {
                 Collective::AllReduce => "all_reduce",

@@ -123,7 +123,7 @@ pub struct Fitted {
 /// Fits a calibration to measurements.
 pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
     let bare = Cluster { calibration: None, ..case.cluster.clone() };
-    let before = Voice::new(&bare, case.software)?;
+    let before = Predictor::new(&bare, case.software)?;
     let mut calibration = Calibration::empty(&bare.accelerator.id);
     let mut remarks: Vec<String> = samples.iter().flat_map(|s| s.remarks.iter().cloned()).collect();
     let judged = operators::fit(&before, case, samples, &mut calibration, &mut remarks);
@@ -165,11 +165,11 @@ pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
     }
     if calibration.is_empty() && judged.is_empty() && !samples.iter().any(|s| !s.collectives.is_empty()) {
         let problem = Problem::new("these measurements do not determine any constant of the cost model");
-        let told = remarks.join("; ");
-        return Err(if told.is_empty() {
+        let text = remarks.join("; ");
+        return Err(if text.is_empty() {
             problem.hint("use traces with record_shapes=True, or a run with the shapes (--run)")
         } else {
-            problem.hint(told)
+            problem.hint(text)
         });
     }
     let mut lines = judge(case, &calibration, samples)?;
@@ -201,7 +201,7 @@ pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
 pub fn judge(case: &Case<'_>, calibration: &Calibration, samples: &[Samples]) -> Result<Vec<Line>, Problem> {
     let bare = Cluster { calibration: None, ..case.cluster.clone() };
     let with = Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() };
-    let (before, after) = (Voice::new(&bare, case.software)?, Voice::new(&with, case.software)?);
+    let (before, after) = (Predictor::new(&bare, case.software)?, Predictor::new(&with, case.software)?);
     let mut lines = operators::lines(&before, &after, case, samples);
     lines.extend(collectives::lines(&before, &after, samples));
     Ok(lines)
@@ -322,8 +322,8 @@ struct Observation {
 
 impl Observation {
     /// How far off a prediction is; below a bound from above it may be right.
-    fn off(&self, said: f64) -> f64 {
-        let off = said - self.measured;
+    fn off(&self, predicted: f64) -> f64 {
+        let off = predicted - self.measured;
         if self.is_bound { off.max(0.0) } else { off.abs() }
     }
 }
@@ -356,14 +356,14 @@ fn line(name: String, regime: Regime, observations: &[Observation]) -> Option<Li
 }
 
 /// Predictions on one cluster with one generation.
-struct Voice<'a> {
+struct Predictor<'a> {
     cluster: &'a Cluster,
     machine: Machine,
     software: Software,
     power: f64,
 }
 
-impl<'a> Voice<'a> {
+impl<'a> Predictor<'a> {
     fn new(cluster: &'a Cluster, software: &str) -> Result<Self, Problem> {
         let machine = Machine::new(cluster);
         let software = machine.software_of_others(software::by_id(software)?).clone();

@@ -46,8 +46,8 @@ pub fn is_searchable(spec: &PlanSpec) -> bool {
 
 /// Whether a specification resolves to a plan that is possible; whether that fits is another question.
 pub fn is_possible(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> bool {
-    let is_sound = |said: &PlanSpec| {
-        said.resolve(model, cluster).is_ok_and(|plan| validate(model, cluster, &plan).is_empty())
+    let is_sound = |specified: &PlanSpec| {
+        specified.resolve(model, cluster).is_ok_and(|plan| validate(model, cluster, &plan).is_empty())
     };
     // An open layout may be one of the common ones, if one of them fits.
     is_sound(spec)
@@ -97,8 +97,8 @@ fn fitting_plan(
 ) -> (bool, Option<Plan>) {
     let mut is_possible = false;
     for recompute in policies(layout, model) {
-        let said = PlanSpec { recompute: Some(recompute), ..layout.clone() };
-        let Ok(plan) = said.resolve(model, cluster) else { break };
+        let specified = PlanSpec { recompute: Some(recompute), ..layout.clone() };
+        let Ok(plan) = specified.resolve(model, cluster) else { break };
         if !validate(model, cluster, &plan).is_empty() {
             break;
         }
@@ -114,8 +114,8 @@ fn fitting_plan(
 
 /// What may be recomputed, the least first: a layout takes the first that fits.
 fn policies(layout: &PlanSpec, model: &Model) -> Vec<Recompute> {
-    if let Some(said) = &layout.recompute {
-        return vec![said.clone()];
+    if let Some(specified) = &layout.recompute {
+        return vec![specified.clone()];
     }
     if layout.stage_recompute.is_some() {
         return vec![Recompute::None];
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generation_brings_its_habits_and_the_plan_keeps_its_word() {
+    fn a_generation_sets_defaults_and_the_plan_overrides_them() {
         let model = by_name("llama-3-8b").expect("known");
         let old = PlanSpec {
             software: Some("megatron-lm-2020".into()),

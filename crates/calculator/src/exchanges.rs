@@ -3,16 +3,16 @@
 //! Responsible for: naming each exchange once, with all stages that make the same one; a test holds every stage's to the estimate's
 //! table and to the timeline's spans. Refuses to know how long exchanges take and where on a machine a group's ranks lie.
 
-mod among;
 mod exchange;
 mod passes;
+mod process_group;
 #[cfg(test)]
 mod tests;
 mod update;
 
-pub use among::Among;
 pub use exchange::StageExchange;
 pub(crate) use passes::transfers;
+pub use process_group::ProcessGroup;
 
 use crate::costing::Costing;
 use crate::evaluate::Evaluation;

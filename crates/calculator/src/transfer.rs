@@ -6,7 +6,7 @@
 
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
-use crate::exchanges::Among;
+use crate::exchanges::ProcessGroup;
 use railwright_spec::quantity::{Bytes, Seconds};
 
 /// One transfer between neighbouring stages.
@@ -40,7 +40,7 @@ impl Gather {
     /// What kind of collective it is.
     pub const OPERATION: Collective = Collective::AllGather;
     /// Which ranks make it.
-    pub const AMONG: Among = Among::Tensor;
+    pub const PROCESS_GROUP: ProcessGroup = ProcessGroup::Tensor;
 }
 
 impl Transfer {
@@ -56,7 +56,8 @@ impl Transfer {
         let message_cost = fabric.send(message, &costing.layout.pipeline, 1.0);
         let is_gathered = !plan.sequence_parallel && plan.tensor_parallel > 1;
         let gather = is_gathered.then(|| {
-            let cost = fabric.time(Gather::OPERATION, whole, &Gather::AMONG.group(&costing.layout), 1.0);
+            let cost =
+                fabric.time(Gather::OPERATION, whole, &Gather::PROCESS_GROUP.group(&costing.layout), 1.0);
             Gather { bytes: whole, cost, time: cost.time / rate }
         });
         let host = Seconds::from_micros(costing.software.host_us_per_transfer);

@@ -143,7 +143,7 @@ mod tests {
 
     /// A common policy and the same policy per stage have an identical step and memory.
     #[test]
-    fn stages_alike_are_the_plan_that_says_it_once() {
+    fn equal_stages_equal_the_uniform_plan() {
         use crate::costing::{Costing, Machine};
         use crate::evaluate::evaluate;
         use crate::memory::{MemoryInput, SoftwareCatalogue, report};

@@ -11,7 +11,7 @@ pub use priced::{PricedCollective, of_stage};
 
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
-use crate::exchanges::Among;
+use crate::exchanges::ProcessGroup;
 use crate::local::{LocalParameters, local_parameters};
 use crate::partition::stage_of;
 use railwright_spec::plan::{Group, Layout};
@@ -61,7 +61,7 @@ pub struct UpdateCollective {
     /// What kind.
     pub operation: Collective,
     /// Which group of the stage.
-    pub among: Among,
+    pub process_group: ProcessGroup,
     /// Its figures in the layout.
     pub group: Group,
     /// Of one collective with all of its buckets, by nccl-tests' convention.
@@ -78,12 +78,12 @@ impl UpdateCollective {
         layout: &Layout,
         (purpose, weights): (Purpose, Weights),
         operation: Collective,
-        among: Among,
+        process_group: ProcessGroup,
         bytes: f64,
     ) -> Option<Self> {
-        let group = among.group(layout);
+        let group = process_group.group(layout);
         let bytes = Bytes::new(bytes);
-        let one = Self { purpose, weights, operation, among, group, bytes, buckets: 1.0, count: 1.0 };
+        let one = Self { purpose, weights, operation, process_group, group, bytes, buckets: 1.0, count: 1.0 };
         (group.ranks > 1).then_some(one)
     }
 
@@ -114,7 +114,7 @@ struct OfWeights {
     /// Parameters that are frozen.
     frozen: f64,
     /// The groups that hold copies, shards, and copies of shards.
-    groups: [Among; 3],
+    groups: [ProcessGroup; 3],
 }
 
 /// Dense weights and experts of a rank.
@@ -124,13 +124,13 @@ fn of_weights(local: LocalParameters) -> [OfWeights; 2] {
             weights: Weights::Dense,
             trained: local.dense,
             frozen: local.frozen_dense,
-            groups: [Among::Data, Among::Shard, Among::Replicate],
+            groups: [ProcessGroup::Data, ProcessGroup::Shard, ProcessGroup::Replicate],
         },
         OfWeights {
             weights: Weights::Experts,
             trained: local.routed,
             frozen: local.frozen_routed,
-            groups: [Among::ExpertData, Among::ExpertShard, Among::ExpertReplicate],
+            groups: [ProcessGroup::ExpertData, ProcessGroup::ExpertShard, ProcessGroup::ExpertReplicate],
         },
     ]
 }
@@ -159,10 +159,15 @@ pub fn around_optimizer(
         .into_iter()
         .filter(move |of| is_updated && of.trained > 0.0 && of.groups[0].group(&layout).ranks > 1)
         .flat_map(move |OfWeights { weights, trained: held, groups: [all, shard, copies], .. }| {
-            let one = |purpose, operation, among, elements: f64, size: f64, count| {
+            let one = |purpose, operation, process_group, elements: f64, size: f64, count| {
                 let buckets = (elements / bucket).ceil().max(1.0);
-                let whole =
-                    UpdateCollective::whole(&layout, (purpose, weights), operation, among, elements * size);
+                let whole = UpdateCollective::whole(
+                    &layout,
+                    (purpose, weights),
+                    operation,
+                    process_group,
+                    elements * size,
+                );
                 whole.map(|whole| UpdateCollective { buckets, count, ..whole })
             };
             let ranks = shard.group(&layout).ranks as f64;
@@ -200,9 +205,15 @@ pub fn inside_passes(
         .into_iter()
         .filter(move |of| is_sharded && of.trained + of.frozen > 0.0)
         .flat_map(move |OfWeights { weights, trained, frozen, groups: [_, shard, copies] }| {
-            let one = |purpose, operation, among, elements: f64, size: f64| {
-                UpdateCollective::whole(&layout, (purpose, weights), operation, among, elements * size)
-                    .filter(|_| elements > 0.0)
+            let one = |purpose, operation, process_group, elements: f64, size: f64| {
+                UpdateCollective::whole(
+                    &layout,
+                    (purpose, weights),
+                    operation,
+                    process_group,
+                    elements * size,
+                )
+                .filter(|_| elements > 0.0)
             };
             let part = trained / shard.group(&layout).ranks as f64;
             [
@@ -217,12 +228,12 @@ pub fn inside_passes(
 /// What a step exchanges for its weights and no step time counts, with the stage that begins it.
 pub fn not_priced(costing: &Costing<'_>, chunks: usize) -> impl Iterator<Item = UpdateCollective> {
     let plan = costing.plan;
-    let one = |purpose, among: Among, bytes: f64| UpdateCollective {
+    let one = |purpose, process_group: ProcessGroup, bytes: f64| UpdateCollective {
         purpose,
         weights: Weights::Dense,
         operation: Collective::AllReduce,
-        among,
-        group: among.group(&costing.layout),
+        process_group,
+        group: process_group.group(&costing.layout),
         bytes: Bytes::new(bytes),
         buckets: 1.0,
         count: 1.0,
@@ -235,9 +246,9 @@ pub fn not_priced(costing: &Costing<'_>, chunks: usize) -> impl Iterator<Item = 
     let embedding = is_reduced.then(|| {
         let held = local_parameters(&costing.model.embedding, plan).dense;
         let bytes = held * plan.precision.gradient_reduce.bytes() / shards;
-        one(Purpose::EmbeddingGradients, Among::Stages(holder.cast_signed()), bytes)
+        one(Purpose::EmbeddingGradients, ProcessGroup::Stages(holder.cast_signed()), bytes)
     });
-    let norm = (plan.world_size() > 1).then(|| one(Purpose::GradientNorm, Among::All, 4.0));
+    let norm = (plan.world_size() > 1).then(|| one(Purpose::GradientNorm, ProcessGroup::All, 4.0));
     embedding.into_iter().chain(norm)
 }
 

@@ -67,22 +67,25 @@ struct Asked<'a> {
 impl Asked<'_> {
     /// Whether the run with this value is possible.
     fn is(&self, key: &str, value: &str) -> bool {
-        let mut said = self.spec.clone();
+        let mut specified = self.spec.clone();
         // A schedule has its own number of virtual stages, a uniform rule replaces a list of layers.
         match key {
-            "plan.schedule" => said.plan.virtual_stages = None,
-            "plan.uneven_stages" => said.plan.layers_per_stage = None,
+            "plan.schedule" => specified.plan.virtual_stages = None,
+            "plan.uneven_stages" => specified.plan.layers_per_stage = None,
             _ => {}
         }
-        if said.set_flag("", key, value).is_err() {
+        if specified.set_flag("", key, value).is_err() {
             return false;
         }
         if key != "cluster.devices" {
-            return defaults::is_possible(&said.plan, self.model, self.cluster);
+            return defaults::is_possible(&specified.plan, self.model, self.cluster);
         }
         // Rates do not matter for what is possible, so the calibration is not read again.
-        said.cluster.calibration = None;
-        said.cluster.resolve().is_ok_and(|cluster| defaults::is_possible(&said.plan, self.model, &cluster))
+        specified.cluster.calibration = None;
+        specified
+            .cluster
+            .resolve()
+            .is_ok_and(|cluster| defaults::is_possible(&specified.plan, self.model, &cluster))
     }
 
     /// Candidates of the settings with counts.
@@ -112,9 +115,12 @@ impl Asked<'_> {
     fn devices(&self) -> BTreeSet<u64> {
         let now = self.cluster.devices;
         let node = self.cluster.devices_per_node.max(1);
-        let said = &self.spec.plan;
+        let specified = &self.spec.plan;
         let degrees = self.plan.as_ref().map_or_else(
-            || [said.tensor_parallel, said.pipeline_parallel, said.context_parallel].map(|n| n.unwrap_or(1)),
+            || {
+                [specified.tensor_parallel, specified.pipeline_parallel, specified.context_parallel]
+                    .map(|n| n.unwrap_or(1))
+            },
             |plan| [plan.tensor_parallel, plan.pipeline_parallel, plan.context_parallel],
         );
         let replica = degrees.into_iter().fold(1, u64::saturating_mul);

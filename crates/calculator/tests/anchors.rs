@@ -9,7 +9,7 @@ use railwright_calculator::model_flop::Convention;
 use railwright_calculator::software;
 use railwright_calculator::validation::{Machines, cases, evaluate_case};
 use railwright_spec::plan::{PlanSpec, PrecisionPreset, Schedule, Sharding};
-use railwright_spec::run::{Cost, Training};
+use railwright_spec::run::Training;
 use railwright_spec::{cluster, model};
 
 /// Predicted over measured step time of the rows whose identifier starts so.

@@ -54,7 +54,7 @@ mod tests;
 use crate::args::{Catalogue, Command};
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
-pub(crate) use profiled::tell;
+pub(crate) use profiled::print_remarks;
 #[cfg(target_family = "wasm")]
 pub(crate) use serve::page_desk;
 

@@ -54,7 +54,7 @@ pub fn ask(
 ) -> Result<Answer, Vec<Problem>> {
     let (parsed, line) = serve::line_of(command, arguments, form, serve::Asker::Linked)?;
     let listener = Listener::typed(Arc::clone(watch));
-    let printer = Printer::heard_by(Arc::clone(&listener));
+    let printer = Printer::with_listener(Arc::clone(&listener));
     // Readers look at the limit; the process is not ours to end.
     limits::bound_memory(parsed.global.memory_limit, true, &printer);
     crate::run::launch::forget();

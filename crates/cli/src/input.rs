@@ -7,6 +7,7 @@ pub(crate) mod access;
 pub(crate) mod beside;
 pub(crate) mod disk;
 pub(crate) mod jobs;
+pub(crate) mod jobs_found;
 #[cfg(any(test, target_family = "wasm"))]
 mod memory;
 mod model;
@@ -14,7 +15,6 @@ mod names;
 mod part;
 pub(crate) mod profile;
 pub(crate) mod remote;
-pub(crate) mod shelf;
 pub(crate) mod system;
 pub(crate) mod tabular;
 pub(crate) mod traces;

@@ -7,8 +7,8 @@ pub(crate) mod chart;
 pub(crate) mod clean;
 pub(crate) mod delimited;
 pub(crate) mod document;
-mod heard;
 mod html;
+mod interruptible;
 mod markdown;
 mod progress;
 mod prometheus;
@@ -156,7 +156,7 @@ impl Printer {
     }
 
     /// For clients other than a terminal: wide, plain, messages separate.
-    pub(crate) fn heard_by(listener: Arc<Listener>) -> Self {
+    pub(crate) fn with_listener(listener: Arc<Listener>) -> Self {
         let plain = Terminal::file(true);
         Self { data: plain, talk: plain, quiet: true, listener: Some(listener) }
     }
@@ -336,18 +336,14 @@ impl Printer {
     }
 
     /// Whether the client of the server disconnected: work can stop.
-    pub(crate) fn is_unheard(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         self.listener.as_ref().is_some_and(|listener| listener.watch.is_stopped())
     }
 
     /// Cancellation check: a problem after the client of the server disconnected. On a terminal, Ctrl-C ends
     /// the program.
     pub(crate) fn wanted(&self) -> Result<(), Problem> {
-        if self.is_unheard() {
-            Err(Problem::new("stopped: the client closed the connection"))
-        } else {
-            Ok(())
-        }
+        if self.is_quiet() { Err(Problem::new("stopped: the client closed the connection")) } else { Ok(()) }
     }
 
     /// Whether data would land on a terminal.

@@ -66,13 +66,13 @@ fn resolve_layers(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) 
 
 /// The validated settings as the start of a run file; a small run if there are none.
 pub(crate) fn starting_point(arguments: &RunArguments) -> Result<RunSpec, Failure> {
-    let says_nothing = arguments.run.is_none()
+    let is_silent = arguments.run.is_none()
         && arguments.launch.is_none()
         && arguments.model.is_none()
         && arguments.cluster.is_none()
         && arguments.set.is_empty()
         && arguments.flags.settings.is_empty();
-    if says_nothing {
+    if is_silent {
         let mut spec = RunSpec::default();
         for setting in ["model.name=llama-3-8b", "cluster.preset=dgx-h100", "cluster.devices=8"] {
             spec.set(setting)?;
@@ -92,7 +92,7 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
     };
     let launch = launch::find(arguments)?;
     if let Some(launch) = &launch {
-        if launch.says_model() {
+        if launch.has_model() {
             spec.model = ModelSpec::default();
         }
         spec.overlay(&launch.spec);

@@ -37,9 +37,9 @@ fn an_h100_run_predicts_another_one_after_calibration() {
         path("traces/modded_nanogpt_h100/ab/current-rank0.json.gz"),
     );
     let run_file = path("runs/modded-nanogpt-dp8.toml");
-    let said = run(&["calibrate", &hook, "--run", &run_file, "-o", &file]);
-    assert_eq!(said.code, 0, "{}", said.stderr);
-    assert!(said.stdout.contains("products.bf16"), "{}", said.stdout);
+    let outcome = run(&["calibrate", &hook, "--run", &run_file, "-o", &file]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("products.bf16"), "{}", outcome.stdout);
     // Held out: another run of the job, before a change of its optimizer.
     let judged = json(&["calibrate", &current, "--run", &run_file, "--judge", &file, "--json"], 0);
     let products = line(&judged, "lines", "products.bf16");
@@ -47,11 +47,11 @@ fn an_h100_run_predicts_another_one_after_calibration() {
     assert!(number(products, "error_after") < 0.04, "{products}");
     let (before, after) = step_errors(&judged);
     assert!(before > 0.5 && after < 0.10, "the step is off by {before} before and {after} after");
-    let said = run(&["calibrate", &current, "--run", &run_file, "--judge", &file]);
-    let first = said.stdout.lines().next().unwrap_or_default();
+    let outcome = run(&["calibrate", &current, "--run", &run_file, "--judge", &file]);
+    let first = outcome.stdout.lines().next().unwrap_or_default();
     assert!(first.starts_with(&file) && first.contains("compared with"), "{first}");
-    let plain = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(plain.contains("fitted to hook-rank0.json.gz"), "{}", said.stdout);
+    let plain = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains("fitted to hook-rank0.json.gz"), "{}", outcome.stdout);
     let why = run(&["estimate", "--run", &run_file, "--calibration", &file, "--why", "operator"]);
     let plain = why.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plain.contains("products.bf16") && plain.contains("hook-rank0.json.gz"), "{}", why.stdout);
@@ -104,10 +104,10 @@ fn measurements_of_another_accelerator_than_the_runs_are_refused() {
     let file = scratch("other-accelerator.toml");
     let _ = std::fs::remove_file(&file);
     let (traces, run_file) = (path("traces/param_dlrm_8r"), path("runs/modded-nanogpt-dp8.toml"));
-    let said = run(&["calibrate", &traces, "--run", &run_file, "-o", &file]);
-    assert_eq!(said.code, 2, "{}", said.stdout);
-    assert!(said.stderr.contains("the measurements are from a v100"), "{}", said.stderr);
-    assert!(said.stderr.contains("has h100-sxm5-80gb"), "{}", said.stderr);
+    let outcome = run(&["calibrate", &traces, "--run", &run_file, "-o", &file]);
+    assert_eq!(outcome.code, 2, "{}", outcome.stdout);
+    assert!(outcome.stderr.contains("the measurements are from a v100"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("has h100-sxm5-80gb"), "{}", outcome.stderr);
     assert!(!std::path::Path::new(&file).exists());
 }
 
@@ -153,15 +153,15 @@ fn a_v100_pair_is_predicted_closer_and_its_waits_stay_apart() {
     // What the ranks did not wait for each other is what a prediction can hit.
     let step = number(line(&answer, "steps", "step"), "measured");
     let waits = number(line(&answer, "steps", "waiting"), "measured");
-    let said = |key: &str| number(line(&answer, "steps", "step"), key) / (step - waits);
-    assert!(said("before") < 0.5, "{}", said("before"));
-    assert!((0.8..1.2).contains(&said("after")), "{}", said("after"));
+    let outcome = |key: &str| number(line(&answer, "steps", "step"), key) / (step - waits);
+    assert!(outcome("before") < 0.5, "{}", outcome("before"));
+    assert!((0.8..1.2).contains(&outcome("after")), "{}", outcome("after"));
 }
 
 /// Two shapes in unlike stretches of work, and one measurement of attention: no fit to a part predicts the
 /// rest, so the defaults are kept.
 #[test]
-fn an_mi300x_layer_is_told_no_worse_where_it_is_held_out() {
+fn an_mi300x_layer_is_predicted_no_worse_where_it_is_held_out() {
     let trace = path("traces/tracelens_samples/torch_compile_triton_trace.json.gz");
     let answer = json(&["calibrate", &trace, "--hold-out", "--json"], 0);
     assert_eq!(answer["calibration"]["accelerator"], "mi300x");
@@ -177,8 +177,8 @@ fn an_mi300x_layer_is_told_no_worse_where_it_is_held_out() {
     }
     // A file of nothing is not written.
     let file = scratch("nothing.toml");
-    let said = run(&["calibrate", &trace, "--hold-out", "-o", &file]);
-    assert!(said.code == 2 && said.stderr.contains("nothing to write"), "{}", said.stderr);
+    let outcome = run(&["calibrate", &trace, "--hold-out", "-o", &file]);
+    assert!(outcome.code == 2 && outcome.stderr.contains("nothing to write"), "{}", outcome.stderr);
     assert!(!std::path::Path::new(&file).exists());
 }
 
@@ -191,8 +191,8 @@ fn one_rank_of_two_bounds_its_collectives() {
     assert_eq!(reduce["is_bound"], true, "{reduce}");
     let rate = &answer["calibration"]["collective_rate"];
     assert!(rate.is_null() || number(rate, "rate") > 0.8, "{rate}");
-    let said = run(&["calibrate", &trace]);
-    assert!(said.stdout.contains("in the run, at most"), "{}", said.stdout);
+    let outcome = run(&["calibrate", &trace]);
+    assert!(outcome.stdout.contains("in the run, at most"), "{}", outcome.stdout);
 }
 
 #[test]
@@ -203,8 +203,8 @@ fn logs_of_nccl_tests_become_laws_and_a_network() {
     let mut arguments = vec!["calibrate", "--nccl-tests"];
     arguments.extend(logs.iter().map(String::as_str));
     arguments.extend(["--cluster", "dgx-h100", "-o", &file]);
-    let said = run(&arguments);
-    assert_eq!(said.code, 0, "{}", said.stderr);
+    let outcome = run(&arguments);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     let shown = json(&["calibrate", "--show", &file, "--json"], 0);
     let laws = shown["calibration"]["collective"].as_array().expect("laws");
     assert_eq!(laws.len(), 4);
@@ -252,24 +252,28 @@ fn logs_of_nccl_tests_become_laws_and_a_network() {
 #[test]
 fn a_log_of_another_run_is_refused() {
     let log = path("traces/logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz");
-    let told = |run_file: &str| run(&["calibrate", &log, "--run", run_file]);
-    let said = told(&path("runs/modded-nanogpt-dp8.toml"));
-    assert_eq!(said.code, 2, "{}", said.stdout);
+    let expected = |run_file: &str| run(&["calibrate", &log, "--run", run_file]);
+    let outcome = expected(&path("runs/modded-nanogpt-dp8.toml"));
+    assert_eq!(outcome.code, 2, "{}", outcome.stdout);
     for part in [
         "of another run",
         "the global batch is 256 there and 8 in the run",
         "the sequence length is 2,048 there and 32,768 in the run",
         "the number of layers is 12 there and 11 in the run",
     ] {
-        assert!(said.stderr.contains(part), "{part}: {}", said.stderr);
+        assert!(outcome.stderr.contains(part), "{part}: {}", outcome.stderr);
     }
     // Eight devices and width 768 are the same in both and not complained of.
-    assert!(!said.stderr.contains("devices is") && !said.stderr.contains("the width is"), "{}", said.stderr);
+    assert!(
+        !outcome.stderr.contains("devices is") && !outcome.stderr.contains("the width is"),
+        "{}",
+        outcome.stderr
+    );
     // Without a run, the size of the traced job is used.
     let traces = path("traces/megatron_tp2_v100");
-    let said = run(&["calibrate", &traces, &log]);
-    assert_eq!(said.code, 2, "{}", said.stdout);
-    assert!(said.stderr.contains("it had 8 devices, the traced job 2"), "{}", said.stderr);
+    let outcome = run(&["calibrate", &traces, &log]);
+    assert_eq!(outcome.code, 2, "{}", outcome.stdout);
+    assert!(outcome.stderr.contains("it had 8 devices, the traced job 2"), "{}", outcome.stderr);
 }
 
 /// Every row shows whether it uses the calibration, and `--why` has the file, the source and the samples.
@@ -340,9 +344,9 @@ fn small_sizes_keep_the_catalogues_bandwidth() {
     let log = scratch("small.log");
     std::fs::write(&log, cut.join("\n")).expect("written");
     let file = scratch("small.toml");
-    let said = run(&["calibrate", "--nccl-tests", &log, "--cluster", "dgx-h100", "-o", &file]);
-    assert_eq!(said.code, 0, "{}", said.stderr);
-    assert!(said.stdout.contains("only the latency"), "{}", said.stdout);
+    let outcome = run(&["calibrate", "--nccl-tests", &log, "--cluster", "dgx-h100", "-o", &file]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("only the latency"), "{}", outcome.stdout);
     let run_of = |more: &[&str]| {
         let mut line = vec![
             "estimate",
@@ -366,37 +370,39 @@ fn small_sizes_keep_the_catalogues_bandwidth() {
 }
 
 #[test]
-fn bad_input_is_told() {
-    let told = |arguments: &[&str]| {
-        let said = run(arguments);
-        assert_eq!(said.code, 2, "{}{}", said.stdout, said.stderr);
-        said.stderr
+fn bad_input_is_reported() {
+    let expected = |arguments: &[&str]| {
+        let outcome = run(arguments);
+        assert_eq!(outcome.code, 2, "{}{}", outcome.stdout, outcome.stderr);
+        outcome.stderr
     };
-    assert!(told(&["calibrate"]).contains("no measurements to calibrate with"));
-    assert!(told(&["calibrate", "--nccl-tests", "nowhere.log"]).contains("nowhere.log"));
+    assert!(expected(&["calibrate"]).contains("no measurements to calibrate with"));
+    assert!(expected(&["calibrate", "--nccl-tests", "nowhere.log"]).contains("nowhere.log"));
     let log = path("nccl_tests/h100-all_reduce-8.log");
-    assert!(told(&["calibrate", "--nccl-tests", &log, "--cluster", "dgx-h200x"]).contains("dgx-h200"));
+    assert!(expected(&["calibrate", "--nccl-tests", &log, "--cluster", "dgx-h200x"]).contains("dgx-h200"));
     assert!(
-        told(&["calibrate", "--nccl-tests", &log, "--software", "torchtitan-2042"])
+        expected(&["calibrate", "--nccl-tests", &log, "--software", "torchtitan-2042"])
             .contains("torchtitan-2042")
     );
-    assert!(told(&["calibrate", "--show", &log]).contains("railwright calibrate"));
-    assert!(told(&["calibrate", "--nccl-tests", &log, "--cluster", "dgx-a100"]).contains("are from a h100"));
+    assert!(expected(&["calibrate", "--show", &log]).contains("railwright calibrate"));
+    assert!(
+        expected(&["calibrate", "--nccl-tests", &log, "--cluster", "dgx-a100"]).contains("are from a h100")
+    );
     let (h100, mi300) = (
         path("traces/modded_nanogpt_h100/ab/hook-rank0.json.gz"),
         path("traces/tracelens_samples/torch_compile_triton_trace.json.gz"),
     );
-    assert!(told(&["calibrate", &h100, &mi300]).contains("2 jobs found"));
-    assert!(told(&["calibrate", &path("runs/tiny-gpt-tp2.toml")]).contains("unknown format"));
+    assert!(expected(&["calibrate", &h100, &mi300]).contains("2 jobs found"));
+    assert!(expected(&["calibrate", &path("runs/tiny-gpt-tp2.toml")]).contains("unknown format"));
     // One of another accelerator is refused.
     let file = scratch("wrong.toml");
     assert_eq!(run(&["calibrate", &h100, "-o", &file]).code, 0);
     let refused =
-        told(&["estimate", "llama-3-8b", "--cluster", "mi300x", "--gpus", "8", "--calibration", &file]);
+        expected(&["estimate", "llama-3-8b", "--cluster", "mi300x", "--gpus", "8", "--calibration", &file]);
     assert!(refused.contains("is for `h100-sxm5-80gb`, but the cluster has `mi300x`"), "{refused}");
     let _ = std::fs::remove_file(&file);
     assert!(
-        told(&["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--calibration", "nowhere.toml"])
+        expected(&["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--calibration", "nowhere.toml"])
             .contains("nowhere.toml")
     );
 }

@@ -113,31 +113,31 @@ fn the_action_comments_on_changed_scripts_only() {
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .output()
             .expect("bash");
-        let told =
+        let expected =
             format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-        (out.status.code(), told)
+        (out.status.code(), expected)
     };
     fs::write(folder.join("train.sh"), &text).expect("a file");
     fs::write(folder.join("other.sh"), &text).expect("a file");
     let commit = "git add -A && git -c user.name=a -c user.email=a@b commit -qm x";
-    let (code, told) = sh(&format!("git init -q . && {commit} && git tag base"));
-    assert_eq!(code, Some(0), "{told}");
+    let (code, expected) = sh(&format!("git init -q . && {commit} && git tag base"));
+    assert_eq!(code, Some(0), "{expected}");
     fs::write(folder.join("train.sh"), text.replacen("PP=4", "PP=2", 1)).expect("a file");
-    let (code, told) = sh(&format!(
+    let (code, expected) = sh(&format!(
         "{commit} && bash '{}' base HEAD '*.sh' out.md --cluster dgx-h100 && cat out.md",
         script.display()
     ));
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("train.sh") && !told.contains("other.sh"), "{told}");
-    assert!(told.contains("TP8 PP4") && told.contains("TP8 PP2"), "{told}");
+    assert_eq!(code, Some(0), "{expected}");
+    assert!(expected.contains("train.sh") && !expected.contains("other.sh"), "{expected}");
+    assert!(expected.contains("TP8 PP4") && expected.contains("TP8 PP2"), "{expected}");
     fs::write(folder.join("train.sh"), text.replacen("PP=4", "PP=1\nVP=1", 1).replacen("VP=5", "", 1))
         .expect("a file");
-    let (code, told) =
+    let (code, expected) =
         sh(&format!("{commit} && bash '{}' base HEAD '*.sh' out.md --cluster dgx-h100", script.display()));
-    assert_eq!(code, Some(1), "a script that does not fit fails the check: {told}");
+    assert_eq!(code, Some(1), "a script that does not fit fails the check: {expected}");
     fs::write(folder.join("other.sh"), text.replacen("TP=8", "TP=eight", 1)).expect("a file");
-    let (code, told) =
+    let (code, expected) =
         sh(&format!("{commit} && bash '{}' base HEAD '*.sh' out.md --cluster dgx-h100", script.display()));
-    assert_eq!(code, Some(2), "an invalid file is worse than one that does not fit: {told}");
+    assert_eq!(code, Some(2), "an invalid file is worse than one that does not fit: {expected}");
     let _ = fs::remove_dir_all(&folder);
 }

@@ -1,6 +1,6 @@
 //! Outside names with escape sequences: no output format contains them.
 
-use crate::support::{Folder, Said, run};
+use crate::support::{Folder, Outcome, run};
 
 /// ESC, CSI, a bell and an order turned round.
 const EVIL: &str = "x\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}y";
@@ -12,16 +12,16 @@ fn steers(c: char) -> bool {
 }
 
 /// Runs a command in every format; all output is clean.
-fn clean(arguments: &[&str]) -> Said {
+fn clean(arguments: &[&str]) -> Outcome {
     let mut last = None;
     for voice in ["table", "md", "csv", "json"] {
-        let said = run(&[arguments, &["--format", voice]].concat());
-        assert!(said.code != 3, "{arguments:?}: {}", said.stderr);
-        for text in [&said.stdout, &said.stderr] {
+        let outcome = run(&[arguments, &["--format", voice]].concat());
+        assert!(outcome.code != 3, "{arguments:?}: {}", outcome.stderr);
+        for text in [&outcome.stdout, &outcome.stderr] {
             let bad: Vec<char> = text.chars().filter(|c| steers(*c)).collect();
             assert!(bad.is_empty(), "{arguments:?} as {voice}: {bad:?} in {text:?}");
         }
-        last = Some(said);
+        last = Some(outcome);
     }
     last.expect("four voices")
 }
@@ -54,9 +54,9 @@ fn names_in_traces_do_not_steer() {
     clean(&["comm", &path]);
     clean(&["stragglers", &path]);
     let saved = folder.at(&format!("saved{EVIL}.railwright"));
-    let said = run(&["save", &path, "-o", &saved]);
-    assert_eq!(said.code, 0, "{}", said.stderr);
-    assert!(!said.stderr.chars().any(steers), "{:?}", said.stderr);
+    let outcome = run(&["save", &path, "-o", &saved]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(!outcome.stderr.chars().any(steers), "{:?}", outcome.stderr);
     // Damages and names come back from the saved profile.
     clean(&["profile", &saved]);
     let page = folder.at("page.html");
@@ -97,7 +97,7 @@ fn names_of_models_clusters_and_files_do_not_steer() {
 fn csv_has_no_formulas() {
     let folder = Folder::new("clean-csv");
     let path = folder.put("rank0.json", trace("=HYPERLINK(1)"));
-    let said = run(&["query", "SELECT DISTINCT name FROM gpu", &path, "--format", "csv"]);
-    assert_eq!(said.code, 0, "{}", said.stderr);
-    assert!(said.stdout.lines().any(|line| line == "'=HYPERLINK(1)"), "{}", said.stdout);
+    let outcome = run(&["query", "SELECT DISTINCT name FROM gpu", &path, "--format", "csv"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stdout.lines().any(|line| line == "'=HYPERLINK(1)"), "{}", outcome.stdout);
 }

@@ -73,7 +73,7 @@ fn a_modelled_step_has_bubbles_messages_and_a_critical_path() {
 }
 
 #[test]
-fn a_part_and_a_rank_are_less_and_say_so() {
+fn parts_and_single_ranks_are_marked_as_incomplete() {
     let all = json(&RUN, 0);
     let half = all["duration_ns"].as_i64().expect("a length") / 2;
     let between = format!("0..{half}");
@@ -116,15 +116,15 @@ fn measured_stages_have_what_was_expected_beneath() {
 
 #[test]
 fn what_is_not_there_is_refused() {
-    for (more, told) in [
+    for (more, expected) in [
         (["--rank", "3"], "rank 3 does not represent a stage"),
         (["--between", "2s..1s"], "is not a time range within a step"),
         (["--most-spans", "3"], "3 is not in"),
     ] {
-        let said = run(&[&RUN[..], &more[..]].concat());
-        assert_eq!(said.code, 2, "{}", said.stderr);
-        assert!(said.stderr.contains(told), "{}", said.stderr);
+        let outcome = run(&[&RUN[..], &more[..]].concat());
+        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
     }
-    let said = run(&["profile", &fixture("generated_torch215_gloo_pp2dp2"), "--columns", "--step", "77"]);
-    assert!(said.code == 2 && said.stderr.contains("there is no step 77"), "{}", said.stderr);
+    let outcome = run(&["profile", &fixture("generated_torch215_gloo_pp2dp2"), "--columns", "--step", "77"]);
+    assert!(outcome.code == 2 && outcome.stderr.contains("there is no step 77"), "{}", outcome.stderr);
 }

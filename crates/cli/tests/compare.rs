@@ -58,7 +58,7 @@ fn tokens_of_the_run_are_times_of_a_log_without_a_clock() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_told() {
+fn what_cannot_be_compared_is_reported() {
     let log = format!("{LOGS}/nanotron.log");
     let alone = run(&["compare", &log, "--cluster", "h100"]);
     assert_eq!(alone.code, 2);

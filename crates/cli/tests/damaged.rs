@@ -56,14 +56,14 @@ fn a_dump_that_is_cut_short_is_a_doubt_about_its_rank() {
     let entries = damaged["entries"].as_u64().expect("a number");
     let at = damaged["cut_at"].as_u64().expect("a place");
     assert!(entries > 3 && at > 100, "{damaged}");
-    let said = run(&["hang", &folder.at("")]);
-    let told = format!("the dump of rank 3 is truncated at byte {at} after {entries} entries");
-    let flat = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains(&told) && flat.contains("the verdict is a bound"), "{}", said.stdout);
+    let outcome = run(&["hang", &folder.at("")]);
+    let expected = format!("the dump of rank 3 is truncated at byte {at} after {entries} entries");
+    let flat = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(&expected) && flat.contains("the verdict is a bound"), "{}", outcome.stdout);
     assert!(
-        said.stderr.contains("entries were read") && said.stderr.contains("is truncated"),
+        outcome.stderr.contains("entries were read") && outcome.stderr.contains("is truncated"),
         "{}",
-        said.stderr
+        outcome.stderr
     );
 }
 
@@ -74,17 +74,17 @@ fn nothing_is_stuck_in_the_dumps_that_are_here() {
     let path = format!("{JOB}/fr_ok_trace_rank_*.pickle");
     let answer = json(&["hang", &path, "--json", "--quiet"], 0);
     assert_eq!((&answer["hangs"], &answer["hang"]["world_size_listed"]), (&false.into(), &false.into()));
-    let said = flat(&run(&["hang", &path]).stdout);
-    let told = "no hang in the available dumps (4); the dumps do not record the world size";
-    assert_eq!(said, told);
+    let outcome = flat(&run(&["hang", &path]).stdout);
+    let expected = "no hang in the available dumps (4); the dumps do not record the world size";
+    assert_eq!(outcome, expected);
     // One of them lists a group of two, and no other rank of its groups is recorded.
     let path = format!("{JOB}/fr_ok_trace_rank_0.pickle");
     let answer = json(&["hang", &path, "--json", "--quiet"], 1);
     assert!(answer["hangs"].is_null(), "{}", answer["hangs"]);
-    let said = flat(&run(&["hang", &path]).stdout);
-    assert!(said.contains("the dumps cannot exclude a hang of the job"), "{said}");
-    assert!(said.contains("no dump records the world size"), "{said}");
-    assert!(said.contains("was used only by rank 0"), "{said}");
+    let outcome = flat(&run(&["hang", &path]).stdout);
+    assert!(outcome.contains("the dumps cannot exclude a hang of the job"), "{outcome}");
+    assert!(outcome.contains("no dump records the world size"), "{outcome}");
+    assert!(outcome.contains("was used only by rank 0"), "{outcome}");
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn a_guess_at_the_number_of_ranks_reads_as_one() {
         for (path, words, is_known) in
             [(&known, "1 of 4 ranks", true), (&guessed, "1 of at least 4 ranks", false)]
         {
-            let said = run(&[command, path]);
-            assert!(said.stdout.contains(words), "{command}: {}\n{}", said.stdout, said.stderr);
+            let outcome = run(&[command, path]);
+            assert!(outcome.stdout.contains(words), "{command}: {}\n{}", outcome.stdout, outcome.stderr);
             // One rank of four cannot exclude faults of the others.
             let code = if command == "stragglers" { 5 } else { 0 };
             let answer = json(&[command, path, "--json", "--quiet"], code);
@@ -116,13 +116,13 @@ fn a_guess_at_the_number_of_ranks_reads_as_one() {
     );
     assert!(!markdown.contains(" of 4 ranks"), "{markdown}");
     let page = folder.at("page.html");
-    let said = run(&["profile", &guessed, "--html", &page]);
-    let page = std::fs::read_to_string(&page).unwrap_or_else(|_| panic!("{}", said.stderr));
+    let outcome = run(&["profile", &guessed, "--html", &page]);
+    let page = std::fs::read_to_string(&page).unwrap_or_else(|_| panic!("{}", outcome.stderr));
     assert!(page.contains("1 of at least 4"), "{}", &page[..page.len().min(4000)]);
 }
 
 #[test]
-fn one_rank_that_says_another_size_of_the_job_is_told_and_the_job_goes_on() {
+fn one_rank_with_another_job_size_is_reported_and_the_job_is_read() {
     let folder = Folder::new("odd");
     for rank in 0..4 {
         let mut text = String::new();
@@ -134,15 +134,15 @@ fn one_rank_that_says_another_size_of_the_job_is_told_and_the_job_goes_on() {
         }
         folder.put(&format!("rank{rank}.json"), text.as_bytes());
     }
-    let said = run(&["comm", &folder.at("")]);
-    assert_eq!(said.code, 0, "{}", said.stderr);
-    let told = said.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("rank2.json has world size 8, 3 others have 4: using 4"), "{}", said.stderr);
-    assert!(said.stdout.contains("4 ranks"), "{}", said.stdout);
+    let outcome = run(&["comm", &folder.at("")]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let expected = outcome.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(expected.contains("rank2.json has world size 8, 3 others have 4: using 4"), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("4 ranks"), "{}", outcome.stdout);
 }
 
 #[test]
-fn a_packed_log_says_the_run_as_the_plain_one_does() {
+fn a_compressed_log_gives_the_run_of_the_plain_one() {
     let folder = Folder::new("packed");
     let log = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/launch/mixtral_8x7b.log"))
         .expect("an example");
@@ -156,7 +156,7 @@ fn a_packed_log_says_the_run_as_the_plain_one_does() {
     assert_eq!(of(&folder.put("a.log.zst", zstd(&log))), plain);
     // A configuration that would fill the memory is refused at its limit.
     let bomb = folder.put("config.json.gz", gzip(&vec![b' '; (64 << 20) + 2]));
-    let said = run(&["estimate", &bomb, "--cluster", "dgx-h100"]);
-    assert_eq!(said.code, 2, "{}", said.stdout);
-    assert!(!said.stderr.contains("panicked"), "{}", said.stderr);
+    let outcome = run(&["estimate", &bomb, "--cluster", "dgx-h100"]);
+    assert_eq!(outcome.code, 2, "{}", outcome.stdout);
+    assert!(!outcome.stderr.contains("panicked"), "{}", outcome.stderr);
 }

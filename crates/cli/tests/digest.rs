@@ -29,8 +29,8 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// An answer without the path in its title. Files are called by the traces' own names in both.
 fn answer(command: &str, path: &str) -> (i32, String) {
-    let said = run(&[command, path, "--json"]);
-    (said.code, said.stdout.replace(&format!("\"title\": \"{path}\""), "\"title\": \"PATH\""))
+    let outcome = run(&[command, path, "--json"]);
+    (outcome.code, outcome.stdout.replace(&format!("\"title\": \"{path}\""), "\"title\": \"PATH\""))
 }
 
 #[test]
@@ -45,8 +45,8 @@ fn digests_answer_what_traces_answer() {
     ];
     for job in jobs {
         let (traces, digests) = (fixture(job), folder.at(&job.replace('/', "-")));
-        let said = run(&["digest", &traces, "-o", &digests]);
-        assert_eq!(said.code, 0, "{}", said.stderr);
+        let outcome = run(&["digest", &traces, "-o", &digests]);
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
         for command in ["profile", "stragglers", "comm", "pipeline"] {
             assert_eq!(answer(command, &traces), answer(command, &digests), "{command} {job}");
         }
@@ -66,14 +66,14 @@ fn what_needs_the_trace_is_refused_with_the_reason() {
         vec!["profile", &digests, "--compat", "hta"],
         vec!["profile", &digests, "--columns"],
     ] {
-        let said = run(&arguments);
-        assert_eq!(said.code, 2, "{arguments:?}: {}", said.stderr);
+        let outcome = run(&arguments);
+        assert_eq!(outcome.code, 2, "{arguments:?}: {}", outcome.stderr);
         assert!(
-            said.stderr.contains(
+            outcome.stderr.contains(
                 "a digest has no host operators outside of idle time and no Python stacks; use the trace"
             ),
             "{arguments:?}: {}",
-            said.stderr
+            outcome.stderr
         );
     }
     let again = run(&["digest", &digests, "-o", &folder.at("twice")]);
@@ -92,13 +92,13 @@ fn an_unreadable_digest_is_a_missing_rank() {
     let bytes = std::fs::read(&first).expect("a digest");
     std::fs::write(&first, &bytes[..bytes.len() / 2]).expect("cut");
     std::fs::remove_file(Path::new(&digests).join(&names[3])).expect("removed");
-    let said = run(&["profile", &digests, "--json"]);
-    assert_eq!(said.code, 0, "{}", said.stderr);
-    assert!(said.stderr.contains("skipped: "), "{}", said.stderr);
+    let outcome = run(&["profile", &digests, "--json"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("skipped: "), "{}", outcome.stderr);
     assert!(
-        said.stdout.contains("\"missing\":2") || said.stdout.contains("\"missing\": 2"),
+        outcome.stdout.contains("\"missing\":2") || outcome.stdout.contains("\"missing\": 2"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
 }
 

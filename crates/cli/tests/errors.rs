@@ -9,10 +9,14 @@ fn refused(name: &str, lines: &[&[&str]]) {
     let mut text = String::new();
     for line in lines {
         let begin = Instant::now();
-        let said = run(line);
-        assert_eq!(said.code, 2, "{line:?}: {}", said.stdout);
-        assert!(said.stdout.is_empty() && said.stderr.starts_with("error: "), "{line:?}: {}", said.stderr);
-        assert!(!said.stderr.contains("panicked"), "{line:?}: {}", said.stderr);
+        let outcome = run(line);
+        assert_eq!(outcome.code, 2, "{line:?}: {}", outcome.stdout);
+        assert!(
+            outcome.stdout.is_empty() && outcome.stderr.starts_with("error: "),
+            "{line:?}: {}",
+            outcome.stderr
+        );
+        assert!(!outcome.stderr.contains("panicked"), "{line:?}: {}", outcome.stderr);
         // Generous: a hang or gigabytes of work would take minutes.
         assert!(begin.elapsed() < Duration::from_secs(20), "{line:?}");
         text.push_str(&transcript(line));
@@ -166,21 +170,25 @@ fn usage() {
 
 #[test]
 fn long_and_foreign_files_are_refused() {
-    let said = run(&["estimate", "/dev/zero", "--cluster", "h100"]);
+    let outcome = run(&["estimate", "/dev/zero", "--cluster", "h100"]);
     if cfg!(target_os = "linux") {
-        assert!(said.code == 2 && said.stderr.contains("the file is too large"), "{}", said.stderr);
+        assert!(outcome.code == 2 && outcome.stderr.contains("the file is too large"), "{}", outcome.stderr);
     }
     let path = std::env::temp_dir().join(format!("railwright-{}-foreign.json", std::process::id()));
     for (bytes, hint) in
         [(&[0x1f, 0x8b, 8, 0][..], "cannot be decompressed"), (&[0xff, 0xfe, b'{', 0][..], "UTF-16")]
     {
         std::fs::write(&path, bytes).expect("a folder for temporary files");
-        let said = run(&["estimate", path.to_str().expect("UTF-8"), "--cluster", "h100"]);
-        assert!(said.code == 2 && said.stderr.contains(hint), "{}", said.stderr);
+        let outcome = run(&["estimate", path.to_str().expect("UTF-8"), "--cluster", "h100"]);
+        assert!(outcome.code == 2 && outcome.stderr.contains(hint), "{}", outcome.stderr);
     }
     std::fs::remove_file(&path).expect("it was written");
-    let said = run_with_stdin(&["estimate", "-", "--cluster", "h100"], "<!doctype html>");
-    assert!(said.code == 2 && said.stderr.contains("standard input: this is a web page"), "{}", said.stderr);
+    let outcome = run_with_stdin(&["estimate", "-", "--cluster", "h100"], "<!doctype html>");
+    assert!(
+        outcome.code == 2 && outcome.stderr.contains("standard input: this is a web page"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]

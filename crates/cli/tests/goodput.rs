@@ -77,8 +77,8 @@ fn questions_without_an_answer_are_refused() {
         (&["--gpus", "8", "--checkpoint-bytes", "1TB", "--storage-bandwidth", "0GB/s"], "more than 0"),
     ];
     for (arguments, part) in refused {
-        let said = run(&[&["goodput"], arguments].concat());
-        assert_eq!(said.code, 2, "{arguments:?}: {}{}", said.stdout, said.stderr);
-        assert!(said.stderr.contains(part), "{arguments:?}: {}", said.stderr);
+        let outcome = run(&[&["goodput"], arguments].concat());
+        assert_eq!(outcome.code, 2, "{arguments:?}: {}{}", outcome.stdout, outcome.stderr);
+        assert!(outcome.stderr.contains(part), "{arguments:?}: {}", outcome.stderr);
     }
 }

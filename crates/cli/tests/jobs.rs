@@ -17,15 +17,15 @@ fn a_folder_of_several_jobs_is_refused_with_the_command_for_one() {
     let folder = format!("{TRACES}/torchrec_v100_4r");
     for command in ["profile", "comm", "stragglers"] {
         let output = run(&[command, &folder]);
-        let told = talk(&output);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains("3 jobs found"), "{told}");
+        let expected = talk(&output);
+        assert_eq!(output.status.code(), Some(2), "{expected}");
+        assert!(expected.contains("3 jobs found"), "{expected}");
         for job in
             ["resnet18 (PyTorch profiler, 2 ranks", "sst_long_a2a_optimizer_3 (PyTorch profiler, 4 ranks"]
         {
-            assert!(told.contains(job), "{command}: {told}");
+            assert!(expected.contains(job), "{command}: {expected}");
         }
-        assert!(told.contains(&format!("`railwright {command} {folder}/resnet18`")), "{told}");
+        assert!(expected.contains(&format!("`railwright {command} {folder}/resnet18`")), "{expected}");
         assert!(output.stdout.is_empty(), "no half an answer");
     }
     let one = run(&["comm", &format!("{folder}/resnet18"), "--json"]);
@@ -39,17 +39,17 @@ fn tables_beside_traces_are_not_dropped_silently() {
         [("pipeline", "trace-AR.parquet (operator table"), ("profile", "timeline-ST.json.gz")]
     {
         let output = run(&[command, &folder]);
-        let told = talk(&output);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains("6 jobs found") && told.contains(job), "{told}");
+        let expected = talk(&output);
+        assert_eq!(output.status.code(), Some(2), "{expected}");
+        assert!(expected.contains("6 jobs found") && expected.contains(job), "{expected}");
     }
     // One job of traces among others: it is analysed, and the others are listed with their command.
     let mixed = format!("{TRACES}/generated_torch215_gloo_pp2dp2");
     let output = run(&["comm", &mixed]);
-    let told = talk(&output);
-    assert_eq!(output.status.code(), Some(0), "{told}");
-    assert!(told.contains("left out: fr_ok_* (flight record, 4 ranks"), "{told}");
-    assert!(told.contains("`railwright hang"), "{told}");
+    let expected = talk(&output);
+    assert_eq!(output.status.code(), Some(0), "{expected}");
+    assert!(expected.contains("left out: fr_ok_* (flight record, 4 ranks"), "{expected}");
+    assert!(expected.contains("`railwright hang"), "{expected}");
     // Dumps that are there as JSON and as pickle are one job, each rank taken once.
     let hang = run(&["hang", &mixed]);
     // Gloo dumps have no world size, and there is no sign of a missing dump.
@@ -75,9 +75,9 @@ fn what_is_named_together_is_one_job() {
 }
 
 #[test]
-fn two_runs_of_one_rank_are_told_apart_by_their_names() {
+fn two_runs_of_one_rank_are_distinguished_by_their_names() {
     let folder = format!("{TRACES}/modded_nanogpt_h100");
-    let told = talk(&run(&["stragglers", &folder]));
-    assert!(told.contains("current-rank0.json.gz (PyTorch profiler, 1 of 8 ranks"), "{told}");
-    assert!(told.contains("hook-rank0.json.gz"), "{told}");
+    let expected = talk(&run(&["stragglers", &folder]));
+    assert!(expected.contains("current-rank0.json.gz (PyTorch profiler, 1 of 8 ranks"), "{expected}");
+    assert!(expected.contains("hook-rank0.json.gz"), "{expected}");
 }

@@ -62,7 +62,7 @@ fn monitors_are_asked_as_traces_are() {
 
 /// Speeds of kernels show no late host: where no chip is slow the answer is open, not no.
 #[test]
-fn speeds_alone_acquit_nobody() {
+fn speeds_alone_rule_out_no_straggler() {
     let folder = std::env::temp_dir().join(format!("railwright-speeds-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let gauge = |rank: u32| {
@@ -89,7 +89,7 @@ fn json_holds_what_is_not_shown() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let megatron = at("megatron_tp2_v100");
     let mut text = String::new();
     for line in [

@@ -13,7 +13,7 @@ fn detect_shows_every_line() {
 }
 
 #[test]
-fn detect_tells_other_files_apart() {
+fn detect_distinguishes_other_files() {
     let mut text = transcript(&["detect", "../../../../catalog/models/llama-2-7b.json"]);
     text.push_str(&transcript(&["detect", "../../../../examples/runs/llama-3.1-405b.toml"]));
     text.push_str(&transcript(&["detect", "../../../../README.md"]));
@@ -136,9 +136,13 @@ fn bad_launch_files_are_refused() {
     ];
     let mut text = String::new();
     for line in lines {
-        let said = run(line);
-        assert_eq!(said.code, 2, "{line:?}: {}{}", said.stdout, said.stderr);
-        assert!(said.stdout.is_empty() && !said.stderr.contains("panicked"), "{line:?}: {}", said.stderr);
+        let outcome = run(line);
+        assert_eq!(outcome.code, 2, "{line:?}: {}{}", outcome.stdout, outcome.stderr);
+        assert!(
+            outcome.stdout.is_empty() && !outcome.stderr.contains("panicked"),
+            "{line:?}: {}",
+            outcome.stderr
+        );
         text.push_str(&transcript(line));
         text.push('\n');
     }
@@ -147,9 +151,9 @@ fn bad_launch_files_are_refused() {
         &["estimate", "-", "--cluster", "dgx-h100"][..],
         &["estimate", "-", "--cluster", "dgx-h100", "--gpus", "8", "--mbs", "1", "--gbs", "8"],
     ] {
-        let said = run_with_stdin(arguments, flags);
-        assert_eq!(said.code, 2, "{}", said.stdout);
-        text.extend(["$ railwright ", &arguments.join(" "), " < flags\n", &said.stderr, "\n"]);
+        let outcome = run_with_stdin(arguments, flags);
+        assert_eq!(outcome.code, 2, "{}", outcome.stdout);
+        text.extend(["$ railwright ", &arguments.join(" "), " < flags\n", &outcome.stderr, "\n"]);
     }
     insta::assert_snapshot!("bad_launch_files", text);
 }

@@ -2,7 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
-use crate::support::{Said, program, run, scratch};
+use crate::support::{Outcome, program, run, scratch};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -44,11 +44,11 @@ fn bomb(kernels: usize) -> Vec<u8> {
     out.finish().expect("packed")
 }
 
-fn is_at_the_limit(said: &Said) {
-    assert_eq!(said.code, 2, "{}", said.stderr);
-    assert!(said.stderr.contains("the memory limit of 64.0 MiB is reached"), "{}", said.stderr);
-    assert!(said.stderr.contains("hint: "), "{}", said.stderr);
-    assert!(said.stdout.is_empty());
+fn is_at_the_limit(outcome: &Outcome) {
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("the memory limit of 64.0 MiB is reached"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("hint: "), "{}", outcome.stderr);
+    assert!(outcome.stdout.is_empty());
 }
 
 #[test]
@@ -71,10 +71,10 @@ fn a_decompression_bomb_ends_at_the_limit() {
 
 #[test]
 fn a_limit_needs_a_unit_and_room() {
-    for (limit, told) in [("8", "such as `8GiB`"), ("1MiB", "at least 32 MiB"), ("x", "such as `8GiB`")] {
-        let said = run(&["models", "list", "--memory-limit", limit]);
-        assert_eq!(said.code, 2);
-        assert!(said.stderr.contains(told), "{}", said.stderr);
+    for (limit, expected) in [("8", "such as `8GiB`"), ("1MiB", "at least 32 MiB"), ("x", "such as `8GiB`")] {
+        let outcome = run(&["models", "list", "--memory-limit", limit]);
+        assert_eq!(outcome.code, 2);
+        assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
     }
     assert_eq!(run(&["models", "list", "--memory-limit", "1GiB"]).code, 0);
 }
@@ -98,7 +98,7 @@ fn threads(arguments: &[&str], asked: &str) -> usize {
 }
 
 #[test]
-fn threads_are_at_most_the_processors_whatever_the_environment_asks_for() {
+fn threads_are_at_most_the_processors_whatever_the_environment_sets() {
     let processors = std::thread::available_parallelism().expect("known").get();
     let traces = "../../../../fixtures/traces/generated_torch215_gloo_pp2dp2/rank*";
     for asked in ["100000", "99999999999999999999", "2", "0", "many", "-1"] {
@@ -112,9 +112,9 @@ fn threads_are_at_most_the_processors_whatever_the_environment_asks_for() {
             assert!(most <= 2 * processors + 4, "{asked}: {most} threads on {processors} processors");
         }
     }
-    let said = program(&["profile", traces]).env("RAYON_NUM_THREADS", "100000").output().expect("runs");
-    assert_eq!(said.status.code(), Some(0));
-    assert!(String::from_utf8_lossy(&said.stderr).contains("RAYON_NUM_THREADS exceeds the"));
+    let outcome = program(&["profile", traces]).env("RAYON_NUM_THREADS", "100000").output().expect("runs");
+    assert_eq!(outcome.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&outcome.stderr).contains("RAYON_NUM_THREADS exceeds the"));
 }
 
 /// Ctrl-C ends long work soon, with what there is.

@@ -112,18 +112,18 @@ fn published_systems_agree() {
 #[test]
 fn pictures_stand_alone() {
     for kind in ["clos", "rail-only", "dual-plane", "dragonfly", "dragonfly-plus", "torus", "scale-up"] {
-        let said = run(&["network", "show", kind, "--gpus", "4096", "--svg"]);
-        assert_eq!(said.code, 0, "{kind}: {}", said.stderr);
-        assert!(said.stdout.starts_with("<svg ") && said.stdout.len() < 120_000, "{kind}");
+        let outcome = run(&["network", "show", kind, "--gpus", "4096", "--svg"]);
+        assert_eq!(outcome.code, 0, "{kind}: {}", outcome.stderr);
+        assert!(outcome.stdout.starts_with("<svg ") && outcome.stdout.len() < 120_000, "{kind}");
         assert!(
-            !said.stdout.contains("http://www.w3.org/1999") && !said.stdout.contains("<script"),
+            !outcome.stdout.contains("http://www.w3.org/1999") && !outcome.stdout.contains("<script"),
             "{kind}"
         );
     }
 }
 
 #[test]
-fn what_cannot_be_built_is_told() {
+fn what_cannot_be_built_is_reported() {
     let mut text = String::new();
     for line in [
         &["network", "show", "rail-onyl"][..],
@@ -157,9 +157,13 @@ fn what_cannot_be_built_is_told() {
         &["network", "failures", "clos", "--exposed-share", "2"],
         &["network", "topologies", "dragonfy"],
     ] {
-        let said = run(line);
-        assert_eq!(said.code, 2, "{line:?}: {}", said.stdout);
-        assert!(said.stdout.is_empty() && said.stderr.starts_with("error: "), "{line:?}: {}", said.stderr);
+        let outcome = run(line);
+        assert_eq!(outcome.code, 2, "{line:?}: {}", outcome.stdout);
+        assert!(
+            outcome.stdout.is_empty() && outcome.stderr.starts_with("error: "),
+            "{line:?}: {}",
+            outcome.stderr
+        );
         text.push_str(&transcript(line));
         text.push('\n');
     }
@@ -220,8 +224,8 @@ fn a_design_needs_no_cluster() {
     let (open, named) = (with(&[]), with(&["--cluster", "dgx-h100"]));
     assert_eq!(open.code, 0, "{}", open.stderr);
     let chosen = "cluster dgx-h100";
-    let said: Vec<&str> = open.stdout.lines().filter(|line| line.contains(chosen)).collect();
-    assert_eq!(said.len(), 1, "{}", open.stdout);
+    let outcome: Vec<&str> = open.stdout.lines().filter(|line| line.contains(chosen)).collect();
+    assert_eq!(outcome.len(), 1, "{}", open.stdout);
     assert!(!named.stdout.contains(chosen));
     let rows = |text: &str| {
         text.lines().filter(|line| line.contains("rail-only")).map(str::to_owned).collect::<Vec<_>>()
@@ -239,7 +243,7 @@ fn a_design_is_the_same_at_any_number_of_threads() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told() {
+fn what_makes_no_sense_is_reported() {
     let failures = ["network", "failures", "rail-only", "--gpus", "1024"];
     let design = ["network", "design", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "64"];
     let mut text = String::new();

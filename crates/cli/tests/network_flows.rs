@@ -90,8 +90,8 @@ fn traces_are_written_and_simulated() {
     let path = folder.at("step");
     let run = ["llama-3-8b", "--cluster", "dgx-h100", "--gpus", "16", "--tp", "4", "--global-batch", "16"];
     let export = [&["network", "export"][..], &run, &["--to", "astra-sim", "-o", &path, "--quiet"]].concat();
-    let said = crate::support::run(&export);
-    assert_eq!((said.code, said.stderr.as_str()), (0, ""));
+    let outcome = crate::support::run(&export);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
     for file in ["step.0.et", "step.15.et", "comm_groups.json", "network.yml", "system.json"] {
         assert!(folder.path().join("step").join(file).is_file(), "{file}");
     }

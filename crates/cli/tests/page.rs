@@ -21,9 +21,9 @@ fn answer<'a>(report: &'a Value, command: &str) -> &'a Value {
 
 #[test]
 fn the_page_holds_the_answers_of_the_command_line() {
-    let said = run(&[&LINE[..], &["--format", "html"]].concat());
-    assert_eq!(said.code, 0, "{}", said.stderr);
-    let report = inside(&said.stdout);
+    let outcome = run(&[&LINE[..], &["--format", "html"]].concat());
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let report = inside(&outcome.stdout);
     assert_eq!(
         report["fragment"],
         "#/calculator?model=llama-3.1-8b&cluster=dgx-h100&gpus=8&tp=2&tokens=1000000000000"
@@ -58,25 +58,25 @@ fn the_page_stands_alone() {
 
 #[test]
 fn a_run_file_is_spelled_out_and_hostile_names_stay_text() {
-    let said =
+    let outcome =
         run(&["estimate", "--run", "../../../../examples/runs/llama-3-8b-fsdp.toml", "--format", "html"]);
-    let report = inside(&said.stdout);
+    let report = inside(&outcome.stdout);
     let fragment = report["fragment"].as_str().expect("a fragment");
     assert!(fragment.starts_with("#/calculator?model=llama-3-8b&accelerator=h100&gpus=8&"), "{fragment}");
     assert!(!fragment.contains("run="), "{fragment}");
     let name = "</script><script>alert(1)</script>";
     let set = format!("cluster.name={name}");
-    let said = run(&[&LINE[..], &["--set", &set, "--format", "html"]].concat());
-    assert_eq!(said.code, 0, "{}", said.stderr);
-    assert!(!said.stdout.contains("<script>alert"), "it came through");
-    assert_eq!(answer(&inside(&said.stdout), "estimate")["answer"]["cluster"]["name"], name);
+    let outcome = run(&[&LINE[..], &["--set", &set, "--format", "html"]].concat());
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(!outcome.stdout.contains("<script>alert"), "it came through");
+    assert_eq!(answer(&inside(&outcome.stdout), "estimate")["answer"]["cluster"]["name"], name);
 }
 
 #[test]
 fn the_suffix_chooses_the_page_and_others_have_none() {
     let path = std::env::temp_dir().join(format!("railwright-page-{}.html", std::process::id()));
-    let said = run(&[&LINE[..], &["-o", &path.to_string_lossy()]].concat());
-    assert_eq!((said.code, said.stdout.as_str()), (0, ""));
+    let outcome = run(&[&LINE[..], &["-o", &path.to_string_lossy()]].concat());
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (0, ""));
     let page = std::fs::read_to_string(&path).expect("a page");
     std::fs::remove_file(&path).expect("removed");
     assert_eq!(page, run(&[&LINE[..], &["--format", "html"]].concat()).stdout);

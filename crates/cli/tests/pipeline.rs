@@ -10,9 +10,9 @@ fn primus() -> String {
 
 /// What a command prints when it does what it should.
 fn prints(arguments: &[&str]) -> String {
-    let said = run(arguments);
-    assert_eq!(said.code, 0, "{arguments:?}: {}", said.stderr);
-    said.stdout
+    let outcome = run(arguments);
+    assert_eq!(outcome.code, 0, "{arguments:?}: {}", outcome.stderr);
+    outcome.stdout
 }
 
 #[test]
@@ -62,10 +62,10 @@ fn pictures_and_predictions() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_told() {
+fn what_cannot_be_shown_is_reported() {
     let primus = primus();
     let flat = format!("{TRACES}/param_dlrm_8r");
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (&["pipeline"][..], "required arguments"),
         (&["pipeline", "nowhere/"], "file not found"),
         (&["pipeline", &primus, "--step", "99"], "steps go from 1 to 20"),
@@ -75,8 +75,8 @@ fn what_cannot_be_shown_is_told() {
         (&["pipeline", &primus, "--what-if", "stage=44"], "no such passes: stage 44"),
         (&["pipeline", &flat], "all ranks are on one pipeline stage"),
     ] {
-        let said = run(arguments);
-        assert_eq!(said.code, 2, "{arguments:?}");
-        assert!(said.stderr.contains(told), "{arguments:?}: {}", said.stderr);
+        let outcome = run(arguments);
+        assert_eq!(outcome.code, 2, "{arguments:?}");
+        assert!(outcome.stderr.contains(expected), "{arguments:?}: {}", outcome.stderr);
     }
 }

@@ -58,7 +58,7 @@ fn comparisons_of_real_traces() {
 
 /// A run has format, ranks and process groups; a log of another run causes a warning.
 #[test]
-fn a_run_says_what_its_traces_do_not() {
+fn a_run_supplies_what_its_traces_lack() {
     let runs = format!("{TRACES}/../runs");
     let of = |traces: &str, file: &str, more: &[&str]| {
         let mut line = vec!["profile", traces, "--run", file, "--json"];
@@ -182,11 +182,15 @@ fn what_is_no_trace_is_handed_to_its_command() {
         ("generated_torch215_gloo_pp2dp2/fr_ok_trace_rank_*.pickle", "hang", "hang"),
         ("xpu_timer_metrics", "communication", "comm"),
     ] {
-        let said = run(&["profile", &format!("{TRACES}/{path}"), "--json"]);
-        assert_eq!(said.code, 0, "{path}: {}", said.stderr);
-        let value: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+        let outcome = run(&["profile", &format!("{TRACES}/{path}"), "--json"]);
+        assert_eq!(outcome.code, 0, "{path}: {}", outcome.stderr);
+        let value: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
         assert_eq!(value["kind"], kind, "{path}");
-        assert!(said.stderr.contains(&format!("running `railwright {command}`")), "{path}: {}", said.stderr);
+        assert!(
+            outcome.stderr.contains(&format!("running `railwright {command}`")),
+            "{path}: {}",
+            outcome.stderr
+        );
     }
 }
 
@@ -244,7 +248,7 @@ fn exports_of_nsight_are_read_from_files_folders_and_archives() {
 }
 
 #[test]
-fn files_beside_projected_ranges_say_which_rank_on_what() {
+fn files_beside_projected_ranges_give_rank_and_device() {
     let value = json(&["profile", &format!("{TRACES}/jaxtoolbox_nsys_fsdp4"), "--json"], 0);
     assert_eq!((&value["device"], &value["ranks"]), (&"NVIDIA A100-SXM4-40GB".into(), &2.into()));
     let warnings = value["warnings"].as_array().expect("warnings");
@@ -253,7 +257,7 @@ fn files_beside_projected_ranges_say_which_rank_on_what() {
 
 #[test]
 fn a_condition_that_is_met_is_a_no() {
-    let said = run(&[
+    let outcome = run(&[
         "compare",
         CURRENT,
         HOOK,
@@ -262,8 +266,8 @@ fn a_condition_that_is_met_is_a_no() {
         "--fail-if",
         "step_time>+50%",
     ]);
-    assert_eq!(said.code, 1, "{}", said.stderr);
-    assert!(said.stdout.contains("met: exit code 1"), "{}", said.stdout);
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("met: exit code 1"), "{}", outcome.stdout);
 }
 
 #[test]
@@ -280,7 +284,7 @@ fn the_parts_of_the_json_add_up() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let mut text = String::new();
     for line in [
         &["profile", "no-such-folder"][..],
@@ -297,8 +301,8 @@ fn mistakes_are_told() {
         &["compare", CURRENT, HOOK, "--fail-if", "step_tiem>3%"],
         &["compare", "wrong-type.toml", "wrong-type.toml"],
     ] {
-        let said = run(line);
-        assert_eq!(said.code, 2, "{line:?}: {}", said.stderr);
+        let outcome = run(line);
+        assert_eq!(outcome.code, 2, "{line:?}: {}", outcome.stderr);
         text.push_str(&transcript(line));
         text.push('\n');
     }

@@ -5,7 +5,7 @@ use crate::support::{json, run, scratch};
 const MEGATRON: &str = "../../../../fixtures/traces/megatron_tp2_v100/rank*";
 
 #[test]
-fn waits_are_asked_and_a_saved_profile_says_the_same() {
+fn waits_are_queried_and_a_saved_profile_agrees() {
     let sql = "SELECT rank, round(sum(wait_us)) AS us FROM matches GROUP BY rank";
     let asked = json(&["query", sql, MEGATRON, "--json"], 0);
     assert_eq!(asked["columns"], serde_json::json!(["rank", "us"]));
@@ -32,7 +32,7 @@ fn parquet_tables_are_asked() {
 }
 
 #[test]
-fn every_voice_says_it_and_a_limit_is_told() {
+fn every_format_has_it_and_a_limit_is_reported() {
     let sql = "SELECT rank, id FROM gpu ORDER BY rank, id";
     let table = run(&["query", sql, MEGATRON, "--limit", "3"]);
     assert_eq!(table.code, 0, "{}", table.stderr);
@@ -44,8 +44,8 @@ fn every_voice_says_it_and_a_limit_is_told() {
 }
 
 #[test]
-fn mistakes_are_told() {
-    for (arguments, told) in [
+fn mistakes_are_reported() {
+    for (arguments, expected) in [
         (vec!["query", "SELECT nam FROM gpu", MEGATRON], "unknown column `nam`"),
         (vec!["query", "SELECT 1 FROM gpu", "no-such-file.json"], "file not found"),
         (vec!["query", "DELETE FROM gpu", MEGATRON], "can only be read"),
@@ -64,7 +64,7 @@ fn mistakes_are_told() {
     ] {
         let ended = run(&arguments);
         assert_eq!(ended.code, 2, "{arguments:?}: {}", ended.stdout);
-        assert!(ended.stderr.contains(told), "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(expected), "{arguments:?}: {}", ended.stderr);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Traces behind addresses: the answers of local files, also when the server fails, and clear errors when it keeps failing.
 
 use crate::support::bucket::{Bucket, Fault};
-use crate::support::{Folder, Said, run};
+use crate::support::{Folder, Outcome, run};
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
@@ -21,8 +21,11 @@ fn job() -> (Bucket, String) {
 }
 
 /// An answer with the addresses of files as if they were local.
-fn local(said: &Said, address: &str, folder: &str) -> (i32, String) {
-    (said.code, said.stdout.replace(&format!("{address}/"), &format!("{folder}/")).replace(address, folder))
+fn local(outcome: &Outcome, address: &str, folder: &str) -> (i32, String) {
+    (
+        outcome.code,
+        outcome.stdout.replace(&format!("{address}/"), &format!("{folder}/")).replace(address, folder),
+    )
 }
 
 fn keys(bucket: &Bucket) -> Vec<String> {
@@ -107,21 +110,21 @@ fn what_is_not_there_is_reported() {
         ("s3://traces/job/x*", "no object matches this pattern"),
         ("s3://", "the address has no bucket"),
     ] {
-        let said = bucket.run(&["profile", path]);
-        assert!(said.code == 2 && said.stderr.contains(part), "{path}: {}", said.stderr);
-        assert!(said.stderr.contains("hint: "), "{path}: {}", said.stderr);
+        let outcome = bucket.run(&["profile", path]);
+        assert!(outcome.code == 2 && outcome.stderr.contains(part), "{path}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("hint: "), "{path}: {}", outcome.stderr);
     }
     let web = bucket.http("web/missing.json");
-    let said = bucket.run(&["profile", &web]);
-    assert!(said.stderr.contains("nothing at this address (HTTP 404)"), "{}", said.stderr);
+    let outcome = bucket.run(&["profile", &web]);
+    assert!(outcome.stderr.contains("nothing at this address (HTTP 404)"), "{}", outcome.stderr);
     let mut strange = bucket.program(&["profile", "s3://traces/job"]);
-    let said = strange.env("AWS_ACCESS_KEY_ID", "OTHER").output().expect("the program starts");
-    let told = String::from_utf8_lossy(&said.stderr);
-    assert!(told.contains("access is denied (HTTP 403)"), "{told}");
+    let outcome = strange.env("AWS_ACCESS_KEY_ID", "OTHER").output().expect("the program starts");
+    let shown = String::from_utf8_lossy(&outcome.stderr);
+    assert!(shown.contains("access is denied (HTTP 403)"), "{shown}");
     let mut nobody = bucket.program(&["profile", "s3://traces/job"]);
-    let said = nobody.env("AWS_ENDPOINT_URL", "http://127.0.0.1:9").output().expect("the program starts");
-    let told = String::from_utf8_lossy(&said.stderr);
-    assert!(told.contains("connection refused") && told.contains("AWS_ENDPOINT_URL"), "{told}");
+    let outcome = nobody.env("AWS_ENDPOINT_URL", "http://127.0.0.1:9").output().expect("the program starts");
+    let shown = String::from_utf8_lossy(&outcome.stderr);
+    assert!(shown.contains("connection refused") && shown.contains("AWS_ENDPOINT_URL"), "{shown}");
 }
 
 #[test]
@@ -137,8 +140,9 @@ fn a_truncated_object_is_a_truncated_file() {
     }
     let path = near.path().display().to_string();
     let (far, here) = (bucket.run(&["comm", "s3://traces/job", "--json"]), run(&["comm", &path, "--json"]));
-    let plain =
-        |said: &Said, from: &str| (said.stdout.replace(from, &folder), said.stderr.replace(from, &folder));
+    let plain = |outcome: &Outcome, from: &str| {
+        (outcome.stdout.replace(from, &folder), outcome.stderr.replace(from, &folder))
+    };
     assert_eq!(plain(&far, "s3://traces/job"), plain(&here, &path));
 }
 
@@ -184,8 +188,8 @@ fn digests_in_a_bucket_are_the_same_from_any_number_of_processes() {
         let out = format!("s3://traces/digests{parts}");
         for part in 0..parts {
             let part = format!("{part}/{parts}");
-            let said = bucket.run(&["digest", "s3://traces/job/", "-o", &out, "--part", &part]);
-            assert_eq!(said.code, 0, "{}", said.stderr);
+            let outcome = bucket.run(&["digest", "s3://traces/job/", "-o", &out, "--part", &part]);
+            assert_eq!(outcome.code, 0, "{}", outcome.stderr);
         }
         let written = bucket.objects(&format!("digests{parts}/")).into_iter();
         written

@@ -80,12 +80,12 @@ fn without_unicode_everything_is_ascii() {
 #[test]
 fn what_does_not_fit_is_a_no() {
     let line = ["estimate", "llama-3-70b", "--cluster", "dgx-h100", "--gpus", "8", "--tp", "8"];
-    let said = run(&line);
-    assert_eq!(said.code, 1);
+    let outcome = run(&line);
+    assert_eq!(outcome.code, 1);
     assert!(
-        said.stdout.contains("does not fit") && said.stdout.contains("[memory-does-not-fit]"),
+        outcome.stdout.contains("does not fit") && outcome.stdout.contains("[memory-does-not-fit]"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
     let memory = [&["memory"][..], &line[1..]].concat();
     assert_eq!(run(&memory).code, 1);
@@ -93,7 +93,7 @@ fn what_does_not_fit_is_a_no() {
 }
 
 #[test]
-fn who_names_no_layout_gets_one_that_fits() {
+fn without_a_layout_one_that_fits_is_chosen() {
     let answer = json(&["estimate", "llama-3-70b", "--cluster", "dgx-h100", "--gpus", "64", "--json"], 0);
     assert_eq!(answer["memory"]["fit"], "fits");
     let chosen = answer["chosen"][0].as_str().expect("words");
@@ -116,8 +116,8 @@ fn a_config_by_path_by_folder_and_by_stdin_is_the_same_model() {
     assert_eq!(with("meta-llama/Meta-Llama-3-8B"), Some(8_030_261_248));
     let text =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/inputs/llama/config.json"));
-    let said = run_with_stdin(&[&["estimate", "-"][..], &tail[..]].concat(), &text.expect("it is there"));
-    assert!(said.code == 0 && said.stdout.contains("\"total\": 8030261248"), "{}", said.stderr);
+    let outcome = run_with_stdin(&[&["estimate", "-"][..], &tail[..]].concat(), &text.expect("it is there"));
+    assert!(outcome.code == 0 && outcome.stdout.contains("\"total\": 8030261248"), "{}", outcome.stderr);
 }
 
 #[test]
@@ -151,8 +151,8 @@ fn memory_by_kind_module_and_layer_is_the_same_sum() {
     assert!((0..256).all(|piece| over_time["highest_bytes"][piece] == sum(piece)));
     assert_eq!((0..256).map(sum).max(), over_time["peak"]["bytes"].as_i64());
     for by in ["kind", "module", "layer"] {
-        let said = run(&[&line[..], &["--by", by][..]].concat());
-        let shares: f64 = said
+        let outcome = run(&[&line[..], &["--by", by][..]].concat());
+        let shares: f64 = outcome
             .stdout
             .lines()
             .filter(|line| line.starts_with("    ") && line.contains('%'))
@@ -160,7 +160,7 @@ fn memory_by_kind_module_and_layer_is_the_same_sum() {
                 line.split_whitespace().find_map(|word| word.strip_suffix('%')?.parse::<f64>().ok())
             })
             .sum();
-        assert!((shares - 100.0).abs() < 1.5, "{by}: {shares}\n{}", said.stdout);
+        assert!((shares - 100.0).abs() < 1.5, "{by}: {shares}\n{}", outcome.stdout);
     }
 }
 
@@ -262,8 +262,8 @@ fn every_warning_has_a_topic() {
     ];
     let mut seen = 0;
     for line in lines {
-        let said = run(line);
-        let answer: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+        let outcome = run(line);
+        let answer: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
         for warning in answer["warnings"].as_array().expect("warnings") {
             let id = warning["id"].as_str().expect("an identifier");
             assert_eq!(run(&["explain", id]).code, 0, "no topic explains `{id}`");
@@ -352,7 +352,7 @@ fn the_catalogue_is_shown() {
 }
 
 #[test]
-fn a_run_file_from_init_says_the_same_run() {
+fn a_run_file_from_init_gives_the_same_run() {
     let line = [
         "llama-3-8b",
         "--cluster",
@@ -381,9 +381,9 @@ fn a_run_file_from_init_says_the_same_run() {
 fn every_example_runs() {
     for name in ["llama-3-8b-fsdp", "llama-3.1-405b", "gpt3-175b", "deepseek-v3"] {
         let text = run(&["examples", name]).stdout;
-        let said = run_with_stdin(&["estimate", "--run", "-", "--json"], &text);
+        let outcome = run_with_stdin(&["estimate", "--run", "-", "--json"], &text);
         // Fits, does not, or is at risk.
-        assert!([0, 1, 4].contains(&said.code), "{name}: {}", said.stderr);
+        assert!([0, 1, 4].contains(&outcome.code), "{name}: {}", outcome.stderr);
     }
 }
 #[test]
@@ -392,8 +392,8 @@ fn executed_arithmetic_is_divided_among_all_ranks() {
     for degree in [["--cp", "8"], ["--tp", "8"]] {
         let line =
             ["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "64", "--seq", "131072", "--json"];
-        let said = run(&[&line[..], &degree[..]].concat());
-        let answer: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+        let outcome = run(&[&line[..], &degree[..]].concat());
+        let answer: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
         let share =
             |pointer: &str| answer.pointer(pointer).and_then(serde_json::Value::as_f64).expect("a share");
         let executed = share("/efficiency/hardware/0/share");

@@ -35,8 +35,8 @@ fn number(value: &Value, pointer: &str) -> f64 {
 
 #[test]
 fn a_ranking_names_the_best_and_what_ties_with_it() {
-    let said = run(&small(&["--top", "4"]));
-    assert_eq!(said.code, 0, "{}", said.stderr);
+    let outcome = run(&small(&["--top", "4"]));
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     for part in [
         "llama-3-8b, 8.030B parameters on 8 x H100",
         "best by step time of a space of ",
@@ -48,10 +48,10 @@ fn a_ranking_names_the_best_and_what_ties_with_it() {
         "best layout\nrailwright estimate llama-3-8b --cluster dgx-h100 --gpus 8 --tp ",
         "railwright export --to megatron",
     ] {
-        assert!(said.stdout.contains(part), "`{part}` is missing in\n{}", said.stdout);
+        assert!(outcome.stdout.contains(part), "`{part}` is missing in\n{}", outcome.stdout);
     }
-    assert!(!said.stdout.contains("a second"), "speed differs from run to run");
-    assert!(said.stderr.contains("layouts evaluated in"), "{}", said.stderr);
+    assert!(!outcome.stdout.contains("a second"), "speed differs from run to run");
+    assert!(outcome.stderr.contains("layouts evaluated in"), "{}", outcome.stderr);
     for columns in ["160", "100", "72", "50"] {
         let output = program(&small(&[])).env("COLUMNS", columns).output().expect("starts");
         let width: usize = columns.parse().expect("a number");
@@ -93,9 +93,9 @@ fn numbers_are_those_of_the_estimate_and_parts_add_up() {
 fn the_number_of_threads_does_not_show() {
     for format in ["table", "json", "csv", "md"] {
         let with = |threads: &'static str| {
-            let said = run(&small(&["--format", format, "--threads", threads, "--why-not", "tp=8"]));
-            assert_eq!(said.code, 0, "{}", said.stderr);
-            said.stdout
+            let outcome = run(&small(&["--format", format, "--threads", threads, "--why-not", "tp=8"]));
+            assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+            outcome.stdout
         };
         let one = with("1");
         assert_eq!(one, with("2"), "{format}");
@@ -179,7 +179,7 @@ fn a_batch_in_tokens_divides_and_the_command_line_wins_over_the_file() {
 }
 
 #[test]
-fn what_does_not_fit_names_the_nearest_and_a_way_out() {
+fn what_does_not_fit_names_the_nearest_and_a_remedy() {
     let line = [
         "search",
         "llama-3-70b",
@@ -194,10 +194,10 @@ fn what_does_not_fit_names_the_nearest_and_a_way_out() {
         "--space",
         "micro_batch=1",
     ];
-    let said = run(&line);
-    assert_eq!(said.code, 1, "{}", said.stderr);
+    let outcome = run(&line);
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
     for part in ["nothing fits: of ", "closest to fitting", "what would make it fit", "--gpus "] {
-        assert!(said.stdout.contains(part), "`{part}` is missing in\n{}", said.stdout);
+        assert!(outcome.stdout.contains(part), "`{part}` is missing in\n{}", outcome.stdout);
     }
     let answer = json(&[&line[..], &["--json"][..]].concat(), 1);
     let misses = answer.pointer("/nothing_fits/nearest_misses").and_then(Value::as_array).expect("misses");
@@ -269,8 +269,8 @@ fn a_front_holds_nothing_that_another_beats() {
     let shown = candidates(&ends);
     assert_eq!(number(&shown[0], "/ranked/candidate/headroom"), points[0].1);
     assert_eq!(number(&shown[1], "/ranked/candidate/headroom"), points[points.len() - 1].1);
-    let said = run(&small(&["--pareto", "time,memory", "--top", "2"]));
-    assert!(said.stdout.contains(&format!("2 of {} layouts", points.len())), "{}", said.stdout);
+    let outcome = run(&small(&["--pareto", "time,memory", "--top", "2"]));
+    assert!(outcome.stdout.contains(&format!("2 of {} layouts", points.len())), "{}", outcome.stdout);
     for (i, a) in points.iter().enumerate() {
         for (j, b) in points.iter().enumerate() {
             assert!(i == j || !(b.0 >= a.0 && b.1 >= a.1), "{a:?} is beaten by {b:?}");
@@ -345,7 +345,7 @@ fn an_interrupt_keeps_the_best_so_far() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let on = ["search", "llama-3-8b", "--cluster", "dgx-h100"];
     let mut text = String::new();
     for more in [
@@ -376,9 +376,13 @@ fn mistakes_are_told() {
         &["--gpus", "8", "--why-not", "tp=eight"],
     ] {
         let line = [&on[..], more].concat();
-        let said = run(&line);
-        assert_eq!(said.code, 2, "{line:?}: {}", said.stdout);
-        assert!(said.stdout.is_empty() && !said.stderr.contains("panicked"), "{line:?}: {}", said.stderr);
+        let outcome = run(&line);
+        assert_eq!(outcome.code, 2, "{line:?}: {}", outcome.stdout);
+        assert!(
+            outcome.stdout.is_empty() && !outcome.stderr.contains("panicked"),
+            "{line:?}: {}",
+            outcome.stderr
+        );
         text.push_str(&transcript(&line));
         text.push('\n');
     }
@@ -390,13 +394,13 @@ fn odd_numbers_of_devices_have_a_batch_that_divides_among_them() {
     let line = ["search", "llama-3.1-70b", "--cluster", "dgx-a100", "--space", "tp=8", "--space", "vp=1"];
     let with = |more: &[&'static str]| run(&[&line[..], &["--top", "1"], more].concat());
     for (devices, batch) in [("1000", "500"), ("3000", "375")] {
-        let said = with(&["--gpus", devices, "--space", "micro_batch=1"]);
-        assert_eq!(said.code, 0, "{devices}: {}", said.stderr);
-        assert!(said.stdout.contains(&format!("; {batch} sequences of ")), "{}", said.stdout);
+        let outcome = with(&["--gpus", devices, "--space", "micro_batch=1"]);
+        assert_eq!(outcome.code, 0, "{devices}: {}", outcome.stderr);
+        assert!(outcome.stdout.contains(&format!("; {batch} sequences of ")), "{}", outcome.stdout);
     }
-    let said = with(&["--gpus", "1000", "--global-batch", "512"]);
-    assert_eq!(said.code, 2);
+    let outcome = with(&["--gpus", "1000", "--global-batch", "512"]);
+    assert_eq!(outcome.code, 2);
     for part in ["512 sequences per step do not divide by any number of replicas", "500"] {
-        assert!(said.stderr.contains(part), "{}", said.stderr);
+        assert!(outcome.stderr.contains(part), "{}", outcome.stderr);
     }
 }

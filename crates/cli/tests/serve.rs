@@ -205,17 +205,17 @@ fn answers_are_the_bytes_of_the_command_line() {
     ];
     for Same { command, arguments, words } in &questions {
         let typed = run(&[*words, &["--json"]].concat());
-        let heard = server.ask(command, arguments);
+        let reply = server.ask(command, arguments);
         let outcome = match typed.code {
             0 => "yes",
             1 => "no",
             4 => "at-risk",
             code => panic!("{words:?} ended with {code}: {}", typed.stderr),
         };
-        assert_eq!(heard.status, 200, "{command} {arguments}: {}", heard.text);
-        assert_eq!(heard.text, typed.stdout, "{command} {arguments}");
-        assert_eq!(heard.header("railwright-outcome"), Some(outcome), "{command} {arguments}");
-        assert_eq!(heard.header("content-type"), Some("application/json"));
+        assert_eq!(reply.status, 200, "{command} {arguments}: {}", reply.text);
+        assert_eq!(reply.text, typed.stdout, "{command} {arguments}");
+        assert_eq!(reply.header("railwright-outcome"), Some(outcome), "{command} {arguments}");
+        assert_eq!(reply.header("content-type"), Some("application/json"));
         // Asked again, it is the kept answer, and the same.
         assert_eq!(server.ask(command, arguments).text, typed.stdout, "{command} {arguments}, again");
     }
@@ -227,9 +227,9 @@ fn other_forms_are_those_of_the_command_line() {
     let server = Served::new(&[]);
     let line = ["estimate", "llama-3.1-8b", "--cluster", "dgx-h100", "--gpus", "8", "--tp", "2", "--pp", "2"];
     for (format, media) in [("csv", "text/csv; charset=utf-8"), ("md", "text/markdown; charset=utf-8")] {
-        let heard = server.ask_as("estimate", &small(), format);
-        assert_eq!(heard.text, run(&[&line[..], &["--format", format]].concat()).stdout);
-        assert_eq!(heard.header("content-type"), Some(media));
+        let reply = server.ask_as("estimate", &small(), format);
+        assert_eq!(reply.text, run(&[&line[..], &["--format", format]].concat()).stdout);
+        assert_eq!(reply.header("content-type"), Some(media));
     }
     let picture = server.ask_as("timeline", &small(), "svg");
     assert_eq!(picture.text, run(&[&["timeline"], &line[1..], &["--svg"]].concat()).stdout);
@@ -242,26 +242,27 @@ fn other_forms_are_those_of_the_command_line() {
 }
 
 #[test]
-fn the_command_line_of_a_question_is_told() {
+fn the_command_line_of_a_question_is_reported() {
     let server = Served::new(&[]);
-    let heard = server.ask("estimate", &small());
+    let reply = server.ask("estimate", &small());
     assert_eq!(
-        heard.header("railwright-command"),
+        reply.header("railwright-command"),
         Some("railwright estimate llama-3.1-8b --cluster dgx-h100 --gpus 8 --tp 2 --pp 2")
     );
-    let told = |command: &str, arguments: Value| server.ask(command, &arguments).json()["command"].clone();
+    let expected =
+        |command: &str, arguments: Value| server.ask(command, &arguments).json()["command"].clone();
     // Also of one that cannot be answered, quoted as a shell wants it.
     assert_eq!(
-        told("query", json!({ "sql": "SELECT 'a b'", "paths": ["x y"] })),
+        expected("query", json!({ "sql": "SELECT 'a b'", "paths": ["x y"] })),
         r"railwright query 'SELECT '\''a b'\''' 'x y'"
     );
-    assert_eq!(told("models/show", json!({ "name": "-x" })), "railwright models show -- -x");
+    assert_eq!(expected("models/show", json!({ "name": "-x" })), "railwright models show -- -x");
     let upload = server.upload("my%20config.json", b"{}");
-    assert_eq!(told("models/show", json!({ "name": upload })), "railwright models show my_config.json");
+    assert_eq!(expected("models/show", json!({ "name": upload })), "railwright models show my_config.json");
 }
 
 #[test]
-fn what_is_wrong_is_told_as_at_the_terminal() {
+fn what_is_wrong_is_reported_as_at_the_terminal() {
     let server = Served::new(&[]);
     for (command, arguments, status, words) in [
         ("estimat", json!({}), 404, "`estimate`"),
@@ -303,9 +304,9 @@ fn what_is_wrong_is_told_as_at_the_terminal() {
         ("models/show", json!({ "name": "llama\u{0}" }), 422, "zero byte"),
         ("models/list", json!({ "patterns": vec!["x"; 20_000] }), 422, "at most"),
     ] {
-        let heard = server.ask(command, &arguments);
-        assert_eq!(heard.status, status, "{command} {arguments}: {}", heard.text);
-        assert!(heard.problems().contains(words), "{command} {arguments}: {}", heard.text);
+        let reply = server.ask(command, &arguments);
+        assert_eq!(reply.status, status, "{command} {arguments}: {}", reply.text);
+        assert!(reply.problems().contains(words), "{command} {arguments}: {}", reply.text);
     }
 }
 
@@ -314,9 +315,9 @@ fn a_search_is_followed_and_stopped() {
     let server = Served::new(&[]);
     let start = |arguments: Value| {
         let body = json!({ "command": "search", "arguments": arguments }).to_string();
-        let heard = server.send("POST", "api/v1/jobs", body.as_bytes());
-        assert_eq!(heard.status, 202, "{}", heard.text);
-        heard.json()["job"].as_str().expect("a number").to_owned()
+        let reply = server.send("POST", "api/v1/jobs", body.as_bytes());
+        assert_eq!(reply.status, 202, "{}", reply.text);
+        reply.json()["job"].as_str().expect("a number").to_owned()
     };
     let job = start(json!({ "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 8, "top": 3 }));
     let events = server.events(&job);
@@ -363,12 +364,12 @@ fn a_question_without_end_is_given_up() {
     let sql = sql.replace("count(*)", "i");
     let arguments =
         json!({ "sql": sql, "paths": ["../../../../fixtures/traces/megatron_tp2_v100"], "limit": 0 });
-    let heard = server.ask_as("query", &arguments, "csv");
-    assert_eq!((heard.status, heard.text.lines().count()), (200, 1_000_001));
+    let reply = server.ask_as("query", &arguments, "csv");
+    assert_eq!((reply.status, reply.text.lines().count()), (200, 1_000_001));
 }
 
 #[test]
-fn it_says_what_it_was_given() {
+fn the_report_names_its_input() {
     let run_file = "../../../../examples/runs/llama-3-8b-fsdp.toml";
     let server = Served::new(&[run_file, "../../../../fixtures/traces/megatron_tp2_v100"]);
     assert!(server.url.ends_with("#/calculator"), "{}", server.url);
@@ -396,8 +397,8 @@ fn it_says_what_it_was_given() {
     assert!(start["run"]["tp"].is_string() && start["run"]["launch"].is_null(), "{start}");
     // Messages on stderr are also returned.
     let file = "../../../../examples/launch/llama3_70b.sh";
-    let heard = launch.ask("estimate", &json!({ "launch": file, "cluster": "dgx-h100", "gpus": 64 }));
-    let notes = heard.header("railwright-notes").expect("notes");
+    let reply = launch.ask("estimate", &json!({ "launch": file, "cluster": "dgx-h100", "gpus": 64 }));
+    let notes = reply.header("railwright-notes").expect("notes");
     assert!(notes.starts_with('[') && notes.contains("railwright detect"), "{notes}");
     for example in start["examples"].as_array().expect("examples") {
         assert_eq!(server.ask("estimate", &example["run"]).status, 200, "{example}");
@@ -446,8 +447,8 @@ fn the_interface_is_described_as_it_is() {
             continue;
         };
         // Every described command exists: it is answered, or the missing arguments are reported.
-        let heard = server.send("POST", path.trim_start_matches('/'), b"{}");
-        assert!([200, 422].contains(&heard.status), "{path}: {} {}", heard.status, heard.text);
+        let reply = server.send("POST", path.trim_start_matches('/'), b"{}");
+        assert!([200, 422].contains(&reply.status), "{path}: {} {}", reply.status, reply.text);
         let arguments = arguments_of(&described, operation);
         for (name, property) in arguments.as_object().expect("arguments") {
             let help = property["description"].as_str().unwrap_or_default();
@@ -499,12 +500,12 @@ fn an_interrupt_ends_it_in_good_order() {
 }
 
 #[test]
-fn a_taken_port_is_told() {
+fn a_taken_port_is_reported() {
     let server = Served::new(&[]);
     let port = server.url.split([':', '/']).nth(4).expect("a port").to_owned();
-    let said = run(&["serve", "--no-open", "--port", &port]);
-    assert_eq!(said.code, 2);
-    assert!(said.stderr.contains("--port") && said.stderr.contains("omit it"), "{}", said.stderr);
+    let ended = run(&["serve", "--no-open", "--port", &port]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("--port") && ended.stderr.contains("omit it"), "{}", ended.stderr);
 }
 
 /// Unusual values, one for each argument of each command in turn: each is answered or rejected.
@@ -563,14 +564,14 @@ fn absurd_values_are_answered_or_refused() {
                 question[known] = value;
             }
             question[name] = next.next().expect("a cycle").clone();
-            let heard = server.ask(command, &question);
+            let reply = server.ask(command, &question);
             assert!(
-                [200, 422].contains(&heard.status),
+                [200, 422].contains(&reply.status),
                 "{command} {question}: {} {}",
-                heard.status,
-                heard.text
+                reply.status,
+                reply.text
             );
-            assert!(!heard.text.contains("root:"), "{command} {question}");
+            assert!(!reply.text.contains("root:"), "{command} {question}");
             asked += 1;
         }
     }

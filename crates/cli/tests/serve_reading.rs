@@ -50,23 +50,23 @@ fn nothing_is_written_and_nothing_of_the_terminal_is_set() {
         ("schema", json!({ "output": path })),
         ("examples", json!({ "name": "deepseek-v3", "output": path })),
     ] {
-        let heard = server.ask(command, &arguments);
-        assert_eq!(heard.status, 422, "{command} {arguments}: {}", heard.text);
-        assert!(heard.problems().contains("the server writes no files"), "{command}: {}", heard.text);
+        let reply = server.ask(command, &arguments);
+        assert_eq!(reply.status, 422, "{command} {arguments}: {}", reply.text);
+        assert!(reply.problems().contains("the server writes no files"), "{command}: {}", reply.text);
         assert!(!target.exists(), "{command} wrote");
     }
     for command in ["save", "export-perfetto", "perfetto", "init", "serve", "completions", "man", "help"] {
         assert_eq!(server.ask(command, &json!({})).status, 404, "{command}");
     }
     for name in ["help", "version", "color", "quiet", "ascii", "json", "format"] {
-        let heard = server.ask("estimate", &with(name, json!(true)));
-        assert_eq!(heard.status, 422, "{name}: {}", heard.text);
+        let reply = server.ask("estimate", &with(name, json!(true)));
+        assert_eq!(reply.status, 422, "{name}: {}", reply.text);
     }
     // Values never become flags.
-    let heard = server.ask("models/list", &json!({ "patterns": [format!("--output={path}")] }));
-    assert_eq!((heard.status, heard.header("railwright-outcome")), (200, Some("no")));
-    let heard = server.ask("estimate", &with("software", json!(format!("x --output {path}"))));
-    assert_eq!(heard.status, 422);
+    let reply = server.ask("models/list", &json!({ "patterns": [format!("--output={path}")] }));
+    assert_eq!((reply.status, reply.header("railwright-outcome")), (200, Some("no")));
+    let reply = server.ask("estimate", &with("software", json!(format!("x --output {path}"))));
+    assert_eq!(reply.status, 422);
     assert!(!target.exists());
 }
 
@@ -145,26 +145,26 @@ fn only_what_was_given_is_read() {
             ("network/cost", json!({ "run": path, "devices": 64 })),
             ("network/failures", json!({ "designs": ["clos"], "rates": [path], "devices": 64 })),
         ] {
-            let heard = server.ask(command, &arguments);
-            assert_eq!(heard.status, 422, "{command} {arguments}: {}", heard.text);
+            let reply = server.ask(command, &arguments);
+            assert_eq!(reply.status, 422, "{command} {arguments}: {}", reply.text);
             for word in ["root:", "[model]", "PATH=", "sharding"] {
-                assert!(!heard.problems().contains(word), "{command} {arguments}: {}", heard.text);
+                assert!(!reply.problems().contains(word), "{command} {arguments}: {}", reply.text);
             }
         }
     }
     // SQL reaches no file either.
     for sql in ["ATTACH '/etc/passwd' AS x", "SELECT readfile('/etc/passwd')", "SELECT load_extension('x')"] {
-        let heard = server.ask("query", &json!({ "sql": sql, "paths": [at("open")] }));
-        assert_eq!(heard.status, 422, "{sql}: {}", heard.text);
+        let reply = server.ask("query", &json!({ "sql": sql, "paths": [at("open")] }));
+        assert_eq!(reply.status, 422, "{sql}: {}", reply.text);
     }
     // What leads out of a folder is left out of it.
-    let heard = server.ask("models/show", &json!({ "name": folder }));
-    assert!(heard.status == 422 && !heard.text.contains("root:"), "{}", heard.text);
+    let reply = server.ask("models/show", &json!({ "name": folder }));
+    assert!(reply.status == 422 && !reply.text.contains("root:"), "{}", reply.text);
     // Its existence is not revealed.
-    let told = |path: String| {
+    let expected = |path: String| {
         server.ask("detect", &json!({ "file": path })).json()["problems"][0]["message"].clone()
     };
-    assert_eq!(told(at("secret.toml")), told(at("nothing.toml")));
+    assert_eq!(expected(at("secret.toml")), expected(at("nothing.toml")));
     let _ = fs::remove_dir_all(top);
 }
 
@@ -179,8 +179,8 @@ fn uploaded_files_stand_in_the_place_of_paths() {
     let path = server.upload("config.json", &config);
     let shown = server.ask("models/show", &json!({ "name": path }));
     assert_eq!(shown.status, 200, "{}", shown.text);
-    let heard = server.ask("estimate", &json!({ "model": path, "cluster": "dgx-h100", "gpus": 8 }));
-    assert_eq!(heard.status, 200, "{}", heard.text);
+    let reply = server.ask("estimate", &json!({ "model": path, "cluster": "dgx-h100", "gpus": 8 }));
+    assert_eq!(reply.status, 200, "{}", reply.text);
     assert_eq!(server.ask("detect", &json!({ "file": path })).status, 200);
     let run =
         server.upload("run.toml", &fs::read("../../examples/runs/llama-3-8b-fsdp.toml").expect("a run"));
@@ -236,8 +236,8 @@ fn what_a_run_file_names_is_read_with_it_and_nothing_beside() {
         .expect("written");
     let server = Served::new(&[&at("open/run.toml")]);
     let start = server.send("GET", "api/v1/start", b"").json();
-    let heard = server.ask("estimate", &start["run"]);
-    assert_eq!(heard.status, 200, "{} {}", start["run"], heard.text);
+    let reply = server.ask("estimate", &start["run"]);
+    assert_eq!(reply.status, 200, "{} {}", start["run"], reply.text);
     assert_eq!(server.ask("estimate", &json!({ "run": at("open/run.toml") })).status, 200);
     assert_eq!(server.ask("models/show", &json!({ "name": at("open/config.json") })).status, 200);
     for path in ["open/other.json", "open", "secret.toml"] {

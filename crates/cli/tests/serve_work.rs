@@ -13,9 +13,9 @@ const ENDLESS: &str =
 
 fn start(server: &Served, command: &str, arguments: &Value) -> String {
     let body = json!({ "command": command, "arguments": arguments }).to_string();
-    let heard = server.send("POST", "api/v1/jobs", body.as_bytes());
-    assert_eq!(heard.status, 202, "{}", heard.text);
-    heard.json()["job"].as_str().expect("a number").to_owned()
+    let reply = server.send("POST", "api/v1/jobs", body.as_bytes());
+    assert_eq!(reply.status, 202, "{}", reply.text);
+    reply.json()["job"].as_str().expect("a number").to_owned()
 }
 
 /// Seconds of processors that the server has used.
@@ -44,7 +44,7 @@ fn rests(server: &Served, within: Duration, what: &str) {
 /// Sizes that take a debug build 6 s (timeline) and 15 s (traffic) of a processor, and are given up after one.
 #[test]
 #[cfg(target_os = "linux")]
-fn large_answers_end_when_nobody_waits() {
+fn large_answers_end_when_the_client_leaves() {
     let server = Served::new(&[TRACES]);
     let timeline = json!({
         "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 8, "pp": 8, "global-batch": 15_000, "detail": "operators"
@@ -71,17 +71,17 @@ fn large_answers_end_when_nobody_waits() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn endless_questions_keep_estimates_quick_and_end_when_nobody_waits() {
+fn endless_questions_keep_estimates_quick_and_end_when_the_client_leaves() {
     let server = Served::new(&[TRACES]);
     let arguments = json!({ "sql": ENDLESS, "paths": [TP2] });
     let estimate = |n: usize| {
         let begin = Instant::now();
         // Another question every time, so that no kept answer is given.
-        let heard = server.ask(
+        let reply = server.ask(
             "estimate",
             &json!({ "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 8, "global-batch": 64 + n }),
         );
-        assert_eq!(heard.status, 200, "{}", heard.text);
+        assert_eq!(reply.status, 200, "{}", reply.text);
         begin.elapsed()
     };
     estimate(0);
@@ -98,7 +98,7 @@ fn endless_questions_keep_estimates_quick_and_end_when_nobody_waits() {
 }
 
 #[test]
-fn work_tells_how_far_it_is_and_stops() {
+fn work_reports_progress_and_stops() {
     let top = std::env::temp_dir().join(format!("railwright-work-{}", std::process::id()));
     fs::create_dir_all(&top).expect("made");
     // A table of measured runs that takes a while: the same runs many times.
@@ -194,8 +194,8 @@ fn patterns_reach_what_was_given_and_nothing_else() {
     let at = |path: &str| top.join(path).to_string_lossy().into_owned();
     let server = Served::new(&[&at("open")]);
     let ranks = |pattern: &str| {
-        let heard = server.ask("comm", &json!({ "paths": [at(pattern)] }));
-        (heard.status, heard.text)
+        let reply = server.ask("comm", &json!({ "paths": [at(pattern)] }));
+        (reply.status, reply.text)
     };
     let whole = ranks("open/inner");
     assert_eq!(whole.0, 200, "{}", whole.1);
@@ -250,9 +250,9 @@ fn heavy_arguments_are_refused_at_once() {
         ("profile", json!({ "paths": [format!("{TRACES}/{}x", "**/".repeat(200))] })),
     ] {
         let begin = Instant::now();
-        let heard = server.ask(command, &arguments);
+        let reply = server.ask(command, &arguments);
         let shown: String = arguments.to_string().chars().take(100).collect();
-        assert_eq!(heard.status, 422, "{command} {shown}");
+        assert_eq!(reply.status, 422, "{command} {shown}");
         assert!(begin.elapsed() < Duration::from_secs(15), "{command} {shown}: {:?}", begin.elapsed());
     }
     #[cfg(target_os = "linux")]

@@ -58,7 +58,7 @@ fn a_step_on_topologies() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_told() {
+fn what_cannot_be_simulated_is_reported() {
     let mut text = String::new();
     for more in [
         &["--topology", "rail-onyl"][..],
@@ -106,8 +106,8 @@ fn circumstances_add_up_to_the_step() {
 fn estimates_price_collectives_by_flows() {
     let estimate: Vec<&str> = [&["estimate"], &RUN[2..], &["--json", "--quiet"]].concat();
     let step = |more: &[&str]| {
-        let said = run(&[&estimate[..], more].concat());
-        let answer: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+        let outcome = run(&[&estimate[..], more].concat());
+        let answer: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
         answer["step_time"].as_f64().expect("a number")
     };
     let closed = step(&[]);

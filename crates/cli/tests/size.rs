@@ -80,12 +80,12 @@ fn a_budget_is_used_for_the_soonest_end() {
 
 #[test]
 fn what_cannot_be_met_is_a_no_with_the_nearest() {
-    let said = run(&small(&["--deadline", "1h", "--gpus", "8,64"]));
-    assert_eq!(said.code, 1, "{}", said.stderr);
+    let outcome = run(&small(&["--deadline", "1h", "--gpus", "8,64"]));
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
     assert!(
-        said.stdout.contains("not within ") && said.stdout.contains("; nearest: 64 H100"),
+        outcome.stdout.contains("not within ") && outcome.stdout.contains("; nearest: 64 H100"),
         "{}",
-        said.stdout
+        outcome.stdout
     );
     let answer = json(&small(&["--budget", "1", "--gpus", "8,64", "--json"]), 1);
     assert_eq!(answer["size"]["verdict"]["is_no"], true);
@@ -93,9 +93,9 @@ fn what_cannot_be_met_is_a_no_with_the_nearest() {
 }
 
 #[test]
-fn the_table_says_its_criterion_and_its_batch() {
-    let said = run(&small(&["--gpus", "8..128"]));
-    assert_eq!(said.code, 0, "{}", said.stderr);
+fn the_table_names_its_criterion_and_its_batch() {
+    let outcome = run(&small(&["--gpus", "8..128"]));
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     for part in [
         "llama-3-8b, 8.030B parameters, 1.000T tokens in steps of 512 x 8,192 (assumed; a larger batch scales to more GPUs)",
         "cluster sizes: best layout of each, with the same global batch",
@@ -104,8 +104,8 @@ fn the_table_says_its_criterion_and_its_batch() {
         "--growing-batch",
         "defaults: ",
     ] {
-        let flat = said.stdout.replace('\n', " ");
-        assert!(flat.contains(part), "`{part}` is missing in\n{}", said.stdout);
+        let flat = outcome.stdout.replace('\n', " ");
+        assert!(flat.contains(part), "`{part}` is missing in\n{}", outcome.stdout);
     }
     let grown = json(&small(&["--gpus", "8,16", "--growing-batch", "--json"]), 0);
     let batch = |row: usize| number(&rows(&grown)[row], "/plan/global_batch");
@@ -171,7 +171,7 @@ fn the_number_of_threads_does_not_show() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let on = ["size", "llama-3-8b", "--cluster", "dgx-h100"];
     let mut text = String::new();
     for more in [
@@ -188,9 +188,13 @@ fn mistakes_are_told() {
         &["--tokens", "1T", "--gpus", "8", "--space", "tpp=1"],
     ] {
         let line = [&on[..], more].concat();
-        let said = run(&line);
-        assert_eq!(said.code, 2, "{line:?}: {}", said.stdout);
-        assert!(said.stdout.is_empty() && !said.stderr.contains("panicked"), "{line:?}: {}", said.stderr);
+        let outcome = run(&line);
+        assert_eq!(outcome.code, 2, "{line:?}: {}", outcome.stdout);
+        assert!(
+            outcome.stdout.is_empty() && !outcome.stderr.contains("panicked"),
+            "{line:?}: {}",
+            outcome.stderr
+        );
         text.push_str(&transcript(&line));
         text.push('\n');
     }

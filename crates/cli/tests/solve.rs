@@ -60,7 +60,7 @@ fn selective_recompute_of_405b_gains_a_fifth() {
 }
 
 #[test]
-fn flags_say_what_is_alike_on_all_stages() {
+fn flags_give_what_is_equal_on_all_stages() {
     let answer = run(&with("recompute", &LARGE, &["--uniform"]));
     assert_eq!(answer.code, 0, "{}", answer.stderr);
     for line in ["--recompute-granularity", "[activation_checkpoint]", "memory without recompute", "per GiB"]
@@ -107,7 +107,7 @@ fn balance_spreads_by_itself_and_memory_is_that_of_an_estimate() {
 
 /// The choice matches the flags; a schedule without a bound has no proof.
 #[test]
-fn balance_says_its_recompute_and_what_it_cannot_prove() {
+fn balance_reports_its_recompute_and_what_it_cannot_prove() {
     let chosen = run(&with("balance", &LARGE, &["--with-recompute"]));
     assert_eq!(chosen.code, 0, "{}", chosen.stderr);
     for words in [
@@ -152,9 +152,13 @@ fn what_makes_no_sense_is_refused() {
     ];
     let mut text = String::new();
     for line in &lines {
-        let said = run(line);
-        assert_eq!(said.code, 2, "{line:?}: {}{}", said.stdout, said.stderr);
-        assert!(said.stdout.is_empty() && said.stderr.starts_with("error: "), "{line:?}: {}", said.stderr);
+        let outcome = run(line);
+        assert_eq!(outcome.code, 2, "{line:?}: {}{}", outcome.stdout, outcome.stderr);
+        assert!(
+            outcome.stdout.is_empty() && outcome.stderr.starts_with("error: "),
+            "{line:?}: {}",
+            outcome.stderr
+        );
         text.push_str(&transcript(line));
         text.push('\n');
     }

@@ -7,7 +7,7 @@ use crate::support::program;
 const TRACES: &str = "../../../../fixtures/traces";
 
 /// Output and exit code of a command for a number of threads.
-fn said(arguments: &[&str], threads: usize) -> (Option<i32>, Vec<u8>, Vec<u8>) {
+fn outcome(arguments: &[&str], threads: usize) -> (Option<i32>, Vec<u8>, Vec<u8>) {
     let output = program(arguments)
         .env("RAYON_NUM_THREADS", threads.to_string())
         .output()
@@ -42,7 +42,7 @@ fn answers_do_not_depend_on_threads() {
         &["log", &log, "--json"],
         &["query", sql, &megatron, "--json", "--limit", "0"],
     ] {
-        let (one, many) = (said(line, 1), said(line, 8));
+        let (one, many) = (outcome(line, 1), outcome(line, 8));
         assert!(one == many, "{line:?}: other bytes at 8 threads than at 1");
         assert!(one.0.is_some_and(|code| code < 2) && !one.1.is_empty(), "{line:?}: {one:?}");
     }
@@ -62,8 +62,8 @@ fn written_files_do_not_depend_on_threads() {
             let name = format!("railwright-threads-{}-{threads}.{suffix}", std::process::id());
             let path = std::env::temp_dir().join(name).to_string_lossy().into_owned();
             let line = [command, &[paths.as_str(), "-o", &path]].concat();
-            let (code, _, told) = said(&line, threads);
-            assert_eq!(code, Some(0), "{line:?}: {}", String::from_utf8_lossy(&told));
+            let (code, _, expected) = outcome(&line, threads);
+            assert_eq!(code, Some(0), "{line:?}: {}", String::from_utf8_lossy(&expected));
             let bytes = std::fs::read(&path).expect("a file");
             std::fs::remove_file(&path).expect("removed");
             bytes

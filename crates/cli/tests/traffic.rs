@@ -136,7 +136,7 @@ fn rails_against_rails_are_the_rails() {
 }
 
 #[test]
-fn what_cannot_be_laid_out_is_told() {
+fn what_cannot_be_laid_out_is_reported() {
     let mut text = String::new();
     for more in [
         &["--heat", "heat.jpg"][..],
@@ -157,9 +157,13 @@ fn what_cannot_be_laid_out_is_told() {
         &["--by", "links"],
     ] {
         let line = [&SMALL[..], more].concat();
-        let said = run(&line);
-        assert_eq!(said.code, 2, "{line:?}: {}", said.stdout);
-        assert!(said.stdout.is_empty() && said.stderr.contains("error: "), "{line:?}: {}", said.stderr);
+        let outcome = run(&line);
+        assert_eq!(outcome.code, 2, "{line:?}: {}", outcome.stdout);
+        assert!(
+            outcome.stdout.is_empty() && outcome.stderr.contains("error: "),
+            "{line:?}: {}",
+            outcome.stderr
+        );
         text.push_str(&transcript(&line));
         text.push('\n');
     }

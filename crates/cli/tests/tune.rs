@@ -94,8 +94,8 @@ fn a_log_is_not_edited_and_its_measurement_refines_the_ranking() {
 #[test]
 fn variants_are_written_into_a_folder() {
     let folder = format!("{}/", scratch("variants"));
-    let said = run(&["tune", &at(SCRIPT), "--cluster", "dgx-h100", "--top", "2", "-o", &folder]);
-    assert_eq!(said.code, 0, "{}", said.stderr);
+    let outcome = run(&["tune", &at(SCRIPT), "--cluster", "dgx-h100", "--top", "2", "-o", &folder]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     for name in ["llama3_70b-1.sh", "llama3_70b-2.sh"] {
         let path = format!("{folder}{name}");
         assert_eq!(run(&["estimate", &path, "--cluster", "dgx-h100", "--quiet"]).code, 0, "{path}");
@@ -138,9 +138,9 @@ fn every_command_takes_every_format() {
         for command in commands {
             let mut words: Vec<&str> = command.to_vec();
             words.extend(set.iter().map(String::as_str));
-            let said = run(&words);
+            let outcome = run(&words);
             // A layout that does not fit is an answer.
-            assert!(said.code <= 1, "{kind}: {}: {}", words.join(" "), said.stderr);
+            assert!(outcome.code <= 1, "{kind}: {}: {}", words.join(" "), outcome.stderr);
         }
     }
 }
@@ -157,8 +157,8 @@ fn what_is_missing_is_asked_for_with_the_option_of_the_command() {
         (&["estimate", &at("examples/launch/zero3.json"), "--cluster", "dgx-h100"], "--set model.name="),
     ];
     for (words, hint) in hints {
-        let said = run(words);
-        assert!(said.code == 2 && said.stderr.contains(hint), "{words:?}: {}", said.stderr);
+        let outcome = run(words);
+        assert!(outcome.code == 2 && outcome.stderr.contains(hint), "{words:?}: {}", outcome.stderr);
     }
 }
 

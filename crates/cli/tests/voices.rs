@@ -102,9 +102,9 @@ fn the_suffix_of_a_file_chooses_the_format() {
     ] {
         let path = folder.join(name).to_str().expect("UTF-8").to_owned();
         let line = [&ESTIMATE[..], &["-o", path.as_str()][..]].concat();
-        let said = run(&line);
-        assert!(said.code == 0 && said.stdout.is_empty(), "{}", said.stderr);
-        assert!(said.stderr.contains("note: wrote `"), "{}", said.stderr);
+        let outcome = run(&line);
+        assert!(outcome.code == 0 && outcome.stdout.is_empty(), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("note: wrote `"), "{}", outcome.stderr);
         assert!(std::fs::read_to_string(&path).expect("written").starts_with(start), "{name}");
         assert!(run(&[&line[..], &["-q"][..]].concat()).stderr.is_empty());
     }
@@ -163,8 +163,8 @@ fn a_reader_that_stops_listening_is_no_error() {
 #[test]
 fn completions_and_manual_pages() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let said = run(&["completions", shell]);
-        assert!(said.code == 0 && said.stdout.contains("tensor-parallel"), "{shell}");
+        let outcome = run(&["completions", shell]);
+        assert!(outcome.code == 0 && outcome.stdout.contains("tensor-parallel"), "{shell}");
     }
     assert!(run(&["man"]).stdout.contains(".TH railwright"));
     assert!(run(&["man", "estimate"]).stdout.contains("tensor"));
@@ -172,7 +172,7 @@ fn completions_and_manual_pages() {
 }
 
 #[test]
-fn help_says_what_there_is() {
+fn help_lists_all_commands() {
     insta::assert_snapshot!("help", crate::support::transcript(&["--help"]));
     let short = run(&["estimate", "-h"]).stdout;
     let long = run(&["estimate", "--help"]).stdout;
@@ -188,8 +188,8 @@ fn help_says_what_there_is() {
 
 #[test]
 fn the_schema_is_json() {
-    let said = run(&["schema"]);
-    let schema: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+    let outcome = run(&["schema"]);
+    let schema: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
     assert!(schema["properties"]["plan"]["properties"]["tensor_parallel"].is_object());
 }
 

@@ -54,10 +54,10 @@ fn each_change_alone_and_all_together() {
 }
 
 #[test]
-fn impossible_changes_are_told_beside_the_others_and_are_a_no() {
+fn impossible_changes_are_reported_beside_the_others_and_fail() {
     let changes = ["--change", "tp=3", "--change", "nic=x2", "--change", "hbm=x2"];
-    let said = run(&line("whatif", &changes));
-    assert_eq!(said.code, 1, "{}", said.stderr);
+    let outcome = run(&line("whatif", &changes));
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
     for words in [
         "impossible",
         "16 devices cannot be divided into replicas of 6",
@@ -65,7 +65,7 @@ fn impossible_changes_are_told_beside_the_others_and_are_a_no() {
         "without `tp=3`, which is impossible alone",
         "largest differences",
     ] {
-        assert!(said.stdout.contains(words), "`{words}` is missing in\n{}", said.stdout);
+        assert!(outcome.stdout.contains(words), "`{words}` is missing in\n{}", outcome.stdout);
     }
     let rivals = run(&line("whatif", &["--change", "global_batch=128", "--change", "global_batch=32"]));
     assert_eq!(rivals.code, 0, "{}", rivals.stdout);
@@ -81,15 +81,19 @@ fn impossible_changes_are_told_beside_the_others_and_are_a_no() {
 }
 
 #[test]
-fn what_changes_nothing_says_so() {
-    let said = run(&line("whatif", &["--change", "tp=2", "--change", "pcie=x2"]));
-    assert_eq!(said.code, 0);
-    assert!(said.stdout.contains("the run already has this value: nothing changes"), "{}", said.stdout);
-    assert!(said.stdout.contains("no effect on this step: time and memory stay the same"), "{}", said.stdout);
+fn changes_without_effect_are_reported() {
+    let outcome = run(&line("whatif", &["--change", "tp=2", "--change", "pcie=x2"]));
+    assert_eq!(outcome.code, 0);
+    assert!(outcome.stdout.contains("the run already has this value: nothing changes"), "{}", outcome.stdout);
+    assert!(
+        outcome.stdout.contains("no effect on this step: time and memory stay the same"),
+        "{}",
+        outcome.stdout
+    );
 }
 
 #[test]
-fn every_voice_and_width() {
+fn every_format_and_width() {
     let changes = ["--change", "precision=fp8", "--change", "accelerator=b200", "--change", "tp=16"];
     for command in ["whatif", "sensitivity"] {
         let more: &[&str] = if command == "whatif" { &changes } else { &[] };
@@ -168,9 +172,13 @@ fn bad_changes() {
         "",
     ] {
         let line = ["whatif", "llama-3-8b", "--cluster", "dgx-h100", "--tp", "2", "--change", change];
-        let said = run(&line);
-        assert_eq!(said.code, 2, "{change}: {}", said.stdout);
-        assert!(said.stdout.is_empty() && said.stderr.starts_with("error: "), "{change}: {}", said.stderr);
+        let outcome = run(&line);
+        assert_eq!(outcome.code, 2, "{change}: {}", outcome.stdout);
+        assert!(
+            outcome.stdout.is_empty() && outcome.stderr.starts_with("error: "),
+            "{change}: {}",
+            outcome.stderr
+        );
         text.push_str(&transcript(&line));
         text.push('\n');
     }
@@ -201,8 +209,8 @@ fn values_that_nothing_can_be_are_bad_input_all_at_once() {
             "slow.stage.99=0.9",
         ],
     );
-    let said = run(&line);
-    assert_eq!(said.code, 2, "{}", said.stdout);
-    assert!(said.stdout.is_empty(), "{}", said.stdout);
-    insta::assert_snapshot!("impossible_values", said.stderr);
+    let outcome = run(&line);
+    assert_eq!(outcome.code, 2, "{}", outcome.stdout);
+    assert!(outcome.stdout.is_empty(), "{}", outcome.stdout);
+    insta::assert_snapshot!("impossible_values", outcome.stderr);
 }

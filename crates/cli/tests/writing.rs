@@ -74,9 +74,9 @@ fn a_limit_of_the_disk_loses_nothing() {
     let mut command = Command::new("sh");
     command.args(["-c", &line, "sh", env!("CARGO_BIN_EXE_railwright")]).args(ESTIMATE).stdin(Stdio::null());
     let output = command.output().expect("runs");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.starts_with(&format!("error: {path}: cannot write: ")), "{told}");
+    let expected = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{expected}");
+    assert!(expected.starts_with(&format!("error: {path}: cannot write: ")), "{expected}");
     assert_eq!(fs::read_to_string(&path).expect("whole"), "old");
     assert_eq!(folder.names(), ["step.json"]);
     let full = run(&[&ESTIMATE[..], &["/dev/full"]].concat());
@@ -87,12 +87,12 @@ fn a_limit_of_the_disk_loses_nothing() {
 #[test]
 fn a_folder_that_takes_no_files_is_an_error() {
     for path in ["/proc/railwright/step.json", "/proc/step.json", "/"] {
-        let said = run(&[&ESTIMATE[..], &[path]].concat());
-        assert_eq!(said.code, 2, "{path}: {}", said.stderr);
+        let outcome = run(&[&ESTIMATE[..], &[path]].concat());
+        assert_eq!(outcome.code, 2, "{path}: {}", outcome.stderr);
         assert!(
-            said.stderr.starts_with("error: ") && said.stderr.contains("cannot write"),
+            outcome.stderr.starts_with("error: ") && outcome.stderr.contains("cannot write"),
             "{}",
-            said.stderr
+            outcome.stderr
         );
     }
 }

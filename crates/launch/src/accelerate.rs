@@ -86,17 +86,17 @@ impl Reader for AccelerateReader {
 
 fn kind(fields: &mut Fields<'_>) -> Option<String> {
     let path = "distributed_type";
-    let said = fields.word(path);
-    let Some(said) = said else {
+    let source = fields.word(path);
+    let Some(source) = source else {
         return ["fsdp_config", "deepspeed_config", "megatron_lm_config"]
             .into_iter()
             .zip(["FSDP", "DEEPSPEED", "MEGATRON_LM"])
             .find(|(section, _)| fields.document.has(section))
             .map(|(_, kind)| kind.to_owned());
     };
-    let kind = said.to_ascii_uppercase();
+    let kind = source.to_ascii_uppercase();
     if !KINDS.contains(&kind.as_str()) {
-        let problem = Problem::new(format!("unknown kind `{said}`"));
+        let problem = Problem::new(format!("unknown kind `{source}`"));
         let hint = match nearest(&kind, KINDS.iter().copied()).first() {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("one of {}", KINDS.join(", ")),
@@ -262,8 +262,8 @@ fn trainer(fields: &mut Fields<'_>) {
         }
     }
     if fields.flag("use_peft") == Some(true) {
-        let (said, line) = fields.said("use_peft");
-        crate::adapter::lora(&mut fields.draft, &said, line);
+        let (source, line) = fields.source("use_peft");
+        crate::adapter::lora(&mut fields.draft, &source, line);
     }
     // TRL's own rank (`ModelConfig.lora_r`); without targets PEFT takes those of the model's family.
     let usual = crate::adapter::Usual { of: "TRL", rank: 16, ..crate::adapter::PEFT };

@@ -8,17 +8,17 @@ use crate::{Draft, RemarkKind};
 use railwright_spec::plan::{LoraTarget, LoraTargets, Optimizer, Plan};
 use std::collections::BTreeSet;
 
-/// Trains adapters; `said` is the text of the file.
-pub(crate) fn lora(draft: &mut Draft, said: &str, line: Option<usize>) {
-    draft.set("plan.optimizer", &Optimizer::Lora, said, line);
+/// Trains adapters; `source` is the text of the file.
+pub(crate) fn lora(draft: &mut Draft, source: &str, line: Option<usize>) {
+    draft.set("plan.optimizer", &Optimizer::Lora, source, line);
 }
 
 /// Trains adapters on weights of `bits` bits.
-pub(crate) fn quantized(draft: &mut Draft, said: &str, line: Option<usize>, bits: &str) {
+pub(crate) fn quantized(draft: &mut Draft, source: &str, line: Option<usize>, bits: &str) {
     let message = format!(
         "frozen weights in {bits} bits are not modelled: they are estimated in 16, an upper bound of memory"
     );
-    draft.remark(RemarkKind::NotModelled, said, line, message);
+    draft.remark(RemarkKind::NotModelled, source, line, message);
 }
 
 /// A framework's adapters where a file leaves them open.
@@ -74,14 +74,14 @@ pub(crate) fn read(fields: &mut Fields<'_>, ranks: &[&str], targets: &[&str], us
         fields.set("plan.lora_rank", &rank, path);
     }
     if let Some((path, names)) = names.filter(|_| fields.draft.value("plan.lora_targets").is_none()) {
-        let (said, line) = fields.said(path);
-        set_targets(&mut fields.draft, &names, &said, line);
+        let (source, line) = fields.source(path);
+        set_targets(&mut fields.draft, &names, &source, line);
     }
     defaults(&mut fields.draft, usual);
 }
 
 /// Sets the targets of a list of module names, and remarks on those that a plan does not have.
-pub(crate) fn set_targets(draft: &mut Draft, names: &[String], said: &str, line: Option<usize>) {
+pub(crate) fn set_targets(draft: &mut Draft, names: &[String], source: &str, line: Option<usize>) {
     let mut found = BTreeSet::new();
     let mut unknown = Vec::new();
     let mut of_layers = Vec::new();
@@ -102,15 +102,15 @@ pub(crate) fn set_targets(draft: &mut Draft, names: &[String], said: &str, line:
     }
     if !unknown.is_empty() {
         let message = format!("adapters on {} are not modelled", unknown.join(", "));
-        draft.remark(RemarkKind::NotModelled, said, line, message);
+        draft.remark(RemarkKind::NotModelled, source, line, message);
     }
     if !of_layers.is_empty() {
         let message =
             format!("{} names single layers: adapters are counted on all layers", of_layers.join(", "));
-        draft.remark(RemarkKind::NotModelled, said, line, message);
+        draft.remark(RemarkKind::NotModelled, source, line, message);
     }
     if !found.is_empty() {
-        draft.set("plan.lora_targets", &LoraTargets(found), said, line);
+        draft.set("plan.lora_targets", &LoraTargets(found), source, line);
     }
 }
 

@@ -91,10 +91,10 @@ mod tests {
             devices: 8.0,
         };
         let rows = measured.compare(&predicted);
-        let said: Vec<(&str, f64, Option<bool>)> =
+        let shares: Vec<(&str, f64, Option<bool>)> =
             rows.iter().map(|row| (row.figure, (row.difference * 1000.0).round(), row.inside)).collect();
         assert_eq!(
-            said,
+            shares,
             [
                 ("step_time", -100.0, Some(true)),
                 ("tokens_per_second_per_device", 111.0, Some(true)),

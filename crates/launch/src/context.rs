@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_know_their_files() {
+    fn lines_keep_their_files() {
         let mut sources = Sources::default();
         assert_eq!(sources.add("run.sh", "a\nb\nc\n"), 1);
         let base = sources.add("models/x.sh", "d\ne\n");

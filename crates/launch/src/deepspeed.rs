@@ -125,13 +125,13 @@ fn sharding(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) -> Option<u8>
         }
     };
     let mut sharding = Sharding { zero_stage: stage, group: None, reshard_after_forward: stage == 3 };
-    let mut said = path.clone();
+    let mut source = path.clone();
     let mics = at("zero_optimization.mics_shard_size");
     let hpz = at("zero_optimization.zero_hpz_partition_size");
     if let Some(group) = fields.integer(&mics).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0) {
         if stage == 3 {
             sharding.group = Some(group);
-            said.clone_from(&mics);
+            source.clone_from(&mics);
         } else {
             fields.remark(RemarkKind::Conflict, &mics, "has an effect only with stage 3");
         }
@@ -139,7 +139,7 @@ fn sharding(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) -> Option<u8>
     if let Some(group) = fields.count(&hpz).filter(|&n| n > 1) {
         if stage == 3 && sharding.group.is_none() {
             sharding.group = Some(group);
-            said.clone_from(&hpz);
+            source.clone_from(&hpz);
             let message = "estimated as hybrid sharding: optimizer states, which ZeRO++ shards over all \
                 ranks, are counted in each group";
             fields.remark(RemarkKind::NotModelled, &hpz, message);
@@ -147,8 +147,8 @@ fn sharding(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) -> Option<u8>
             fields.remark(RemarkKind::Conflict, &hpz, "has an effect only with stage 3");
         }
     }
-    if fields.document.get(&said).is_some() {
-        fields.set("plan.sharding", &sharding, &said);
+    if fields.document.get(&source).is_some() {
+        fields.set("plan.sharding", &sharding, &source);
     } else {
         fields.default("plan.sharding", &sharding, "DeepSpeed shards nothing by default");
     }
@@ -210,8 +210,8 @@ fn offload(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String, stage: Option<
             let message = format!("has an effect from stage {least} on, but this is stage {stage}: ignored");
             fields.remark(RemarkKind::Conflict, &path, message);
         } else if (0.0..=1.0).contains(&ratio) {
-            let said = if fields.document.get(&ratio_path).is_some() { &ratio_path } else { &path };
-            fields.set(key, &ratio, &said.clone());
+            let source = if fields.document.get(&ratio_path).is_some() { &ratio_path } else { &path };
+            fields.set(key, &ratio, &source.clone());
         } else {
             let problem = Problem::new(format!("expected a share from 0 to 1, found {ratio}"));
             fields.problem(problem, &ratio_path);
@@ -227,7 +227,7 @@ fn precision(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String, stage: Optio
     let (bf16_path, fp16_path) = (at("bf16.enabled"), at("fp16.enabled"));
     fields.document.rename(&[(at("bfloat16.enabled").as_str(), bf16_path.as_str())]);
     let (bf16, fp16) = (fields.flag(&bf16_path), fields.flag(&fp16_path));
-    let (preset, said) = match (bf16, fp16) {
+    let (preset, source) = match (bf16, fp16) {
         (Some(true), Some(true)) => {
             let problem = Problem::new("`bf16` and `fp16` are both enabled").hint("keep one");
             return fields.problem(problem, &fp16_path);
@@ -246,7 +246,7 @@ fn precision(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String, stage: Optio
             }
         }
     };
-    fields.set("plan.precision.preset", &preset, &said);
+    fields.set("plan.precision.preset", &preset, &source);
     let format = |fields: &mut Fields<'_>, path: &str| {
         let text = fields.word(path)?;
         let known = DataType::from_name(&text)

@@ -56,24 +56,24 @@ impl Draft {
     }
 
     /// Sets a key of a run file: `draft.set("plan.tensor_parallel", &8, "--tensor-model-parallel-size 8",
-    /// Some(12))`. `said` is the text of the file, or the default, then without a line. Later values
+    /// Some(12))`. `source` is the text of the file, or the default, then without a line. Later values
     /// override.
-    pub fn set<T: Field>(&mut self, key: &str, value: &T, said: &str, line: Option<usize>) {
-        self.set_value(key, &value.write(), said, line);
+    pub fn set<T: Field>(&mut self, key: &str, value: &T, source: &str, line: Option<usize>) {
+        self.set_value(key, &value.write(), source, line);
     }
 
     /// The same with a value without a type, as a file has it: whether it fits the key is checked.
-    pub fn set_value(&mut self, key: &str, value: &Value, said: &str, line: Option<usize>) {
+    pub fn set_value(&mut self, key: &str, value: &Value, source: &str, line: Option<usize>) {
         let (file, line) = self.spot(line);
         let own = file.clone().unwrap_or_else(|| self.launch.file.clone());
-        let place = Place { file: own, line, key: Some(shorten(said)), ..Place::default() };
+        let place = Place { file: own, line, key: Some(shorten(source)), ..Place::default() };
         match self.launch.spec.set_at(key, value, place) {
             Ok(()) => {
                 self.launch.origins.retain(|origin| origin.key != key);
                 self.launch.origins.push(Origin {
                     key: key.to_owned(),
                     value: value.to_toml(),
-                    said: shorten(said),
+                    source: shorten(source),
                     line,
                     file,
                 });
@@ -83,10 +83,10 @@ impl Draft {
     }
 
     /// Whether a value comes from a line.
-    pub fn is_origin(&self, said: &str, line: Option<usize>) -> bool {
-        let said = shorten(said);
+    pub fn is_origin(&self, source: &str, line: Option<usize>) -> bool {
+        let source = shorten(source);
         let (file, line) = self.spot(line);
-        let is_here = |origin: &Origin| origin.line == line && origin.file == file && origin.said == said;
+        let is_here = |origin: &Origin| origin.line == line && origin.file == file && origin.source == source;
         self.launch.origins.iter().any(is_here)
     }
 
@@ -111,10 +111,10 @@ impl Draft {
     }
 
     /// The file names a model that the catalogue does not have.
-    pub(crate) fn unknown_model(&mut self, name: &str, said: &str, line: Option<usize>) {
+    pub(crate) fn unknown_model(&mut self, name: &str, source: &str, line: Option<usize>) {
         let message = "not in the catalogue, so the model is open: pass its config.json";
-        self.remark(RemarkKind::Unresolved, said, line, message);
-        self.leave_open("model.name", said, line, format!("`{}` is not in the catalogue", shorten(name)));
+        self.remark(RemarkKind::Unresolved, source, line, message);
+        self.leave_open("model.name", source, line, format!("`{}` is not in the catalogue", shorten(name)));
     }
 
     /// Whether a value was left open.
@@ -132,11 +132,17 @@ impl Draft {
     }
 
     /// A value stays open: what was set for it is taken back.
-    pub(crate) fn leave_open(&mut self, key: &str, said: &str, line: Option<usize>, why: impl Into<String>) {
+    pub(crate) fn leave_open(
+        &mut self,
+        key: &str,
+        source: &str,
+        line: Option<usize>,
+        why: impl Into<String>,
+    ) {
         let (file, line) = self.spot(line);
         if self.launch.open.len() < MOST && !self.launch.open.iter().any(|open| open.key == key) {
-            let said = shorten(said);
-            self.launch.open.push(Open { key: key.to_owned(), said, line, file, why: why.into() });
+            let source = shorten(source);
+            self.launch.open.push(Open { key: key.to_owned(), source, line, file, why: why.into() });
         }
         if !self.launch.origins.iter().any(|origin| origin.key == key) {
             return;
@@ -146,8 +152,8 @@ impl Draft {
         for origin in &self.launch.origins {
             if let Some(value) = self.launch.spec.get(&origin.key) {
                 let file = origin.file.clone().unwrap_or_else(|| self.launch.file.clone());
-                let said = Some(origin.said.clone());
-                let place = Place { file, line: origin.line, key: said, ..Place::default() };
+                let source = Some(origin.source.clone());
+                let place = Place { file, line: origin.line, key: source, ..Place::default() };
                 // It was set before, so it fits.
                 let _ = spec.set_at(&origin.key, &value, place);
             }
@@ -169,16 +175,22 @@ impl Draft {
     }
 
     /// The `config.json` of a model that keys cannot express.
-    pub fn model_config(&mut self, text: String, said: &str, line: Option<usize>) {
-        self.set("model.config", &self.launch.file.clone(), said, line);
+    pub fn model_config(&mut self, text: String, source: &str, line: Option<usize>) {
+        self.set("model.config", &self.launch.file.clone(), source, line);
         self.launch.model_config = Some(text);
     }
 
     /// Adds a remark; see [`Remark`].
-    pub fn remark(&mut self, kind: RemarkKind, said: &str, line: Option<usize>, message: impl Into<String>) {
+    pub fn remark(
+        &mut self,
+        kind: RemarkKind,
+        source: &str,
+        line: Option<usize>,
+        message: impl Into<String>,
+    ) {
         if self.launch.remarks.len() < MOST {
             let (file, line) = self.spot(line);
-            let remark = Remark { kind, said: shorten(said), line, message: message.into(), file };
+            let remark = Remark { kind, source: shorten(source), line, message: message.into(), file };
             if !self.launch.remarks.contains(&remark) {
                 self.launch.remarks.push(remark);
             }
@@ -186,15 +198,15 @@ impl Draft {
     }
 
     /// Takes back that these words are unknown.
-    pub(crate) fn forget_unknown(&mut self, said: &[&str]) {
+    pub(crate) fn forget_unknown(&mut self, source: &[&str]) {
         self.launch
             .remarks
-            .retain(|remark| remark.kind != RemarkKind::Unknown || !said.contains(&remark.said.as_str()));
+            .retain(|remark| remark.kind != RemarkKind::Unknown || !source.contains(&remark.source.as_str()));
     }
 
     /// Removes remarks on a subject that was resolved later: those equal to or beginning with a text.
-    pub fn forget(&mut self, said: &[&str]) {
-        self.launch.remarks.retain(|remark| !said.iter().any(|said| remark.said.starts_with(said)));
+    pub fn forget(&mut self, source: &[&str]) {
+        self.launch.remarks.retain(|remark| !source.iter().any(|source| remark.source.starts_with(source)));
     }
 
     /// Takes back what was concluded without a line of the file: a partial file concludes nothing.

@@ -138,7 +138,7 @@ fn apply(language: &dyn Language, text: &str, targets: &[Target]) -> Result<Stri
         let Some(found) = found else {
             let spelled = language.spelled(&target.0);
             return Err(match &target.1 {
-                Some(values) => format!("no edit of this file sets only `{}`", said(&spelled, values)),
+                Some(values) => format!("no edit of this file sets only `{}`", spelled_out(&spelled, values)),
                 None => format!("no edit of this file removes only `{spelled}`"),
             });
         };
@@ -147,7 +147,7 @@ fn apply(language: &dyn Language, text: &str, targets: &[Target]) -> Result<Stri
     Ok(text)
 }
 
-fn said(name: &str, values: &[String]) -> String {
+fn spelled_out(name: &str, values: &[String]) -> String {
     match values {
         [only] if only == "True" => name.to_owned(),
         _ => format!("{name} {}", values.join(" ")),

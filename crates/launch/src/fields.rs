@@ -12,7 +12,7 @@ use railwright_spec::run::{Field, RunSpec, Value};
 use std::collections::BTreeSet;
 
 /// Maximum number of reported keys without effect, and of unknown keys, per file.
-const MOST_TOLD: usize = 200;
+const MOST_REPORTED: usize = 200;
 
 /// What a framework's key is to a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -151,8 +151,8 @@ impl<'a> Fields<'a> {
 
     /// Sets a key of a run file from a key of the configuration.
     pub(crate) fn set<T: Field>(&mut self, key: &str, value: &T, path: &str) {
-        let (said, line) = self.said(path);
-        self.draft.set(key, value, &said, line);
+        let (source, line) = self.source(path);
+        self.draft.set(key, value, &source, line);
     }
 
     /// Sets a key of a run file that the configuration leaves to a default of the framework.
@@ -163,7 +163,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of a key, and its line.
-    pub(crate) fn said(&self, path: &str) -> (String, Option<usize>) {
+    pub(crate) fn source(&self, path: &str) -> (String, Option<usize>) {
         match self.document.get(path) {
             Some(entry) => (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line()),
             None => (path.to_owned(), None),
@@ -172,8 +172,8 @@ impl<'a> Fields<'a> {
 
     /// A remark about a key.
     pub(crate) fn remark(&mut self, kind: RemarkKind, path: &str, message: impl Into<String>) {
-        let (said, line) = self.said(path);
-        self.draft.remark(kind, &said, line, message);
+        let (source, line) = self.source(path);
+        self.draft.remark(kind, &source, line, message);
     }
 
     /// A problem with a key.
@@ -195,8 +195,8 @@ impl<'a> Fields<'a> {
         if let Ok(model) = by_name(name) {
             self.set("model.name", &model.name, path);
         } else {
-            let (said, line) = self.said(path);
-            self.draft.unknown_model(name, &said, line);
+            let (source, line) = self.source(path);
+            self.draft.unknown_model(name, &source, line);
         }
     }
 
@@ -213,12 +213,12 @@ impl<'a> Fields<'a> {
                 Some(Value::Text(text)) => Data::of_word(text.trim()).value(),
                 value => value,
             };
-            let (said, line) = self.said(path);
+            let (source, line) = self.source(path);
             match value {
                 Some(value) => {
                     // Tried first, so that a complaint has column and text.
                     match RunSpec::default().set_at(key, &value, Place::default()) {
-                        Ok(()) => self.draft.set_value(key, &value, &said, line),
+                        Ok(()) => self.draft.set_value(key, &value, &source, line),
                         Err(problem) => self.problem(Problem { place: None, ..problem }, path),
                     }
                 }
@@ -238,28 +238,28 @@ impl<'a> Fields<'a> {
             .iter()
             .flat_map(|entry| entry.path.match_indices('.').map(|(at, _)| &entry.path[..at]))
             .collect();
-        let mut told: BTreeSet<String> = BTreeSet::new();
+        let mut reported: BTreeSet<String> = BTreeSet::new();
         let mut unknown = 0;
         for entry in left {
-            let (said, line) = (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
+            let (source, line) = (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
             let open =
                 matches!(entry.data, Data::Null) || matches!(&entry.data, Data::List(l) if l.is_empty());
             match meaning(known, &entry.path) {
                 Some((_, Meaning::Lost(neutral, why)))
                     if !open && !neutral.contains(&entry.data.shown().as_str()) =>
                 {
-                    self.draft.remark(RemarkKind::NotModelled, &said, line, why);
+                    self.draft.remark(RemarkKind::NotModelled, &source, line, why);
                 }
                 Some((pattern, Meaning::Ignored)) => {
                     // A section without effect is reported as a whole.
                     let section = pattern.strip_suffix(".*").filter(|section| !used.contains(section));
-                    let shown = section.unwrap_or(&said);
-                    if told.len() < MOST_TOLD && told.insert(shown.to_owned()) {
+                    let shown = section.unwrap_or(&source);
+                    if reported.len() < MOST_REPORTED && reported.insert(shown.to_owned()) {
                         let message = "without effect on the time and memory of a step";
                         self.draft.remark(RemarkKind::Ignored, shown, line, message);
                     }
                 }
-                None if unknown < MOST_TOLD => {
+                None if unknown < MOST_REPORTED => {
                     unknown += 1;
                     self.unknown(&entry, known);
                 }
@@ -291,8 +291,8 @@ impl<'a> Fields<'a> {
             Some((name, ..)) => format!("unknown, ignored; did you mean `{name}`?"),
             None => "unknown, ignored".to_owned(),
         };
-        let said = format!("{} = {}", entry.name, entry.data.shown());
-        self.draft.remark(RemarkKind::Unknown, &said, entry.spot.line(), message);
+        let source = format!("{} = {}", entry.name, entry.data.shown());
+        self.draft.remark(RemarkKind::Unknown, &source, entry.spot.line(), message);
     }
 
     /// The launch, or all that is wrong with it.

@@ -41,7 +41,7 @@ pub struct Origin {
     /// Its value, as a run file has it.
     pub value: String,
     /// The text of the file, such as `--tensor-model-parallel-size 8`, or the default.
-    pub said: String,
+    pub source: String,
     /// The line, from 1; `None` for a default of the framework.
     pub line: Option<usize>,
     /// The file of that line, where it is not the launch file itself but one that it reads.
@@ -56,7 +56,7 @@ pub struct Open {
     /// The key of a run file that would hold it.
     pub key: String,
     /// The text of the file; empty if none.
-    pub said: String,
+    pub source: String,
     /// The line, from 1, if there is one.
     pub line: Option<usize>,
     /// The file of that line, where it is not the launch file itself.
@@ -73,7 +73,7 @@ pub struct Remark {
     /// Of what kind.
     pub kind: RemarkKind,
     /// Its subject: a flag, a key, a variable.
-    pub said: String,
+    pub source: String,
     /// The line, from 1, if there is one.
     pub line: Option<usize>,
     /// The remark, a lowercase fragment without the subject.
@@ -124,7 +124,7 @@ impl Remark {
     pub fn warning(&self, file: &str) -> Warning {
         let file = self.file.as_deref().unwrap_or(file);
         let place = self.line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"));
-        Warning::new(self.kind.id(), format!("{place}: `{}`: {}", self.said, self.message))
+        Warning::new(self.kind.id(), format!("{place}: `{}`: {}", self.source, self.message))
     }
 }
 
@@ -161,7 +161,7 @@ pub struct Measured {
 
 impl Launch {
     /// Whether it sets the model.
-    pub fn says_model(&self) -> bool {
+    pub fn has_model(&self) -> bool {
         self.spec.model != railwright_spec::run::ModelSpec::default()
     }
 

@@ -141,14 +141,14 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
     let product = |axes: &[Result<u64, ()>]| {
         axes.iter().try_fold(1_u64, |all, axis| axis.map(|n| all.saturating_mul(n)))
     };
-    let said = |names: &[&str], fields: &Fields<'_>| {
+    let source = |names: &[&str], fields: &Fields<'_>| {
         names
             .iter()
             .flat_map(|name| [format!("ici_{name}_parallelism"), format!("dcn_{name}_parallelism")])
             .find(|path| fields.document.get(path).is_some())
     };
     let mut put = |key: &str, value: Result<u64, ()>, names: &[&str]| {
-        if let (Ok(value), Some(path)) = (value, said(names, fields)) {
+        if let (Ok(value), Some(path)) = (value, source(names, fields)) {
             fields.set(key, &value, &path);
         }
     };
@@ -162,7 +162,7 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
     put("plan.pipeline_parallel", pipeline, &["pipeline"]);
     put("plan.data_parallel", all_data, &["fsdp", "data", "expert"]);
     if tensor_sequence.is_ok_and(|n| n > 1)
-        && let Some(path) = said(&["tensor_sequence"], fields)
+        && let Some(path) = source(&["tensor_sequence"], fields)
     {
         fields.set("plan.sequence_parallel", &true, &path);
     } else if all_tensor.is_ok_and(|n| n > 1) {
@@ -182,7 +182,7 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
         (Ok(shards), _) => Some(Sharding { zero_stage: 3, group: Some(shards), reshard_after_forward: true }),
         (Err(()), _) => Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true }),
     };
-    match (sharding, said(&["fsdp", "fsdp_transpose", "data"], fields)) {
+    match (sharding, source(&["fsdp", "fsdp_transpose", "data"], fields)) {
         (Some(sharding), Some(path)) => fields.set("plan.sharding", &sharding, &path),
         (Some(sharding), None) => {
             fields.default(
@@ -194,7 +194,8 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
         (None, _) => {}
     }
     let ranks = product(&[all_data, all_tensor, all_context, pipeline]).ok();
-    if let (Some(ranks), Some(path)) = (ranks.filter(|&n| n > 1), said(&["fsdp", "data", "tensor"], fields)) {
+    if let (Some(ranks), Some(path)) = (ranks.filter(|&n| n > 1), source(&["fsdp", "data", "tensor"], fields))
+    {
         fields.set("cluster.devices", &ranks, &path);
     }
     let model = product(&[all_tensor, all_context, pipeline]).ok();
@@ -225,8 +226,8 @@ fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
     }
     fields.set("plan.micro_batch", &(micro as u64), path);
     let global = (pass as u64).saturating_mul(steps);
-    let said = if fields.document.get(steps_path).is_some() && steps > 1 { steps_path } else { path };
-    fields.set("plan.global_batch", &global, said);
+    let source = if fields.document.get(steps_path).is_some() && steps > 1 { steps_path } else { path };
+    fields.set("plan.global_batch", &global, source);
     let total = fields.count("steps").zip(fields.draft.spec().plan.sequence_length);
     if let Some((steps, length)) = total {
         let tokens = steps as f64 * global as f64 * length as f64;

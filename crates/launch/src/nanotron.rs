@@ -57,7 +57,7 @@ impl Reader for NanotronReader {
         precision(&mut fields);
         optimizer(&mut fields);
         recompute(&mut fields);
-        habits(&mut fields);
+        framework_defaults(&mut fields);
         fields.rest(keys::KNOWN);
         fields.finish()
     }
@@ -261,7 +261,7 @@ fn recompute(fields: &mut Fields<'_>) {
 }
 
 /// What always holds of nanotron.
-fn habits(fields: &mut Fields<'_>) {
+fn framework_defaults(fields: &mut Fields<'_>) {
     fields.default("plan.software", &SOFTWARE.to_owned(), "nanotron");
     let chosen = format!("inferred: `{SOFTWARE}`, the only measured generation of nanotron");
     fields.draft.remark(RemarkKind::Assumed, "plan.software", None, chosen);

@@ -188,14 +188,14 @@ fn whole_models_only(draft: &mut Draft) {
         .filter(|origin| {
             origin.key.starts_with("model.") && !matches!(origin.key.as_str(), "model.name" | "model.config")
         })
-        .map(|origin| (origin.key.clone(), origin.said.clone(), origin.line))
+        .map(|origin| (origin.key.clone(), origin.source.clone(), origin.line))
         .collect();
     let keys: Vec<String> = dimensions.iter().map(|(key, ..)| key.clone()).collect();
     draft.take_back(&keys);
     // A tokenizer is of the model that is named.
-    for (_, said, line) in dimensions.into_iter().filter(|(key, ..)| key != "model.vocab") {
+    for (_, source, line) in dimensions.into_iter().filter(|(key, ..)| key != "model.vocab") {
         let message = "changes a model defined elsewhere: the model is estimated without this change";
-        draft.remark(RemarkKind::NotModelled, &said, line, message);
+        draft.remark(RemarkKind::NotModelled, &source, line, message);
     }
 }
 
@@ -238,9 +238,9 @@ fn unwanted(format: Format, open: &BTreeSet<String>, arguments: &Arguments) -> B
 /// Takes one key into the arguments, under Megatron's name.
 fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Draft) {
     let line = entry.spot.line();
-    let said = format!("{} = {}", entry.name, entry.data.shown());
+    let source = format!("{} = {}", entry.name, entry.data.shown());
     let mut put = |name: &str, values: Vec<String>, draft: &mut Draft| {
-        arguments.insert(name, Argument { values, said: said.clone(), line }, draft);
+        arguments.insert(name, Argument { values, source: source.clone(), line }, draft);
     };
     if let Some((field, _)) = entry.path.rsplit_once('.')
         && matches!(names::of(format, field), Some(Name::Is(_) | Name::Not(_)))
@@ -248,7 +248,7 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
         // An object instead of a value: its meaning is in the code.
         return draft.remark(
             RemarkKind::Unresolved,
-            &said,
+            &source,
             line,
             format!("`{field}` is an object here; ignored"),
         );
@@ -261,7 +261,7 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
         Some(Name::Not(name)) => match &entry.data {
             Data::Flag(flag) => put(&name, vec![python(!flag)], draft),
             Data::Null => {}
-            _ => draft.remark(RemarkKind::Unresolved, &said, line, "expected `true` or `false`; ignored"),
+            _ => draft.remark(RemarkKind::Unresolved, &source, line, "expected `true` or `false`; ignored"),
         },
     }
 }
@@ -273,7 +273,7 @@ fn unknown(entry: &Entry, draft: &mut Draft) {
     if is_off && entry.path.starts_with("model.") {
         return;
     }
-    let said = format!("{} = {}", entry.name, entry.data.shown());
+    let source = format!("{} = {}", entry.name, entry.data.shown());
     let message = match flags::near(last) {
         Some(near) => {
             let near = near.trim_start_matches('-').replace('-', "_");
@@ -281,20 +281,20 @@ fn unknown(entry: &Entry, draft: &mut Draft) {
         }
         None => "unknown, ignored".to_owned(),
     };
-    draft.remark(RemarkKind::Unknown, &said, entry.spot.line(), message);
+    draft.remark(RemarkKind::Unknown, &source, entry.spot.line(), message);
 }
 
 /// Settings of classes that differ from flags.
 fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
-    let said = |path: &str| {
+    let source = |path: &str| {
         let entry = document.get(path);
-        let said = entry.map_or_else(|| path.to_owned(), |e| format!("{} = {}", e.name, e.data.shown()));
-        (said, entry.and_then(|e| e.spot.line()))
+        let source = entry.map_or_else(|| path.to_owned(), |e| format!("{} = {}", e.name, e.data.shown()));
+        (source, entry.and_then(|e| e.spot.line()))
     };
     let mut add = |name: &str, value: String, path: &str, draft: &mut Draft| {
-        let (said, line) = said(path);
+        let (source, line) = source(path);
         if arguments.get(name).is_none() {
-            arguments.insert(name, Argument { values: vec![value], said, line }, draft);
+            arguments.insert(name, Argument { values: vec![value], source, line }, draft);
         }
     };
     let text = |path: &str| document.get(path).map(|entry| entry.data.shown().to_ascii_lowercase());
@@ -382,7 +382,7 @@ fn world(document: &Document) -> World {
     World {
         ranks: nodes.checked_mul(per_node),
         per_node: Some(per_node),
-        said: format!("trainer.num_nodes {nodes} x trainer.devices {per_node}"),
+        source: format!("trainer.num_nodes {nodes} x trainer.devices {per_node}"),
         line: document.get("trainer.devices").and_then(|entry| entry.spot.line()),
     }
 }
@@ -408,10 +408,10 @@ pub(crate) fn transfer(
     for origin in launch.origins.iter().filter(|o| {
         wanted(o.line)
             && o.key != "plan.software"
-            && unwanted.is_none_or(|unwanted| !unwanted.contains(&o.said))
+            && unwanted.is_none_or(|unwanted| !unwanted.contains(&o.source))
     }) {
         if let Some(value) = launch.spec.get(&origin.key) {
-            draft.set_value(&origin.key, &value, &origin.said, origin.line);
+            draft.set_value(&origin.key, &value, &origin.source, origin.line);
         }
     }
     for remark in launch.remarks.into_iter().filter(|r| {
@@ -421,7 +421,7 @@ pub(crate) fn transfer(
             inferred",
             )
     }) {
-        draft.remark(remark.kind, &remark.said, remark.line, remark.message);
+        draft.remark(remark.kind, &remark.source, remark.line, remark.message);
     }
     if let Some(config) = launch.model_config {
         draft.model_config(config, "model", None);
@@ -472,8 +472,8 @@ fn conflicts(draft: &mut Draft) {
              wrong; those of the file are used",
             known.name
         );
-        let said = origin.key.unwrap_or_else(|| "model.num_query_groups".to_owned());
-        draft.remark(RemarkKind::Conflict, &said, origin.line, message);
+        let source = origin.key.unwrap_or_else(|| "model.num_query_groups".to_owned());
+        draft.remark(RemarkKind::Conflict, &source, origin.line, message);
     }
 }
 
@@ -488,8 +488,8 @@ fn python(flag: bool) -> String {
 }
 
 /// A value as an argument of Megatron.
-pub(crate) fn argument(data: &Data, said: String, line: Option<usize>) -> Argument {
-    Argument { values: words(data), said, line }
+pub(crate) fn argument(data: &Data, source: String, line: Option<usize>) -> Argument {
+    Argument { values: words(data), source, line }
 }
 
 fn words(data: &Data) -> Vec<String> {

@@ -59,28 +59,28 @@ impl Reader for PrimusReader {
         let prefix = format!("modules.{module}.overrides.");
         for entry in &document.entries {
             let Some(name) = entry.path.strip_prefix(&prefix) else { continue };
-            let (said, line) = (format!("{name} = {}", entry.data.shown()), entry.spot.line());
+            let (source, line) = (format!("{name} = {}", entry.data.shown()), entry.spot.line());
             if name == "lora.enabled" && entry.data == Data::Flag(true) {
-                adapter::lora(&mut draft, &said, line);
+                adapter::lora(&mut draft, &source, line);
                 adapter::defaults(&mut draft, adapter::BRIDGE);
                 continue;
             }
             match flags::by_name(name) {
-                Some(flag) => arguments.insert(flag.name, argument(&entry.data, said, line), &mut draft),
+                Some(flag) => arguments.insert(flag.name, argument(&entry.data, source, line), &mut draft),
                 None if matches!(entry.data, Data::Null | Data::Flag(false)) => {}
-                None => draft.remark(RemarkKind::Unknown, &said, line, "unknown, ignored"),
+                None => draft.remark(RemarkKind::Unknown, &source, line, "unknown, ignored"),
             }
         }
         transfer(Format::Primus, file, &arguments, &World::default(), &mut draft, None);
         let path = format!("modules.{module}.model");
         if let Some(entry) = document.get(&path) {
-            let (said, line) = (format!("{path} = {}", entry.data.shown()), entry.spot.line());
+            let (source, line) = (format!("{path} = {}", entry.data.shown()), entry.spot.line());
             let name = entry.data.shown();
             let stem = name.trim_end_matches(".yaml").trim_end_matches(".yml");
             if let Ok(model) = by_name(stem) {
-                draft.set("model.name", &model.name, &said, line);
+                draft.set("model.name", &model.name, &source, line);
             } else {
-                draft.unknown_model(stem, &said, line);
+                draft.unknown_model(stem, &source, line);
             }
         }
         let message = "only overrides in this file: other settings are open, because their defaults are in files of \
@@ -94,7 +94,7 @@ impl Reader for PrimusReader {
 fn environment(entry: &mut Entry, draft: &mut Draft) {
     let Data::Text(text) = &entry.data else { return };
     let Some(inner) = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) else { return };
-    let said = format!("{} = {text}", entry.name);
+    let source = format!("{} = {text}", entry.name);
     let matters = entry.path.contains(".overrides.") || entry.path.rsplit('.').next() == Some("model");
     let line = entry.spot.line();
     if let Some((name, default)) = inner.split_once(':') {
@@ -102,13 +102,13 @@ fn environment(entry: &mut Entry, draft: &mut Draft) {
         if matters {
             let message =
                 format!("the environment variable `{name}` is assumed unset: {} applies", data.shown());
-            draft.remark(RemarkKind::Assumed, &said, line, message);
+            draft.remark(RemarkKind::Assumed, &source, line, message);
         }
         entry.data = data;
     } else {
         if matters {
             let message = "depends on the environment, so it is open";
-            draft.remark(RemarkKind::Unresolved, &said, line, message);
+            draft.remark(RemarkKind::Unresolved, &source, line, message);
         }
         entry.data = Data::Null;
     }

@@ -206,8 +206,8 @@ impl Recipe {
 
     /// Reports open keys selected by `is_wanted`, and assumptions.
     pub(crate) fn remarks(&self, draft: &mut Draft, is_wanted: &dyn Fn(&str) -> bool) {
-        let mut unresolved = |said: &str, line: usize, message: String| {
-            draft.remark(RemarkKind::Unresolved, said, Some(line), message);
+        let mut unresolved = |source: &str, line: usize, message: String| {
+            draft.remark(RemarkKind::Unresolved, source, Some(line), message);
         };
         for open in self.open.iter().filter(|open| is_wanted(&open.path)) {
             unresolved(&open.path, open.line, format!("{}, so it is open", open.why));

@@ -37,7 +37,7 @@ pub(crate) struct Script {
     /// Whether a file that it reads or starts is missing.
     pub(crate) has_missing: bool,
     /// Whether it asks for its arguments and none were given.
-    pub(crate) wants_arguments: bool,
+    pub(crate) needs_arguments: bool,
     /// The texts that were read, the script's own first, and where the lines of each begin.
     pub(crate) sources: Sources,
 }

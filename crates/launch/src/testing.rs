@@ -166,8 +166,8 @@ pub(crate) fn round_trip(writer: &dyn Writer, run: &Run) -> Result<(), String> {
         spec.cluster.devices = Some(run.cluster.devices);
     }
     // A format that cannot express the model leaves it open, with a remark.
-    let says_no_model = written.not_expressed.iter().any(|lost| lost.key.starts_with("model"));
-    if says_no_model && spec.model == railwright_spec::run::ModelSpec::default() {
+    let names_no_model = written.not_expressed.iter().any(|lost| lost.key.starts_with("model"));
+    if names_no_model && spec.model == railwright_spec::run::ModelSpec::default() {
         spec.model.name = Some(run.model.name.clone());
     }
     let config = launch.model_config.clone();

@@ -82,7 +82,7 @@ impl Reader for TorchtitanReader {
         recompute(&mut fields, is_whole, recipe.is_some());
         tokens(&mut fields);
         if is_whole {
-            habits(&mut fields);
+            framework_defaults(&mut fields);
         }
         fields.rest(keys::KNOWN);
         if let Some(recipe) = recipe {
@@ -114,7 +114,7 @@ fn parse(text: &str, file: &str) -> Result<(Document, bool), Problem> {
 }
 
 /// What always holds of torchtitan.
-fn habits(fields: &mut Fields<'_>) {
+fn framework_defaults(fields: &mut Fields<'_>) {
     fields.default("plan.vocabulary_multiple", &1_u64, "torchtitan does not pad the vocabulary");
     fields.default("plan.overlap.gradient_reduce", &true, "FSDP overlaps reduction with the backward pass");
     fields.default("plan.overlap.parameter_gather", &true, "FSDP prefetches parameters");
@@ -252,7 +252,7 @@ fn recompute(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
     let option_path = "activation_checkpoint.selective_ac_option";
     let mode = fields.word(path);
     let option = fields.word(option_path);
-    let (mode, said) = match mode {
+    let (mode, source) = match mode {
         Some(mode) => (mode, path),
         None if is_whole => ("selective".to_owned(), "torchtitan checkpoints selectively by default"),
         None if option.is_some() => ("selective".to_owned(), option_path),
@@ -293,10 +293,10 @@ fn recompute(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
             return;
         }
     };
-    if said == path || said == option_path {
-        fields.set("plan.recompute", &recompute, said);
+    if source == path || source == option_path {
+        fields.set("plan.recompute", &recompute, source);
     } else {
-        fields.default("plan.recompute", &recompute, said);
+        fields.default("plan.recompute", &recompute, source);
     }
 }
 

@@ -50,11 +50,11 @@ impl Reader for TorchtuneReader {
         let mut fields = Fields::new(Format::Torchtune, file, text, document);
         for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| keys::matters(path)) {
             let message = format!("cannot be resolved, so it is open: {why}");
-            let said = format!("{path}: {value}");
+            let source = format!("{path}: {value}");
             if let Some((_, key)) = model::OPEN.iter().find(|(known, _)| *known == path) {
-                fields.draft.leave_open(key, &said, spot.line(), why);
+                fields.draft.leave_open(key, &source, spot.line(), why);
             }
-            fields.draft.remark(RemarkKind::Unresolved, &said, spot.line(), message);
+            fields.draft.remark(RemarkKind::Unresolved, &source, spot.line(), message);
         }
         fields.document.rename(keys::RENAMED);
         fields.copy(keys::KNOWN);
@@ -101,9 +101,9 @@ fn precision(fields: &mut Fields<'_>) {
             for key in ["gradients", "gradient_reduce", "moments"] {
                 fields.set(&format!("plan.precision.{key}"), &DataType::Bf16, path);
             }
-            let (said, line) = fields.said(path);
+            let (source, line) = fields.source(path);
             let none = Value::Text("none".to_owned());
-            fields.draft.set_value("plan.precision.master", &none, &said, line);
+            fields.draft.set_value("plan.precision.master", &none, &source, line);
         }
         Some("fp32") => fields.set("plan.precision.preset", &PrecisionPreset::Fp32, path),
         Some(other) => {

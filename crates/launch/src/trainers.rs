@@ -320,8 +320,8 @@ fn model(fields: &mut Fields<'_>, dialect: Dialect) {
 fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
     // Repositories of the same weights in another form.
     if let Some(end) = ["-GPTQ", "-AWQ", "-4bit"].iter().find(|end| name.contains(**end)) {
-        let (said, line) = fields.said(path);
-        crate::adapter::quantized(&mut fields.draft, &format!("{said} ({end})"), line, "4");
+        let (source, line) = fields.source(path);
+        crate::adapter::quantized(&mut fields.draft, &format!("{source} ({end})"), line, "4");
     }
     let stem = ["-bnb-4bit", "-unsloth", "-fp16", "-bf16", "-GPTQ", "-AWQ", "-4bit"]
         .iter()

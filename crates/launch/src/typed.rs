@@ -81,8 +81,8 @@ impl Typed {
                 self.settings.push((origin.key.clone(), value));
             }
         }
-        let is_told = |remark: &Remark| remark.line.is_some() && remark.kind != RemarkKind::Assumed;
-        self.remarks.extend(launch.remarks.into_iter().filter(is_told));
+        let is_reported = |remark: &Remark| remark.line.is_some() && remark.kind != RemarkKind::Assumed;
+        self.remarks.extend(launch.remarks.into_iter().filter(is_reported));
     }
 }
 
@@ -97,17 +97,17 @@ mod tests {
     }
 
     #[test]
-    fn flags_say_what_they_say_in_a_script_and_nothing_else() {
+    fn flags_mean_what_they_mean_in_a_script_and_nothing_else() {
         let all = settings(
             "--tensor-model-parallel-size 8 --fp8-format hybrid --bf16 --recompute-granularity full",
         );
         for one in
             ["plan.tensor_parallel=8", "plan.precision.compute=\"fp8\"", "plan.precision.preset=\"bf16\""]
         {
-            assert!(all.iter().any(|said| said == one), "{one} in {all:?}");
+            assert!(all.iter().any(|source| source == one), "{one} in {all:?}");
         }
         assert!(
-            !all.iter().any(|said| said.contains("pipeline_parallel") || said.contains("sharding")),
+            !all.iter().any(|source| source.contains("pipeline_parallel") || source.contains("sharding")),
             "{all:?}"
         );
         assert_eq!(

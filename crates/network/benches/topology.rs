@@ -48,7 +48,7 @@ fn graph_of_65536(bencher: Bencher<'_, '_>, kind: Kind) {
 
 /// A thousand ways between pods.
 #[divan::bench(args = [Routing::Ecmp, Routing::Static, Routing::Spray], sample_count = 10)]
-fn thousand_ways(bencher: Bencher<'_, '_>, routing: Routing) {
+fn thousand_routes(bencher: Bencher<'_, '_>, routing: Routing) {
     let spec = DesignSpec { routing: Some(routing), ..spec(Kind::Clos) };
     let topology = Topology::build(&spec.resolve().expect("it is built"), Detail::Links).expect("small");
     bencher.bench(|| {

@@ -56,7 +56,7 @@ pub enum Work {
         to: u32,
         /// Message size.
         bytes: Bytes,
-        /// Tells messages between the same two ranks apart.
+        /// Distinguishes messages between the same two ranks.
         tag: u32,
     },
     /// The other end of a message.

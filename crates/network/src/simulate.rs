@@ -27,4 +27,4 @@ pub use load::{LayerLoad, between, layers};
 pub use over_time::{INTERVALS, LinkOverTime, OverTime, over_time};
 pub use part::{Part, layer_name};
 pub use script::{Played, Script, Work};
-pub use wiring::{Way, Wiring, ranges};
+pub use wiring::{LinkPath, Wiring, ranges};

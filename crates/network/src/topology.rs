@@ -15,6 +15,7 @@ pub mod graph;
 mod hash;
 pub(crate) use hash::Choices;
 pub mod kind;
+mod link_paths;
 #[cfg(test)]
 mod properties;
 pub mod published;
@@ -24,7 +25,6 @@ pub mod spec;
 pub mod summary;
 pub mod svg;
 pub mod torus;
-mod ways;
 
 pub use build::{Detail, Topology};
 pub use counts::Counts;
@@ -32,11 +32,11 @@ pub use design::{Connection, Design, Fabric};
 pub use graph::{Graph, Layer, LinkClass, LinkId, Node, NodeId, Switch};
 pub(crate) use hash::mix;
 pub use kind::{Forwarding, Kind, Medium, Routing};
+pub(crate) use link_paths::Draw;
 pub use resolve::MOST_DEVICES;
 pub use route::{Hop, Route};
 pub use spec::{DesignSpec, parse};
 pub use summary::{Reach, Summary};
-pub(crate) use ways::Draw;
 
 /// The hash of a flow, for non-default routing.
 pub(crate) const fn choices(seed: u64, from: u32, to: u32, label: u64) -> hash::Choices {

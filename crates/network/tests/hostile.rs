@@ -45,8 +45,8 @@ fn fabric(text: &str) {
         let setting = RouteSetting { routing, seed: 1, paths: 2 };
         let Ok(fabric) = Imported::new(&drawing, "fabric", &surroundings, setting) else { return };
         let last = fabric.devices.len() as u32 - 1;
-        if let Some(way) = fabric.way(0, last, 3) {
-            assert!(way.links.iter().all(|(_, share)| *share > 0.0 && *share <= 1.0 + 1e-9), "{text}");
+        if let Some(link_path) = fabric.link_path(0, last, 3) {
+            assert!(link_path.links.iter().all(|(_, share)| *share > 0.0 && *share <= 1.0 + 1e-9), "{text}");
         }
         let flows = format!("source,destination,bytes\n0,{last},1e6\n{last},0,1e6\n");
         let flows = listed::parse(&flows, "flows", &|word| word.parse().ok()).expect("flows");

@@ -3,9 +3,9 @@
 //! Responsible for: the figures of the report. Refuses to measure reading.
 
 use railwright_profiler::Job;
+use railwright_profiler::attribution::straggler_report;
 use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::collectives::communication_report;
-use railwright_profiler::culprits::straggler_report;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::testing::{Synthetic, move_clock, replicate};
 

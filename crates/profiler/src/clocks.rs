@@ -124,7 +124,7 @@ impl Clocks {
             ClockPolicy::Auto => {
                 let usual = usual_duration(matching);
                 if self.spread <= ONE_HOST && self.spread <= usual / 10 && drift <= ONE_HOST as f64 {
-                    (false, self.told_agreement())
+                    (false, self.agreement_text())
                 } else {
                     (true, format!("clocks differed by up to {spread} and were aligned"))
                 }
@@ -138,7 +138,7 @@ impl Clocks {
     }
 
     /// Clocks that agree, except those that violate causality.
-    fn told_agreement(&self) -> String {
+    fn agreement_text(&self) -> String {
         let out: Vec<u32> = self.acausal().map(|clock| clock.rank).collect();
         let whose = if out.len() == 1 { "whose clock is" } else { "whose clocks are" };
         let out_of_keeping = format!("{}, {whose} inconsistent with causality", human::ranks(&out));
@@ -175,23 +175,23 @@ impl Clocks {
         let apart: Vec<u32> =
             self.clocks.iter().filter(|clock| clock.against != first).map(|clock| clock.rank).collect();
         if !apart.is_empty() {
-            let told = format!(
+            let message = format!(
                 "{} of {} ranks (the first is {}) have no collective in common with rank {first}: their clock \
                  offsets are unknown",
                 apart.len(),
                 self.clocks.len(),
                 apart[0]
             );
-            warnings.push(Warning::new("clocks-not-tied", told));
+            warnings.push(Warning::new("clocks-not-tied", message));
         }
         let out: Vec<u32> = self.acausal().map(|clock| clock.rank).collect();
         if !out.is_empty() {
-            let told = format!(
+            let message = format!(
                 "clocks of {} are inconsistent with causality: a collective ends before another rank enters \
                  it; matches near it may be wrong",
                 human::ranks(&out)
             );
-            warnings.push(Warning::new("clock-causality", told));
+            warnings.push(Warning::new("clock-causality", message));
         }
         warnings
     }

@@ -1,7 +1,7 @@
 //! What communication took: transfer apart from waiting, for every collective, group and rank.
 //!
 //! Responsible for: L, the latest start; waits until it and transfers from it; bandwidth against the link's ceiling; what compute hides; slack and the bandwidth that
-//! hiding would take; bounds where ranks were not traced. Refuses to blame anyone: [`crate::culprits`] does.
+//! hiding would take; bounds where ranks were not traced. Refuses to blame anyone: [`crate::attribution`] does.
 
 pub(crate) mod bandwidth;
 mod least;

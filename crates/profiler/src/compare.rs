@@ -227,8 +227,8 @@ fn doubts(first: &Report, second: &Report) -> Vec<railwright_spec::problem::Warn
     let mut warnings = Vec::new();
     let mut differ = |what: &str, a: String, b: String| {
         if a != b {
-            let told = format!("{what} differ: {a} and {b}");
-            warnings.push(railwright_spec::problem::Warning::new("runs-not-alike", told));
+            let compared = format!("{what} differ: {a} and {b}");
+            warnings.push(railwright_spec::problem::Warning::new("runs-not-alike", compared));
         }
     };
     let device = |report: &Report| report.device.clone().unwrap_or_else(|| "unknown".to_owned());
@@ -268,18 +268,18 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_ranked_and_what_is_on_one_side_is_told() {
+    fn differences_are_ranked_and_what_is_on_one_side_is_reported() {
         let first = report(100.0, &[("same", 2, 40), ("gone", 1, 30), ("slower", 4, 10)]);
         let second = report(110.0, &[("same", 2, 40), ("slower", 4, 25), ("new", 3, 28)]);
-        let told = compare(&first, &second);
+        let compared = compare(&first, &second);
         let names: Vec<(&str, f64)> =
-            told.kernels.iter().map(|row| (row.time.name.as_str(), row.time.change)).collect();
+            compared.kernels.iter().map(|row| (row.time.name.as_str(), row.time.change)).collect();
         assert_eq!(names, [("gone", -30.0), ("new", 28.0), ("slower", 15.0), ("same", 0.0)]);
-        assert_eq!(told.kernels[1].time.relative, None);
-        assert_eq!((told.kernels[1].first_count, told.kernels[1].second_count), (0.0, 3.0));
-        assert_eq!(told.families.len(), 1);
-        assert!((told.families[0].change - 13.0).abs() < 1e-9);
-        assert!((told.step_time.relative.unwrap() - 0.1).abs() < 1e-12);
-        assert!(told.warnings.is_empty());
+        assert_eq!(compared.kernels[1].time.relative, None);
+        assert_eq!((compared.kernels[1].first_count, compared.kernels[1].second_count), (0.0, 3.0));
+        assert_eq!(compared.families.len(), 1);
+        assert!((compared.families[0].change - 13.0).abs() < 1e-9);
+        assert!((compared.step_time.relative.unwrap() - 0.1).abs() < 1e-12);
+        assert!(compared.warnings.is_empty());
     }
 }

@@ -40,8 +40,8 @@ mod tests;
 
 use crate::Job;
 use crate::Names;
+use crate::attribution::StragglerReport;
 use crate::causes::CauseRow;
-use crate::culprits::StragglerReport;
 use crate::joined::Joined;
 use crate::profile::{Finding, Joint};
 use crate::roofline::Roofline;
@@ -277,7 +277,7 @@ impl<'a> Context<'a> {
     }
 
     /// A line of evidence for each of the names with most time.
-    fn dearest<'n>(&self, times: impl IntoIterator<Item = (&'n str, i64)>, count: usize) -> Vec<String> {
+    fn costliest<'n>(&self, times: impl IntoIterator<Item = (&'n str, i64)>, count: usize) -> Vec<String> {
         let line = |(name, all): &(&str, i64)| {
             format!("{}: {} per step", short(name), time(*all as f64 / self.samples()))
         };

@@ -6,14 +6,14 @@
 //! stride)" is a valid result.
 
 mod dimension;
-mod habits;
 mod layout;
+mod profile;
 mod rank_set;
 
 pub(crate) use dimension::described;
 pub use dimension::{Evidence, GroupDimension, infer};
-pub use habits::{Deed, Habits};
 pub use layout::Layout;
+pub use profile::{Call, GroupProfile};
 pub use rank_set::RankSet;
 
 use crate::Job;
@@ -45,7 +45,7 @@ pub struct Group {
     pub dimension: GroupDimension,
     /// Whether it is not recorded: its ranks are inferred from the ends of collectives.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub told: bool,
+    pub inferred: bool,
     /// Whether it joins the stages of a pipeline and the ranks within them (Megatron's `MODEL_PARALLEL_GROUP`, or a group of norms and flags): ranks that wait in it wait for the pipeline to drain.
     #[serde(skip)]
     pub drains: bool,
@@ -149,7 +149,7 @@ impl Groups {
                 description: key.description,
                 names,
                 dimension,
-                told: false,
+                inferred: false,
                 drains: false,
             });
         }
@@ -169,7 +169,7 @@ impl Groups {
             description: None,
             names: vec![name],
             dimension,
-            told: true,
+            inferred: true,
             drains: false,
         });
         id

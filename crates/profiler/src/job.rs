@@ -52,15 +52,15 @@ impl Job {
             trace.identity.rank = trace.identity.rank.filter(|rank| *rank < u32::MAX);
         }
         job.warnings.extend(believe_name(&mut traces));
-        let (said, silent): (Vec<_>, Vec<_>) = traces.into_iter().partition(|t| t.identity.rank.is_some());
-        for trace in said {
+        let (stated, silent): (Vec<_>, Vec<_>) = traces.into_iter().partition(|t| t.identity.rank.is_some());
+        for trace in stated {
             let rank = trace.identity.rank.unwrap_or_default();
             if let Some(first) = job.members.iter().find(|m| m.rank == rank) {
-                let told = format!(
+                let text = format!(
                     "{} and {} both claim rank {rank}; the second is ignored",
                     first.trace.identity.label, trace.identity.label
                 );
-                job.warnings.push(Warning::new("trace-duplicate-rank", told));
+                job.warnings.push(Warning::new("trace-duplicate-rank", text));
             } else {
                 job.members.push(Member { rank, trace });
             }
@@ -113,8 +113,8 @@ impl Job {
                 Some(chosen) => format!("{} {chosen}: using {chosen}", count(claims[&chosen].len())),
                 None => format!("but rank {} is among the traces", least - 1),
             };
-            let told = format!("{says} world size {size}, {instead}");
-            self.warnings.push(Warning::new("trace-world-size", told));
+            let text = format!("{says} world size {size}, {instead}");
+            self.warnings.push(Warning::new("trace-world-size", text));
         }
     }
 
@@ -127,7 +127,7 @@ impl Job {
     /// truncated file has nothing else, and host operators must not replace device activities. These ranks
     /// count as not recorded, with a warning.
     pub fn leave_out_blind(&mut self) {
-        self.tell_kernels_not_recorded();
+        self.note_kernels_not_recorded();
         if !self.members.iter().any(|member| sees_device(&member.trace)) {
             return;
         }
@@ -144,18 +144,18 @@ impl Job {
             } else {
                 "other ranks have some"
             };
-            let told = format!(
+            let text = format!(
                 "{} contains no device activities ({why}); rank {} is skipped",
                 trace.identity.label, member.rank
             );
-            warnings.push(Warning::new("trace-no-device", told));
+            warnings.push(Warning::new("trace-no-device", text));
             false
         });
     }
 
     /// Reports Nsight Systems exports without kernels: an export has no table for activities that were not
     /// recorded.
-    fn tell_kernels_not_recorded(&mut self) {
+    fn note_kernels_not_recorded(&mut self) {
         let lack = |trace: &RankTrace| {
             trace.identity.source == Source::NsightSystems && !trace.gpu.kinds().contains(&GpuKind::Kernel)
         };
@@ -176,13 +176,13 @@ impl Job {
         .into_iter()
         .filter_map(|(is_there, what)| is_there.then_some(what))
         .collect();
-        let told = format!(
+        let text = format!(
             "{} {are} no kernels, only {} (listed by `railwright query`): compute and idle time of the device \
              are unknown; record them with `nsys profile --trace=cuda,nvtx`",
             first.identity.label,
             there.join(" and ")
         );
-        self.warnings.push(Warning::new("trace-no-kernels", told));
+        self.warnings.push(Warning::new("trace-no-kernels", text));
     }
 
     /// The ranks of the job of which there is no trace, at most `limit` of them.
@@ -213,19 +213,20 @@ pub fn extent(recorded: usize, world_size: u32, world_size_known: bool) -> Strin
 fn believe_name(traces: &mut [RankTrace]) -> Option<Warning> {
     let claims: Vec<_> = traces.iter().map(|t| (t.identity.rank, named_rank(&t.identity.label))).collect();
     let (at, rank) = naming::miscalled(&claims)?;
-    let (odd, said) = (&traces[at], claims[at].0?);
-    let other = traces.iter().enumerate().find(|(other, t)| *other != at && t.identity.rank == Some(said))?.1;
+    let (odd, stated) = (&traces[at], claims[at].0?);
+    let other =
+        traces.iter().enumerate().find(|(other, t)| *other != at && t.identity.rank == Some(stated))?.1;
     // A copy of the other's file is no other rank.
     if odd.gpu == other.gpu && odd.host == other.host {
         return None;
     }
-    let told = format!(
-        "{} and {} both record rank {said}; the name of the first has rank {rank}, which no other file has: \
+    let text = format!(
+        "{} and {} both record rank {stated}; the name of the first has rank {rank}, which no other file has: \
          using that",
         odd.identity.label, other.identity.label
     );
     traces[at].identity.rank = Some(rank);
-    Some(Warning::new("trace-duplicate-rank", told))
+    Some(Warning::new("trace-duplicate-rank", text))
 }
 
 /// The rank in the name of a file or of its folder.
@@ -243,7 +244,7 @@ fn sees_device(trace: &RankTrace) -> bool {
 
 /// A warning about files without a recorded rank, and their assumed ranks.
 fn unknown_ranks(taken: &[(u32, String)], by_name: bool) -> Option<Warning> {
-    let told = match taken {
+    let text = match taken {
         [] => return None,
         [(rank, label)] => {
             let why = if by_name { "by its name it" } else { "it" };
@@ -260,7 +261,7 @@ fn unknown_ranks(taken: &[(u32, String)], by_name: bool) -> Option<Warning> {
             )
         }
     };
-    Some(Warning::new("trace-unknown-rank", told))
+    Some(Warning::new("trace-unknown-rank", text))
 }
 
 #[cfg(test)]
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_what_traces_say_and_free_numbers_else() {
+    fn ranks_come_from_traces_and_are_free_numbers_otherwise() {
         let job = Job::new(vec![
             trace("b", Some(2), Some(4)),
             trace("silent", None, None),
@@ -293,23 +294,23 @@ mod tests {
     }
 
     #[test]
-    fn the_size_that_most_traces_say_counts_and_the_odd_one_is_told() {
+    fn the_job_size_of_most_traces_counts_and_the_odd_one_is_reported() {
         let of = |claims: &[(u32, Option<u32>)]| {
             Job::new(
                 claims.iter().map(|&(rank, size)| trace(&format!("r{rank}"), Some(rank), size)).collect(),
             )
         };
-        let told = |job: &Job| job.warnings.iter().map(|w| w.message.clone()).collect::<Vec<_>>();
+        let text = |job: &Job| job.warnings.iter().map(|w| w.message.clone()).collect::<Vec<_>>();
         let job = of(&[(0, Some(4)), (1, Some(4)), (2, Some(8)), (3, Some(4))]);
         assert_eq!((job.world_size, job.world_size_known, job.extent()), (4, true, "4 ranks".to_owned()));
-        assert_eq!(told(&job), ["r2 has world size 8, 3 others have 4: using 4"]);
+        assert_eq!(text(&job), ["r2 has world size 8, 3 others have 4: using 4"]);
         // World sizes below the highest rank are ignored, however frequent.
         let job = of(&[(0, Some(2)), (1, Some(2)), (5, Some(8))]);
         assert_eq!((job.world_size, job.extent()), (8, "3 of 8 ranks".to_owned()));
-        assert_eq!(told(&job), ["r0 and 1 more have world size 2, 1 other has 8: using 8"]);
+        assert_eq!(text(&job), ["r0 and 1 more have world size 2, 1 other has 8: using 8"]);
         let job = of(&[(0, Some(1)), (3, None)]);
         assert_eq!((job.world_size, job.extent()), (4, "2 of at least 4 ranks".to_owned()));
-        assert_eq!(told(&job), ["r0 has world size 1, but rank 3 is among the traces"]);
+        assert_eq!(text(&job), ["r0 has world size 1, but rank 3 is among the traces"]);
         // Without a recorded world size: at least the highest rank plus one.
         let job = of(&[(3, None)]);
         assert_eq!((job.world_size_known, job.extent()), (false, "1 of at least 4 ranks".to_owned()));
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_ranks_where_traces_do_not() {
+    fn names_give_ranks_where_traces_do_not() {
         let ranks = |labels: &[&str]| {
             let job = Job::new(labels.iter().map(|label| trace(label, None, None)).collect());
             job.members.iter().map(|m| (m.rank, m.trace.identity.label.clone())).collect::<Vec<_>>()
@@ -371,9 +372,9 @@ mod tests {
         let mut job = Job::new(vec![whole, cut, host("no device", 2)]);
         job.leave_out_blind();
         assert_eq!((job.members.len(), job.world_size, job.missing(9)), (1, 3, vec![1, 2]));
-        let told: Vec<&str> = job.warnings.iter().map(|w| w.message.as_str()).collect();
-        assert!(told[0].contains("truncated") && told[0].contains("rank 1"), "{told:?}");
-        assert_eq!(told.len(), 2);
+        let text: Vec<&str> = job.warnings.iter().map(|w| w.message.as_str()).collect();
+        assert!(text[0].contains("truncated") && text[0].contains("rank 1"), "{text:?}");
+        assert_eq!(text.len(), 2);
         // Where no rank has a device, the hosts compute.
         let mut cpus = Job::new(vec![host("a", 0), host("b", 1)]);
         cpus.leave_out_blind();
@@ -414,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn exports_without_kernels_are_told() {
+    fn exports_without_kernels_are_reported() {
         let mut export = trace("ranges.sqlite", Some(0), None);
         export.identity.source = Source::NsightSystems;
         let name = export.names.intern("step");
@@ -424,29 +425,29 @@ mod tests {
             kind: HostKind::Annotation,
             ..HostActivity::default()
         });
-        let told = |traces: Vec<RankTrace>| {
+        let text = |traces: Vec<RankTrace>| {
             let mut job = Job::new(traces);
             job.leave_out_blind();
             let kernels = job.warnings.iter().filter(|w| w.id == "trace-no-kernels");
             kernels.map(|w| w.message.clone()).collect::<Vec<_>>()
         };
-        let one = told(vec![export.clone()]);
+        let one = text(vec![export.clone()]);
         assert!(one[0].starts_with("ranges.sqlite holds no kernels, only NVTX ranges ("), "{one:?}");
         assert!(one[0].ends_with("record them with `nsys profile --trace=cuda,nvtx`"), "{one:?}");
         let mut second = export.clone();
         second.identity.rank = Some(1);
         assert!(
-            told(vec![export.clone(), second])[0].starts_with("ranges.sqlite and 1 more contain no kernels")
+            text(vec![export.clone(), second])[0].starts_with("ranges.sqlite and 1 more contain no kernels")
         );
         // Copies are seen, kernels still are not; with one kernel nothing is missing.
         export.gpu.push(GpuActivity { end: 5, name, kind: GpuKind::Copy, ..GpuActivity::default() });
-        assert!(told(vec![export.clone()])[0].contains("only NVTX ranges and memory copies and sets"));
+        assert!(text(vec![export.clone()])[0].contains("only NVTX ranges and memory copies and sets"));
         export.gpu.push(GpuActivity { end: 5, name, kind: GpuKind::Kernel, ..GpuActivity::default() });
-        assert!(told(vec![export]).is_empty());
+        assert!(text(vec![export]).is_empty());
         // PyTorch's profiler on a machine without devices records all there is.
         let mut host = trace("cpu.json", Some(0), None);
         host.host.push(HostActivity { end: 5, ..HostActivity::default() });
-        assert!(told(vec![host]).is_empty());
+        assert!(text(vec![host]).is_empty());
     }
 
     #[test]

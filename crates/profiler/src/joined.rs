@@ -89,23 +89,23 @@ pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
     let parts = parts(job, table, &groups);
     let layout = options.layout.as_ref();
     let mut matching = Matching::of(job, &groups, parts, layout);
-    matching.name_told(&mut groups);
+    matching.name_given(&mut groups);
     let clocks = Clocks::of(job, &matching, options.clocks);
     job.align(&clocks);
     for (at, parts) in matching.parts.iter_mut().enumerate() {
         clocks.align_parts(at, parts);
     }
     let mut seen = Seen::new(job, &matching);
-    infer(&mut groups, job.world_size, layout, |group| seen.habits(group));
+    infer(&mut groups, job.world_size, layout, |group| seen.profile(group));
     let mut warnings = clocks.warnings();
     if let Some(layout) = layout.filter(|layout| layout.world() != u64::from(job.world_size)) {
-        let told = format!(
+        let inferred = format!(
             "the sizes of the dimensions multiply to {} ranks, but the job has {}{}",
             layout.world(),
             if job.world_size_known { "" } else { "at least " },
             job.world_size
         );
-        warnings.push(Warning::new("layout-world-size", told));
+        warnings.push(Warning::new("layout-world-size", inferred));
     }
     warnings.extend(guessed(&matching, job.world_size));
     warnings.extend(mismatches(job, &matching, &groups));
@@ -123,29 +123,29 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
         (count, 1) => format!("{count} groups of {}", tiling.size),
         (count, stride) => format!("{count} groups of {} (stride {stride})", tiling.size),
     };
-    let told = matching.told.iter().map(|told| {
-        let next = told.next.map_or_else(String::new, |(tiling, apart)| {
+    let inferred = matching.inferred.iter().map(|inferred| {
+        let next = inferred.next.map_or_else(String::new, |(tiling, apart)| {
             format!("; {} would have stride {}", sets(tiling), time(apart))
         });
-        let or = told.or.map_or_else(String::new, |(tiling, apart)| {
+        let or = inferred.or.map_or_else(String::new, |(tiling, apart)| {
             format!(" (or {}, {}: as near)", sets(tiling), time(apart))
         });
-        format!("{}: {}, ends {} apart{or}{next}", told.lane, sets(told.tiling), time(told.apart))
+        format!("{}: {}, ends {} apart{or}{next}", inferred.lane, sets(inferred.tiling), time(inferred.apart))
     });
     let messages = matching.pipelines.map(|tiling| format!("messages: pipelines, {}", sets(tiling)));
-    let told: Vec<String> = told.chain(messages).collect();
-    let unsaid: Vec<String> = matching.unsaid.iter().map(ToString::to_string).collect();
-    if told.is_empty() && unsaid.is_empty() {
+    let inferred: Vec<String> = inferred.chain(messages).collect();
+    let unspecified: Vec<String> = matching.unspecified.iter().map(ToString::to_string).collect();
+    if inferred.is_empty() && unspecified.is_empty() {
         return None;
     }
     let mut parts = vec!["no trace records process groups".to_owned()];
-    if !told.is_empty() {
-        parts.push(format!("inferred from the ends of their collectives: {}", told.join(" | ")));
+    if !inferred.is_empty() {
+        parts.push(format!("inferred from the ends of their collectives: {}", inferred.join(" | ")));
     }
-    if !unsaid.is_empty() {
-        parts.push(format!("not determined for {}: waits there are unknown", unsaid.join(", ")));
+    if !unspecified.is_empty() {
+        parts.push(format!("not determined for {}: waits there are unknown", unspecified.join(", ")));
     }
-    let hint = if unsaid.is_empty() { "Pass `--layout` if that is wrong" } else { "Pass `--layout`" };
+    let hint = if unspecified.is_empty() { "Pass `--layout` if that is wrong" } else { "Pass `--layout`" };
     let text = format!("{}. {hint}", parts.join("; "));
     Some(Warning::new("groups-told-by-ends", text))
 }
@@ -155,11 +155,11 @@ fn mismatches(job: &Job, matching: &Matching, groups: &Groups) -> Vec<Warning> {
     let wrong = matching.collectives.iter().filter(|collective| !collective.consistent).count();
     let mut warnings = Vec::new();
     if wrong > 0 {
-        let told = format!(
+        let inferred = format!(
             "{wrong} of {} matched collectives differ in operation or size between their ranks; they are not used for clocks",
             matching.collectives.len()
         );
-        warnings.push(Warning::new("collective-mismatch", told));
+        warnings.push(Warning::new("collective-mismatch", inferred));
     }
     let is_own = |part: &Part| part.group.and_then(|id| groups.get(id)).is_some_and(|group| group.size == 1);
     let all = matching.parts.iter().zip(&matching.of).flat_map(|(parts, of)| parts.iter().zip(of));
@@ -169,11 +169,11 @@ fn mismatches(job: &Job, matching: &Matching, groups: &Groups) -> Vec<Warning> {
         alone += u64::from(of.is_none());
     }
     if job.members.len() > 1 && alone as f64 > 0.25 * parts as f64 {
-        let told = format!(
+        let inferred = format!(
             "{alone} of {parts} collectives and messages have no counterpart on another rank: their waits are \
              unknown"
         );
-        warnings.push(Warning::new("unmatched-communication", told));
+        warnings.push(Warning::new("unmatched-communication", inferred));
     }
     warnings
 }

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_the_user_comes_first_and_mistakes_are_told() {
+    fn a_table_of_the_user_comes_first_and_mistakes_are_reported() {
         let mine =
             KernelTable::parse("[[row]]\nfamily = \"routing\"\npatterns = [\"^my_\", \"gemm_router\"]\n")
                 .unwrap();

@@ -20,6 +20,7 @@
 //! # Ok::<(), railwright_spec::problem::Problem>(())
 //! ```
 
+pub mod attribution;
 mod captures;
 pub mod causes;
 pub mod certainty;
@@ -27,7 +28,6 @@ pub mod clocks;
 pub mod collectives;
 pub mod communication;
 pub mod compare;
-pub mod culprits;
 pub mod digest;
 pub mod findings;
 pub mod flight;

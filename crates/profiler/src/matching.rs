@@ -19,7 +19,7 @@ mod tiling;
 pub use alike::Alike;
 pub use part::{Lane, Part, parts};
 pub use shift::compatible;
-pub use tiling::{Tiling, Told};
+pub use tiling::{Inferred, Tiling};
 
 use crate::Job;
 use crate::communication::Operation;
@@ -116,9 +116,9 @@ pub struct Matching {
     /// For every member's part the collective that it belongs to.
     pub of: Vec<Vec<Option<u32>>>,
     /// The sets of ranks inferred from the ends of collectives.
-    pub told: Vec<Told>,
+    pub inferred: Vec<Inferred>,
     /// Streams with groups that are neither recorded nor inferred.
-    pub unsaid: Vec<Lane>,
+    pub unspecified: Vec<Lane>,
     /// The pipelines inferred from the ends of messages.
     pub pipelines: Option<Tiling>,
     refs: Vec<PartRef>,
@@ -136,7 +136,7 @@ impl Matching {
             Self { of: parts.iter().map(|p| vec![None; p.len()]).collect(), parts, ..Self::default() };
         let mut scratch = Scratch::default();
         let mut assigned = assign(job, groups, &matching.parts);
-        matching.tell(job, groups, &mut assigned, layout, &mut scratch);
+        matching.learn(job, groups, &mut assigned, layout, &mut scratch);
         // Lanes with the most collectives determine clocks best, and known clocks determine shifts of other
         // lanes.
         let mut order: Vec<(Key, Lists)> = assigned.into_iter().collect();
@@ -147,15 +147,15 @@ impl Matching {
                 continue;
             }
             if matching.leaves(&key) {
-                matching.unsaid.extend(key.lane);
+                matching.unspecified.extend(key.lane);
                 continue;
             }
-            let (sets, told) = matching.sets(job, key, lists);
+            let (sets, inferred) = matching.sets(job, key, lists);
             for lists in sets {
-                matching.communicate(job, key, (lists, told), (&mut ties, &mut scratch));
+                matching.communicate(job, key, (lists, inferred), (&mut ties, &mut scratch));
             }
         }
-        matching.unsaid.sort_unstable();
+        matching.unspecified.sort_unstable();
         matching.index();
         matching
     }
@@ -164,17 +164,18 @@ impl Matching {
     /// not for this one, or if ranks are missing, no guess is safe.
     fn leaves(&self, key: &Key) -> bool {
         let on_device = matches!(key.lane, Some(Lane::Stream(_)));
-        let is_told = self.told.iter().any(|told| key.lane == Some(told.lane));
-        key.is_unsaid()
+        let is_reported = self.inferred.iter().any(|inferred| key.lane == Some(inferred.lane));
+        key.is_unspecified()
             && on_device
-            && !is_told
-            && (self.asked || !self.told.is_empty() || self.pipelines.is_some())
+            && !is_reported
+            && (self.asked || !self.inferred.is_empty() || self.pipelines.is_some())
     }
 
     /// The lists of a key, by set of ranks if these are inferred or set by the user, and whether they are.
     fn sets(&self, job: &Job, key: Key, lists: Lists) -> (Vec<Lists>, bool) {
-        let told = self.told.iter().find(|told| key.is_unsaid() && key.lane == Some(told.lane));
-        let Some(tiling) = told.map(|told| told.tiling) else {
+        let inferred =
+            self.inferred.iter().find(|inferred| key.is_unspecified() && key.lane == Some(inferred.lane));
+        let Some(tiling) = inferred.map(|inferred| inferred.tiling) else {
             return (vec![lists], false);
         };
         let mut sets: BTreeMap<u32, Lists> = BTreeMap::new();
@@ -210,7 +211,7 @@ impl Matching {
         &mut self,
         job: &Job,
         key: Key,
-        (lists, told): (Lists, bool),
+        (lists, inferred): (Lists, bool),
         (ties, scratch): (&mut Ties, &mut Scratch),
     ) {
         if let Some(members) = self.by_sequence(job, &lists) {
@@ -258,7 +259,7 @@ impl Matching {
                 let fitting = fit.is_good(interval) && fit.line.scatter <= together;
                 // A set inferred from all its ranks, or set by the user, is kept despite scattered ends of
                 // one rank, which its host clock or a PCIe switch may cause.
-                let belongs = declared || fitting || (told && fit.agrees());
+                let belongs = declared || fitting || (inferred && fit.agrees());
                 if fit.pairs == 0 || !belongs {
                     apart.insert(member, list);
                     continue;
@@ -352,9 +353,9 @@ impl Matching {
                 continue;
             }
             let parts = same.iter().map(|&(_, at)| self.part(at));
-            let told = |o: &Operation| !matches!(o, Operation::SendReceive);
+            let inferred = |o: &Operation| !matches!(o, Operation::SendReceive);
             let operations: Vec<Operation> = parts.clone().filter_map(|part| part.operation).collect();
-            let operation = operations.iter().copied().find(told).or(operations.first().copied());
+            let operation = operations.iter().copied().find(inferred).or(operations.first().copied());
             let bytes = parts.clone().filter_map(|part| part.bytes).max();
             let least = parts.clone().filter_map(|part| part.bytes).min();
             let uneven = matches!(operation, Some(Operation::AllToAll | Operation::SendReceive));

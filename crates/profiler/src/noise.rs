@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn few_steps_tell_nothing_and_a_clear_shift_is_told() {
+    fn few_steps_show_no_change_and_a_clear_shift_is_reported() {
         assert_eq!(shift(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]).and_then(|s| s.interval), None);
         let found = shift(&[1.00, 1.01, 1.02, 1.03], &[1.10, 1.11, 1.12, 1.13]).expect("a shift");
         assert_eq!(found.is_significant(), Some(true));

@@ -279,11 +279,11 @@ impl Passes {
             let places: BTreeSet<(u32, u32)> = part.passes.iter().map(|p| (p.step, p.rank)).collect();
             let twice = places.intersection(&taken).count();
             if twice > 0 {
-                let told = format!(
+                let message = format!(
                     "{} contains {twice} steps of ranks that another file also contains; they were skipped",
                     part.label
                 );
-                joined.warnings.push(Warning::new("trace-duplicate-rank", told));
+                joined.warnings.push(Warning::new("trace-duplicate-rank", message));
             }
             joined.passes.extend(part.passes.into_iter().filter(|p| !taken.contains(&(p.step, p.rank))));
             joined.steps.extend(part.steps.into_iter().filter(|s| !taken.contains(&(s.step, s.rank))));
@@ -338,8 +338,8 @@ impl Passes {
         const CENTURY: i128 = 3_200_000_000_000_000_000;
         const PLACES: u64 = 1 << 24;
         let bad = |what: &str, pass: &Pass| {
-            let told = format!("a pass of rank {} in step {} {what}", pass.rank, pass.step);
-            Err(Problem::new(told).in_file(&self.label).hint("the recording is damaged there"))
+            let message = format!("a pass of rank {} in step {} {what}", pass.rank, pass.step);
+            Err(Problem::new(message).in_file(&self.label).hint("the recording is damaged there"))
         };
         let (mut stages, mut chunks) = (0, 0);
         for of_step in self.passes.chunk_by(|a, b| a.step == b.step) {

@@ -310,7 +310,7 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
     page.doubt(replay.circular());
     page.verdicts = verdict::verdicts(&page);
     if bounds {
-        page.tell_bounds();
+        page.note_bounds();
     }
     Ok(page)
 }
@@ -361,7 +361,7 @@ impl PipelinePage {
     }
 
     /// Replaces savings by replay with bounds, because parts were not recorded.
-    fn tell_bounds(&mut self) {
+    fn note_bounds(&mut self) {
         let of = &mut self.what_if;
         let lists = [&mut of.kinds, &mut of.stages, &mut of.replicas];
         let shares = lists.into_iter().flatten().chain([&mut of.worst_ranks, &mut of.last_stage]);
@@ -374,11 +374,11 @@ impl PipelinePage {
     /// Notes what makes the page doubtful.
     fn doubt(&mut self, circular: u64) {
         if let Some(reason) = &self.bounds_only {
-            let told = format!(
+            let message = format!(
                 "{reason}; waits for missing ranks appear as launch delays and messages, and their slack is \
                  unknown: costs are upper bounds"
             );
-            self.warnings.push(Warning::new("pipeline-stages-missing", told));
+            self.warnings.push(Warning::new("pipeline-stages-missing", message));
         }
         let worst = self.steps.iter().map(|s| s.error.abs()).collect::<Vec<_>>();
         let typical = median(worst.iter().map(|e| (e * 1e6) as i64)) as f64 / 1e6;
@@ -389,17 +389,17 @@ impl PipelinePage {
                 "; smaller savings per step are not shown; costs of stalls are differences of two replays and \
                  less affected"
             };
-            let told = format!(
+            let message = format!(
                 "the replay deviates from the recorded steps by {:.1} % (median), so the shares of its parts \
                  are approximate{costs}",
                 typical * 100.0
             );
-            self.warnings.push(Warning::new("pipeline-replay-rough", told));
+            self.warnings.push(Warning::new("pipeline-replay-rough", message));
         }
         if circular > 0 {
-            let told =
+            let message =
                 format!("{circular} circular dependencies were ignored: the recording is inconsistent");
-            self.warnings.push(Warning::new("pipeline-circular", told));
+            self.warnings.push(Warning::new("pipeline-circular", message));
         }
     }
 }
@@ -433,10 +433,10 @@ fn choose(steps: &[StepRow], settled: usize, question: &Question, label: &str) -
     }
     // A start is not what people ask for, if there is anything else.
     let usual = median(steps.iter().map(|s| s.measured));
-    let dearest = steps.iter().enumerate().skip(settled).filter(|(_, s)| s.stall_cost > 0);
-    let dearest = dearest.max_by(|a, b| a.1.stall_cost.cmp(&b.1.stall_cost).then(b.0.cmp(&a.0)));
+    let costliest = steps.iter().enumerate().skip(settled).filter(|(_, s)| s.stall_cost > 0);
+    let costliest = costliest.max_by(|a, b| a.1.stall_cost.cmp(&b.1.stall_cost).then(b.0.cmp(&a.0)));
     let typical = steps.iter().enumerate().min_by_key(|(_, s)| (s.measured - usual).abs());
-    Ok(dearest.or(typical).map_or(0, |(at, _)| at))
+    Ok(costliest.or(typical).map_or(0, |(at, _)| at))
 }
 
 /// One step of one replica.

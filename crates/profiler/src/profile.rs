@@ -14,8 +14,8 @@ pub use heat::RankSteps;
 pub use report::Report;
 pub use rows::{Finding, Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp};
 
+use crate::attribution::stragglers_of;
 use crate::causes;
-use crate::culprits::stragglers_of;
 use crate::findings;
 use crate::joined::Joined;
 use crate::origins::{By, origins};

@@ -84,8 +84,8 @@ impl<'a> Replay<'a> {
         let mut first = 0;
         for of_step in passes.passes.chunk_by(|a, b| a.step == b.step) {
             let step = of_step[0].step;
-            let said = passes.steps.iter().filter(|s| s.step == step).map(|s| s.duration).max();
-            graphs.push(StepGraph::new(of_step, first, &shape, passes.host_order, said));
+            let duration = passes.steps.iter().filter(|s| s.step == step).map(|s| s.duration).max();
+            graphs.push(StepGraph::new(of_step, first, &shape, passes.host_order, duration));
             first += of_step.len();
         }
         let host_order = passes.host_order;

@@ -102,7 +102,7 @@ pub fn columns(
     let tracks: usize = drawn.iter().map(|(_, drawn)| drawn.len()).sum();
     let most = question.most_spans.min(MOST_SPANS / tracks.max(1)).max(100);
     let mut names = Names::default();
-    let mut lanes: Vec<critical::Lane<'_>> = Vec::new();
+    let mut rank_tracks: Vec<critical::RankTrack<'_>> = Vec::new();
     let mut places = arrows::Places::default();
     for (((at, drawn), counted), stage) in drawn.iter().zip(&mut counted).zip(&stages) {
         let rank = job.members[*at].rank;
@@ -112,7 +112,7 @@ pub fn columns(
             let (track, went) = Track::of(one.head(&group, rank, *stage), &rows, columns.window, most);
             let track = columns.add(track);
             if one.name == rank::DEVICE {
-                lanes.push(critical::Lane {
+                rank_tracks.push(critical::RankTrack {
                     member: *at,
                     rank,
                     drawn: one,
@@ -126,13 +126,13 @@ pub fn columns(
         columns.counters.extend(counters::of(std::mem::take(counted), columns.window, head));
     }
     columns.names = names.iter().map(str::to_owned).collect();
-    lanes.extend(unseen.iter().map(|(at, drawn)| critical::Lane {
+    rank_tracks.extend(unseen.iter().map(|(at, drawn)| critical::RankTrack {
         member: *at,
         rank: job.members[*at].rank,
         drawn,
         place: None,
     }));
-    critical::mark(&mut columns, &lanes, joined, step.start);
+    critical::mark(&mut columns, &rank_tracks, joined, step.start);
     places.draw(&mut columns, joined);
     columns.bubbles = drawn
         .iter()

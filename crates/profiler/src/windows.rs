@@ -168,13 +168,13 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
         && let Some(meet::Met { mut steps, spread, .. }) = meet::meet(&cuts)
     {
         let at_collective = collectives::settle(&mut steps, spread, &joined.matching);
-        warnings.push(told("the same kernels repeat, some of them once per step", steps.len()));
+        warnings.push(inferred_warning("the same kernels repeat, some of them once per step", steps.len()));
         let (cut_by, warm_up) = (CutBy::Repetition, Vec::new());
         return Windows { cut_by, common, steps, warm_up, at_collective, spread, warnings };
     }
     if let Some(steps) = collectives::periods(views.iter().map(|view| view.trace), &joined.matching) {
         let cut_by = CutBy::Collectives;
-        warnings.push(told("a collective of all ranks repeats at equal intervals", steps.len()));
+        warnings.push(inferred_warning("a collective of all ranks repeats at equal intervals", steps.len()));
         let warm_up = Vec::new();
         return Windows { cut_by, common, steps, warm_up, at_collective: true, spread: 0, warnings };
     }
@@ -207,7 +207,7 @@ pub(crate) fn recorded(job: &Job, matching: &Matching) -> u32 {
 }
 
 /// A warning about steps that nothing marks.
-fn told(because: &str, steps: usize) -> Warning {
+fn inferred_warning(because: &str, steps: usize) -> Warning {
     let steps = if steps == 1 { "one step".to_owned() } else { format!("{steps} steps") };
     Warning::new(
         "steps-guessed",

@@ -64,7 +64,7 @@ fn relative_times_have_their_base_and_are_exact() {
 }
 
 #[test]
-fn collectives_say_kind_bytes_and_group() {
+fn collectives_have_kind_bytes_and_group() {
     let trace = read("megatron_tp2_v100/rank0.9c44bd29b3f0_1375.1724066820235157909.pt.trace.json.gz");
     let at = named(&trace, "ncclDevKernel_AllReduce").next().unwrap_or_default();
     let call = &trace.collectives[trace.gpu.get(at).and_then(|r| r.collective).unwrap_or(NONE) as usize];
@@ -97,7 +97,7 @@ fn on_rocm_the_stream_may_be_zero() {
 }
 
 #[test]
-fn without_a_device_gloo_tells_what_is_communicated() {
+fn without_a_device_gloo_records_what_is_communicated() {
     let trace = read("generated_torch215_gloo_pp2dp2/rank1_step5.pt.trace.json.gz");
     assert!(trace.gpu.is_empty());
     assert_eq!((trace.identity.rank, trace.identity.host.as_deref()), (Some(1), Some("vm")));
@@ -182,7 +182,7 @@ fn functions_of_python_are_kept_when_asked_for() {
 }
 
 #[test]
-fn shapes_are_kept_where_they_say_work() {
+fn shapes_are_kept_where_they_determine_work() {
     let trace = read("modded_nanogpt_h100/ab/current-rank0.json.gz");
     let shapes: Vec<_> = trace
         .host

@@ -1,7 +1,7 @@
 //! Verdicts and tables of jobs with many ranks, made up and replicated.
 
 use proptest::prelude::*;
-use railwright_profiler::culprits::{CauseClass, straggler_report};
+use railwright_profiler::attribution::{CauseClass, straggler_report};
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{OneByOne, Options, profile};
 use railwright_profiler::testing::{Synthetic, replicate};
@@ -15,7 +15,7 @@ fn small(tensor: u32, data: u32) -> Synthetic {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
 
-    /// Of 1,024 ranks one has a slower chip, whichever it is: it is the one that is named, and nobody else.
+    /// Of 1,024 ranks one has a slower chip, whichever it is: it is the one that is named, and no other.
     #[test]
     fn one_slow_rank_of_a_thousand_is_found(slow in 0_u32..1024, factor in 1.3_f64..1.8) {
         let mut job = Synthetic { slow_chip: vec![(slow, factor)], ..small(8, 128) }.job();
@@ -61,9 +61,9 @@ fn a_file_that_is_cut_costs_the_other_ranks_nothing() {
         let sum: f64 = step.groups.iter().sum();
         assert!((sum - step.duration as f64).abs() < 1.0, "step {}: {sum} of {}", step.step, step.duration);
     }
-    let told =
+    let reported =
         report.warnings.iter().find(|warning| warning.id == "steps-partly-recorded").expect("a warning");
-    assert!(told.message.contains("rank 4 (synthetic rank 4) in steps 1-3"), "{}", told.message);
+    assert!(reported.message.contains("rank 4 (synthetic rank 4) in steps 1-3"), "{}", reported.message);
     // Who waited for it is an estimate.
     assert!(report.estimated_wait > 0.0);
     let stragglers = straggler_report(&mut job, &JoinOptions::default());

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use railwright_profiler::Job;
-use railwright_profiler::culprits::straggler_report;
+use railwright_profiler::attribution::straggler_report;
 use railwright_profiler::job::Member;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{OneByOne, Options, Profile, profile};

@@ -4,7 +4,7 @@
 //! `metamorphic` changes. Two files of one rank are two recordings, not the halves of one: no relation holds for split traces.
 
 use railwright_profiler::Job;
-use railwright_profiler::culprits::straggler_report;
+use railwright_profiler::attribution::straggler_report;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{OneByOne, Options, Profile, profile};
 use railwright_profiler::readers::{self, Keep, Recording};

@@ -53,16 +53,16 @@ fn a_forward_convolution_has_the_output_of_its_settings() {
         share("aten::convolution", &arguments, "igemm_fwd_gtcx_nhwc_fp32_bx0", 4000)
     };
     // ResNet's first convolution on 32 pictures: 118,013,952 multiplications each (fvcore's table of ResNet-50).
-    let (found, told) =
+    let (found, reported) =
         of("[[32, 3, 224, 224], [64, 3, 7, 7]]", r#""[2, 2]", "[3, 3]", "[1, 1]", "False", "[0, 0]", "1""#);
     assert!((found / (2.0 * 118_013_952.0 * 32.0 / FP32 / 4e-3) - 1.0).abs() < 1e-3, "{found}");
-    assert!(told);
+    assert!(reported);
     // A depthwise one is bound by memory: input, weight and output of the same size, each moved once.
-    let (found, told) =
+    let (found, reported) =
         of("[[8, 1024, 32, 32], [1024, 1, 3, 3]]", r#""(1,1)", "(1,1)", "(1,1)", "False", "(0,0)", "1024""#);
     let bytes = 4.0 * (2.0 * 8_388_608.0 + 9216.0);
     assert!((found / (bytes / MEMORY / 4e-3) - 1.0).abs() < 1e-3, "{found}");
-    assert!(told);
+    assert!(reported);
 }
 
 #[test]
@@ -71,11 +71,12 @@ fn inputs_have_the_format_that_kernels_do_not_name() {
     let arguments = format!(
         r#""Input Dims": {shapes}, "Input type": ["c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "", "Scalar"]"#
     );
-    let (found, told) = share("aten::_scaled_dot_product_flash_attention", &arguments, "attn_fwd.kd", 6520);
+    let (found, reported) =
+        share("aten::_scaled_dot_product_flash_attention", &arguments, "attn_fwd.kd", 6520);
     // 4 seqlen^2 head_dim heads operations (FlashAttention-2's benchmark).
     let flop = 4.0 * 4096.0 * 4096.0 * 256.0 * 32.0;
     assert!((found / (flop / BF16 / 6.52e-3) - 1.0).abs() < 1e-3, "{found}");
-    assert!(told);
+    assert!(reported);
     // Products of 32-bit inputs run in FP32 or in TF32, which inputs do not show.
     let arguments = r#""Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["float", "float"]"#;
     assert!(report("aten::mm", arguments, "unnamed_kernel", 1000).roofline.is_none());

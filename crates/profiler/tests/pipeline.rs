@@ -80,7 +80,7 @@ fn stalls_and_their_costs() {
         assert_eq!(outlined, [(stage, Some(micro_batch))]);
         let waited: i64 = page.shown.rows.iter().map(|row| row.causes.get(Cause::Stall)).sum();
         assert!(waited > 0 || stall.cost == 0, "step {step}: others wait for what costs");
-        // Others may wait and catch up again (step 15); for one nobody waits at all.
+        // Others may wait and catch up again (step 15); for one no rank waits at all.
         assert_eq!(waited == 0, step == 11, "step {step}: {waited}");
     }
     // Without a question the page opens at the step that lost most, and not at the start of the job.
@@ -124,16 +124,16 @@ fn what_depends_on_a_stage_that_was_not_recorded_has_no_price() {
     let part = page(passes, &Question::default()).expect("a page");
     assert_eq!((part.extent().as_str(), &part.missing_stages[..]), ("7 of 8 stages", &[4][..]));
     assert_eq!(primus(None).extent(), "8 stages");
-    let told = |id: &str| part.verdicts.iter().find(|v| v.id == id);
-    let stalls = told("pipeline-stalls").expect("stalls are there all the same");
+    let reported = |id: &str| part.verdicts.iter().find(|v| v.id == id);
+    let stalls = reported("pipeline-stalls").expect("stalls are there all the same");
     assert!(stalls.cost == 0 && stalls.message.contains("their cost is unknown"), "{stalls:?}");
     for id in ["pipeline-messages", "pipeline-no-straggler"] {
-        assert_eq!(told(id), None);
+        assert_eq!(reported(id), None);
     }
 }
 
 #[test]
-fn questions_without_an_answer_say_what_there_is() {
+fn questions_without_an_answer_list_what_exists() {
     let wrong = |step, replica| {
         page(support::primus(), &Question { step, replica, ..Question::default() }).unwrap_err()
     };
@@ -184,9 +184,9 @@ fn imbalance_of_an_interleaved_schedule_counts_every_chunk() {
     let times: Vec<(i64, i64)> = page.stages.iter().map(|s| (s.forward, s.backward)).collect();
     assert_eq!(times[0], (20_000_000, 40_000_000));
     assert_eq!(times[3], (40_000_000, 80_000_000));
-    let told = page.verdicts.iter().find(|v| v.id == "pipeline-last-stage").expect("the last stage");
+    let reported = page.verdicts.iter().find(|v| v.id == "pipeline-last-stage").expect("the last stage");
     // 120 ms against a mean of (3 x 60 + 120) / 4 = 75 ms.
-    assert!(told.message.contains("60.0 % more"), "{}", told.message);
+    assert!(reported.message.contains("60.0 % more"), "{}", reported.message);
 }
 
 /// The path holds the step together: its parts make the step, it goes forward in time, and the slow stage has most of it.

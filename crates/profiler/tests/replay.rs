@@ -53,7 +53,7 @@ fn a_stall_costs_what_the_step_lost_and_nothing_where_slack_absorbed_it() {
         let cost = cost(&primus, step, stage, micro_batch);
         assert!((cost - truth).abs() <= 15.0, "step {step}: {cost} ms, not {truth}");
     }
-    // The other passes of that step cost nothing to speak of.
+    // The other passes of that step cost nothing significant.
     assert!(cost(&primus, 16, 3, 8).abs() < 1.0);
 }
 
@@ -76,7 +76,7 @@ fn removing_more_saves_more_and_removing_nothing_saves_nothing() {
     assert!((all.recovered - 1.0).abs() < 1e-9 && all.saved > 0, "{all:?}");
 }
 
-/// A job whose hosts carry the messages: what a rank does between its passes, and whom it waits for, is recorded.
+/// A job whose hosts carry the messages: what a rank does between its passes, and which rank it waits for, is recorded.
 #[test]
 fn steps_of_hosts_are_rebuilt_from_their_own_messages() {
     use railwright_profiler::joined::{JoinOptions, join};

@@ -127,7 +127,7 @@ proptest! {
         prop_assert_eq!(stall.cost, with[at.0 as usize] - without[0]);
     }
 
-    /// The latency of messages is found when nobody recorded them.
+    /// The latency of messages is found when it was not recorded.
     #[test]
     fn latencies_are_fitted(mut made in made(), hop in 200_000_i64..900_000) {
         made.hop = hop;
@@ -175,14 +175,14 @@ fn reductions_slow_on_all_stages_are_one_stall() {
         let (start, end) = (last.end, last.end + 10 * MS + longer(step, stage));
         passes.passes.push(Pass { kind: PassKind::GradientReduce, micro_batch: None, start, end, ..last });
     }
-    let twins: Vec<Pass> =
+    let replicas: Vec<Pass> =
         passes.passes.iter().map(|p| Pass { replica: 1, rank: p.rank + 4, ..*p }).collect();
-    passes.passes.extend(twins);
+    passes.passes.extend(replicas);
     passes.shape.data_parallel = 2;
     passes.sort();
     let page = page(passes, &Question::default()).expect("a page");
-    let mut told: Vec<_> = page.stalls.iter().map(|s| (s.step, s.ranks.clone(), s.cost / MS)).collect();
-    told.sort();
+    let mut reported: Vec<_> = page.stalls.iter().map(|s| (s.step, s.ranks.clone(), s.cost / MS)).collect();
+    reported.sort();
     // The first stage is the last to end: only its reduction holds the step.
-    assert_eq!(told, [(2, (0..8).collect(), 20), (3, vec![1, 5], 0), (3, vec![2, 6], 0)]);
+    assert_eq!(reported, [(2, (0..8).collect(), 20), (3, vec![1, 5], 0), (3, vec![2, 6], 0)]);
 }

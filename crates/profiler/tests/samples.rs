@@ -58,7 +58,7 @@ fn halves_of_a_trace_make_up_the_whole() {
 
 /// One rank of eight: the fastest of a kind stands for its transfer, in each half the half's own.
 #[test]
-fn halves_of_one_traced_side_do_not_know_each_other() {
+fn halves_of_one_traced_side_are_not_joined() {
     let bounds = |part| {
         let options = SampleOptions { part, ..SampleOptions::default() };
         let all = of("modded_nanogpt_h100/ab", "hook", &options).collectives;

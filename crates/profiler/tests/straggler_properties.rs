@@ -4,7 +4,7 @@
 //! than two percent of a step: others absorb them.
 
 use proptest::prelude::*;
-use railwright_profiler::culprits::{Kind, MOST_OFF, StragglerReport, Verdict, straggler_report};
+use railwright_profiler::attribution::{Kind, MOST_OFF, StragglerReport, Verdict, straggler_report};
 use railwright_profiler::joined::JoinOptions;
 use railwright_profiler::testing::Synthetic;
 
@@ -68,7 +68,7 @@ fn faults() -> impl Strategy<Value = Fault> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// The rank with the fault is named, nobody else, with what the fault costs, and the job without it has none. The cost of a slow host that launches concurrent
+    /// The rank with the fault is named, no other rank, with what the fault costs, and the job without it has none. The cost of a slow host that launches concurrent
     /// communications late is a lower bound: its replay keeps the order in which it launched them and waited for others.
     #[test]
     fn the_fault_is_named_with_its_cost(plan in plans(), fault in faults(), pick in 0_u32..64) {

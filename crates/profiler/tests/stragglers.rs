@@ -5,7 +5,7 @@
 mod jobs;
 
 use jobs::job;
-use railwright_profiler::culprits::{CauseClass, Kind, StragglerReport, Verdict, straggler_report};
+use railwright_profiler::attribution::{CauseClass, Kind, StragglerReport, Verdict, straggler_report};
 use railwright_profiler::joined::JoinOptions;
 
 fn report(folder: &str) -> StragglerReport {

@@ -28,7 +28,7 @@ fn a_pipeline_is_found_by_when_its_messages_end() {
             |first: u32| RankSet::new(&(0..stages).map(|s| s * tensor + first).collect::<Vec<_>>());
         for first in 0..tensor {
             let all = found.get(&Dimension::Pipeline).is_some_and(|all| all.contains(&pipeline(first)));
-            assert!(all, "{label}: {found:?} {:?}", joined.matching.told);
+            assert!(all, "{label}: {found:?} {:?}", joined.matching.inferred);
         }
         if tensor > 1 {
             let group =
@@ -68,8 +68,8 @@ fn a_transformers_passes_and_steps_are_found_by_the_names_of_few_kernels() {
     let joined = join(&mut job, &JoinOptions::default());
     let passes = from_job::passes(&job, &joined).expect("passes");
     assert_eq!((passes.shape.pipeline_parallel, passes.shape.micro_batches), (4, 8));
-    let told: Vec<&str> = passes.warnings.iter().map(|warning| warning.id.as_str()).collect();
-    assert_eq!(told, ["pipeline-passes-cut"]);
+    let reported: Vec<&str> = passes.warnings.iter().map(|warning| warning.id.as_str()).collect();
+    assert_eq!(reported, ["pipeline-passes-cut"]);
     let steps: std::collections::BTreeSet<u32> = passes.passes.iter().map(|pass| pass.step).collect();
     // From one update to the next: what comes before the first may be part of a step.
     assert_eq!(steps.len(), 2);
@@ -129,7 +129,7 @@ fn backward_passes_alone_are_no_pipeline() {
 /// The sets of ranks that were told, by dimension.
 fn sets(joined: &Joined) -> BTreeMap<Dimension, Vec<RankSet>> {
     let mut found: BTreeMap<Dimension, Vec<RankSet>> = BTreeMap::new();
-    for group in joined.groups.groups.iter().filter(|group| group.told) {
+    for group in joined.groups.groups.iter().filter(|group| group.inferred) {
         found.entry(group.dimension.dimension).or_default().extend(group.ranks.clone());
     }
     found
@@ -141,7 +141,7 @@ proptest! {
     /// Clocks of hosts that are off by up to ten seconds and drift by up to 50 ppm, and ranks that lost leading kernels, do not change the groups; offsets between the
     /// ranks of a tensor parallel group are recovered within 5 us.
     #[test]
-    fn groups_are_told_whatever_clocks_show(
+    fn groups_are_reported_whatever_clocks_show(
         shape in prop::sample::select(vec![(2_u32, 2_u32), (2, 4), (4, 2)]),
         off in prop::collection::vec((-10_000_000_000_i64..10_000_000_000, -50.0_f64..50.0), 8),
         lost in prop::collection::vec(0_usize..3, 8),
@@ -160,11 +160,11 @@ proptest! {
         let all: Vec<RankSet> = sets(&joined).into_values().flatten().collect();
         for replica in 0..data {
             let set = RankSet::new(&(0..tensor).map(|t| replica * tensor + t).collect::<Vec<_>>());
-            prop_assert!(all.contains(&set), "{all:?} {:?}", joined.matching.told);
+            prop_assert!(all.contains(&set), "{all:?} {:?}", joined.matching.inferred);
         }
         for shard in 0..tensor {
             let set = RankSet::new(&(0..data).map(|d| d * tensor + shard).collect::<Vec<_>>());
-            prop_assert!(all.contains(&set), "{all:?} {:?}", joined.matching.told);
+            prop_assert!(all.contains(&set), "{all:?} {:?}", joined.matching.inferred);
         }
         for clock in joined.clocks.clocks.iter().filter(|clock| clock.rank % tensor != 0) {
             let first = &joined.clocks.clocks[(clock.rank - clock.rank % tensor) as usize];

@@ -64,7 +64,7 @@ fn a_change_of_a_training_loop_is_measured() {
         profiled(vec![read(&format!("modded_nanogpt_h100/ab/{file}-rank0.json.gz"))], &Options::default())
     };
     let (current, hook) = (of("current"), of("hook"));
-    let told = compare(&current.report, &hook.report);
+    let reported = compare(&current.report, &hook.report);
     for (name, first, second) in [
         ("window", 306.19, 303.00),
         ("compute", 281.91, 280.13),
@@ -72,7 +72,7 @@ fn a_change_of_a_training_loop_is_measured() {
         ("overlap of both", 6.67, 8.02),
         ("exposed communication", 17.19, 15.73),
     ] {
-        let row = told.recorded.iter().find(|row| row.name == name).unwrap();
+        let row = reported.recorded.iter().find(|row| row.name == name).unwrap();
         near(row.first / 1e6, first, 0.05);
         near(row.second / 1e6, second, 0.05);
     }
@@ -142,8 +142,8 @@ fn a_measured_step_breaks_down_as_the_waterfall_does() {
             let step = step(&job, &joined, &options.tables, &found.windows, at).unwrap();
             let problems = step.validate();
             assert!(problems.is_empty(), "{problems:?}");
-            let told = breakdown(&step);
-            for (rank, waterfall) in told.ranks.iter().zip(&found.waterfall.ranks) {
+            let reported = breakdown(&step);
+            for (rank, waterfall) in reported.ranks.iter().zip(&found.waterfall.ranks) {
                 let parts = &waterfall.steps[at];
                 let sum = |fits: fn(&StepLabel) -> bool| {
                     rank.parts
@@ -183,7 +183,7 @@ fn a_trace_without_a_device_is_cut_and_summed() {
     let found = profiled(folder("generated_torch215_gloo_pp2dp2", "rank"), &Options::default());
     assert_eq!(found.windows.cut_by, CutBy::HostAnnotations);
     assert_eq!(found.windows.steps.iter().map(|s| s.number).collect::<Vec<_>>(), [Some(2), Some(3), Some(4)]);
-    // Rank 2 sleeps 4 x 50 ms in step 3, in part while its messages wait: its own time is the host's, and nobody else's grows like it.
+    // Rank 2 sleeps 4 x 50 ms in step 3, in part while its messages wait: its own time is the host's, and no other's grows like it.
     let growth = |rank: usize| {
         let steps = &found.waterfall.ranks[rank].steps;
         ms(steps[1].get(Label::Host) - steps[0].get(Label::Host))
@@ -347,7 +347,7 @@ fn a_rank_alone_has_bounds_of_transfer_and_waiting() {
 }
 
 #[test]
-fn a_rank_whose_device_was_lost_is_no_computer_of_its_own() {
+fn a_rank_without_device_data_is_no_host_of_its_own() {
     let whole = profiled(folder("param_dlrm_8r", "worker"), &Options::default());
     let mut traces = folder("param_dlrm_8r", "worker");
     traces[3].gpu = railwright_profiler::trace::GpuActivities::default();

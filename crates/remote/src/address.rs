@@ -151,8 +151,8 @@ mod tests {
         let wrong = |text: &str| Address::read(text).expect_err("refused").to_string();
         assert!(wrong("s3:///key").contains("no bucket"));
         assert!(wrong("http://:x").contains("invalid address"));
-        let told = wrong("https://me:hidden@host/x?y=hidden");
-        assert!(told.contains("password") && !told.contains("hidden"), "{told}");
+        let message = wrong("https://me:hidden@host/x?y=hidden");
+        assert!(message.contains("password") && !message.contains("hidden"), "{message}");
         assert!(Address::read("s3://b/a//c").and_then(|a| a.path()).is_err());
         assert!(!is_address("traces/s3") && !is_address("file:///x") && is_address("az://a/b"));
     }

@@ -1,12 +1,12 @@
 //! What stands at which address.
 
+use crate::clients::Client;
 use crate::desk::Desk;
 use crate::guard::{self, Admission, Guard};
 use crate::jobs::{self, Jobs};
-use crate::lanes::{Lanes, Turn};
+use crate::pools::{Turn, WorkerPools};
 use crate::questions::Held;
 use crate::uploads::Uploads;
-use crate::visitors::Visitor;
 use crate::{Settings, assets, questions, replies};
 use axum::Router;
 use axum::body::Body;
@@ -31,7 +31,7 @@ pub(crate) struct App {
     pub(crate) uploads: Uploads,
     pub(crate) jobs: Jobs,
     /// Places for questions.
-    pub(crate) lanes: Lanes,
+    pub(crate) pools: WorkerPools,
     /// Bytes of questions that wait or are worked on.
     pub(crate) held: AtomicUsize,
     /// Whether the server ends.
@@ -66,7 +66,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
 
 /// What the desk looks up on the disk, off the threads that serve connections.
 async fn look(app: Arc<App>, what: fn(&dyn Desk) -> Value) -> Response<Body> {
-    let Some(Turn { _turn, thread }) = app.lanes.quick.turn().await else { return questions::busy() };
+    let Some(Turn { _turn, thread }) = app.pools.quick.turn().await else { return questions::busy() };
     let desk = Arc::clone(&app.desk);
     let work = tokio::task::spawn_blocking(move || {
         let value = what(desk.as_ref());
@@ -107,8 +107,8 @@ async fn upload(
     Query(named): Query<Named>,
     body: Body,
 ) -> Response<Body> {
-    let told = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
-    if told.is_some_and(|bytes| bytes > app.settings.upload_bytes) {
+    let announced = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|bytes| bytes > app.settings.upload_bytes) {
         let problem = Problem::new(format!("a file has at most {} bytes", app.settings.upload_bytes));
         return replies::problem(
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -121,7 +121,7 @@ async fn upload(
 /// Admits a request and has it answered.
 pub(crate) async fn respond(
     app: &App,
-    visitor: &Visitor,
+    client: &Client,
     mut routes: Router,
     mut request: Request<Body>,
 ) -> Response<Body> {
@@ -139,12 +139,12 @@ pub(crate) async fn respond(
         )
     };
     let admission = app.guard.admit(&request);
-    let is_welcome = admission.is_ok() && visitor.shows_token();
+    let is_welcome = admission.is_ok() && client.shows_token();
     let mut response = match admission {
         Err(refusal) => replies::bytes(refusal.status, TEXT, format!("{}\n", refusal.message)),
         Ok(_) if !is_welcome => {
-            let told = "too many connections: close some browser tabs\n";
-            replies::bytes(StatusCode::SERVICE_UNAVAILABLE, TEXT, told)
+            let announced = "too many connections: close some browser tabs\n";
+            replies::bytes(StatusCode::SERVICE_UNAVAILABLE, TEXT, announced)
         }
         Ok(Admission::Ticket) => lead(format!("/{}/", app.guard.token())),
         // The page's addresses are relative to a folder.
@@ -158,7 +158,7 @@ pub(crate) async fn respond(
             Err(_) => no_address(),
         },
     };
-    if !is_welcome && !visitor.is_guest() {
+    if !is_welcome && !client.is_guest() {
         // Idle clients do not keep connections.
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }

@@ -1,13 +1,13 @@
 //! Connections: accepting them on this machine alone, and ending them in good order.
 
 use crate::app::{self, App};
+use crate::clients::{Client, Clients};
 use crate::desk::Desk;
 use crate::guard::Guard;
 use crate::jobs::Jobs;
-use crate::lanes::Lanes;
+use crate::pools::WorkerPools;
 use crate::settings::Settings;
 use crate::uploads::Uploads;
-use crate::visitors::{Visitor, Visitors};
 use axum::Router;
 use axum::body::Body;
 use hyper::server::conn::http1;
@@ -96,7 +96,7 @@ impl Server {
         desk.uploads(self.uploads.folder());
         let mut end = self.end.subscribe();
         let app = Arc::new(App {
-            lanes: Lanes::new(&self.settings),
+            pools: WorkerPools::new(&self.settings),
             held: AtomicUsize::new(0),
             jobs: Jobs::default(),
             guard: self.guard,
@@ -106,12 +106,12 @@ impl Server {
             desk,
         });
         let routes = app::routes(Arc::clone(&app));
-        let visitors = Visitors::new(app.settings.strangers, app.settings.guests);
+        let clients = Clients::new(app.settings.strangers, app.settings.guests);
         // Held by every connection: when all have ended, nothing can come any more.
         let (alive, mut all_gone) = mpsc::channel::<Infallible>(1);
         loop {
             let next = async {
-                let place = visitors.place().await;
+                let place = clients.place().await;
                 (place, listener.accept().await)
             };
             let (place, accepted) = tokio::select! {
@@ -121,9 +121,9 @@ impl Server {
             match accepted {
                 Ok((stream, _)) => {
                     let (app, routes, alive) = (Arc::clone(&app), routes.clone(), alive.clone());
-                    let visitor = visitors.enter(place);
+                    let client = clients.enter(place);
                     tokio::spawn(async move {
-                        connection(stream, &visitor, app, routes).await;
+                        connection(stream, &client, app, routes).await;
                         drop(alive);
                     });
                 }
@@ -139,14 +139,14 @@ impl Server {
 }
 
 /// Serves one connection. Its errors do not affect other connections.
-async fn connection(stream: TcpStream, visitor: &Visitor, app: Arc<App>, routes: Router) {
+async fn connection(stream: TcpStream, client: &Client, app: Arc<App>, routes: Router) {
     // Answers are small and waited for.
     let _ = stream.set_nodelay(true);
     let (introduction, idle) = (app.settings.introduction, app.settings.idle);
     let mut end = app.end.clone();
     let service = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
         let (app, routes) = (Arc::clone(&app), routes.clone());
-        async move { Ok::<_, Infallible>(app::respond(&app, visitor, routes, request.map(Body::new)).await) }
+        async move { Ok::<_, Infallible>(app::respond(&app, client, routes, request.map(Body::new)).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -156,7 +156,7 @@ async fn connection(stream: TcpStream, visitor: &Visitor, app: Arc<App>, routes:
     let mut served = pin!(served);
     tokio::select! {
         _ = served.as_mut() => {}
-        () = visitor.has_to_go(introduction) => {}
+        () = client.has_to_go(introduction) => {}
         () = ended(&mut end) => {
             served.as_mut().graceful_shutdown();
             let _ = served.await;

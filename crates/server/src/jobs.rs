@@ -126,14 +126,14 @@ pub(crate) fn events(app: &Arc<App>, number: &str) -> Response<Body> {
 async fn follow(job: Job, send: mpsc::Sender<Bytes>, mut ended: watch::Receiver<bool>) {
     let mut progress = job.watch.follow();
     let mut end = job.end;
-    let mut told = Progress::default();
+    let mut sent = Progress::default();
     loop {
         let news = progress.borrow_and_update().clone();
-        if news != told {
+        if news != sent {
             if send.send(progress_event(&news)).await.is_err() {
                 return;
             }
-            told = news;
+            sent = news;
         }
         let reply = end.borrow().clone();
         if let Some(reply) = reply {

@@ -9,6 +9,8 @@ mod asked;
 #[cfg(not(target_family = "wasm"))]
 mod assets;
 #[cfg(not(target_family = "wasm"))]
+mod clients;
+#[cfg(not(target_family = "wasm"))]
 mod connections;
 mod desk;
 #[cfg(not(target_family = "wasm"))]
@@ -16,7 +18,7 @@ mod guard;
 #[cfg(not(target_family = "wasm"))]
 mod jobs;
 #[cfg(not(target_family = "wasm"))]
-mod lanes;
+mod pools;
 #[cfg(not(target_family = "wasm"))]
 mod questions;
 #[cfg(not(target_family = "wasm"))]
@@ -27,8 +29,6 @@ mod settings;
 mod token;
 #[cfg(not(target_family = "wasm"))]
 mod uploads;
-#[cfg(not(target_family = "wasm"))]
-mod visitors;
 mod watch;
 
 #[cfg(not(target_family = "wasm"))]

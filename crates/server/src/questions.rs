@@ -5,7 +5,7 @@
 
 use crate::app::App;
 use crate::desk::{Question, Reply};
-use crate::lanes::Turn;
+use crate::pools::Turn;
 use crate::replies;
 use crate::{Settings, Watch};
 use axum::body::Body;
@@ -44,13 +44,13 @@ impl Drop for Held {
 async fn whole(body: Body, held: &mut Held) -> Result<Vec<u8>, (StatusCode, Problem)> {
     let app = Arc::clone(&held.app);
     let settings: &Settings = &app.settings;
-    let told = |status, message: String| (status, Problem::new(message).in_file("request"));
+    let refused = |status, message: String| (status, Problem::new(message).in_file("request"));
     let limit = settings.question_bytes;
     let mut body = Limited::new(body, limit);
     let mut bytes = Vec::new();
     loop {
         let frame = tokio::time::timeout(settings.patience, body.frame()).await.map_err(|_| {
-            told(StatusCode::REQUEST_TIMEOUT, "the request is incomplete: timeout".to_owned())
+            refused(StatusCode::REQUEST_TIMEOUT, "the request is incomplete: timeout".to_owned())
         })?;
         match frame {
             None => return Ok(bytes),
@@ -58,18 +58,18 @@ async fn whole(body: Body, held: &mut Held) -> Result<Vec<u8>, (StatusCode, Prob
                 let data: &[u8] = frame.data_ref().map_or(&[], |data| data);
                 if !held.grow(data.len()) {
                     let message = "too many requests at once".to_owned();
-                    return Err(told(StatusCode::SERVICE_UNAVAILABLE, message));
+                    return Err(refused(StatusCode::SERVICE_UNAVAILABLE, message));
                 }
                 bytes.extend_from_slice(data);
             }
             Some(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-                return Err(told(
+                return Err(refused(
                     StatusCode::PAYLOAD_TOO_LARGE,
                     format!("a request has at most {limit} bytes"),
                 ));
             }
             Some(Err(_)) => {
-                return Err(told(StatusCode::BAD_REQUEST, "the request is truncated".to_owned()));
+                return Err(refused(StatusCode::BAD_REQUEST, "the request is truncated".to_owned()));
             }
         }
     }
@@ -102,9 +102,9 @@ pub(crate) fn busy() -> Response<Body> {
 
 /// Answers a question in its turn.
 pub(crate) async fn answer(app: &Arc<App>, question: Question) -> Response<Body> {
-    let lanes = &app.lanes;
-    let lane = if app.desk.is_quick(&question) { &lanes.quick } else { &lanes.long };
-    let Some(Turn { _turn, thread }) = lane.turn().await else { return busy() };
+    let pools = &app.pools;
+    let pool = if app.desk.is_quick(&question) { &pools.quick } else { &pools.long };
+    let Some(Turn { _turn, thread }) = pool.turn().await else { return busy() };
     let watch = Arc::new(Watch::default());
     let wanted = Wanted(Arc::clone(&watch));
     let desk = Arc::clone(&app.desk);

@@ -37,8 +37,8 @@ pub(crate) fn problems(status: StatusCode, problems: &[Problem], command: Option
 }
 
 /// A response with one problem.
-pub(crate) fn problem(status: StatusCode, told: Problem) -> Response<Body> {
-    problems(status, &[told], None)
+pub(crate) fn problem(status: StatusCode, reported: Problem) -> Response<Body> {
+    problems(status, &[reported], None)
 }
 
 /// What came of a question.
@@ -47,11 +47,11 @@ pub(crate) fn reply(reply: Reply) -> Response<Body> {
         Reply::Answer { outcome, media, body, command, notes } => {
             answer(outcome, media, body, &command, &notes)
         }
-        Reply::Problems { problems: told, command } => {
-            problems(StatusCode::UNPROCESSABLE_ENTITY, &told, Some(&command))
+        Reply::Problems { problems: reported, command } => {
+            problems(StatusCode::UNPROCESSABLE_ENTITY, &reported, Some(&command))
         }
-        Reply::Unknown(told) => problem(StatusCode::NOT_FOUND, told),
-        Reply::Broken(told) => problem(StatusCode::INTERNAL_SERVER_ERROR, told),
+        Reply::Unknown(reported) => problem(StatusCode::NOT_FOUND, reported),
+        Reply::Broken(reported) => problem(StatusCode::INTERNAL_SERVER_ERROR, reported),
     }
 }
 

@@ -215,7 +215,7 @@ fn questions_that_take_too_long_are_stopped() {
 }
 
 #[test]
-fn work_that_does_not_listen_keeps_nobody_waiting() {
+fn work_that_ignores_a_stop_blocks_no_client() {
     let server = Running::with(Settings { questions: 1, given_up: 2, ..Settings::default() });
     for waited in 1..=2 {
         let mut gone = server.connect();

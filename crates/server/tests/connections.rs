@@ -18,7 +18,7 @@ fn is_closed(stream: &mut TcpStream) -> bool {
 }
 
 #[test]
-fn six_hundred_that_say_nothing_keep_nobody_out() {
+fn six_hundred_silent_connections_block_no_client() {
     let server = Running::new();
     // A third sends nothing, a third never ends its header, a third reconnects after each eviction.
     let mut held: Vec<TcpStream> = (0..600)
@@ -45,7 +45,7 @@ fn six_hundred_that_say_nothing_keep_nobody_out() {
 }
 
 #[test]
-fn whoever_does_not_show_the_token_soon_is_let_go() {
+fn a_client_without_the_token_is_disconnected_soon() {
     let server = Running::with(Settings { introduction: Duration::from_millis(200), ..Settings::default() });
     let mut silent = server.connect();
     let mut dripping = server.connect();

@@ -30,7 +30,7 @@ fn events(answer: &Answer) -> Vec<(String, serde_json::Value)> {
 }
 
 #[test]
-fn a_job_tells_how_far_it_is_and_what_came_of_it() {
+fn a_job_reports_progress_and_outcome() {
     let server = Running::new();
     let job = begin(&server, 700);
     let answer = server.get(&format!("/api/v1/jobs/{job}/events"));
@@ -144,8 +144,8 @@ fn the_server_ends_in_good_order() {
     let begin = Instant::now();
     server.stop();
     assert!(begin.elapsed() < Duration::from_secs(3), "it took {:?}", begin.elapsed());
-    let told = Answer::read(listener);
-    assert_eq!(events(&told).last().expect("an end").1["outcome"], "interrupted");
+    let received = Answer::read(listener);
+    assert_eq!(events(&received).last().expect("an end").1["outcome"], "interrupted");
     assert_eq!(Answer::read(waiting).status, 503);
     drop(idle);
     assert_eq!(server.desk.stopped.load(Ordering::SeqCst), 2);

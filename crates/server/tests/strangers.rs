@@ -71,7 +71,7 @@ fn other_names_for_this_machine_are_refused() {
 }
 
 #[test]
-fn other_sites_may_not_ask() {
+fn other_sites_are_refused() {
     let server = Running::new();
     let ask = |headers: &str| {
         let head = server.head("POST", "/api/v1/echo");

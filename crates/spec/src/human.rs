@@ -222,9 +222,9 @@ pub fn percent(share: f64) -> String {
     if !share.is_finite() {
         return not_a_number(share);
     }
-    let told = format!("{:.1}%", share * 100.0);
+    let text = format!("{:.1}%", share * 100.0);
     // Nothing has no sign.
-    if told == "-0.0%" { "0.0%".to_owned() } else { told }
+    if text == "-0.0%" { "0.0%".to_owned() } else { text }
 }
 
 /// A power: `700 W`, `11.5 MW`.
@@ -252,8 +252,8 @@ mod tests {
 
     #[test]
     fn nothing_has_no_sign() {
-        let told = [percent(-0.0), percent(-0.000_4), percent(0.0), percent(-0.000_6), percent(0.125)];
-        assert_eq!(told, ["0.0%", "0.0%", "0.0%", "-0.1%", "12.5%"]);
+        let text = [percent(-0.0), percent(-0.000_4), percent(0.0), percent(-0.000_6), percent(0.125)];
+        assert_eq!(text, ["0.0%", "0.0%", "0.0%", "-0.1%", "12.5%"]);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub struct Software {
     /// Lowercase fragments of framework names that mean this generation, for readers of logs and tables.
     #[serde(default)]
     pub matches: Vec<String>,
-    /// Plans and accelerators for which it is assumed where nobody names a generation.
+    /// Plans and accelerators for which it is assumed where none names a generation.
     #[serde(default)]
     pub usual: Vec<Usual>,
     /// What attention runs on by architecture; `default` for the rest.

@@ -43,10 +43,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_and_topics_are_told_apart() {
+    fn groups_and_topics_are_distinguished() {
         let all = parse("intro\n# warning\n\n## a-b: A title\nText.\n\nMore.\n\n# concept\n\n## c: C\nIt.\n");
-        let told: Vec<_> =
+        let fields: Vec<_> =
             all.iter().map(|t| (t.group, t.id.as_str(), t.title.as_str(), t.text.as_str())).collect();
-        assert_eq!(told, [("warning", "a-b", "A title", "Text.\n\nMore."), ("concept", "c", "C", "It.")]);
+        assert_eq!(fields, [("warning", "a-b", "A title", "Text.\n\nMore."), ("concept", "c", "C", "It.")]);
     }
 }

@@ -56,7 +56,7 @@ fn every_type_to_the_digit_or_in_the_list_of_open_ones() {
         };
         // An omitted part is always reported.
         let is_refused = model.is_err();
-        let told = model.is_ok_and(|model| !model.left_out.is_empty());
+        let reported = model.is_ok_and(|model| !model.left_out.is_empty());
         match (result, open.get(&name)) {
             (Ok(()), None) => *met.entry(group.to_owned()).or_default() += 1,
             (Ok(()), Some(_)) => {
@@ -65,14 +65,16 @@ fn every_type_to_the_digit_or_in_the_list_of_open_ones() {
             (Err(_), Some((outcome, reason))) => {
                 let keeps = match outcome.as_str() {
                     "refused" => is_refused,
-                    "told" => told,
+                    "told" => reported,
                     _ => outcome == "differs" && !is_refused,
                 };
                 if !keeps || reason.is_empty() {
                     wrong.push(format!("{name}: the list of open ones has {outcome}: {reason:?}"));
                 }
             }
-            (Err(error), _) => wrong.push(format!("{name}: {error}{}", if told { " (told)" } else { "" })),
+            (Err(error), _) => {
+                wrong.push(format!("{name}: {error}{}", if reported { " (told)" } else { "" }))
+            }
         }
     }
     let counts: Vec<String> = seen

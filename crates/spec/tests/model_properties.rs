@@ -202,7 +202,7 @@ fn windows_and_encoders_from_dimensions() {
 }
 
 #[test]
-fn contradictory_dimensions_are_told() {
+fn contradictory_dimensions_are_reported() {
     for (dimensions, part) in [
         (plain(0, 64, 4), "0 is not a whole number"),
         (plain(2, 65, 4), "not a multiple of 4 heads"),

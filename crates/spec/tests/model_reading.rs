@@ -48,7 +48,7 @@ fn old_and_new_spellings_make_one_model() {
 }
 
 #[test]
-fn falcon_of_the_old_architecture_has_one_key_value_head_whatever_the_file_says() {
+fn falcon_of_the_old_architecture_has_one_key_value_head_whatever_the_file_holds() {
     let model = read(include_str!("fixtures/config/falcon-7b-old.json"));
     assert_eq!(model.parameters().total, 6_921_720_704);
     assert_eq!(attention(model.layer(0)).kv_heads, 1);
@@ -57,14 +57,14 @@ fn falcon_of_the_old_architecture_has_one_key_value_head_whatever_the_file_says(
 }
 
 #[test]
-fn multimodal_files_give_the_language_model_and_say_what_was_skipped() {
+fn multimodal_files_give_the_language_model_and_list_what_was_skipped() {
     let model = read(include_str!("fixtures/config/llama4-multimodal.json"));
     assert_eq!(model.parameters().total, 400_711_848_960);
     assert!(model.notes.iter().any(|note| note.contains("vision_config")), "{:?}", model.notes);
 }
 
 #[test]
-fn gemma_3_files_lean_on_class_defaults_and_the_reader_says_so() {
+fn gemma_3_files_rely_on_class_defaults_and_the_reader_reports_it() {
     let model = read(include_str!("fixtures/config/gemma3-multimodal.json"));
     // The text tower of the 4B model with the padded vocabulary of 262,208 rows.
     assert_eq!(model.parameters().total, 3_880_263_168);
@@ -252,7 +252,7 @@ fn every_catalogue_file_is_embedded() {
 }
 
 #[test]
-fn a_mistyped_name_is_told_the_nearest() {
+fn a_mistyped_name_gets_the_nearest() {
     let problem = by_name("lama-3.1-405b").expect_err("a problem");
     assert!(problem.hint.as_deref().is_some_and(|hint| hint.contains("`llama-3.1-405b`")), "{problem:?}");
     for name in ["", "/", "zzzzzz", "ÄÖÜ", &"x".repeat(100_000)] {
@@ -285,7 +285,7 @@ fn text_that_is_no_config_is_named() {
 }
 
 #[test]
-fn a_cut_file_is_told_with_line_and_column() {
+fn a_cut_file_is_reported_with_line_and_column() {
     let problem =
         from_hugging_face(include_str!("fixtures/config/truncated.json"), "x").expect_err("a problem");
     let place = problem.place.clone().expect("a place");
@@ -304,7 +304,7 @@ fn depth_bombs_end_as_a_problem() {
 }
 
 #[test]
-fn an_unknown_type_is_told_the_nearest_and_its_line() {
+fn an_unknown_type_gets_the_nearest_and_its_line() {
     let problem =
         from_hugging_face(include_str!("fixtures/config/unknown-type.json"), "x").expect_err("a problem");
     assert!(problem.hint.as_deref().is_some_and(|hint| hint.contains("`llama`")), "{problem:?}");
@@ -382,7 +382,7 @@ fn dimensions_that_are_missing_wrong_or_contradictory() {
 }
 
 #[test]
-fn numbers_inside_each_bound_but_absurd_together_are_told() {
+fn numbers_inside_each_bound_but_absurd_together_are_reported() {
     let problem = problem_with(&json!({
         "num_hidden_layers": 10_000, "hidden_size": 1_000_000, "intermediate_size": 10_000_000
     }));

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_peak_says_what_is_in_it() {
+    fn the_peak_lists_its_content() {
         let mut events = MemoryEvents::default();
         events.push(Time(0), MemoryKind::Parameters, 100);
         events.push(Time(5), MemoryKind::Activations, 30);

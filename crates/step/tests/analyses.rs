@@ -138,17 +138,18 @@ fn comparing_finds_what_grew() {
 }
 
 #[test]
-fn overlap_and_broken_references_are_told() {
+fn overlap_and_broken_references_are_reported() {
     let mut step = two_stages();
     let early = span(&mut step, (5, 8), Activity::Compute, Phase::Forward);
     let at = step.push(0, StreamKind::Compute, early).expect("a rank");
     step.depend(at, railwright_step::SpanRef { rank: 9, stream: 0, span: 0 }, DependencyKind::Launch);
     step.depend(at, railwright_step::SpanRef { rank: 0, stream: 0, span: 0 }, DependencyKind::Launch);
-    let told: Vec<String> = step.validate().into_iter().map(|p| p.message).collect();
-    assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told[0].contains("starts before the previous one ends"));
+    let messages: Vec<String> = step.validate().into_iter().map(|p| p.message).collect();
+    assert_eq!(messages.len(), 3, "{messages:?}");
+    assert!(messages[0].contains("starts before the previous one ends"));
     assert!(
-        told[1].contains("does not exist") && told[2].contains("starts before the end of its dependency")
+        messages[1].contains("does not exist")
+            && messages[2].contains("starts before the end of its dependency")
     );
 }
 

@@ -73,12 +73,12 @@ pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
     }
     if negative.count > 0 {
         if passes.passes.is_empty() {
-            let told = format!("no row of the table ends after it starts ({} rows)", negative.count);
-            return Err(Problem::new(told)
+            let text = format!("no row of the table ends after it starts ({} rows)", negative.count);
+            return Err(Problem::new(text)
                 .in_file(label)
                 .hint("`duration` must be in seconds from `start_ts`"));
         }
-        passes.warnings.push(Warning::new("trace-damaged", negative.told(label)));
+        passes.warnings.push(Warning::new("trace-damaged", negative.text(label)));
     }
     passes.leave_out_impossible();
     shape(&mut passes);
@@ -102,7 +102,7 @@ impl Negative {
         }
     }
 
-    fn told(&self, label: &str) -> String {
+    fn text(&self, label: &str) -> String {
         let (rows, were) = if self.count == 1 {
             ("1 row ends before it starts", "was")
         } else {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shape_is_what_the_authors_say() {
+    fn the_shape_is_that_of_the_authors() {
         let says = |meta: &str, key: &str| -> u32 {
             let line = meta.lines().find_map(|line| line.strip_prefix(key)).expect("the key");
             line.trim_start_matches(':').trim().parse().expect("a number")
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told() {
+    fn damage_is_reported() {
         let whole: &[u8] = fixture!("trace-ST.parquet");
         for length in [0, 4, 100, whole.len() / 2, whole.len() - 1] {
             let problem = read("t", &whole[..length]).expect_err("cut off");
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_end_before_they_start_are_left_out_and_told() {
+    fn rows_that_end_before_they_start_are_left_out_and_reported() {
         let whole = read("t", &made(&["0.25", "0.5", "0"])).expect("a table");
         assert_eq!((whole.passes.len(), whole.warnings.len()), (3, 0));
         let one = read("t", &made(&["0.25", "-0.5", "0"])).expect("a table");

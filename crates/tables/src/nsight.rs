@@ -39,7 +39,7 @@ impl Reader for NsightExport {
     fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
         read(
             label,
-            &database::from_bytes(bytes).map_err(|error| database::told(label, &error))?,
+            &database::from_bytes(bytes).map_err(|error| database::text_of(label, &error))?,
             bytes.len() as u64,
         )
     }
@@ -48,7 +48,7 @@ impl Reader for NsightExport {
 /// Reads an export where it lies, without holding the file in memory.
 pub fn read_file(label: &str, path: &Path) -> Result<Vec<Recording>, Problem> {
     let bytes = std::fs::metadata(path).map_or(0, |about| about.len());
-    read(label, &database::from_file(path).map_err(|error| database::told(label, &error))?, bytes)
+    read(label, &database::from_file(path).map_err(|error| database::text_of(label, &error))?, bytes)
 }
 
 /// What was read of all processes together; names are joined until ranks part.
@@ -67,7 +67,7 @@ impl Read {
 }
 
 fn read(label: &str, connection: &Connection, bytes: u64) -> Result<Vec<Recording>, Problem> {
-    let export = Export::new(connection).map_err(|error| database::told(label, &error))?;
+    let export = Export::new(connection).map_err(|error| database::text_of(label, &error))?;
     if rocpd::is(&export) {
         return rocpd::read(label, &export, bytes);
     }
@@ -86,7 +86,7 @@ fn read(label: &str, connection: &Connection, bytes: u64) -> Result<Vec<Recordin
         host::read(&export, session.epoch, &mut read)?;
         Ok((session, read))
     };
-    let (session, read) = gather().map_err(|error| database::told(label, &error))?;
+    let (session, read) = gather().map_err(|error| database::text_of(label, &error))?;
     if read.gpu.is_empty() && read.host.is_empty() {
         return Err(Problem::new("the export contains no kernels, runtime calls or NVTX ranges")
             .in_file(label)

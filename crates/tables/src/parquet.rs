@@ -20,7 +20,7 @@ use std::sync::Once;
 pub(crate) const MAGIC: &[u8] = b"PAR1";
 
 /// Parquet's error without the name of its kind.
-pub(crate) fn told(error: &ParquetError) -> String {
+pub(crate) fn text_of(error: &ParquetError) -> String {
     let text = error.to_string();
     let text = text.split_once(": ").map_or(text.as_str(), |(_, rest)| rest);
     let mut letters = text.chars();

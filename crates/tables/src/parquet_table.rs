@@ -78,7 +78,7 @@ mod tests {
     ));
 
     #[test]
-    fn what_only_describes_is_no_recording_and_damage_is_told() {
+    fn what_only_describes_is_no_recording_and_damage_is_reported() {
         assert!(ParquetTable.matches(&METADATA[..4]));
         assert_eq!(ParquetTable.read("x", METADATA, Keep::default()), Ok(Vec::new()));
         for length in [4, 100, METADATA.len() - 1] {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_table_is_told_with_its_columns() {
+    fn an_unknown_table_is_reported_with_its_columns() {
         let field = parquet::Field { name: "loss", values: parquet::Values::Sizes(&[1, 2]) };
         let bytes = parquet::write(&[field]).expect("a table");
         let problem = ParquetTable.read("x", &bytes, Keep::default()).expect_err("unknown");

@@ -176,12 +176,12 @@ pub fn describe(trace: &mut RankTrace, label: &str, bytes: &[u8]) -> Result<bool
     let wanted: Vec<&str> = GPU.into_iter().chain([NAMED, "name", "value"]).collect();
     let table = Columns::read(label, bytes, &wanted)?;
     let identity = &mut trace.identity;
-    let mut said = false;
+    let mut found = false;
     for row in 0..table.rows() {
         let text = |name: &str| table.get(name).and_then(|column| table.text(column, row));
         let whole = |name: &str| table.get(name).and_then(|column| table.whole(column, row));
         if let Some(id) = whole(GPU[0]).and_then(|id| u32::try_from(id).ok()) {
-            said = true;
+            found = true;
             identity.device.get_or_insert(id);
             identity.devices.push(Device {
                 id,
@@ -194,11 +194,11 @@ pub fn describe(trace: &mut RankTrace, label: &str, bytes: &[u8]) -> Result<bool
             let global = global.and_then(|rest| rest.split([',', '#']).next()?.parse().ok());
             identity.rank = identity.rank.or(global);
         } else if text("name") == Some("Hostname") {
-            said = true;
+            found = true;
             identity.host = text("value").map(str::to_owned);
         }
     }
-    Ok(said)
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -220,7 +220,7 @@ impl Process {
         }
         let one = BTreeSet::from([0]);
         let agents = if agents.is_empty() { &one } else { &agents };
-        // Correlations are numbers of 32 bits: stacks are counted anew.
+        // Correlations are numbers of 32 bits: stacks are counted again.
         let stacks: BTreeSet<i64> = self.rows.iter().filter_map(|row| row.stack).collect();
         let numbers: BTreeMap<i64, u32> = stacks.into_iter().zip(1..).collect();
         let mut of_agent: BTreeMap<u32, BTreeSet<i64>> = BTreeMap::new();

@@ -48,14 +48,14 @@ struct Manifest {
     world_size_known: bool,
     ranks: Vec<u32>,
     passes: u32,
-    warnings: Vec<Told>,
+    warnings: Vec<StoredWarning>,
     parts: Vec<Sealed>,
 }
 
 /// A warning, readable.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Told {
+struct StoredWarning {
     id: String,
     message: String,
 }
@@ -83,8 +83,8 @@ fn check(manifest: &Manifest) -> Result<(), Problem> {
         return Err(Problem::new(format!("the manifest lists `{}` twice", part.name)));
     }
     if manifest.passes as usize > manifest.parts.len() {
-        let told = format!("the manifest lists {} tables of passes without parts", manifest.passes);
-        return Err(Problem::new(told));
+        let text_of = format!("the manifest lists {} tables of passes without parts", manifest.passes);
+        return Err(Problem::new(text_of));
     }
     Ok(())
 }
@@ -112,7 +112,8 @@ pub fn save(job: &Job, passes: &[Passes]) -> Result<Vec<u8>, Problem> {
 
 /// Combines concurrently created parts into a file. `job` provides the parts of all ranks.
 pub fn assemble(job: &Job, passes: usize, parts: Vec<Part>) -> Result<Vec<u8>, Problem> {
-    let told = |warning: &Warning| Told { id: warning.id.clone(), message: warning.message.clone() };
+    let text_of =
+        |warning: &Warning| StoredWarning { id: warning.id.clone(), message: warning.message.clone() };
     let sealed = |part: &Part| Sealed {
         name: part.name.clone(),
         bytes: part.bytes.len() as u64,
@@ -126,7 +127,7 @@ pub fn assemble(job: &Job, passes: usize, parts: Vec<Part>) -> Result<Vec<u8>, P
         world_size_known: job.world_size_known,
         ranks: job.members.iter().map(|member| member.rank).collect(),
         passes: passes as u32,
-        warnings: job.warnings.iter().map(told).collect(),
+        warnings: job.warnings.iter().map(text_of).collect(),
         parts: parts.iter().map(sealed).collect(),
     };
     let first = Part { name: MANIFEST.to_owned(), bytes: json(&manifest)? };
@@ -170,11 +171,11 @@ impl Store {
             return Err(Problem::new("the manifest is not that of a saved profile").in_file(label));
         }
         if manifest.version > VERSION {
-            let told = format!(
+            let text_of = format!(
                 "the saved profile has version {}, written by {}; this program reads up to version {VERSION}",
                 manifest.version, manifest.written_by
             );
-            return Err(Problem::new(told)
+            return Err(Problem::new(text_of)
                 .in_file(label)
                 .hint("read it with that program, or read the traces again"));
         }
@@ -210,7 +211,9 @@ impl Store {
             members,
             world_size: self.manifest.world_size,
             world_size_known: self.manifest.world_size_known,
-            warnings: warnings.map(|told| Warning::new(told.id.clone(), told.message.clone())).collect(),
+            warnings: warnings
+                .map(|text_of| Warning::new(text_of.id.clone(), text_of.message.clone()))
+                .collect(),
             telemetry: Vec::new(),
         }
     }

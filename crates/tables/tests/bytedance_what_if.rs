@@ -85,10 +85,10 @@ fn one_worker_is_to_blame() {
 #[test]
 fn groups_that_are_slow_at_once_are_one_stall() {
     let page = page(job("ST"), &Question::default()).expect("a page");
-    let told: Vec<_> = page.stalls.iter().map(|s| (s.step, s.kind, s.ranks.clone(), s.passes)).collect();
+    let message: Vec<_> = page.stalls.iter().map(|s| (s.step, s.kind, s.ranks.clone(), s.passes)).collect();
     let (reduce, update) = (PassKind::EmbeddingReduce, PassKind::Optimizer);
     let all = vec![0, 1, 6, 7];
-    assert_eq!(told, [(25, reduce, all.clone(), 4), (23, reduce, all, 4), (33, update, vec![2, 3], 2)]);
+    assert_eq!(message, [(25, reduce, all.clone(), 4), (23, reduce, all, 4), (33, update, vec![2, 3], 2)]);
     for stall in &page.stalls {
         let of_step = page.steps.iter().find(|s| s.step == stall.step).expect("its step");
         assert_eq!(stall.cost, of_step.stall_cost, "{stall:?}");

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use proptest::prelude::*;
+use railwright_profiler::attribution::straggler_report;
 use railwright_profiler::collectives::communication_report;
-use railwright_profiler::culprits::straggler_report;
 use railwright_profiler::digest::{Digest, digest};
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{OneByOne, Options, profile};

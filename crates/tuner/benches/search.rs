@@ -32,13 +32,13 @@ const CASES: [(&str, u64, bool); 4] = [
 fn setting(name: &str, devices: u64, unlimited: bool) -> (Model, Cluster, Space) {
     let model = model::by_name(name).expect("in the catalogue");
     let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");
-    let said = PlanSpec {
+    let specified = PlanSpec {
         global_batch: (name == "gpt3-175b").then_some(4096),
         software: Some("megatron-core-2025".to_owned()),
         ..PlanSpec::default()
     };
     let new = if unlimited { Space::unlimited } else { Space::new };
-    let space = new(&said, &model, &cluster).expect("a space");
+    let space = new(&specified, &model, &cluster).expect("a space");
     (model, cluster, space)
 }
 

@@ -34,9 +34,9 @@ fn run() -> (Model, Cluster, Plan) {
 #[divan::bench(args = [(Kind::RailOnly, Routing::Ecmp), (Kind::RailOnly, Routing::Spray), (Kind::Clos, Routing::Ecmp), (Kind::Clos, Routing::Spray), (Kind::Clos, Routing::Static)], sample_count = 3)]
 fn step_of_405b_on_32768(bencher: Bencher<'_, '_>, (kind, routing): (Kind, Routing)) {
     let (model, cluster, plan) = run();
-    let said = DesignSpec { kind: Some(kind), routing: Some(routing), ..DesignSpec::default() };
+    let design = DesignSpec { kind: Some(kind), routing: Some(routing), ..DesignSpec::default() };
     bencher.bench_local(|| {
-        let wiring: Wiring = flows::wiring(&cluster, &said, &[]).expect("it is built");
+        let wiring: Wiring = flows::wiring(&cluster, &design, &[]).expect("it is built");
         simulate(&model, &cluster, &plan, &Setting { wiring: &wiring, background: None })
             .expect("it ends")
             .step_time

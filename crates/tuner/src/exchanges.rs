@@ -6,7 +6,7 @@
 use railwright_calculator::collectives::Collective;
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{Evaluation, evaluate};
-use railwright_calculator::exchanges::{Among, StageExchange, of_step};
+use railwright_calculator::exchanges::{ProcessGroup, StageExchange, of_step};
 use railwright_network::traffic::{Algorithm, Exchange, Groups, Numbering, Traffic};
 use railwright_spec::plan::{Plan, RankOrder};
 use railwright_spec::problem::Problem;
@@ -53,13 +53,13 @@ pub(crate) fn convert(costing: &Costing<'_>, numbering: &Numbering, exchange: St
         }
         Collective::Broadcast => (CollectiveKind::Broadcast, Algorithm::Ring),
         // Between stages a message has one receiver; inside a group everyone sends to the next.
-        Collective::SendReceive if matches!(exchange.among, Among::Stages(_)) => {
+        Collective::SendReceive if matches!(exchange.process_group, ProcessGroup::Stages(_)) => {
             (CollectiveKind::Send, Algorithm::Message)
         }
         Collective::SendReceive => (CollectiveKind::Send, Algorithm::Ring),
     };
-    let groups = match (exchange.among, exchange.among.axis(costing.plan, &costing.layout)) {
-        (Among::Stages(offset), _) => Groups::between(numbering, exchange.stages, offset),
+    let groups = match (exchange.process_group, exchange.process_group.axis(costing.plan, &costing.layout)) {
+        (ProcessGroup::Stages(offset), _) => Groups::between(numbering, exchange.stages, offset),
         (_, Some((extent, stride))) => Groups::within(numbering, exchange.stages, extent, stride),
         (_, None) => Groups::all(numbering),
     };
@@ -148,7 +148,7 @@ mod tests {
 
     /// The layout's figures, by which the calculator prices a group, and the ranks that make it up agree on how many share a domain.
     #[test]
-    fn groups_share_domains_as_the_layout_says() {
+    fn groups_share_domains_as_in_the_layout() {
         for order in [RankOrder::TensorContextDataPipeline, RankOrder::TensorContextPipelineData] {
             for (tensor, context, pipeline, expert) in [
                 (1, 1, 1, 8),
@@ -170,14 +170,14 @@ mod tests {
                 with_traffic("mixtral-8x22b", 512, &change, &|costing, traffic| {
                     let mut members = Vec::new();
                     for exchange in of_step(costing, &evaluate(costing).expect("possible")) {
-                        if matches!(exchange.among, Among::Stages(_) | Among::All) {
+                        if matches!(exchange.process_group, ProcessGroup::Stages(_) | ProcessGroup::All) {
                             continue;
                         }
-                        let group = exchange.among.group(&costing.layout);
+                        let group = exchange.process_group.group(&costing.layout);
                         let converted = convert(costing, &traffic.numbering, exchange.clone());
                         converted.groups.members(&traffic.numbering, 0, &mut members);
                         let near = members.iter().filter(|rank| *rank / 8 == members[0] / 8).count() as u64;
-                        let what = (order, exchange.among, tensor, context, pipeline, expert);
+                        let what = (order, exchange.process_group, tensor, context, pipeline, expert);
                         assert_eq!((members.len() as u64, near), (group.ranks, group.per_domain), "{what:?}");
                     }
                 });

@@ -33,26 +33,27 @@ const MOST: BytesPerSecond = BytesPerSecond::new(1e15);
 /// Network settings of a cluster, overridden by those of the user: number of devices, domains, bandwidths.
 /// The default is a rail-optimized tree without oversubscription, with packet spraying
 /// ([`Kind::usual_routing`]), which is non-blocking.
-pub fn design_of(cluster: &Cluster, said: &DesignSpec) -> DesignSpec {
+pub fn design_of(cluster: &Cluster, specified: &DesignSpec) -> DesignSpec {
     let domain = cluster.scale_up.domain_size.clamp(1, cluster.devices.max(1));
     let is_one_domain = domain >= cluster.devices;
-    let kind = said.kind.unwrap_or(if is_one_domain { Kind::ScaleUp } else { Kind::RailOptimized });
-    let mut spec = said.clone();
+    let kind = specified.kind.unwrap_or(if is_one_domain { Kind::ScaleUp } else { Kind::RailOptimized });
+    let mut spec = specified.clone();
     spec.kind = Some(kind);
-    spec.devices = said.devices.or(Some(cluster.devices.next_multiple_of(domain)));
-    spec.domain = said.domain.or((kind != Kind::ScaleUp && kind != Kind::Torus).then_some(domain));
+    spec.devices = specified.devices.or(Some(cluster.devices.next_multiple_of(domain)));
+    spec.domain = specified.domain.or((kind != Kind::ScaleUp && kind != Kind::Torus).then_some(domain));
     // Zero comes from clusters without links of their own, whose devices talk through the host.
     let own = Some(cluster.scale_up.bandwidth.min(MOST)).filter(|bandwidth| bandwidth.get() > 0.0);
-    spec.domain_bandwidth = said
+    spec.domain_bandwidth = specified
         .domain_bandwidth
         .filter(|bandwidth| bandwidth.get() > 0.0 || own.is_some())
         .or(own)
         .or(Some(host_bandwidth(cluster)));
-    spec.speed = said.speed.or((kind != Kind::ScaleUp).then_some(device_bandwidth(kind, cluster).min(MOST)));
-    if kind == Kind::Torus && said.dimensions.is_none() && torus_dimensions(cluster) == Some(2) {
+    spec.speed =
+        specified.speed.or((kind != Kind::ScaleUp).then_some(device_bandwidth(kind, cluster).min(MOST)));
+    if kind == Kind::Torus && specified.dimensions.is_none() && torus_dimensions(cluster) == Some(2) {
         spec.dimensions = spec.devices.map(most_even);
     }
-    spec.routing = said.routing.or(kind.usual_routing());
+    spec.routing = specified.routing.or(kind.usual_routing());
     spec
 }
 
@@ -90,23 +91,23 @@ fn host_bandwidth(cluster: &Cluster) -> BytesPerSecond {
 
 /// The wiring of a cluster's run on a design. Refuses what the step would not see: latencies, and a torus of
 /// devices that share domains.
-pub fn wiring(cluster: &Cluster, said: &DesignSpec, failed: &[Part]) -> Result<Wiring, Problem> {
-    let wiring = Wiring::new(&design(cluster, said)?, failed)?;
+pub fn wiring(cluster: &Cluster, specified: &DesignSpec, failed: &[Part]) -> Result<Wiring, Problem> {
+    let wiring = Wiring::new(&design(cluster, specified)?, failed)?;
     wiring.check(u32::try_from(cluster.devices).unwrap_or(u32::MAX))?;
     Ok(wiring)
 }
 
 /// The design of a cluster's run, checked.
-fn design(cluster: &Cluster, said: &DesignSpec) -> Result<Design, Problem> {
-    let latencies = [("domain_latency", said.domain_latency), ("link_latency", said.link_latency)];
-    if let Some((key, _)) = latencies.iter().find(|(_, said)| said.is_some()) {
+fn design(cluster: &Cluster, specified: &DesignSpec) -> Result<Design, Problem> {
+    let latencies = [("domain_latency", specified.domain_latency), ("link_latency", specified.link_latency)];
+    if let Some((key, _)) = latencies.iter().find(|(_, specified)| specified.is_some()) {
         return Err(Problem::new(
             "a simulated step uses the latencies of the cluster, so those of a design have no effect",
         )
         .at_key(format!("design.{key}"))
         .hint(format!("omit design.{key}; set `cluster.network.latency` for a hop between nodes")));
     }
-    let design = design_of(cluster, said).resolve()?;
+    let design = design_of(cluster, specified).resolve()?;
     let own = cluster.scale_up.domain_size.min(cluster.devices);
     let is_torus = design.kind == Kind::Torus && torus_dimensions(cluster).is_some();
     if design.domain.size != own && design.kind == Kind::Torus && !is_torus {
@@ -133,7 +134,7 @@ fn design(cluster: &Cluster, said: &DesignSpec) -> Result<Design, Problem> {
 /// Machines of a cluster that changes, on one topology: what was simulated for one is known for all whose network is the same.
 #[derive(Debug, Default)]
 pub struct OnTopology {
-    said: DesignSpec,
+    specified: DesignSpec,
     built: Mutex<Vec<Built>>,
 }
 
@@ -150,8 +151,8 @@ type Known = Mutex<BTreeMap<(Collective, Group), Result<f64, Problem>>>;
 
 impl OnTopology {
     /// On a design whose open figures are each cluster's own.
-    pub fn new(said: DesignSpec) -> Self {
-        Self { said, built: Mutex::default() }
+    pub fn new(specified: DesignSpec) -> Self {
+        Self { specified, built: Mutex::default() }
     }
 
     /// The machine of a cluster.
@@ -161,7 +162,7 @@ impl OnTopology {
 
     /// The same with other latencies, inside domains and between them: multiples of what they are.
     pub(crate) fn paced(&self, cluster: &Cluster, pace: (f64, f64)) -> Result<Machine, Problem> {
-        let design = design(cluster, &self.said)?;
+        let design = design(cluster, &self.specified)?;
         let (ranks, is_torus) =
             (cluster.devices, design.kind == Kind::Torus && torus_dimensions(cluster).is_some());
         let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
@@ -172,7 +173,7 @@ impl OnTopology {
         let one = if let Some(known) = alike {
             known
         } else {
-            let wiring = Arc::new(wiring(cluster, &self.said, &[])?);
+            let wiring = Arc::new(wiring(cluster, &self.specified, &[])?);
             let one = Built { wiring, ranks, is_torus, known: Arc::default() };
             built.push(one.clone());
             one

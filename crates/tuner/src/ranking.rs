@@ -124,7 +124,7 @@ pub struct Ranked {
     /// Time per token over that of the first, less 1; negative where a slower one is first for another reason.
     pub behind: f64,
     /// The same of rent per token.
-    pub dearer: Option<f64>,
+    pub costlier: Option<f64>,
     /// Between what bounds a measurement of its step time is expected.
     pub step_time_interval: Interval,
     /// Model FLOPs utilisation, attention counted in full, against the compute format's peak.
@@ -156,7 +156,7 @@ pub fn rank(
         rank,
         plan_summary: estimate.plan_summary.clone(),
         behind: time_of(candidate) / time_of(first) - 1.0,
-        dearer: candidate
+        costlier: candidate
             .dollars_per_billion_tokens
             .zip(first.dollars_per_billion_tokens)
             .map(|(own, least)| own / least - 1.0),

@@ -12,7 +12,7 @@ pub struct Remedy {
     /// What is changed.
     pub change: Change,
     /// The changed plan.
-    pub said: PlanSpec,
+    pub specified: PlanSpec,
     /// Factor of the number of devices.
     pub times: u64,
 }
@@ -41,14 +41,14 @@ pub enum Change {
 }
 
 /// Every lever that is not pulled yet.
-pub fn remedies(said: &PlanSpec) -> Vec<Remedy> {
+pub fn remedies(specified: &PlanSpec) -> Vec<Remedy> {
     let mut list = Vec::new();
-    let mut add = |change, said: PlanSpec, times| list.push(Remedy { change, said, times });
-    let has_degrees = said.tensor_parallel.is_some()
-        || said.pipeline_parallel.is_some()
-        || said.context_parallel.is_some()
-        || said.data_parallel.is_some()
-        || said.expert_parallel.is_some();
+    let mut add = |change, specified: PlanSpec, times| list.push(Remedy { change, specified, times });
+    let has_degrees = specified.tensor_parallel.is_some()
+        || specified.pipeline_parallel.is_some()
+        || specified.context_parallel.is_some()
+        || specified.data_parallel.is_some()
+        || specified.expert_parallel.is_some();
     let freed = PlanSpec {
         tensor_parallel: None,
         pipeline_parallel: None,
@@ -58,35 +58,37 @@ pub fn remedies(said: &PlanSpec) -> Vec<Remedy> {
         expert_tensor_parallel: None,
         virtual_stages: None,
         layers_per_stage: None,
-        ..said.clone()
+        ..specified.clone()
     };
-    if said.recompute.is_some() {
-        add(Change::FreeRecompute, PlanSpec { recompute: None, ..said.clone() }, 1);
+    if specified.recompute.is_some() {
+        add(Change::FreeRecompute, PlanSpec { recompute: None, ..specified.clone() }, 1);
     }
-    if said.micro_batch.is_some_and(|n| n > 1) {
-        add(Change::FreeMicroBatch, PlanSpec { micro_batch: None, ..said.clone() }, 1);
+    if specified.micro_batch.is_some_and(|n| n > 1) {
+        add(Change::FreeMicroBatch, PlanSpec { micro_batch: None, ..specified.clone() }, 1);
     }
     if has_degrees {
         add(Change::FreeDegrees, freed, 1);
     }
-    if said.sharding.is_none_or(|sharding| sharding.zero_stage < 3 || sharding.group.is_some()) {
+    if specified.sharding.is_none_or(|sharding| sharding.zero_stage < 3 || sharding.group.is_some()) {
         let all = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
-        add(Change::ShardEverything, PlanSpec { sharding: Some(all), ..said.clone() }, 1);
+        add(Change::ShardEverything, PlanSpec { sharding: Some(all), ..specified.clone() }, 1);
     }
-    let (optimizer, activations) = (said.offload_optimizer.is_none(), said.offload_activations.is_none());
+    let (optimizer, activations) =
+        (specified.offload_optimizer.is_none(), specified.offload_activations.is_none());
     if optimizer {
-        add(Change::OffloadOptimizer, PlanSpec { offload_optimizer: Some(1.0), ..said.clone() }, 1);
+        add(Change::OffloadOptimizer, PlanSpec { offload_optimizer: Some(1.0), ..specified.clone() }, 1);
     }
     if activations {
-        add(Change::OffloadActivations, PlanSpec { offload_activations: Some(1.0), ..said.clone() }, 1);
+        add(Change::OffloadActivations, PlanSpec { offload_activations: Some(1.0), ..specified.clone() }, 1);
     }
     if optimizer && activations {
-        let both = PlanSpec { offload_optimizer: Some(1.0), offload_activations: Some(1.0), ..said.clone() };
+        let both =
+            PlanSpec { offload_optimizer: Some(1.0), offload_activations: Some(1.0), ..specified.clone() };
         add(Change::OffloadBoth, both, 1);
     }
     for times in [2, 4, 8, 16, 32, 64] {
         // A pinned number of replicas pins the number of devices.
-        add(Change::MoreDevices, PlanSpec { data_parallel: None, ..said.clone() }, times);
+        add(Change::MoreDevices, PlanSpec { data_parallel: None, ..specified.clone() }, times);
     }
     list
 }
@@ -97,7 +99,7 @@ mod tests {
 
     #[test]
     fn only_levers_that_are_not_pulled_are_tried() {
-        let changes = |said: &PlanSpec| remedies(said).iter().map(|r| r.change).collect::<Vec<_>>();
+        let changes = |specified: &PlanSpec| remedies(specified).iter().map(|r| r.change).collect::<Vec<_>>();
         let open = changes(&PlanSpec::default());
         assert!(open.contains(&Change::OffloadBoth) && open.contains(&Change::ShardEverything));
         assert!(!open.contains(&Change::FreeDegrees) && !open.contains(&Change::FreeRecompute));

@@ -40,15 +40,15 @@ const BATCH: [&str; 2] = ["micro_batches", "batch_tokens"];
 /// A plan with everything pinned but what is free: [`FREE`] and `more`, less `kept`.
 pub fn opened(plan: &Plan, kept: &[String], more: &[String]) -> PlanSpec {
     let full = PlanSpec::from_plan(plan);
-    let habits = habits(plan);
+    let structural_keys = structural_keys(plan);
     let mut spec = PlanSpec::default();
-    if habits.contains(&"uneven_stages") && !more.iter().any(|name| name == "uneven_stages") {
+    if structural_keys.contains(&"uneven_stages") && !more.iter().any(|name| name == "uneven_stages") {
         spec.uneven_stages = Some(false);
     }
     for key in PlanSpec::KEYS {
         let is_free = FREE.contains(&key.name) || more.iter().any(|name| name == key.name);
-        let is_habit = habits.contains(&key.name) && !more.iter().any(|name| name == key.name);
-        let is_kept = is_habit || kept.iter().any(|name| name == key.name);
+        let is_regular = structural_keys.contains(&key.name) && !more.iter().any(|name| name == key.name);
+        let is_kept = is_regular || kept.iter().any(|name| name == key.name);
         if BATCH.contains(&key.name) || (is_free && !is_kept) {
             continue;
         }
@@ -61,14 +61,14 @@ pub fn opened(plan: &Plan, kept: &[String], more: &[String]) -> PlanSpec {
 }
 
 /// A plan as a file sets it, with the free settings opened: for a number of devices on which the file's own layout is not possible.
-pub fn loosened(said: &PlanSpec, kept: &[String], more: &[String]) -> PlanSpec {
+pub fn loosened(specified: &PlanSpec, kept: &[String], more: &[String]) -> PlanSpec {
     let mut spec = PlanSpec::default();
     for key in PlanSpec::KEYS {
         let is_free = FREE.contains(&key.name) || more.iter().any(|name| name == key.name);
         if is_free && !kept.iter().any(|name| name == key.name) {
             continue;
         }
-        if let Some(value) = said.get(key.name) {
+        if let Some(value) = specified.get(key.name) {
             // The value comes out of a specification, so it goes back into one.
             let _ = spec.set(key.name, &value);
         }
@@ -81,7 +81,7 @@ pub const LONG_SEQUENCE: u64 = 16_384;
 
 /// Settings that are fixed by default, because changing them complicates a launch for a small gain: stages of
 /// unequal numbers of layers, and context parallelism at sequences below [`LONG_SEQUENCE`].
-pub fn habits(plan: &Plan) -> Vec<&'static str> {
+pub fn structural_keys(plan: &Plan) -> Vec<&'static str> {
     let mut out = Vec::new();
     if plan.layers_per_stage.is_none() {
         out.push("uneven_stages");
@@ -184,10 +184,10 @@ mod tests {
         assert_eq!(open.software, Some(plan.software.clone()));
         let kept = opened(&plan, &["tensor_parallel".to_owned()], &["sequence_length".to_owned()]);
         assert_eq!((kept.tensor_parallel, kept.sequence_length, kept.micro_batch), (Some(2), None, None));
-        let said = PlanSpec { tensor_parallel: Some(2), global_batch: Some(64), ..PlanSpec::default() };
-        let loose = loosened(&said, &[], &[]);
+        let specified = PlanSpec { tensor_parallel: Some(2), global_batch: Some(64), ..PlanSpec::default() };
+        let loose = loosened(&specified, &[], &[]);
         assert_eq!((loose.tensor_parallel, loose.global_batch), (None, Some(64)));
-        assert_eq!(loosened(&said, &["tensor_parallel".to_owned()], &[]), said);
+        assert_eq!(loosened(&specified, &["tensor_parallel".to_owned()], &[]), specified);
     }
 
     #[test]

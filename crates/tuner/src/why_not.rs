@@ -88,16 +88,16 @@ mod tests {
     fn the_slower_loses_where_it_is_slower_and_the_winner_is_the_best() {
         let model = by_name("llama-3-8b").expect("known");
         let cluster = cluster::by_name("dgx-h100", 8).expect("known");
-        let best_of = |said: PlanSpec| {
-            let said = PlanSpec {
+        let best_of = |specified: PlanSpec| {
+            let specified = PlanSpec {
                 tensor_parallel: Some(2),
                 pipeline_parallel: Some(1),
                 context_parallel: Some(1),
                 micro_batch: Some(1),
                 global_batch: Some(64),
-                ..said
+                ..specified
             };
-            let space = Space::new(&said, &model, &cluster).expect("a space");
+            let space = Space::new(&specified, &model, &cluster).expect("a space");
             let search = Search::new(&model, &cluster, space, Options::default()).expect("possible");
             search.outcome(&search.run()).candidates.remove(0)
         };

@@ -13,21 +13,24 @@ const ALWAYS: [&str; 4] = ["tensor_parallel", "pipeline_parallel", "micro_batch"
 /// Aliases of the batch; the found plan has `global_batch`.
 const BATCH: [&str; 2] = ["micro_batches", "batch_tokens"];
 
-/// The shortest specification that resolves to the plan and keeps what was `said` before, in the order of the documentation.
-pub fn shortest(said: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) -> PlanSpec {
+/// The shortest specification that resolves to the plan and keeps what was `specified` before, in the order of the documentation.
+pub fn shortest(specified: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) -> PlanSpec {
     let full = PlanSpec::from_plan(plan);
     let leads_back = |spec: &PlanSpec| spec.resolve(model, cluster).is_ok_and(|found| found == *plan);
     let mut words: Vec<(&'static str, Value)> = Vec::new();
     for key in PlanSpec::KEYS {
-        let value =
-            if BATCH.contains(&key.name) { None } else { full.get(key.name).or_else(|| said.get(key.name)) };
+        let value = if BATCH.contains(&key.name) {
+            None
+        } else {
+            full.get(key.name).or_else(|| specified.get(key.name))
+        };
         words.extend(value.map(|value| (key.name, value)));
     }
     if !leads_back(&spec_of(&words)) {
         return full;
     }
     // A list of layers is rarely needed: the uneven division is one that the specification can find itself.
-    if said.layers_per_stage.is_none() && full.layers_per_stage.is_some() {
+    if specified.layers_per_stage.is_none() && full.layers_per_stage.is_some() {
         let mut shorter: Vec<(&'static str, Value)> =
             words.iter().filter(|(name, _)| *name != "layers_per_stage").cloned().collect();
         shorter.retain(|(name, _)| *name != "uneven_stages");
@@ -40,7 +43,7 @@ pub fn shortest(said: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) 
     while index > 0 {
         index -= 1;
         let name = words[index].0;
-        if ALWAYS.contains(&name) || said.get(name).is_some() {
+        if ALWAYS.contains(&name) || specified.get(name).is_some() {
             continue;
         }
         let mut shorter = words.clone();
@@ -69,10 +72,10 @@ mod tests {
     use railwright_spec::plan::{Recompute, Schedule};
 
     #[test]
-    fn what_the_defaults_say_is_left_out_and_the_rest_leads_back() {
+    fn values_equal_to_defaults_are_left_out_and_the_rest_leads_back() {
         let model = by_name("llama-3.1-405b").expect("known");
         let cluster = cluster::by_name("dgx-h100", 1024).expect("known");
-        let said = PlanSpec {
+        let specified = PlanSpec {
             tensor_parallel: Some(8),
             pipeline_parallel: Some(16),
             uneven_stages: Some(true),
@@ -80,7 +83,7 @@ mod tests {
             recompute: Some(Recompute::Full { layers: Some(3) }),
             ..PlanSpec::default()
         };
-        let plan = said.resolve(&model, &cluster).expect("possible");
+        let plan = specified.resolve(&model, &cluster).expect("possible");
         let open = PlanSpec::default();
         let short = shortest(&open, &plan, &model, &cluster);
         assert_eq!(short.resolve(&model, &cluster).as_ref(), Ok(&plan));
@@ -98,7 +101,7 @@ mod tests {
             ]
         );
         let odd = Plan { schedule: Schedule::ZbH1, dropout: true, ..plan };
-        let short = shortest(&said, &odd, &model, &cluster);
+        let short = shortest(&specified, &odd, &model, &cluster);
         assert_eq!((short.schedule, short.dropout), (Some(Schedule::ZbH1), Some(true)));
         assert_eq!(short.resolve(&model, &cluster), Ok(odd));
     }

@@ -16,9 +16,9 @@ pub(super) const TABLE: &str = "catalog/evidence/anchors.csv";
 fn assumed(cells: &Cells) -> String {
     let notes = cells.text("notes").unwrap_or_default();
     let parts = notes.split(';').map(str::trim);
-    let told: Vec<&str> =
+    let texts: Vec<&str> =
         parts.filter(|part| part.starts_with("assumed") || part.starts_with("step time from")).collect();
-    told.join("; ")
+    texts.join("; ")
 }
 
 /// An anchor's error, that without its publication where constants were fitted to it, and whether it lies inside its interval.
@@ -62,8 +62,8 @@ fn line(out: &mut String, row: &RowResult, cells: &Cells, all: &[LeftOut]) -> Op
         row.probability_of_fitting.map_or_else(String::new, percent),
         text("source"),
         match assumed(cells) {
-            told if told.is_empty() => told,
-            told => format!(" ({told})"),
+            texts if texts.is_empty() => texts,
+            texts => format!(" ({texts})"),
         }
     );
     Some(Found { error, left_out, is_inside })

@@ -116,9 +116,9 @@ pub(super) fn table(all: &[LeftOut], runs: &str) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    /// Every group of the table has runs in the repository's own table but those that nobody published.
+    /// Every group of the table has runs in the repository's own table but those without a publication.
     #[test]
-    fn groups_are_told_by_plans() {
+    fn groups_are_recognised_by_plans() {
         let runs = include_str!("../../../catalog/evidence/measured_runs.csv");
         let all =
             crate::left_out::read(include_str!("../../../catalog/evidence/left_out.csv")).expect("reads");

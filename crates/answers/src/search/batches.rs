@@ -7,15 +7,15 @@ use railwright_spec::plan::{PlanSpec, divided_batch, divisible_batch, usual_batc
 
 /// The batch of each setting; `None` if it is set. One batch for all cluster sizes if they divide it.
 pub(super) fn batches(asked: &dyn Question, chosen: &mut Vec<String>) -> Vec<Option<u64>> {
-    let said = asked.said();
+    let specified = asked.specified();
     let devices: Vec<u64> = asked.settings().iter().map(|setting| setting.run.cluster.devices).collect();
     let largest = devices.iter().copied().max().unwrap_or(1);
     let length = asked.sequence_length();
     let all = |batch| vec![batch; devices.len()];
-    if said.global_batch.is_some() || said.micro_batches.is_some() {
+    if specified.global_batch.is_some() || specified.micro_batches.is_some() {
         return all(None);
     }
-    if let Some(tokens) = said.batch_tokens {
+    if let Some(tokens) = specified.batch_tokens {
         let batch = divisible_batch(tokens.0, length, largest);
         chosen.push(format!("global batch {} for {} tokens", human::whole(batch), human::count(tokens.0)));
         return all(Some(batch));
@@ -28,21 +28,21 @@ pub(super) fn batches(asked: &dyn Question, chosen: &mut Vec<String>) -> Vec<Opt
     }
     let own = devices.iter().map(|&n| divided_batch(usual, &[n]));
     let own: Vec<u64> = own.map(|batch| batch.unwrap_or(usual)).collect();
-    let mut told: Vec<String> = own
+    let mut remarks: Vec<String> = own
         .iter()
         .zip(&devices)
         .map(|(batch, n)| format!("global batch {} on {} GPUs", human::whole(*batch), human::whole(*n)))
         .collect();
-    told.dedup();
+    remarks.dedup();
     chosen.push(format!(
         "{}, because no single batch near {} divides among all",
-        told.join(", "),
+        remarks.join(", "),
         human::whole(usual)
     ));
     own.into_iter().map(Some).collect()
 }
 
-pub(super) fn said(setting: &Setting, batch: Option<u64>) -> PlanSpec {
+pub(super) fn plan_of(setting: &Setting, batch: Option<u64>) -> PlanSpec {
     let plan = setting.spec.plan.clone();
     let batch_tokens = if batch.is_some() { None } else { plan.batch_tokens };
     PlanSpec { global_batch: batch.or(plan.global_batch), batch_tokens, ..plan }

@@ -1,6 +1,6 @@
 //! The answer if nothing fits: the closest layouts and remedies. If nothing is possible: the reasons.
 
-use super::batches::said;
+use super::batches::plan_of;
 use crate::names::dimension;
 use crate::question::Question;
 use crate::searcher::{Ran, Searcher};
@@ -79,7 +79,7 @@ impl Nothing {
         // The batch stays what it was; more devices must not change it.
         let of_nearest = indices.iter().position(|index| *index == nearest).and_then(|at| searches.get(at));
         let batch = batches[nearest].or_else(|| of_nearest.map(|search| search.space.base.global_batch));
-        let plan = PlanSpec { batch_tokens: None, ..said(setting, batch) };
+        let plan = PlanSpec { batch_tokens: None, ..plan_of(setting, batch) };
         let all = remedies(&plan);
         searcher.remedies(all.len(), ENOUGH);
         let mut tried = 0;
@@ -119,7 +119,7 @@ fn attempt(
     let resized = asked.resized(setting, devices).ok()?;
     let options = Options { keep: 1, ..Options::default() };
     let keys = freed(remedy.change);
-    let search = searcher.prepare_but(&resized, &remedy.said, options, keys).ok()?;
+    let search = searcher.prepare_but(&resized, &remedy.specified, options, keys).ok()?;
     let ran = searcher.run(std::slice::from_ref(&search));
     let outcome = search.outcome(&ran.first()?.results);
     outcome.candidates.first().map(|best| Remedied {
@@ -150,10 +150,14 @@ fn freed(change: Change) -> &'static [&'static str] {
 }
 
 /// Why nothing in a space is possible: the problems of the plan with everything that is pinned.
-pub(super) fn contradictions(setting: &Setting, said: &PlanSpec, restrictions: &[String]) -> Vec<Problem> {
+pub(super) fn contradictions(
+    setting: &Setting,
+    specified: &PlanSpec,
+    restrictions: &[String],
+) -> Vec<Problem> {
     let run = &setting.run;
     let mut spec = setting.spec.clone();
-    spec.plan = said.clone();
+    spec.plan = specified.clone();
     // A dimension that was narrowed to one value is as good as pinned.
     for restriction in restrictions {
         if let Ok((key, value)) = dimension(restriction)

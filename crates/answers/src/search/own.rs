@@ -36,8 +36,8 @@ pub(super) fn rows(
 pub(super) fn freed(asked: &dyn Question) -> Option<String> {
     let setting = asked.settings().iter().find(|setting| setting.freed.is_some())?;
     let own = setting.freed.as_ref()?.own.as_ref();
-    let habits = own.map(tuning::habits).unwrap_or_default();
-    let kept: Vec<&str> = habits.into_iter().filter(|key| !asked.frees(key)).collect();
+    let structural_keys = own.map(tuning::structural_keys).unwrap_or_default();
+    let kept: Vec<&str> = structural_keys.into_iter().filter(|key| !asked.frees(key)).collect();
     let also = if kept.is_empty() {
         String::new()
     } else {

@@ -40,16 +40,16 @@ pub(super) fn torn(asked: &dyn Question, shown: &[Shown]) -> Option<String> {
 }
 
 pub(super) fn impossible(asked: &dyn Question, problems: Vec<(usize, Vec<Problem>)>) -> Vec<Impossible> {
-    let told = |(index, found): (usize, Vec<Problem>)| {
+    let remarks = |(index, found): (usize, Vec<Problem>)| {
         let setting = &asked.settings()[index];
-        let first = found.into_iter().next().map(|problem| asked.told(problem));
+        let first = found.into_iter().next().map(|problem| asked.in_words_of_asker(problem));
         Impossible {
             cluster: setting.word.clone(),
             devices: setting.run.cluster.devices,
             reason: first.map_or_else(String::new, |problem| problem.message),
         }
     };
-    problems.into_iter().map(told).collect()
+    problems.into_iter().map(remarks).collect()
 }
 
 pub(super) fn title(asked: &dyn Question, searches: &[Search<'_>]) -> String {

@@ -1,6 +1,6 @@
 //! `--why-not tp=8,pp=4`: the best strategy with what was named, against the winner.
 
-use super::batches::said;
+use super::batches::plan_of;
 use crate::Refused;
 use crate::names::plan_key;
 use crate::question::Question;
@@ -85,10 +85,10 @@ impl Named {
         };
         let keys: Vec<&str> = self.pins.iter().map(|(key, _)| key.as_str()).collect();
         let batch = if keys.contains(&"global_batch") { None } else { batches[index] };
-        let plan = said(&named, batch);
+        let plan = plan_of(&named, batch);
         let answer = |verdict, layout, outside| Answer { text: self.text.clone(), verdict, layout, outside };
         let impossible = |problems: Vec<Problem>| {
-            let problems = problems.into_iter().map(|problem| asked.told(problem)).collect();
+            let problems = problems.into_iter().map(|problem| asked.in_words_of_asker(problem)).collect();
             answer(WhyNot::Impossible { problems }, String::new(), None)
         };
         let search = match searcher.prepare_but(&named, &plan, Options { keep: 1, ..*options }, &keys) {
@@ -126,8 +126,8 @@ impl Named {
         batch: Option<u64>,
         plan: &Plan,
     ) -> Option<String> {
-        let said = said(setting, batch);
-        let space = searcher.space(setting, &said, &[]).ok()?;
+        let specified = plan_of(setting, batch);
+        let space = searcher.space(setting, &specified, &[]).ok()?;
         // Settings outside of the search space have the value of the run, or the default.
         let full = (PlanSpec::from_plan(plan), PlanSpec::from_plan(&space.base));
         let differs = |key: &str| full.0.get(key) != full.1.get(key);
@@ -144,7 +144,7 @@ impl Named {
         }
         let key = space.contains(plan).err()?;
         let open = PlanSpec {
-            software: said.software.clone(),
+            software: specified.software.clone(),
             global_batch: Some(space.base.global_batch),
             sequence_length: Some(space.base.sequence_length),
             ..PlanSpec::default()

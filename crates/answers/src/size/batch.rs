@@ -29,10 +29,10 @@ impl Batch {
         goal: &Goal,
         grows: bool,
     ) -> Result<Self, Problem> {
-        let said = asked.said();
+        let specified = asked.specified();
         let mut chosen = Vec::new();
         let mut is_own = false;
-        if said.micro_batches.is_some() {
+        if specified.micro_batches.is_some() {
             let problem =
                 Problem::new("the number of micro-batches depends on the layout, which is searched");
             return Err(problem
@@ -46,7 +46,7 @@ impl Batch {
         let mut origin = "set by the user";
         // A batch that grows starts from the usual one at the fewest devices.
         let published = published.filter(|_| !grows);
-        let sequences = match (said.global_batch, said.batch_tokens) {
+        let sequences = match (specified.global_batch, specified.batch_tokens) {
             (Some(_), Some(_)) => {
                 let problem = Problem::new("`--global-batch` and `--batch-tokens` both set the batch");
                 return Err(problem.in_file("--batch-tokens").hint("keep one"));
@@ -72,7 +72,7 @@ impl Batch {
                 origin = "assumed; a larger batch scales to more GPUs";
                 let wanted = asked.settings().first().map_or(0, |setting| {
                     let typed = asked.settings().iter().map(|s| s.run.cluster.devices).max().unwrap_or(0);
-                    if asked.says_devices() {
+                    if asked.has_devices() {
                         return typed;
                     }
                     let run = &setting.run;
@@ -92,7 +92,7 @@ impl Batch {
                     .settings()
                     .iter()
                     .map(|s| {
-                        if asked.says_devices() {
+                        if asked.has_devices() {
                             s.run.cluster.devices
                         } else {
                             s.run.cluster.devices_per_node

@@ -38,8 +38,8 @@ impl Question for Published<'_> {
         &self.settings
     }
 
-    fn says_devices(&self) -> bool {
-        self.asked.says_devices()
+    fn has_devices(&self) -> bool {
+        self.asked.has_devices()
     }
 
     fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Refused> {
@@ -50,8 +50,8 @@ impl Question for Published<'_> {
         self.asked.command(setting, plan)
     }
 
-    fn told(&self, problem: Problem) -> Problem {
-        self.asked.told(problem)
+    fn in_words_of_asker(&self, problem: Problem) -> Problem {
+        self.asked.in_words_of_asker(problem)
     }
 
     fn frees(&self, key: &str) -> bool {

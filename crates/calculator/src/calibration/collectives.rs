@@ -4,7 +4,8 @@
 //! law of its own where too few sizes were measured: there the catalogue's is scaled; and to slow anything down by bounds, which hold waits.
 
 use super::{
-    Line, Observation, Voice, from, is_local, line, median, regime, rounded, significant, spread, uncertainty,
+    Line, Observation, Predictor, from, is_local, line, median, regime, rounded, significant, spread,
+    uncertainty,
 };
 use crate::collectives::{bus_factor, collective};
 use railwright_spec::calibration::{
@@ -50,7 +51,7 @@ pub(super) fn by_place<'s>(
 
 /// Fits the laws that were measured alone.
 pub(super) fn fit(
-    before: &Voice<'_>,
+    before: &Predictor<'_>,
     samples: &[Samples],
     calibration: &mut Calibration,
     remarks: &mut Vec<String>,
@@ -64,16 +65,16 @@ pub(super) fn fit(
         let to_bytes = points.iter().map(|p| p.0).fold(0.0, f64::max);
         let fitted =
             (sizes >= SIZES && to_bytes >= REACH * from_bytes).then(|| law(&points, factor)).flatten();
-        let told =
+        let text =
             fitted.filter(|law| factor * to_bytes * law[1] >= ON_THE_WIRE * value(law, to_bytes, factor));
         let name = operation.name();
-        if fitted.is_some() && told.is_none() {
+        if fitted.is_some() && text.is_none() {
             remarks.push(format!(
                 "{name} x{ranks}: sizes up to {} determine only the latency, so the catalogue's bandwidth is kept; measure larger sizes",
                 human::bytes_decimal(Bytes::new(to_bytes))
             ));
         }
-        let [base, per_wire, ramp] = match (told, fitted) {
+        let [base, per_wire, ramp] = match (text, fitted) {
             (Some(law), _) => law,
             (None, Some(_)) => at_its_base(before, &group, factor),
             (None, None) => scaled(before, &group, factor),
@@ -199,7 +200,7 @@ fn solve(points: &[(f64, f64)], factor: f64, weights: &[f64], free: [bool; 3]) -
 }
 
 /// The catalogue's law, as its three constants.
-pub(super) fn catalogued(before: &Voice<'_>, first: &CollectiveSample, factor: f64) -> [f64; 3] {
+pub(super) fn catalogued(before: &Predictor<'_>, first: &CollectiveSample, factor: f64) -> [f64; 3] {
     let at = |bytes: f64| before.collective(&CollectiveSample { bytes, ..first.clone() });
     // Sizes over all magnitudes determine the three constants of the underlying model.
     let points: Vec<(f64, f64)> = [1.0, 1e4, 1e6, 1e8, 1e10].map(|bytes| (bytes, at(bytes))).to_vec();
@@ -207,7 +208,7 @@ pub(super) fn catalogued(before: &Voice<'_>, first: &CollectiveSample, factor: f
 }
 
 /// The catalogue's law with the base that was measured.
-fn at_its_base(before: &Voice<'_>, group: &[&CollectiveSample], factor: f64) -> [f64; 3] {
+fn at_its_base(before: &Predictor<'_>, group: &[&CollectiveSample], factor: f64) -> [f64; 3] {
     let Some(first) = group.first() else { return [0.0, 1e-12, 0.0] };
     let [_, per_wire, ramp] = catalogued(before, first, factor);
     let rest = |s: &&CollectiveSample| {
@@ -217,10 +218,10 @@ fn at_its_base(before: &Voice<'_>, group: &[&CollectiveSample], factor: f64) -> 
 }
 
 /// The catalogue's model scaled to the measured rate, equally for all sizes.
-fn scaled(before: &Voice<'_>, group: &[&CollectiveSample], factor: f64) -> [f64; 3] {
+fn scaled(before: &Predictor<'_>, group: &[&CollectiveSample], factor: f64) -> [f64; 3] {
     let measured: f64 = group.iter().map(|s| median(&s.times)).sum();
-    let said: f64 = group.iter().map(|s| before.collective(s)).sum();
-    let pace = measured / said.max(1e-12);
+    let predicted: f64 = group.iter().map(|s| before.collective(s)).sum();
+    let pace = measured / predicted.max(1e-12);
     let Some(first) = group.first() else { return [0.0, 1e-12, 0.0] };
     catalogued(before, first, factor).map(|constant| constant * pace)
 }
@@ -240,25 +241,25 @@ pub(super) fn fit_rate(
 ) -> Result<(), Problem> {
     calibration.link.clone_from(&bare.scale_up.link);
     let with = Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() };
-    let voice = Voice::new(&with, software)?;
+    let predictor = Predictor::new(&with, software)?;
     let in_run = || samples.iter().flat_map(|s| &s.collectives).filter(|s| !s.alone && !s.times.is_empty());
     let is_bound = in_run().all(|s| s.is_bound);
     let run: Vec<(f64, Observation)> = in_run()
         .filter(|s| s.is_bound == is_bound)
         .map(|s| {
-            let said = voice.collective(s);
+            let predicted = predictor.collective(s);
             let observation = Observation {
                 work: s.bytes,
                 count: s.times.len() as f64,
                 measured: median(&s.times),
                 spread: 0.0,
-                before: said / voice.software.collective_rate,
-                after: said,
+                before: predicted / predictor.software.collective_rate,
+                after: predicted,
                 is_bound,
             };
-            (said, observation)
+            (predicted, observation)
         })
-        .filter(|(said, o)| *said > 0.0 && o.measured > 0.0)
+        .filter(|(predicted, o)| *predicted > 0.0 && o.measured > 0.0)
         .collect();
     let sum =
         |of: &dyn Fn(&(f64, Observation)) -> f64| run.iter().map(|one| one.1.count * of(one)).sum::<f64>();
@@ -268,7 +269,7 @@ pub(super) fn fit_rate(
     }
     // The median weighted by time makes the sum of absolute errors smallest.
     let mut slowness: Vec<(f64, f64)> =
-        run.iter().map(|(said, o)| (o.measured / said, o.count * said)).collect();
+        run.iter().map(|(predicted, o)| (o.measured / predicted, o.count * predicted)).collect();
     slowness.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut below = 0.0;
     let middle = slowness.iter().find(|(_, weight)| {
@@ -276,7 +277,7 @@ pub(super) fn fit_rate(
         below >= 0.5 * law
     });
     let rate = middle.map_or(1.0, |(slow, _)| 1.0 / slow).clamp(1e-3, 1e2);
-    if is_bound && rate <= voice.software.collective_rate {
+    if is_bound && rate <= predictor.software.collective_rate {
         remarks.push(format!(
             "collectives in the run: the default rate is kept. Not all ranks of their groups were traced, so \
              their {} are upper bounds that include waits; the prediction, {}, is within these bounds",
@@ -292,7 +293,8 @@ pub(super) fn fit_rate(
             samples: run.iter().map(|(_, o)| o.count as u64).sum(),
             spread: 0.0,
             uncertainty: uncertainty(
-                run.iter().flat_map(|(said, o)| std::iter::repeat_n(o.measured / said, o.count as usize)),
+                run.iter()
+                    .flat_map(|(predicted, o)| std::iter::repeat_n(o.measured / predicted, o.count as usize)),
             ),
             error_before: rounded(sum(&|one| one.1.off(one.1.before)) / measured),
             error_after: rounded(sum(&|one| one.1.off(one.0 / rate)) / measured),
@@ -302,15 +304,15 @@ pub(super) fn fit_rate(
 }
 
 /// Every operation and number of ranks against its measurements.
-pub(super) fn lines(before: &Voice<'_>, after: &Voice<'_>, samples: &[Samples]) -> Vec<Line> {
+pub(super) fn lines(before: &Predictor<'_>, after: &Predictor<'_>, samples: &[Samples]) -> Vec<Line> {
     let mut groups: BTreeMap<(CollectiveKind, u64, bool), Vec<Observation>> = BTreeMap::new();
     let all = || samples.iter().flat_map(|s| &s.collectives).filter(|s| !s.times.is_empty());
     let key = |s: &CollectiveSample| (s.operation, s.ranks, s.alone);
     let known: BTreeSet<_> = all().filter(|s| !s.is_bound).map(key).collect();
     // Bounds are ignored if transfers were measured.
     for sample in all().filter(|s| !s.is_bound || !known.contains(&key(s))) {
-        let within = |voice: &Voice<'_>| {
-            voice.collective(sample) / if sample.alone { 1.0 } else { voice.software.collective_rate }
+        let within = |predictor: &Predictor<'_>| {
+            predictor.collective(sample) / if sample.alone { 1.0 } else { predictor.software.collective_rate }
         };
         groups.entry(key(sample)).or_default().push(Observation {
             work: sample.bytes,

@@ -34,7 +34,9 @@ impl LeftOut {
     /// error = sum |said - measured| / sum measured, over all held-out shapes.
     pub(super) fn of(shapes: usize, trials: &[Trial]) -> Option<Self> {
         let measured: f64 = trials.iter().map(|t| t.measured).sum();
-        let off = |said: fn(&Trial) -> f64| trials.iter().map(|t| (said(t) - t.measured).abs()).sum::<f64>();
+        let off = |predicted: fn(&Trial) -> f64| {
+            trials.iter().map(|t| (predicted(t) - t.measured).abs()).sum::<f64>()
+        };
         (measured > 0.0).then(|| Self {
             shapes,
             shipped: off(|t| t.shipped) / measured,
@@ -48,7 +50,7 @@ impl LeftOut {
     }
 
     /// Why the shipped law stays.
-    pub(super) fn told(&self, name: &str) -> String {
+    pub(super) fn text(&self, name: &str) -> String {
         let how = match self.shapes {
             1 => "half of the measurements of its only shape".to_owned(),
             shapes => format!("leave-one-out over {shapes} shapes"),

@@ -46,7 +46,7 @@ pub(super) fn fit(bare: &Cluster, samples: &[Samples], calibration: &mut Calibra
     let domains = || all.iter().map(|s| group(bare, s).domains());
     let fitted = with(bare, calibration, best);
     let fabric = Fabric::new(&fitted);
-    let off = all.iter().map(|s| median(&s.times) / said(&fabric, &fitted, s).max(1e-12));
+    let off = all.iter().map(|s| median(&s.times) / predicted(&fabric, &fitted, s).max(1e-12));
     let law = NetworkLaw {
         ring_share: rounded(best[0]),
         spread_share: rounded(best[1]),
@@ -87,7 +87,7 @@ fn with(bare: &Cluster, calibration: &Calibration, [ring_share, spread_share, la
     Cluster { calibration: Some(Arc::new(tried)), ..bare.clone() }
 }
 
-fn said(fabric: &Fabric, cluster: &Cluster, sample: &CollectiveSample) -> f64 {
+fn predicted(fabric: &Fabric, cluster: &Cluster, sample: &CollectiveSample) -> f64 {
     let op = crate::collectives::collective(sample.operation);
     fabric.time(op, Bytes::new(sample.bytes), &group(cluster, sample), 1.0).time.get()
 }
@@ -101,14 +101,14 @@ fn error(
 ) -> f64 {
     let cluster = with(bare, calibration, constants);
     let fabric = Fabric::new(&cluster);
-    samples.iter().map(|s| (said(&fabric, &cluster, s) / median(&s.times)).ln().abs()).sum::<f64>()
+    samples.iter().map(|s| (predicted(&fabric, &cluster, s) / median(&s.times)).ln().abs()).sum::<f64>()
 }
 
 /// The mean absolute error weighted by time.
 fn weighted(cluster: &Cluster, samples: &[&CollectiveSample]) -> f64 {
     let fabric = Fabric::new(cluster);
     let measured: f64 = samples.iter().map(|s| median(&s.times)).sum();
-    let off: f64 = samples.iter().map(|s| (said(&fabric, cluster, s) - median(&s.times)).abs()).sum();
+    let off: f64 = samples.iter().map(|s| (predicted(&fabric, cluster, s) - median(&s.times)).abs()).sum();
     off / measured.max(1e-12)
 }
 

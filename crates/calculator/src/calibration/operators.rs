@@ -5,7 +5,7 @@
 
 use super::left_out::{self, LeftOut, Trial};
 use super::{
-    Case, Line, Observation, Voice, from, line, median, pass_of, regime, rounded, significant, spread,
+    Case, Line, Observation, Predictor, from, line, median, pass_of, regime, rounded, significant, spread,
 };
 use crate::operators::{Cost, Pass};
 use railwright_spec::calibration::{Calibration, Evidence, Operators, Rate, Regime, Samples};
@@ -28,14 +28,14 @@ struct Shape {
 type Groups = BTreeMap<(Operators, Regime), Vec<Shape>>;
 
 /// Observations by kind.
-fn groups(before: &Voice<'_>, after: &Voice<'_>, case: &Case<'_>, samples: &[Samples]) -> Groups {
+fn groups(before: &Predictor<'_>, after: &Predictor<'_>, case: &Case<'_>, samples: &[Samples]) -> Groups {
     let mut groups = Groups::new();
     for source in samples {
         let alone = source.alone;
         for sample in source.products.iter().filter(|s| s.batch == 1 && !s.times.is_empty()) {
-            let rates = [before, after].map(|voice| voice.product_rate(sample.format));
+            let rates = [before, after].map(|predictor| predictor.product_rate(sample.format));
             let key = (Operators::Products(sample.format), regime(alone));
-            let laws = [before, after].map(|voice| voice.product(sample));
+            let laws = [before, after].map(|predictor| predictor.product(sample));
             groups.entry(key).or_default().push(observed(laws, rates, alone, &sample.times));
         }
         for sample in source.attention.iter().filter(|s| !s.times.is_empty()) {
@@ -44,8 +44,8 @@ fn groups(before: &Voice<'_>, after: &Voice<'_>, case: &Case<'_>, samples: &[Sam
                 Pass::Forward => Operators::AttentionForward,
                 _ => Operators::AttentionBackward,
             };
-            let laws = [before, after].map(|voice| voice.attention(sample, case.is_causal));
-            let rates = [before, after].map(|voice| voice.attention_rate(pass));
+            let laws = [before, after].map(|predictor| predictor.attention(sample, case.is_causal));
+            let rates = [before, after].map(|predictor| predictor.attention_rate(pass));
             groups.entry((operators, regime(alone))).or_default().push(observed(
                 laws,
                 rates,
@@ -77,7 +77,7 @@ fn observed([law, with]: [Cost; 2], rates: [f64; 2], alone: bool, times: &[Secon
 
 /// Fits every measured kind. Returns the held-out error of each; `None` if it cannot be validated.
 pub(super) fn fit(
-    before: &Voice<'_>,
+    before: &Predictor<'_>,
     case: &Case<'_>,
     samples: &[Samples],
     calibration: &mut Calibration,
@@ -95,7 +95,7 @@ pub(super) fn fit(
         match left_out {
             Some(errors) if errors.is_better() => {}
             Some(errors) => {
-                remarks.push(errors.told(&name));
+                remarks.push(errors.text(&name));
                 continue;
             }
             None => {
@@ -186,8 +186,8 @@ fn points<'s>(shapes: impl Iterator<Item = &'s Shape>) -> Vec<(f64, f64)> {
 
 /// Every kind against its measurements.
 pub(super) fn lines(
-    before: &Voice<'_>,
-    after: &Voice<'_>,
+    before: &Predictor<'_>,
+    after: &Predictor<'_>,
     case: &Case<'_>,
     samples: &[Samples],
 ) -> Vec<Line> {

@@ -3,7 +3,7 @@
 //! Responsible for: a warning for each constant so far off that another run, another device or a wrong shape
 //! is more likely. Does not change constants, and excludes hosts, which can differ by a factor of ten.
 
-use super::Voice;
+use super::Predictor;
 use crate::operators::Pass;
 use railwright_spec::calibration::{Calibration, Operators, Regime};
 use railwright_spec::human;
@@ -15,9 +15,9 @@ const BELIEVED: (f64, f64) = (0.3, 3.0);
 const LINK: f64 = 1.05;
 
 /// Doubtful constants of a calibration, relative to the catalogue.
-pub(super) fn warnings(before: &Voice<'_>, calibration: &Calibration) -> Vec<Warning> {
+pub(super) fn warnings(before: &Predictor<'_>, calibration: &Calibration) -> Vec<Warning> {
     let mut list = Vec::new();
-    let mut told = |name: &str, value: f64| {
+    let mut text = |name: &str, value: f64| {
         if !(BELIEVED.0..=BELIEVED.1).contains(&value) {
             list.push(Warning::new(
                 "calibration-implausible",
@@ -40,7 +40,7 @@ pub(super) fn warnings(before: &Voice<'_>, calibration: &Calibration) -> Vec<War
         };
         // Small operators are dominated by launches, so the largest measured one is used.
         if let Some((_, last)) = rate.points.last() {
-            told(&rate.operators.name(), last / known);
+            text(&rate.operators.name(), last / known);
         }
     }
     for law in &calibration.collectives {
@@ -56,13 +56,13 @@ pub(super) fn warnings(before: &Voice<'_>, calibration: &Calibration) -> Vec<War
         let time = law.base_us * 1e-6
             + factor * law.to_bytes / (law.bandwidth_gb * 1e9)
             + law.ramp_ns * 1e-9 * law.to_bytes.sqrt();
-        told(
+        text(
             &format!("{} among {}", law.operation.name(), law.ranks),
             before.collective(&sample) / kept / time.max(1e-12),
         );
     }
     if let Some(rate) = &calibration.collective_rate {
-        told("collectives in the run", rate.rate / before.software.collective_rate);
+        text("collectives in the run", rate.rate / before.software.collective_rate);
     }
     let Some(network) = &calibration.network else { return list };
     let most = network.ring_share.max(network.spread_share);
@@ -105,9 +105,9 @@ mod tests {
     #[test]
     fn rates_far_from_the_catalogues_are_doubted() {
         let cluster = by_name("dgx-h100", 64).expect("known");
-        let voice = Voice::new(&cluster, "megatron-core-2024").expect("known");
+        let predictor = Predictor::new(&cluster, "megatron-core-2024").expect("known");
         let ids = |calibration: &Calibration| -> Vec<String> {
-            warnings(&voice, calibration).into_iter().map(|w| w.id).collect()
+            warnings(&predictor, calibration).into_iter().map(|w| w.id).collect()
         };
         // The generation keeps 0.842 of the burst: 0.3 of that is 0.25.
         assert!(ids(&with_rate(0.26)).is_empty() && ids(&with_rate(2.4)).is_empty());
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn rings_faster_than_their_nics_are_doubted() {
         let cluster = by_name("dgx-h100", 64).expect("known");
-        let voice = Voice::new(&cluster, "megatron-core-2024").expect("known");
+        let predictor = Predictor::new(&cluster, "megatron-core-2024").expect("known");
         let network = |ring_share| NetworkLaw {
             ring_share,
             spread_share: 0.8,
@@ -134,8 +134,8 @@ mod tests {
             evidence: Evidence::default(),
         };
         let of = |share| Calibration { network: Some(network(share)), ..with_rate(0.8) };
-        assert!(warnings(&voice, &of(0.97)).is_empty());
-        let list = warnings(&voice, &of(2.0));
+        assert!(warnings(&predictor, &of(0.97)).is_empty());
+        let list = warnings(&predictor, &of(2.0));
         assert_eq!(list[0].id, "calibration-beyond-link");
         assert!(list[0].message.contains("50.0 GB/s"), "{}", list[0].message);
     }

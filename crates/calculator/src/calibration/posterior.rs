@@ -390,7 +390,7 @@ mod tests {
         let narrowed =
             |shares| before.observing(COMPUTE).predict(shares).scale / before.predict(shares).scale;
         assert!(narrowed(COMPUTE) < narrowed(NETWORK) && narrowed(NETWORK) < 1.0);
-        // The same from the other side: a second run on the network tells them apart.
+        // The same from the other side: a second run on the network distinguishes them.
         let both = PRIOR.update(&[run(COMPUTE, 0.1), run(NETWORK, 0.4)], Some(0));
         assert!(both.mean[3] > both.mean[0] + 0.1, "{:?}", both.mean);
     }

@@ -85,7 +85,7 @@ mod tests {
     use railwright_spec::{model, run};
 
     #[test]
-    fn a_log_of_another_run_is_seen_by_what_it_says() {
+    fn a_log_of_another_run_is_recognised_by_its_content() {
         let model = model::by_name("llama-3-8b").expect("known");
         let cluster = by_name("dgx-h100", 8).expect("known");
         let text = "[plan]\ntensor_parallel = 2\npipeline_parallel = 1\ndata_parallel = 4\nglobal_batch = 8\nsequence_length = 4096\n";

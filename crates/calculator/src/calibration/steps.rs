@@ -67,7 +67,7 @@ pub(super) fn has_parts(sample: &StepSample) -> bool {
 }
 
 /// Predictions of a run on a cluster, by measured part.
-fn said(cluster: &Cluster, model: &Model, plan: &Plan) -> Result<StepSample, Problem> {
+fn modelled(cluster: &Cluster, model: &Model, plan: &Plan) -> Result<StepSample, Problem> {
     let machine = Machine::new(cluster);
     let costing = Costing::new(model, cluster, plan, &machine)?;
     Ok(parts(&evaluate(&costing)?))
@@ -102,7 +102,7 @@ pub(super) fn fit(
 ) -> Result<Vec<StepLine>, Problem> {
     let Some(measured) = mean(samples) else { return Ok(Vec::new()) };
     let source = from(samples, |s| !s.steps.is_empty());
-    let base = said(bare, model, plan)?;
+    let base = modelled(bare, model, plan)?;
     let now = |calibration: &Calibration| with(bare, calibration);
     let evidence = |was: Seconds, took: Seconds| Evidence {
         from: source.clone(),
@@ -135,12 +135,12 @@ pub(super) fn fit(
         remarks.push("a training log records only whole steps: they correct all parts of the step together, and a prediction of another layout is less sure".to_owned());
         return lines(bare, &now(calibration), model, plan, &measured);
     }
-    let knows_products = kept.contains(&Operators::Products(plan.precision.compute))
+    let has_products = kept.contains(&Operators::Products(plan.precision.compute))
         || calibration.is_sustained(Operators::Products(plan.precision.compute))
         || calibration.products(plan.precision.compute).is_some_and(|r| r.regime == Regime::Sustained);
-    let knows_attention =
+    let has_attention =
         kept.contains(&Operators::AttentionForward) || calibration.is_sustained(Operators::AttentionForward);
-    if is_unfused && !knows_products {
+    if is_unfused && !has_products {
         // Without shapes, GEMMs of attention scores and softmax cannot be separated from others: one rate for
         // all.
         let predicted = base.products + base.attention + base.elementwise;
@@ -154,7 +154,7 @@ pub(super) fn fit(
             set(calibration, Operators::Elementwise, pace, took, proof());
         }
     } else {
-        if !knows_products && worth(measured.products) {
+        if !has_products && worth(measured.products) {
             let pace = base.products / measured.products;
             let proof = evidence(base.products, measured.products);
             remarks
@@ -167,7 +167,7 @@ pub(super) fn fit(
                 proof,
             );
         }
-        if !knows_attention && worth(measured.attention) && base.attention > Seconds::ZERO {
+        if !has_attention && worth(measured.attention) && base.attention > Seconds::ZERO {
             let pace = base.attention / measured.attention;
             let proof = evidence(base.attention, measured.attention);
             set(calibration, Operators::AttentionForward, attention_rate * pace, measured.attention, proof);
@@ -221,7 +221,7 @@ fn unstreamed(
         points: vec![(1.0, 1e3)],
         evidence: Evidence::default(),
     });
-    Ok(said(&with(bare, &tried), model, plan)?.optimizer)
+    Ok(modelled(&with(bare, &tried), model, plan)?.optimizer)
 }
 
 fn with(bare: &Cluster, calibration: &Calibration) -> Cluster {
@@ -248,7 +248,7 @@ fn fit_host(
     };
     let of = |costs: HostCosts| -> Result<Seconds, Problem> {
         let tried = Calibration { host: Some(costs), ..calibration.clone() };
-        Ok(said(&with(bare, &tried), model, plan)?.idle)
+        Ok(modelled(&with(bare, &tried), model, plan)?.idle)
     };
     let (all, none) = (of(scaled(1.0, 1.0))?, of(scaled(1.0, 0.0))?);
     let within_passes = measured.idle < none;
@@ -282,7 +282,7 @@ pub(super) fn lines(
     plan: &Plan,
     measured: &StepSample,
 ) -> Result<Vec<StepLine>, Problem> {
-    let (before, after) = (said(bare, model, plan)?, said(with, model, plan)?);
+    let (before, after) = (modelled(bare, model, plan)?, modelled(with, model, plan)?);
     let line = |name: &str, title: &str, get: fn(&StepSample) -> Seconds| StepLine {
         name: name.to_owned(),
         title: title.to_owned(),

@@ -6,7 +6,7 @@
 
 use super::collectives::{ON_THE_WIRE, REACH, SIZES, by_place, catalogued, law, value};
 use super::left_out::{LeftOut, Trial};
-use super::{Voice, from, like, median, significant, uncertainty};
+use super::{Predictor, from, like, median, significant, uncertainty};
 use crate::collectives::{bus_factor, collective};
 use railwright_spec::calibration::{
     Calibration, CollectiveLaw, CollectiveSample, Evidence, FEW, Regime, Samples,
@@ -31,9 +31,9 @@ pub(super) fn fit(
     remarks: &mut Vec<String>,
 ) -> Result<(), Problem> {
     let with = Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() };
-    let voice = Voice::new(&with, software)?;
+    let predictor = Predictor::new(&with, software)?;
     // Sustained share of bandwidth, if the sizes of the run do not determine it.
-    let kept = Voice::new(bare, software)?.software.collective_rate;
+    let kept = Predictor::new(bare, software)?.software.collective_rate;
     for ((operation, ranks), group) in by_place(bare, samples, true, false) {
         let sizes = joined(&group);
         let transfers: usize = group.iter().filter(|s| !s.is_bound).map(|s| s.times.len()).sum();
@@ -53,12 +53,13 @@ pub(super) fn fit(
         let factor = bus_factor(collective(operation), ranks.max(2) as f64);
         let points: Vec<(f64, f64)> = sizes.iter().map(|size| (size.bytes, median(&size.times))).collect();
         let to_bytes = points.iter().map(|p| p.0).fold(0.0, f64::max);
-        let told = (points.len() >= SIZES && to_bytes >= REACH * first.bytes)
+        let range = (points.len() >= SIZES && to_bytes >= REACH * first.bytes)
             .then(|| law(&points, factor))
             .flatten()
             .filter(|law| factor * to_bytes * law[1] >= ON_THE_WIRE * value(law, to_bytes, factor));
-        let known = catalogued(&voice, &like(operation, ranks, 1.0), factor);
-        let judged = told.and_then(|_| left_out(&sizes, factor, |others| paced(known, kept, others, factor)));
+        let known = catalogued(&predictor, &like(operation, ranks, 1.0), factor);
+        let judged =
+            range.and_then(|_| left_out(&sizes, factor, |others| paced(known, kept, others, factor)));
         if let Some(judged) = judged.filter(|judged| !judged.is_better()) {
             remarks.push(format!(
                 "{name}: default link model, scaled to the measured rate. Leave-one-out error over {} sizes: \
@@ -68,7 +69,7 @@ pub(super) fn fit(
                 human::percent(judged.shipped)
             ));
         }
-        let constants = told
+        let constants = range
             .filter(|_| judged.is_some_and(|judged| judged.is_better()))
             .unwrap_or_else(|| paced(known, kept, &sizes, factor));
         let uncertainty = uncertainty(
@@ -230,19 +231,22 @@ mod tests {
 
     /// Sizes across a protocol change are not on one line: a separate model is worse than the scaled default.
     #[test]
-    fn a_law_that_tells_left_out_sizes_worse_is_not_taken() {
+    fn a_law_with_larger_error_on_left_out_sizes_is_rejected() {
         let cluster = by_name("dgx-h100", 8).expect("known");
-        let voice = Voice::new(&cluster, "megatron-core-2024").expect("known");
-        let known = |b: f64| voice.collective(&like(CollectiveKind::AllGather, 8, b)) * 1.3;
+        let predictor = Predictor::new(&cluster, "megatron-core-2024").expect("known");
+        let known = |b: f64| predictor.collective(&like(CollectiveKind::AllGather, 8, b)) * 1.3;
         // Of four sizes one is met while something else uses the link.
         let times = |b: f64| known(b) * if (b - 1e7).abs() < 1.0 { 5.0 } else { 1.0 };
         let all = run(CollectiveKind::AllGather, &[1e5, 1e6, 1e7, 1e9], 7, times);
         let fitted = fit(&case(&cluster), &[of(all)]).expect("fitted");
-        let told = fitted.remarks.iter().find(|r| r.contains("Leave-one-out error")).expect("told");
-        assert!(told.starts_with("all_gather x8: default link model, scaled to the measured rate"), "{told}");
+        let range = fitted.remarks.iter().find(|r| r.contains("Leave-one-out error")).expect("told");
+        assert!(
+            range.starts_with("all_gather x8: default link model, scaled to the measured rate"),
+            "{range}"
+        );
         let law = fitted.calibration.collective(CollectiveKind::AllGather, 8).expect("a law");
-        let said = law.base_us * 1e-6 + 0.875 * 1e9 / (law.bandwidth_gb * 1e9);
-        assert!((said / known(1e9) - 1.0).abs() < 0.25, "{law:?} {said} {}", known(1e9));
+        let predicted = law.base_us * 1e-6 + 0.875 * 1e9 / (law.bandwidth_gb * 1e9);
+        assert!((predicted / known(1e9) - 1.0).abs() < 0.25, "{law:?} {predicted} {}", known(1e9));
     }
 
     /// Two devices on a node's bus: no scale-up link, and no network either.
@@ -268,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn small_transfers_tell_the_base_alone() {
+    fn small_transfers_determine_only_the_base() {
         let cluster = by_name("dgx-h100", 8).expect("known");
         let all = run(CollectiveKind::AllReduce, &[2048.0, 8192.0], 5, |_| 60e-6);
         let fitted = fit(&case(&cluster), &[of(all)]).expect("fitted");
@@ -317,12 +321,13 @@ mod tests {
     #[test]
     fn bounds_can_speed_up_and_never_slow_down() {
         let cluster = by_name("dgx-h100", 8).expect("known");
-        let voice = Voice::new(&cluster, "megatron-core-2024").expect("known");
-        let shipped = voice.software.collective_rate;
+        let predictor = Predictor::new(&cluster, "megatron-core-2024").expect("known");
+        let shipped = predictor.software.collective_rate;
         let fitted = |factor: f64, is_bound: bool| {
             let sizes = [1e6, 1e7, 1e8];
-            let said = |b: f64| voice.collective(&like(CollectiveKind::ReduceScatter, 8, b)) / shipped;
-            let all = run(CollectiveKind::ReduceScatter, &sizes, 1, |b| factor * said(b));
+            let predicted =
+                |b: f64| predictor.collective(&like(CollectiveKind::ReduceScatter, 8, b)) / shipped;
+            let all = run(CollectiveKind::ReduceScatter, &sizes, 1, |b| factor * predicted(b));
             let all = all.into_iter().map(|one| CollectiveSample { is_bound, ..one }).collect();
             fit(&case(&cluster), &[of(all)]).expect("an answer")
         };
@@ -349,7 +354,7 @@ mod tests {
         assert!(!known.lines[0].is_bound);
         // An additional bound changes nothing.
         let mut mixed = run(CollectiveKind::ReduceScatter, &[1e6, 1e7], 1, |b| {
-            voice.collective(&like(CollectiveKind::ReduceScatter, 8, b)) / shipped
+            predictor.collective(&like(CollectiveKind::ReduceScatter, 8, b)) / shipped
         });
         mixed[1].is_bound = true;
         mixed[1].times = vec![Seconds::new(1.0)];

@@ -17,7 +17,7 @@ fn product([m, n, k]: [u64; 3], pass: ProductPass, times: Vec<Seconds>) -> Produ
 
 /// Products that all take 1.4 times the law, but small ones 2 times.
 fn slow(cluster: &Cluster) -> Samples {
-    let bare = Voice::new(cluster, "megatron-core-2024").expect("known");
+    let bare = Predictor::new(cluster, "megatron-core-2024").expect("known");
     let mut samples = Samples { from: "rank0".into(), ..Samples::default() };
     for (shape, factor) in [
         ([4096, 4096, 4096], 1.4),
@@ -83,11 +83,11 @@ fn burst_measurements_correct_the_law_and_leave_the_generation_its_share() {
     assert!(fitted.calibration.software.is_empty());
     let with = Arc::new(fitted.calibration).applied(cluster.clone()).expect("the same accelerator");
     let (before, after) = (
-        Voice::new(&cluster, "megatron-core-2024").unwrap(),
-        Voice::new(&with, "megatron-core-2024").unwrap(),
+        Predictor::new(&cluster, "megatron-core-2024").unwrap(),
+        Predictor::new(&with, "megatron-core-2024").unwrap(),
     );
     let one = product([8192, 8192, 8192], ProductPass::Forward, Vec::new());
-    let rate = |voice: &Voice<'_>| voice.product_rate(DataType::Bf16);
+    let rate = |predictor: &Predictor<'_>| predictor.product_rate(DataType::Bf16);
     assert_eq!(rate(&before), rate(&after));
     assert!((after.product(&one).time / before.product(&one).time - 1.4).abs() < 1e-3);
 }
@@ -143,7 +143,7 @@ fn the_constants_of_a_collective_are_recovered_despite_two_wild_measurements() {
 #[test]
 fn three_sizes_scale_the_catalogues_law() {
     let cluster = by_name("dgx-h100", 8).expect("known");
-    let voice = Voice::new(&cluster, "megatron-core-2024").expect("known");
+    let predictor = Predictor::new(&cluster, "megatron-core-2024").expect("known");
     let mut samples = Samples { alone: true, ..Samples::default() };
     for bytes in [1e6, 2e6, 4e6] {
         let mut one = CollectiveSample {
@@ -155,7 +155,7 @@ fn three_sizes_scale_the_catalogues_law() {
             is_bound: false,
             times: Vec::new(),
         };
-        one.times = vec![Seconds::new(2.0 * voice.collective(&one))];
+        one.times = vec![Seconds::new(2.0 * predictor.collective(&one))];
         samples.collectives.push(one);
     }
     let fitted = fit(&case(&cluster), &[samples]).expect("fitted");
@@ -173,7 +173,7 @@ fn the_networks_share_is_recovered_through_the_calculators_own_laws() {
         },
         ..cluster.clone()
     };
-    let voice = Voice::new(&slower, "megatron-core-2024").expect("known");
+    let predictor = Predictor::new(&slower, "megatron-core-2024").expect("known");
     let mut samples = Samples { alone: true, from: "two nodes".into(), ..Samples::default() };
     for ranks in [16, 32] {
         for power in (20..33).step_by(2) {
@@ -186,7 +186,7 @@ fn the_networks_share_is_recovered_through_the_calculators_own_laws() {
                 is_bound: false,
                 times: Vec::new(),
             };
-            one.times = vec![Seconds::new(voice.collective(&one))];
+            one.times = vec![Seconds::new(predictor.collective(&one))];
             samples.collectives.push(one);
         }
     }
@@ -265,9 +265,9 @@ fn a_log_corrects_the_parts_of_the_step() {
     }
 }
 
-/// Two layouts that stress different parts tell them apart; what is written reads back.
+/// Two layouts that stress different parts distinguish them; what is written reads back.
 #[test]
-fn two_step_times_tell_parts_apart_and_are_written() {
+fn two_step_times_separate_the_parts_and_are_written() {
     let cluster = by_name("dgx-h100", 8).expect("known");
     let model = model::by_name("llama-3-8b").expect("known");
     let plan = |tp: u64, dp: u64| {
@@ -324,11 +324,11 @@ fn tables_of_micro_benchmarks_are_read_by_their_columns() {
     assert_eq!(samples.products[0].times, [Seconds::from_micros(200.0), Seconds::from_micros(210.0)]);
     assert_eq!((samples.from.as_str(), samples.alone), ("t.csv", true));
     assert!(samples.remarks[0].contains("1 rows"));
-    let told = |text: &str| table::operators(text, "t.csv").expect_err(text).to_string();
-    assert!(told("a,b\n1,2\n").contains("the header has no time or no shape"));
-    assert!(told("m,n,k,time_us\n1,2,x,4\n").contains("`k` is `x`"));
-    assert!(told("m,n,k,format,time_us\n1,2,3,fp17,4\n").contains("is not a number format"));
-    assert!(told("m,n,k,time_us\n").contains("no row of the table is valid"));
+    let error_of = |text: &str| table::operators(text, "t.csv").expect_err(text).to_string();
+    assert!(error_of("a,b\n1,2\n").contains("the header has no time or no shape"));
+    assert!(error_of("m,n,k,time_us\n1,2,x,4\n").contains("`k` is `x`"));
+    assert!(error_of("m,n,k,format,time_us\n1,2,3,fp17,4\n").contains("is not a number format"));
+    assert!(error_of("m,n,k,time_us\n").contains("no row of the table is valid"));
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn the_interval_of_a_median_narrows_with_measurements() {
 
 /// Products of two shapes at two multiples of the law of what the generation makes of it.
 fn disturbed(cluster: &Cluster, factors: [f64; 2]) -> Samples {
-    let bare = Voice::new(cluster, "megatron-core-2024").expect("known");
+    let bare = Predictor::new(cluster, "megatron-core-2024").expect("known");
     let rate = bare.product_rate(DataType::Bf16);
     let mut samples = Samples { from: "rank0".into(), ..Samples::default() };
     for (shape, factor) in [([4096, 4096, 4096], factors[0]), ([8192, 8192, 8192], factors[1])] {
@@ -354,7 +354,7 @@ fn disturbed(cluster: &Cluster, factors: [f64; 2]) -> Samples {
 }
 
 #[test]
-fn a_fit_that_tells_left_out_shapes_worse_is_not_taken() {
+fn a_fit_with_larger_error_on_left_out_shapes_is_rejected() {
     let cluster = by_name("dgx-h100", 8).expect("known");
     // One shape was disturbed: carried to the other, what it took is further off than the shipped law.
     let fitted = fit(&case(&cluster), &[disturbed(&cluster, [1.25, 0.95])]).expect("an answer");
@@ -362,10 +362,10 @@ fn a_fit_that_tells_left_out_shapes_worse_is_not_taken() {
     let line = &fitted.lines[0];
     assert_eq!((line.name.as_str(), line.error_before), ("products.bf16", line.error_after));
     // By hand: with one shape left, its pace predicts the other. Times are in the ratio of the laws.
-    let voice = Voice::new(&cluster, "megatron-core-2024").expect("known");
+    let predictor = Predictor::new(&cluster, "megatron-core-2024").expect("known");
     let law = |side| {
         let one = product([side, side, side], ProductPass::Forward, Vec::new());
-        voice.product(&one).time.get()
+        predictor.product(&one).time.get()
     };
     let (small, large) = (law(4096), law(8192));
     let measured = 1.25 * small + 0.95 * large;
@@ -373,16 +373,16 @@ fn a_fit_that_tells_left_out_shapes_worse_is_not_taken() {
     let shipped = (0.25 * small + 0.05 * large) / measured;
     assert!((line.error_left_out.expect("judged") - crossed).abs() < 1e-3, "{line:?} {crossed}");
     assert!((line.error_before - shipped).abs() < 1e-6, "{line:?} {shipped}");
-    let told = fitted.remarks.iter().find(|r| r.starts_with("products.bf16: the default is kept"));
-    let told = told.expect("both errors");
-    assert!(told.contains("leave-one-out over 2 shapes"), "{told}");
+    let error_of = fitted.remarks.iter().find(|r| r.starts_with("products.bf16: the default is kept"));
+    let error_of = error_of.expect("both errors");
+    assert!(error_of.contains("leave-one-out over 2 shapes"), "{error_of}");
     for error in [crossed, shipped] {
-        assert!(told.contains(&railwright_spec::human::percent(error)), "{told}");
+        assert!(error_of.contains(&railwright_spec::human::percent(error)), "{error_of}");
     }
 }
 
 #[test]
-fn a_fit_that_tells_left_out_shapes_better_is_taken() {
+fn a_fit_with_smaller_error_on_left_out_shapes_is_accepted() {
     let cluster = by_name("dgx-h100", 8).expect("known");
     let fitted = fit(&case(&cluster), &[disturbed(&cluster, [1.25, 1.3])]).expect("fitted");
     let rate = fitted.calibration.rate(Operators::Products(DataType::Bf16)).expect("a rate");
@@ -413,7 +413,7 @@ fn of_one_shape_measurements_are_left_out_and_one_measurement_cannot_be() {
 }
 
 #[test]
-fn steps_do_not_fit_again_what_the_shipped_law_tells_better() {
+fn steps_keep_a_shipped_law_with_smaller_error() {
     let cluster = by_name("dgx-h100", 8).expect("known");
     let model = model::by_name("llama-3-8b").expect("known");
     let text = "[plan]\ntensor_parallel = 2\npipeline_parallel = 1\ndata_parallel = 4\nglobal_batch = 8\nsequence_length = 4096\nsoftware = \"megatron-core-2024\"\n";

@@ -56,9 +56,9 @@ fn a_choice_takes_and_keeps_what_its_plan_does() {
             segments: vec![Recompute::Full { layers: Some(1) }, treatments()[1].recompute.clone()],
             offload: None,
         };
-        let said = Plan { stage_recompute: Some(vec![entry; split.len()]), ..plan.clone() };
-        let costing_said = Costing::new(&model, &cluster, &said, &machine).expect("priced");
-        let evaluation = evaluate(&costing_said).expect("runs");
+        let expected = Plan { stage_recompute: Some(vec![entry; split.len()]), ..plan.clone() };
+        let costing_expected = Costing::new(&model, &cluster, &expected, &machine).expect("priced");
+        let evaluation = evaluate(&costing_expected).expect("runs");
         let mut next = 0;
         let mut parts = Vec::new();
         for (index, &layers) in split.iter().enumerate() {
@@ -79,7 +79,8 @@ fn a_choice_takes_and_keeps_what_its_plan_does() {
             parts.push(own);
         }
         let software = SoftwareCatalogue::shared().expect("reads").get(&plan.software);
-        let input = MemoryInput { model: &model, cluster: &cluster, plan: &said, software, in_flight: None };
+        let input =
+            MemoryInput { model: &model, cluster: &cluster, plan: &expected, software, in_flight: None };
         let report = report(&input);
         let rooms = choices.rooms(&split);
         for (stage, room) in rooms.iter().enumerate() {

@@ -59,7 +59,7 @@ fn full_rate_changes_no_bit() {
 }
 
 #[test]
-fn a_slow_stage_costs_what_the_closed_form_of_1f1b_says() {
+fn the_cost_of_a_slow_stage_matches_the_closed_form_of_1f1b() {
     // 1F1B with unequal stages: T = sum of all c + (m - 1) max c, but for transfers that now hide.
     let (case, slow, rate) = (case(2, 4, 64), 1, 0.5);
     let usual = step(&case, |_| {});

@@ -5,7 +5,7 @@
 
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
-use crate::exchanges::Among;
+use crate::exchanges::ProcessGroup;
 use crate::layer::LayerCost;
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::program::{self, Exchange};
@@ -24,7 +24,7 @@ pub(crate) struct Call {
     pub operation: Collective,
     /// Of one call, by nccl-tests' convention.
     pub bytes: Bytes,
-    pub among: Among,
+    pub process_group: ProcessGroup,
     pub group: Group,
     /// `Forward`, `BackwardInput`, `BackwardWeight` or `Recompute`.
     pub phase: Phase,
@@ -57,13 +57,13 @@ impl Calls<'_, '_> {
         dimension: Dimension,
         operation: Collective,
         bytes: f64,
-        among: Among,
+        process_group: ProcessGroup,
         passes: impl IntoIterator<Item = (Phase, f64)>,
     ) {
         let rate = self.costing.software.collective_rate;
-        let (bytes, group) = (Bytes::new(bytes), among.group(&self.costing.layout));
+        let (bytes, group) = (Bytes::new(bytes), process_group.group(&self.costing.layout));
         for (phase, count) in passes {
-            let call = Call { dimension, operation, bytes, among, group, phase, count, rate };
+            let call = Call { dimension, operation, bytes, process_group, group, phase, count, rate };
             self.push(call);
         }
     }
@@ -73,8 +73,8 @@ impl Calls<'_, '_> {
             return;
         }
         let same = |c: &&mut Call| {
-            (c.dimension, c.operation, c.among, c.phase, c.bytes)
-                == (call.dimension, call.operation, call.among, call.phase, call.bytes)
+            (c.dimension, c.operation, c.process_group, c.phase, c.bytes)
+                == (call.dimension, call.operation, call.process_group, call.phase, call.bytes)
                 && c.rate == call.rate
         };
         match self.list.iter_mut().find(same) {
@@ -86,7 +86,7 @@ impl Calls<'_, '_> {
     fn exchange(&mut self, exchange: &Exchange, times: f64) {
         for operation in exchange.operations() {
             let turns = exchange.turns().map(|turn| (turn.phase, turn.count * times));
-            self.add(exchange.dimension, operation, exchange.bytes.get(), exchange.among, turns);
+            self.add(exchange.dimension, operation, exchange.bytes.get(), exchange.process_group, turns);
         }
     }
 
@@ -106,7 +106,7 @@ impl Calls<'_, '_> {
                 _ => [(Phase::Forward, 0.0), (Phase::BackwardInput, times)],
             };
             let bytes = collective.bytes.get();
-            self.add(Dimension::Shard, collective.operation, bytes, collective.among, passes);
+            self.add(Dimension::Shard, collective.operation, bytes, collective.process_group, passes);
         }
     }
 

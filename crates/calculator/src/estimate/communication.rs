@@ -170,10 +170,11 @@ fn pipeline(costing: &Costing<'_>, evaluation: &Evaluation, rows: &mut Vec<Commu
         let between = costing.layout.pipeline;
         let near = if between.is_inside_domain() { 2 } else { 1 };
         let ends = Group { ranks: 2, per_domain: near, least: near, ..between };
-        let (group, cost, each) = match transfer.gather.filter(|_| exchange.among == Gather::AMONG) {
-            Some(gather) => (costing.layout.tensor, gather.cost, gather.time),
-            None => (ends, transfer.message_cost, evaluation.transfer - transfer.gather_time()),
-        };
+        let (group, cost, each) =
+            match transfer.gather.filter(|_| exchange.process_group == Gather::PROCESS_GROUP) {
+                Some(gather) => (costing.layout.tensor, gather.cost, gather.time),
+                None => (ends, transfer.message_cost, evaluation.transfer - transfer.gather_time()),
+            };
         rows.push(row(
             costing,
             &Row {

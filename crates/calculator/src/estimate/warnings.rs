@@ -239,9 +239,9 @@ fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning
     calibration::warnings(costing, estimate, list);
     let software = costing.software;
     let architecture = costing.machine.architecture.as_str();
-    let knows = costing.machine.device.sustains_products(costing.compute_type())
+    let has = costing.machine.device.sustains_products(costing.compute_type())
         || software.matmul.keys().any(|key| key.split('.').next() == Some(architecture));
-    if !knows {
+    if !has {
         list.push(Warning::new(
             "software-uncalibrated",
             format!(

@@ -1,6 +1,6 @@
 //! One kind of exchange of a step, with the stages that make it.
 
-use super::Among;
+use super::ProcessGroup;
 use crate::collectives::Collective;
 use railwright_spec::quantity::Bytes;
 use railwright_step::{Dimension, Phase};
@@ -19,7 +19,7 @@ pub struct StageExchange {
     /// What kind.
     pub operation: Collective,
     /// Which group of the stage.
-    pub among: Among,
+    pub process_group: ProcessGroup,
     /// Of one call, by nccl-tests' convention.
     pub bytes: Bytes,
     /// Calls of each group in a step; halves are half of an exchange.
@@ -28,7 +28,7 @@ pub struct StageExchange {
 
 impl StageExchange {
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        let key = |e: &Self| (e.dimension, e.purpose, e.phase, e.operation, e.among);
+        let key = |e: &Self| (e.dimension, e.purpose, e.phase, e.operation, e.process_group);
         key(self) == key(other) && self.bytes == other.bytes
     }
 }

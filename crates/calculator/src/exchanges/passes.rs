@@ -1,6 +1,6 @@
 //! Exchanges of forward and backward passes: the collectives of a stage's chunks, and what it sends to other stages.
 
-use super::{Among, StageExchange};
+use super::{ProcessGroup, StageExchange};
 use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::estimate::breakdown::runs_per_chunk;
@@ -39,7 +39,7 @@ pub(super) fn of_chunk(
         purpose: purpose(costing.plan, &call),
         phase: call.phase,
         operation: call.operation,
-        among: call.among,
+        process_group: call.process_group,
         bytes: call.bytes,
         count: call.count * runs,
     };
@@ -58,7 +58,7 @@ const fn dimension(dimension: WorkDimension) -> Dimension {
 
 fn purpose(plan: &Plan, call: &Call) -> &'static str {
     match (call.dimension, call.operation) {
-        (WorkDimension::Tensor, _) if call.among == Among::ExpertTensor => "routed tokens",
+        (WorkDimension::Tensor, _) if call.process_group == ProcessGroup::ExpertTensor => "routed tokens",
         (WorkDimension::Context, _) if plan.context_kind == ContextKind::Ulysses => "heads",
         (WorkDimension::Context, _) => "keys and values",
         (WorkDimension::Expert, _) => "tokens",
@@ -80,21 +80,21 @@ pub(crate) fn transfers(
     for (from, to, phase) in ways(costing.plan, evaluation.chunks.len() as u64) {
         let offset = to.cast_signed() - from.cast_signed();
         let back = phase == Phase::BackwardInput;
-        let exchange = |at: u64, operation, among, bytes| StageExchange {
+        let exchange = |at: u64, operation, process_group, bytes| StageExchange {
             stages: vec![at as u32],
             dimension: Dimension::Pipeline,
             purpose: if back { "gradients of activations" } else { "activations" },
             phase,
             operation,
-            among,
+            process_group,
             bytes,
             count: runs_per_chunk(costing),
         };
         if from == stage as u64 {
-            add(exchange(from, Collective::SendReceive, Among::Stages(offset), transfer.message));
+            add(exchange(from, Collective::SendReceive, ProcessGroup::Stages(offset), transfer.message));
         }
         if let (true, Some(gather)) = (to == stage as u64, transfer.gather) {
-            add(exchange(to, Gather::OPERATION, Gather::AMONG, gather.bytes));
+            add(exchange(to, Gather::OPERATION, Gather::PROCESS_GROUP, gather.bytes));
         }
     }
 }

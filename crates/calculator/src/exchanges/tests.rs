@@ -37,9 +37,9 @@ fn exchanges_of(
     let critical = evaluation.critical_stage as u32;
     for exchange in all.iter().filter(|e| e.stages.contains(&critical)) {
         if !matches!(exchange.purpose, "gradient norm" | "gradients of the embedding") {
-            let ranks = match exchange.among {
-                Among::Stages(_) => 2,
-                among => among.group(&costing.layout).ranks,
+            let ranks = match exchange.process_group {
+                ProcessGroup::Stages(_) => 2,
+                process_group => process_group.group(&costing.layout).ranks,
             };
             let (operation, _) = crate::estimate::communication::operation(exchange.operation, ranks);
             let key = (exchange.dimension.name(), operation, ranks);
@@ -126,7 +126,10 @@ fn a_middle_stage_exchanges_what_a_layer_is_known_to() {
     let layers = 8.0;
     let count = |operation, phase| -> (f64, f64) {
         let of = |e: &&StageExchange| {
-            e.stages.contains(&3) && e.among == Among::Tensor && e.operation == operation && e.phase == phase
+            e.stages.contains(&3)
+                && e.process_group == ProcessGroup::Tensor
+                && e.operation == operation
+                && e.phase == phase
         };
         let calls = all.iter().filter(of).map(|e| e.count).sum::<f64>() / micro_batches / layers;
         (calls, all.iter().find(of).map_or(0.0, |e| e.bytes.get()))
@@ -155,7 +158,10 @@ fn interleaved_stages_send_around_and_a_v_turns_without_sending() {
     let m = plan.micro_batches() as f64;
     // 20 chunks: 19 hand-overs on and 19 back, among them 4 from the last stage to the first.
     assert_eq!(sends(&all, 1), 38.0 * m);
-    let wraps = all.iter().find(|e| e.among == Among::Stages(-3)).expect("from the last stage to the first");
+    let wraps = all
+        .iter()
+        .find(|e| e.process_group == ProcessGroup::Stages(-3))
+        .expect("from the last stage to the first");
     assert_eq!((wraps.count, &wraps.stages, wraps.phase), (4.0 * m, &vec![3], Phase::Forward));
     let (plan, all, _) = exchanges_of("llama-3.1-70b", 256, &|p| {
         degrees(p, 8, 4, 1);
@@ -197,7 +203,7 @@ fn volume(zero_stage: u8) -> f64 {
     let bytes: f64 = own
         .map(|e| {
             let times = if e.operation == Collective::AllReduce { 2.0 } else { 1.0 };
-            assert_eq!(e.among.group(&Layout::new(&plan, 8)).ranks, 64, "{e:?}");
+            assert_eq!(e.process_group.group(&Layout::new(&plan, 8)).ranks, 64, "{e:?}");
             e.bytes.get() * e.count * times
         })
         .sum();

@@ -1,7 +1,7 @@
 //! Exchanges around the optimizer step, as [`crate::update`] lists them: gradients, parameters, and what no step time counts (a tied
 //! embedding's two copies, the gradients' norm).
 
-use super::{Among, StageExchange};
+use super::{ProcessGroup, StageExchange};
 use crate::costing::Costing;
 use crate::evaluate::{Evaluation, stage_parameters};
 use crate::update::{self, UpdateCollective};
@@ -28,15 +28,15 @@ pub(super) fn exchanges(
 fn exchange(stage: usize, collective: &UpdateCollective) -> StageExchange {
     StageExchange {
         stages: vec![stage as u32],
-        dimension: match collective.among {
-            Among::Stages(_) => Dimension::Pipeline,
-            Among::All => Dimension::Other,
+        dimension: match collective.process_group {
+            ProcessGroup::Stages(_) => Dimension::Pipeline,
+            ProcessGroup::All => Dimension::Other,
             _ => Dimension::Data,
         },
         purpose: collective.purpose.name(),
         phase: Phase::Optimizer,
         operation: collective.operation,
-        among: collective.among,
+        process_group: collective.process_group,
         bytes: collective.bytes,
         count: collective.count,
     }

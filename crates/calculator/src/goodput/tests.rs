@@ -229,15 +229,15 @@ fn slow_hosts_and_prices() {
 #[test]
 fn what_cannot_be_is_refused() {
     let asked = Question { checkpoint: Seconds::new(30.0), ..question(8000) };
-    let told = |asked: &Question| goodput(asked).expect_err("refused").to_string();
-    assert!(told(&question(8000)).contains("no optimal interval"), "{}", told(&question(8000)));
+    let reported = |asked: &Question| goodput(asked).expect_err("refused").to_string();
+    assert!(reported(&question(8000)).contains("no optimal interval"), "{}", reported(&question(8000)));
     let long = Question {
         interval: Some(Seconds::new(60.0)),
         checkpoint: Seconds::new(600.0),
         stall: Some(Seconds::ZERO),
         ..asked.clone()
     };
-    assert!(told(&long).contains("each takes 10 min 00 s to write"), "{}", told(&long));
+    assert!(reported(&long).contains("each takes 10 min 00 s to write"), "{}", reported(&long));
     for wrong in [
         Question { mtbf: Some(Seconds::new(f64::NAN)), ..asked.clone() },
         Question { restart: Some(Seconds::new(-1.0)), ..asked.clone() },
@@ -245,7 +245,7 @@ fn what_cannot_be_is_refused() {
         Question { spares: Some((u32::MAX, Seconds::new(1.0))), ..asked.clone() },
         Question { counts: Counts { devices: 0, hosts: 1, nics: 1 }, ..asked.clone() },
     ] {
-        assert!(told(&wrong).contains("expected"), "{wrong:?}");
+        assert!(reported(&wrong).contains("expected"), "{wrong:?}");
     }
     // Restarts far longer than the time between failures: a useful hour would have no price.
     let hopeless = Question {
@@ -254,5 +254,9 @@ fn what_cannot_be_is_refused() {
         interval: Some(Seconds::new(600.0)),
         ..asked
     };
-    assert!(told(&hopeless).contains("makes no progress: a failure every 1.00 s"), "{}", told(&hopeless));
+    assert!(
+        reported(&hopeless).contains("makes no progress: a failure every 1.00 s"),
+        "{}",
+        reported(&hopeless)
+    );
 }

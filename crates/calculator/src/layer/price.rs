@@ -78,7 +78,7 @@ fn roofline(costing: &Costing<'_>, bytes: Bytes, flop: Flop) -> Cost {
 
 /// One exchange, all of its collectives, at the sustained rate: `sum of t(bytes) / rate`.
 pub(super) fn time(costing: &Costing<'_>, exchange: &Exchange) -> Seconds {
-    let (fabric, group) = (&costing.machine.fabric, exchange.among.group(&costing.layout));
+    let (fabric, group) = (&costing.machine.fabric, exchange.process_group.group(&costing.layout));
     let mut time = Seconds::ZERO;
     for operation in exchange.operations() {
         time += match operation {

@@ -277,7 +277,7 @@ impl SoftwareCatalogue {
     }
 
     /// Whether a generation has constants of its own.
-    pub fn knows(&self, id: &str) -> bool {
+    pub fn has(&self, id: &str) -> bool {
         self.generations.contains_key(generation_of(id))
     }
 
@@ -334,7 +334,7 @@ mod tests {
             "maxtext-tpu",
             "paxml-gpu-2023",
         ] {
-            assert!(catalogue.knows(id), "{id}");
+            assert!(catalogue.has(id), "{id}");
         }
         assert_eq!(catalogue.get("no-such-software").id, FALLBACK);
     }

@@ -68,7 +68,7 @@ fn a_partly_empty_wave_costs_what_was_measured() {
 }
 
 #[test]
-fn flash_attention_3_at_16k_takes_what_its_chart_says() {
+fn flash_attention_3_at_16k_matches_its_chart() {
     // H100, head width 128, causal, 16k tokens: 616 TFLOP/s.
     let device = Device::new(&accelerator("h100-sxm5-80gb", "Hopper", 132, 989.4, 3350.0));
     let shape = AttentionShape {
@@ -97,7 +97,7 @@ fn devices() -> [Device; 4] {
 }
 
 #[test]
-fn a_cost_says_how_far_it_is_from_a_measurement() {
+fn a_cost_includes_its_distance_from_a_measurement() {
     let sources = devices().map(|d| d.gemm(4096.0, 4096.0, 4096.0, DataType::Bf16, Pass::Forward).source);
     assert_eq!(sources, [Source::Fitted, Source::Fitted, Source::Derived, Source::Roofline]);
 }
@@ -179,16 +179,16 @@ fn unfused_attention_with_odd_heads_loses_the_matrix_units() {
 /// heads of 3 on a rank, all in fp32. Its GEMMs run on the ordinary units, independent of the 12 bytes of a
 /// row: `volta_sgemm_128x32` takes 8.4 to 8.9 us (medians of 37).
 #[test]
-fn products_in_fp32_know_no_alignment() {
+fn products_in_fp32_have_no_alignment() {
     let v100 = railwright_spec::cluster::accelerator_by_name("v100-pcie-32gb").expect("known");
     let device = Device::new(&v100);
     let price = |width, format| device.batched_gemm(16.0, 64.0, 64.0, width, format).time.millis() * 1e3;
     assert!((3.0..12.0).contains(&price(3.0, DataType::Fp32)), "{}", price(3.0, DataType::Fp32));
     // An odd width costs what its arithmetic costs, in fp32; matrix units in 16 bits lose their whole path.
     let at = |width, format| device.batched_gemm(64.0, 2048.0, 2048.0, width, format).time;
-    let dearer = |format| at(109.0, format) / at(112.0, format);
-    assert!((0.9..1.01).contains(&dearer(DataType::Fp32)), "{}", dearer(DataType::Fp32));
-    assert!(dearer(DataType::Fp16) > 4.0, "{}", dearer(DataType::Fp16));
+    let costlier = |format| at(109.0, format) / at(112.0, format);
+    assert!((0.9..1.01).contains(&costlier(DataType::Fp32)), "{}", costlier(DataType::Fp32));
+    assert!(costlier(DataType::Fp16) > 4.0, "{}", costlier(DataType::Fp16));
     let single = |columns, format| device.gemm(8192.0, columns, 1024.0, format, Pass::Forward).time;
     assert!(single(50_257.0, DataType::Fp32) <= single(50_304.0, DataType::Fp32) * 1.001);
     // TF32 on Ampere is a format of matrix units, and keeps what they want.
@@ -222,7 +222,7 @@ fn unfused_attention_in_fp32_is_priced_in_fp32() {
 }
 
 #[test]
-fn a_window_sees_what_it_says() {
+fn a_window_covers_its_stated_range() {
     let shape = |span| AttentionShape {
         batch: 1.0,
         query_length: 4096.0,

@@ -4,7 +4,7 @@ use super::exchanges::whole_width;
 use super::{Exchange, Kernel, Operation, Overlap, Turn};
 use crate::collectives::Collective;
 use crate::costing::Costing;
-use crate::exchanges::Among;
+use crate::exchanges::ProcessGroup;
 use crate::partition::padded_vocabulary;
 use crate::work::{Dimension, Family};
 use railwright_spec::precision::DataType;
@@ -77,7 +77,7 @@ pub(crate) fn head_exchanges(costing: &Costing<'_>, visit: &mut impl FnMut(Excha
     visit(Exchange {
         dimension: Dimension::Tensor,
         operations: [Some(Collective::AllReduce), None],
-        among: Among::Tensor,
+        process_group: ProcessGroup::Tensor,
         bytes: Bytes::new(costing.tokens * DataType::Fp32.bytes()),
         overlap: Overlap::Exposed(1.0),
         turns: [Some(Turn { phase: Phase::Forward, count: 3.0, launches: 0.0, stalls: 0.0 }), None],

@@ -3,7 +3,7 @@
 use super::{Exchange, Overlap, Turn, experts};
 use crate::collectives::Collective;
 use crate::costing::Costing;
-use crate::exchanges::Among;
+use crate::exchanges::ProcessGroup;
 use crate::work::Dimension;
 use railwright_spec::model::{FeedForward, Layer, Mixer};
 use railwright_spec::plan::ContextKind;
@@ -34,7 +34,7 @@ pub(super) fn whole_width(costing: &Costing<'_>) -> Exchange {
     Exchange {
         dimension: Dimension::Tensor,
         operations,
-        among: Among::Tensor,
+        process_group: ProcessGroup::Tensor,
         bytes: Bytes::new(costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes),
         overlap: Overlap::Exposed(1.0),
         turns: [None, None],
@@ -121,7 +121,7 @@ fn context(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange
     let exchange = |operation, bytes| Exchange {
         dimension: Dimension::Context,
         operations: [Some(operation), None],
-        among: Among::Context,
+        process_group: ProcessGroup::Context,
         bytes,
         overlap: Overlap::Exposed(1.0),
         turns: each,

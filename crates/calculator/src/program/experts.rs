@@ -4,7 +4,7 @@ use super::products::{activation, in_phases, routed_products};
 use super::{Exchange, Kernel, Operation, Overlap, Turn};
 use crate::collectives::Collective;
 use crate::costing::Costing;
-use crate::exchanges::Among;
+use crate::exchanges::ProcessGroup;
 use crate::work::{Dimension, Family};
 use railwright_spec::model::{Layer, MixtureOfExperts};
 use railwright_spec::plan::Plan;
@@ -112,7 +112,7 @@ pub(super) fn exchanges(
         visit(Exchange {
             dimension: Dimension::Expert,
             operations: [Some(dispatch(costing, moe)), None],
-            among: Among::Expert,
+            process_group: ProcessGroup::Expert,
             bytes: Bytes::new(copies * width * e * load(plan)),
             overlap: Overlap::Exposed(exposed),
             turns: twice(2.0),
@@ -122,7 +122,7 @@ pub(super) fn exchanges(
         visit(Exchange {
             dimension: Dimension::Tensor,
             operations: [Some(Collective::AllGather), Some(Collective::ReduceScatter)],
-            among: Among::ExpertTensor,
+            process_group: ProcessGroup::ExpertTensor,
             bytes: Bytes::new(held(costing, moe) * width * e),
             overlap: Overlap::Exposed(1.0),
             turns: twice(1.0),

@@ -1,7 +1,7 @@
 //! The words of a program: an operation, what it computes, and an exchange among ranks.
 
 use crate::collectives::Collective;
-use crate::exchanges::Among;
+use crate::exchanges::ProcessGroup;
 use crate::operators::AttentionShape;
 use crate::work::{Dimension, Family};
 use railwright_spec::precision::DataType;
@@ -48,7 +48,7 @@ pub(crate) struct Exchange {
     pub dimension: Dimension,
     /// One, or the gather and the scatter of a pair.
     pub operations: [Option<Collective>; 2],
-    pub among: Among,
+    pub process_group: ProcessGroup,
     /// Of one collective, by nccl-tests' convention.
     pub bytes: Bytes,
     /// What may hide it.

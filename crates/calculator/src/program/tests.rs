@@ -3,13 +3,13 @@
 use super::*;
 use crate::collectives::Collective;
 use crate::costing::Machine;
-use crate::exchanges::Among;
+use crate::exchanges::ProcessGroup;
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::{cluster, model};
 use railwright_step::Phase;
 
 /// Operation, group, phase, count and bytes of one.
-type Made = (Collective, Among, Phase, f64, f64);
+type Made = (Collective, ProcessGroup, Phase, f64, f64);
 
 /// Exchanges of the last kind of layer.
 fn exchanges_of(name: &str, devices: u64, change: &dyn Fn(&mut PlanSpec)) -> (Plan, Vec<Made>) {
@@ -23,8 +23,8 @@ fn exchanges_of(name: &str, devices: u64, change: &dyn Fn(&mut PlanSpec)) -> (Pl
     let mut list = Vec::new();
     exchanges(&costing, model.layer_kinds.last().expect("a layer"), &mut |exchange| {
         for operation in exchange.operations() {
-            let (among, bytes) = (exchange.among, exchange.bytes.get());
-            list.extend(exchange.turns().map(|t| (operation, among, t.phase, t.count, bytes)));
+            let (process_group, bytes) = (exchange.process_group, exchange.bytes.get());
+            list.extend(exchange.turns().map(|t| (operation, process_group, t.phase, t.count, bytes)));
         }
     });
     drop(costing);
@@ -49,7 +49,7 @@ const HIDDEN: f64 = 2048.0 * 12_288.0 * 2.0;
 /// Shoeybi et al. (2019, section 3): two all-reduces in the forward pass of a layer and two in the backward pass.
 #[test]
 fn tensor_parallelism_reduces_twice_in_each_direction() {
-    let one = |phase| (Collective::AllReduce, Among::Tensor, phase, 2.0, HIDDEN);
+    let one = |phase| (Collective::AllReduce, ProcessGroup::Tensor, phase, 2.0, HIDDEN);
     assert_eq!(gpt_3(false), [one(Phase::Forward), one(Phase::BackwardInput)]);
 }
 
@@ -66,7 +66,7 @@ fn sequence_parallelism_gathers_and_scatters_four_times_and_gathers_twice_again(
     assert_eq!(count(Collective::ReduceScatter, &passes), 4.0);
     assert_eq!(count(Collective::AllGather, &[Phase::BackwardWeight]), 2.0);
     assert_eq!(count(Collective::AllReduce, &passes), 0.0);
-    assert!(list.iter().all(|e| e.1 == Among::Tensor && e.4 == HIDDEN));
+    assert!(list.iter().all(|e| e.1 == ProcessGroup::Tensor && e.4 == HIDDEN));
 }
 
 /// DeepSeek-V3 (report, sections 2.1.2 and 4.2): each of 4,096 tokens of width 7,168 goes to 8 experts and comes back, in both passes: in
@@ -82,7 +82,7 @@ fn tokens_go_to_eight_experts_and_come_back_in_both_passes() {
         p.layers_per_stage = Some(vec![7, 8, 8, 8, 8, 8, 7, 7]);
     });
     let load = plan.expert_capacity.map_or(plan.expert_imbalance, |c| plan.expert_imbalance.min(c));
-    let own: Vec<_> = list.iter().filter(|e| e.1 == Among::Expert).collect();
+    let own: Vec<_> = list.iter().filter(|e| e.1 == ProcessGroup::Expert).collect();
     assert_eq!(
         own.iter().map(|e| (e.2, e.3)).collect::<Vec<_>>(),
         [(Phase::Forward, 2.0), (Phase::BackwardInput, 2.0)]
@@ -129,7 +129,7 @@ fn tokens_travel_to_at_most_four_nodes() {
         p.software = Some("megatron-core-2026".to_owned());
         p.layers_per_stage = Some(vec![7, 8, 8, 8, 8, 8, 7, 7]);
     });
-    let own: Vec<_> = list.iter().filter(|e| e.1 == Among::Expert).collect();
+    let own: Vec<_> = list.iter().filter(|e| e.1 == ProcessGroup::Expert).collect();
     assert!(!own.is_empty());
     assert!(
         own.iter().all(|e| e.0 == Collective::ExpertDispatch { copies: 8, most_domains: 4 } && e.3 == 2.0),

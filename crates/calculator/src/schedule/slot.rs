@@ -3,7 +3,7 @@
 use super::Pipeline;
 use railwright_spec::plan::Schedule;
 
-/// A pass as the orders speak of it: recompute is part of a backward pass, and fused pairs follow one another.
+/// A pass as in the orders: recompute is part of a backward pass, and fused pairs follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
     Forward,

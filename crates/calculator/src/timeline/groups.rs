@@ -1,9 +1,9 @@
-//! Who communicates with whom, in global ranks: the groups of the ranks that a timeline shows.
+//! Which ranks communicate, in global ranks: the groups of the ranks that a timeline shows.
 
 use crate::collectives::Collective as Operation;
 use crate::costing::Costing;
 use crate::estimate::calls::Call;
-use crate::exchanges::Among;
+use crate::exchanges::ProcessGroup;
 use crate::partition::{rank_stride, stage_of};
 use crate::update::UpdateCollective;
 use railwright_spec::plan::Plan;
@@ -23,7 +23,7 @@ pub(super) fn of_call(
     call: &Call,
     base: u64,
 ) -> Option<CollectiveId> {
-    collective(step, costing, (call.operation, call.among, call.bytes), base)
+    collective(step, costing, (call.operation, call.process_group, call.bytes), base)
 }
 
 /// The description of one collective of the update: its span carries the bytes of all.
@@ -33,7 +33,7 @@ pub(super) fn of_update(
     one: &UpdateCollective,
     base: u64,
 ) -> Option<CollectiveId> {
-    collective(step, costing, (one.operation, one.among, one.bytes), base)
+    collective(step, costing, (one.operation, one.process_group, one.bytes), base)
 }
 
 /// A collective of the group that the rank `base` leads. Groups within a stage are counted in the stage's own numbering, between whose
@@ -41,7 +41,7 @@ pub(super) fn of_update(
 pub(super) fn collective(
     step: &mut Step,
     costing: &Costing<'_>,
-    (operation, among, bytes): (Operation, Among, Bytes),
+    (operation, process_group, bytes): (Operation, ProcessGroup, Bytes),
     base: u64,
 ) -> Option<CollectiveId> {
     let plan = costing.plan;
@@ -53,7 +53,7 @@ pub(super) fn collective(
         Operation::Broadcast => CollectiveKind::Broadcast,
         Operation::SendReceive => CollectiveKind::Send,
     };
-    let (members, stride) = among.axis(plan, &costing.layout)?;
+    let (members, stride) = process_group.axis(plan, &costing.layout)?;
     let block = rank_stride(plan);
     let rank = |place: u64| base + place / block * (block * plan.pipeline_parallel) + place % block;
     let ranks: Option<Vec<Rank>> =

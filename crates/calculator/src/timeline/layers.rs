@@ -11,7 +11,7 @@ use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::estimate::calls::{self, Call};
 use crate::evaluate::Evaluation;
-use crate::exchanges::Among;
+use crate::exchanges::ProcessGroup;
 use crate::layer::LayerCost;
 use crate::program::{self, Operation};
 use crate::stage::{LayerPrices, Piece, contents};
@@ -128,7 +128,7 @@ fn places_of_call(call: &Call, sequence: Sequence, halves: [bool; 2]) -> Vec<u8>
         Dimension::Shard | Dimension::Host => vec![GATHERED],
         Dimension::Context => vec![CONTEXT],
         Dimension::Expert => vec![DISPATCH + SECOND, COMBINE + SECOND],
-        Dimension::Tensor if call.among == Among::ExpertTensor => {
+        Dimension::Tensor if call.process_group == ProcessGroup::ExpertTensor => {
             vec![if before { DISPATCH } else { COMBINE } + SECOND]
         }
         Dimension::Tensor => {

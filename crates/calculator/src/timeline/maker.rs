@@ -9,7 +9,7 @@ use crate::costing::Costing;
 use crate::estimate::calls::Call;
 use crate::estimate::communication::operation;
 use crate::evaluate::Evaluation;
-use crate::exchanges::Among;
+use crate::exchanges::ProcessGroup;
 use crate::layer::LayerCost;
 use crate::schedule::OperationKind;
 use crate::work::{Dimension as WorkDimension, Family, Work};
@@ -38,7 +38,7 @@ pub(super) fn too_many(spans: usize) -> Problem {
 }
 
 /// Kind, process group, bytes and leading rank of a collective.
-type Description = (Operation, Among, u64, u64);
+type Description = (Operation, ProcessGroup, u64, u64);
 
 /// What parts are made with: the step's names, and the collectives that were described before.
 pub(super) struct Maker<'a, 'c> {
@@ -63,7 +63,7 @@ impl<'a, 'c> Maker<'a, 'c> {
 
     /// The description of a call, each once.
     fn collective(&mut self, call: &Call) -> Option<CollectiveId> {
-        let key = (call.operation, call.among, call.bytes.get().to_bits(), self.base);
+        let key = (call.operation, call.process_group, call.bytes.get().to_bits(), self.base);
         if let Some((_, known)) = self.known.iter().find(|(known, _)| *known == key) {
             return *known;
         }

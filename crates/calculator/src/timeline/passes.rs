@@ -170,7 +170,7 @@ fn messages(
 fn write_gather(step: &mut Step, costing: &Costing<'_>, gather: &Gather, end: &MessageEnd, base: u64) {
     let stream = StreamKind::Communication(Dimension::Pipeline, end.lane);
     let free = step.stream_end(end.rank, stream).unwrap_or(end.start);
-    let what = (Gather::OPERATION, Gather::AMONG, gather.bytes);
+    let what = (Gather::OPERATION, Gather::PROCESS_GROUP, gather.bytes);
     let Some(pass) = step.span(end.pass) else { return };
     let span = Span {
         start: end.start.max(free),

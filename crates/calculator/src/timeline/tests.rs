@@ -43,7 +43,7 @@ fn check_plan(model: &Model, cluster: &Cluster, plan: &Plan) -> Step {
 }
 
 #[test]
-fn a_405b_step_on_16384_devices_is_as_long_as_the_fast_path_says() {
+fn a_405b_step_on_16384_devices_matches_the_fast_path() {
     let step = check("llama-3.1-405b", "dgx-h100", 16_384, |p| {
         p.tensor_parallel = Some(8);
         p.pipeline_parallel = Some(16);
@@ -110,7 +110,7 @@ fn every_kind_of_plan_has_a_timeline_of_the_right_length() {
 }
 
 #[test]
-fn memory_along_the_step_peaks_where_the_report_says() {
+fn memory_along_the_step_peaks_as_reported() {
     let model = model::by_name("llama-3-70b").expect("in the catalogue");
     let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
     let spec = PlanSpec {
@@ -214,7 +214,7 @@ proptest::proptest! {
         cases: 128, max_global_rejects: u32::MAX, failure_persistence: None, ..Default::default()
     })]
     #[test]
-    fn random_plans_have_timelines_as_long_as_the_fast_path_says(choices: [u8; 12], moe: bool) {
+    fn timelines_of_random_plans_match_the_fast_path(choices: [u8; 12], moe: bool) {
         let name = if moe { "mixtral-8x7b" } else { "llama-3-8b" };
         let model = model::by_name(name).expect("in the catalogue");
         let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");

@@ -45,11 +45,11 @@ fn everything_that_is_offered_resolves_to_a_possible_plan() {
         ],
         &["model.name=llama-3-8b", "cluster.preset=gb200-nvl72", "cluster.devices=72"],
     ] {
-        let said = spec(settings);
+        let specified = spec(settings);
         let mut tried = 0;
-        for valid in offered(&said) {
+        for valid in offered(&specified) {
             for value in &valid.values {
-                let mut with = said.clone();
+                let mut with = specified.clone();
                 if valid.key == "plan.schedule" {
                     with.plan.virtual_stages = None;
                 }
@@ -84,26 +84,26 @@ fn devices_follow_the_expert_ranks() {
 #[test]
 fn a_refused_run_has_the_values_that_make_it_possible_again() {
     // 126 layers on 16 stages: the divisors of 126 among the divisors of 1,024 devices are 1 and 2.
-    let mut said = spec(&[
+    let mut specified = spec(&[
         "model.name=llama-3.1-405b",
         "cluster.preset=dgx-h100",
         "cluster.devices=1024",
         "plan.tensor_parallel=8",
         "plan.pipeline_parallel=16",
     ]);
-    let list = offered(&said);
+    let list = offered(&specified);
     assert_eq!(of(&list, "plan.pipeline_parallel"), ["1", "2"]);
     assert_eq!(of(&list, "plan.uneven_stages"), ["true"]);
     assert_eq!(of(&list, "plan.tensor_parallel"), Vec::<&str>::new());
     // Replicas of 8 x 11 divide no power of two: their own multiples are offered.
     let odd = ["cluster.devices=1024", "plan.pipeline_parallel=11", "plan.uneven_stages=true"];
-    let mut replicas = said.clone();
+    let mut replicas = specified.clone();
     for setting in odd {
         replicas.set(setting).expect("a key");
     }
     assert!(of(&offered(&replicas), "cluster.devices").contains(&"968"));
-    said.set("plan.uneven_stages=true").expect("a key");
-    let list = offered(&said);
+    specified.set("plan.uneven_stages=true").expect("a key");
+    let list = offered(&specified);
     assert!(of(&list, "plan.pipeline_parallel").contains(&"16"));
     // 128 query heads and 8 key-value heads.
     assert_eq!(of(&list, "plan.tensor_parallel"), ["1", "2", "4", "8", "16", "32", "64"]);

@@ -1,10 +1,10 @@
 //! Whether the calculator chooses well: on measured sweeps, how much slower the layout that it would pick is than the best.
 //!
 //! Responsible for: grouping the rows of a validated table into sweeps, the table of regrets with and without memory, and what they
-//! come to by source and over all. Refuses to predict (that is [`super::report`]) and to choose among plans that nobody measured.
+//! come to by source and over all. Refuses to predict (that is [`super::report`]) and to choose among plans without measurement.
 //!
 //! A *sweep* is what a planner chooses among: rows that share source, model and its dimensions, accelerator, number of devices, sequence length, global
-//! batch, framework and precision, and differ in layout. Rows that the calculator cannot tell apart (same time, same memory) are
+//! batch, framework and precision, and differ in layout. Rows that the calculator cannot distinguish (same time, same memory) are
 //! one layout, measured several times: the median counts. A sweep counts with at least [`FEWEST_LAYOUTS`] layouts whose slowest takes
 //! at least [`SMALLEST_SPREAD`] longer than its fastest.
 
@@ -41,7 +41,7 @@ pub struct Targets {
     pub median: f64,
     /// In `share` of the sweeps it is at most this.
     pub tail: f64,
-    /// Share of the sweeps that the tail speaks of.
+    /// Share of the sweeps that the tail covers.
     pub share: f64,
 }
 

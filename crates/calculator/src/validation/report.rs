@@ -179,7 +179,7 @@ pub fn validate_with(
     validate_watched(text, file, calibration, &mut |_, _| ControlFlow::Continue(()))
 }
 
-/// The same for somebody who watches: `watch` is told how many rows of how many are done, and may end it. The rows until then are the answer.
+/// The same for somebody who watches: `watch` receives how many rows of how many are done, and may end it. The rows until then are the answer.
 pub fn validate_watched(
     text: &str,
     file: &str,
@@ -503,16 +503,16 @@ mod tests {
         let times = |all: &Validation| -> Vec<_> {
             all.rows.iter().map(|row| row.predicted_step_time_s.map(f64::to_bits)).collect()
         };
-        let told = |all: &Validation| {
+        let reported = |all: &Validation| {
             let used = all.calibration.as_ref().expect("given");
             let marked = all.rows.iter().filter(|row| row.calibrated).count();
             (marked, used.rows, used.unchanged, used.other_software, used.without.rows)
         };
         let eight_bits = of(DataType::Fp8, "");
         assert_eq!(times(&eight_bits), times(&plain));
-        assert_eq!(told(&eight_bits), (0, 0, 3, 0, 0));
+        assert_eq!(reported(&eight_bits), (0, 0, 3, 0, 0));
         let slower = of(DataType::Fp16, "torchtitan-2024-compile");
         assert_ne!(times(&slower), times(&plain));
-        assert_eq!(told(&slower), (3, 3, 0, 3, 3));
+        assert_eq!(reported(&slower), (3, 3, 0, 3, 3));
     }
 }

@@ -34,12 +34,12 @@ impl Beside {
 
     /// Refuses what would have no effect, because no run is named.
     pub(crate) fn without_run(&self, how: &str) -> Result<(), Failure> {
-        let said = [
+        let stated = [
             ("--cluster", self.cluster.is_some()),
             ("--gpus", self.gpus.is_some()),
             ("--set", !self.set.is_empty()),
         ];
-        match said.into_iter().find(|(_, is_said)| *is_said) {
+        match stated.into_iter().find(|(_, is_given)| *is_given) {
             Some((flag, _)) => {
                 Err(Problem::new("it changes a run, but no run is given").in_file(flag).hint(how).into())
             }

@@ -81,15 +81,15 @@ fn translated(words: &[OsString]) -> Result<Vec<OsString>, clap::Error> {
     if foreign.is_empty() {
         return Ok(words.to_vec());
     }
-    let said = typed(&foreign).map_err(|problems| {
-        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Arguments::command().error(ErrorKind::InvalidValue, told.join("\n"))
+    let source = typed(&foreign).map_err(|problems| {
+        let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Arguments::command().error(ErrorKind::InvalidValue, messages.join("\n"))
     })?;
-    if let Some(remark) = said.remarks.iter().find(|remark| remark.kind != RemarkKind::Ignored) {
-        let message = format!("`{}`: {}", remark.said, remark.message);
+    if let Some(remark) = source.remarks.iter().find(|remark| remark.kind != RemarkKind::Ignored) {
+        let message = format!("`{}`: {}", remark.source, remark.message);
         return Err(Arguments::command().error(ErrorKind::InvalidValue, message));
     }
-    for (key, value) in &said.settings {
+    for (key, value) in &source.settings {
         out.push(OsString::from("--set"));
         out.push(OsString::from(format!("{key}={}", text(value))));
     }

@@ -155,8 +155,8 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
     document.heading_with("By group and operation", "mean over ranks; bandwidth of the transfer alone");
     // Slow links are the main use of this report, if they can be determined.
     let of_link = Column::numbers("of link");
-    let is_told = groups.iter().any(|group| group.bus_bandwidth.is_some() && group.link.is_some());
-    let of_link = if is_told { of_link } else { of_link.expendable(8) };
+    let is_reported = groups.iter().any(|group| group.bus_bandwidth.is_some() && group.link.is_some());
+    let of_link = if is_reported { of_link } else { of_link.expendable(8) };
     let columns = vec![
         Column::words("group"),
         Column::words("operation"),

@@ -101,7 +101,7 @@ fn between(first: &Report, second: &Report) -> Option<Shift> {
 }
 
 /// What the noise makes of a change, in words.
-fn told(shift: &Shift) -> (String, Tone) {
+fn verdict_of(shift: &Shift) -> (String, Tone) {
     let percent = |share: f64| format!("{:+.2}%", share * 100.0);
     let (first, second) = (shift.first.steps, shift.second.steps);
     match shift.interval.map(|(low, high)| (low / shift.first.median, high / shift.first.median)) {
@@ -164,7 +164,7 @@ fn verdicts(document: &mut Document, verdicts: &[Verdict]) {
         return;
     }
     document.heading("conditions");
-    let tell = |verdict: &Verdict| {
+    let print_remarks = |verdict: &Verdict| {
         let found = match verdict.difference.relative {
             Some(share) => format!("{:+.2}%", share * 100.0),
             None => time(verdict.difference.change),
@@ -176,7 +176,7 @@ fn verdicts(document: &mut Document, verdicts: &[Verdict]) {
         };
         Cell::new(format!("{}: {word} ({found})", verdict.condition.text), tone)
     };
-    document.blocks.push(Block::Bullets(verdicts.iter().map(tell).collect()));
+    document.blocks.push(Block::Bullets(verdicts.iter().map(print_remarks).collect()));
 }
 
 #[derive(Serialize)]
@@ -221,7 +221,7 @@ impl Answer for Compared {
             .into(),
         ]);
         if let Some(shift) = &self.shift {
-            let (words, tone) = told(shift);
+            let (words, tone) = verdict_of(shift);
             document.paragraph(Cell::new(words, tone));
         }
         verdicts(&mut document, &self.verdicts);
@@ -237,10 +237,10 @@ impl Answer for Compared {
         self.kernels(&mut document, terminal);
         if !comparison.warnings.is_empty() {
             document.heading("warnings");
-            let tell = |warning: &railwright_spec::problem::Warning| {
+            let print_remarks = |warning: &railwright_spec::problem::Warning| {
                 Cell::from(format!("{} ({})", warning.message, warning.id))
             };
-            document.blocks.push(Block::Bullets(comparison.warnings.iter().map(tell).collect()));
+            document.blocks.push(Block::Bullets(comparison.warnings.iter().map(print_remarks).collect()));
         }
         document
     }

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_know_the_names_of_the_catalogue() {
+    fn scripts_use_names_of_the_catalogue() {
         let bash = script(Shell::Bash);
         let zsh = zsh_with_files(script(Shell::Zsh));
         let fish = fish_with_models(&script(Shell::Fish));

@@ -28,7 +28,7 @@ pub(crate) struct Detected {
 /// Looks at a file. The answer is no when it is of no known kind.
 pub(crate) fn run(arguments: &args::launch::Detect, printer: &Printer) -> Result<Outcome, Failure> {
     // Traces are detected by their header, compressed or not, and are usually not UTF-8 text.
-    let records = if arguments.file == "-" { None } else { input::shelf::format(&arguments.file) };
+    let records = if arguments.file == "-" { None } else { input::jobs_found::format(&arguments.file) };
     let text = match records {
         Some(format) if format != LOG => String::new(),
         _ => match input::read(&arguments.file, LOG_LIMIT) {
@@ -193,14 +193,14 @@ fn open(document: &mut Document, launch: &Launch) {
         return;
     }
     document.heading_with("open", "these keys have no known value, and none is assumed");
-    let (said, silent): (Vec<_>, Vec<_>) = launch.open.iter().partition(|open| !open.said.is_empty());
-    let rows: Vec<Vec<Cell>> = said
+    let (source, silent): (Vec<_>, Vec<_>) = launch.open.iter().partition(|open| !open.source.is_empty());
+    let rows: Vec<Vec<Cell>> = source
         .into_iter()
         .map(|open| {
             vec![
                 Cell::new(open.key.as_str(), Tone::Name),
                 place(open.file.as_deref(), open.line),
-                Cell::new(open.said.as_str(), Tone::Doubtful),
+                Cell::new(open.source.as_str(), Tone::Doubtful),
                 open.why.as_str().into(),
             ]
         })
@@ -237,7 +237,7 @@ fn values(document: &mut Document, launch: &Launch) {
             Cell::new(origin.key.as_str(), Tone::Name),
             Cell::new(human::shorten(origin.value.trim_matches('"')), tone),
             place(origin.file.as_deref(), origin.line),
-            Cell::new(origin.said.as_str(), tone),
+            Cell::new(origin.source.as_str(), tone),
         ]
     });
     let columns = vec![
@@ -265,14 +265,14 @@ fn remarks(document: &mut Document, launch: &Launch) {
         }
         document.heading(title);
         if kind == RemarkKind::Ignored {
-            let said: Vec<&str> = found.iter().map(|remark| remark.said.as_str()).collect();
-            document.paragraph(Cell::new(said.join("; "), Tone::Faint));
+            let source: Vec<&str> = found.iter().map(|remark| remark.source.as_str()).collect();
+            document.paragraph(Cell::new(source.join("; "), Tone::Faint));
             continue;
         }
         let tone = if kind == RemarkKind::Assumed { Tone::Plain } else { Tone::Doubtful };
         let rows = found.into_iter().map(|remark| {
             let line = place(remark.file.as_deref(), remark.line);
-            vec![Cell::new(remark.said.as_str(), tone), line, remark.message.as_str().into()]
+            vec![Cell::new(remark.source.as_str(), tone), line, remark.message.as_str().into()]
         });
         let columns = vec![Column::prose("what"), Column::numbers("line"), Column::prose("remark")];
         document.table(Table { columns, rows: rows.collect() });

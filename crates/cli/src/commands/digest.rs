@@ -104,12 +104,14 @@ fn files(paths: &[String]) -> Result<Vec<(PathBuf, String)>, Problem> {
             let name = digest_name(short.map_or(place, Path::new));
             match names.get(&name) {
                 Some(other) if *other != file => {
-                    let told = format!(
+                    let message = format!(
                         "{} and {} have the same output file {name}",
                         other.display(),
                         file.display()
                     );
-                    return Err(Problem::new(told).in_file(path).hint("pass the folder that contains both"));
+                    return Err(Problem::new(message)
+                        .in_file(path)
+                        .hint("pass the folder that contains both"));
                 }
                 _ => {}
             }

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
         resolved.run = resolved.run.as_used();
     }
     if let Some(launch) = &launch {
-        run::launch::tell(launch, printer);
+        run::launch::print_remarks(launch, printer);
     }
     let mut answer = railwright_answers::estimate(resolved, &arguments.pricing)?;
     if arguments.run.run.is_none() {

@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
     let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, chosen, .. } = run::resolve(&arguments.run)?;
     if let Some(launch) = &launch {
-        run::launch::tell(launch, printer);
+        run::launch::print_remarks(launch, printer);
     }
     if !chosen.is_empty() {
         printer.note(&format!("defaults: {}", chosen.join("; ")));

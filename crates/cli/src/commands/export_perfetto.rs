@@ -8,8 +8,8 @@ use crate::printer::Printer;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use railwright_profiler::Job;
+use railwright_profiler::attribution::stragglers_of;
 use railwright_profiler::communication::NameTable;
-use railwright_profiler::culprits::stragglers_of;
 use railwright_profiler::perfetto::{self, Mark, Options};
 use railwright_profiler::pipeline::{self, from_job};
 use railwright_profiler::readers::Keep;
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
                 .into());
         }
     };
-    let layout = profiled::said_layout(arguments.layout.as_deref())?;
+    let layout = profiled::stated_layout(arguments.layout.as_deref())?;
     let (mut job, passes) = profile::load(&arguments.paths, "export-perfetto", Keep::default(), printer)?;
     if job.members.is_empty() {
         let problem = Problem::new("these files contain tables of pipeline passes, but no trace of a rank");

@@ -28,7 +28,7 @@ pub(crate) struct Verdict {
 /// Judges dumps. The answer is no when something hangs, or may because dumps are missing.
 pub(crate) fn run(arguments: &args::records::Hang, printer: &Printer) -> Result<Outcome, Failure> {
     let loaded = traces::load(&arguments.paths, WANTED, Keep::default(), printer)?;
-    super::tell(&loaded, printer);
+    super::print_remarks(&loaded, printer);
     let (mut records, mut gauges, mut damaged, mut others) = (Vec::new(), Vec::new(), 0, 0);
     for recording in loaded.recordings {
         match recording {
@@ -195,11 +195,11 @@ fn of_damaged(hang: &Hang, document: &mut Document) {
             }
             (None, bad) => format!("is damaged: {entries} were read, {bad} could not be"),
         };
-        let told = format!(
+        let message = format!(
             "the dump of rank {} {lost}: collectives after that are unknown, and the verdict is a bound",
             dump.rank
         );
-        document.paragraph(Cell::new(told, Tone::Doubtful));
+        document.paragraph(Cell::new(message, Tone::Doubtful));
     }
 }
 
@@ -297,7 +297,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
 
 fn of_metrics(metrics: &Metrics, document: &mut Document) {
     let hanging: Vec<u32> = metrics.ranks.iter().filter(|r| r.hangs).map(|r| r.rank).collect();
-    let told = match (metrics.all_hang, hanging.is_empty()) {
+    let message = match (metrics.all_hang, hanging.is_empty()) {
         (true, _) => Cell::new("all ranks are flagged as hanging", Tone::Bad),
         (_, false) => {
             let are = if hanging.len() == 1 { "is" } else { "are" };
@@ -306,7 +306,7 @@ fn of_metrics(metrics: &Metrics, document: &mut Document) {
         _ => Cell::new("no rank is flagged as hanging", Tone::Good),
     };
     document.heading("Metrics");
-    document.paragraph(told);
+    document.paragraph(message);
     let speed = |value: Option<f64>| value.map_or_else(Cell::default, |v| Cell::number(format!("{v:.3}"), v));
     let columns = vec![
         Column::numbers("rank"),

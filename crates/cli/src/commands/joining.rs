@@ -22,7 +22,7 @@ use railwright_spec::quantity::Seconds;
 
 /// Join options of the flags. Flags are read before traces, so that errors appear early.
 pub(crate) fn options(joining: &Joining) -> Result<JoinOptions, Failure> {
-    let layout = profiled::said_layout(joining.layout.as_deref())?;
+    let layout = profiled::stated_layout(joining.layout.as_deref())?;
     let names = match &joining.kernels {
         Some(path) => {
             let text = input::read(path, input::CONFIG_LIMIT)?;
@@ -53,7 +53,7 @@ pub(crate) enum Input {
 /// Traces of the ranks of a job, else what monitors wrote of it.
 pub(crate) fn input(joining: &Joining, command: &'static str, printer: &Printer) -> Result<Input, Failure> {
     let loaded = traces::load(&joining.paths, Wanted::one(command, KINDS), Keep::default(), printer)?;
-    profiled::tell(&loaded, printer);
+    profiled::print_remarks(&loaded, printer);
     let monitored = Monitored::of(&loaded.recordings);
     let telemetry = loaded.telemetry();
     let mut job = Job::new(loaded.into_ranks());

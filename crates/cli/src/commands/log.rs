@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
     if let Some(batch) = arguments.batch_size {
         log.take_batch(batch);
     }
-    let told = match log.times_from() {
+    let text = match log.times_from() {
         TimesFrom::SamplesPerSecond => {
             "step times are the batch size over DeepSpeed's samples per second of the step in that line, \
              without time between steps"
@@ -86,8 +86,8 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
         }
         TimesFrom::Reports | TimesFrom::Nothing => "",
     };
-    if !told.is_empty() {
-        printer.note(told);
+    if !text.is_empty() {
+        printer.note(text);
     }
     let mut known = Known {
         peak: accelerator
@@ -214,17 +214,17 @@ impl Answer for Read {
         let share = format!("{} of the time, {} reports", human::percent(log.slow_share), log.slow.len());
         pairs.push(("slow steps", share.into()));
         if let Some(pause) = log.pause {
-            let told = format!(
+            let text = format!(
                 "{1} lost every {0} iterations ({2} times)",
                 pause.period,
                 human::seconds(Seconds::new(pause.lost)),
                 pause.count
             );
-            pairs.push(("pause", Cell::new(told, Tone::Doubtful)));
+            pairs.push(("pause", Cell::new(text, Tone::Doubtful)));
         }
         if log.skipped + log.not_a_number > 0 {
-            let told = format!("{} skipped, {} not a number", log.skipped, log.not_a_number);
-            pairs.push(("updates", Cell::new(told, Tone::Doubtful)));
+            let text = format!("{} skipped, {} not a number", log.skipped, log.not_a_number);
+            pairs.push(("updates", Cell::new(text, Tone::Doubtful)));
         }
         if let Some(reserved) = log.reserved {
             pairs.push(("memory", human::bytes(Bytes::new(reserved)).into()));

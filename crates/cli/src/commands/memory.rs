@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome
     let launch = run::launch::find(&arguments.run)?;
     let resolved = run::resolve(&arguments.run)?;
     if let Some(launch) = &launch {
-        run::launch::tell(launch, printer);
+        run::launch::print_remarks(launch, printer);
     }
     let answer = answers::memory(&resolved, arguments.stage)?;
     // A step with millions of passes has a report, but is too large for a chart.

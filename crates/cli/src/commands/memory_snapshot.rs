@@ -83,8 +83,8 @@ fn holds(of: Use, kind: Kind) -> bool {
 
 /// The prediction for the run, compared with the device with the most memory.
 fn predicted(path: &str, arguments: &MemorySnapshot, report: &SnapshotReport) -> Result<Predicted, Failure> {
-    let said = arguments.beside.run(path);
-    let resolved = super::profiled::resolved(path, arguments.accelerator.as_deref(), said)?;
+    let run_arguments = arguments.beside.run(path);
+    let resolved = super::profiled::resolved(path, arguments.accelerator.as_deref(), run_arguments)?;
     let run = resolved.run;
     let catalogue = SoftwareCatalogue::shared()?;
     railwright_calculator::software::by_id(&run.plan.software)?;

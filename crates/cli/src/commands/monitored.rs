@@ -6,7 +6,7 @@ use super::joining::time;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
-use railwright_profiler::culprits::Verdict;
+use railwright_profiler::attribution::Verdict;
 use railwright_profiler::monitors::inspector::{self, Inspected};
 use railwright_profiler::monitors::xpu_timer::{self, Metrics, RankSpeed};
 use railwright_profiler::readers::Recording;

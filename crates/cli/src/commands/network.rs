@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn problems_speak_of_flags_and_speeds_are_spelled_out() {
+    fn problems_name_flags_and_speeds_are_spelled_out() {
         assert_eq!(
             dashed("raise design.radix, or design.hosts_per_leaf = 4"),
             "raise --radix, or --hosts-per-leaf 4"

@@ -35,7 +35,7 @@ pub(crate) struct Asked<'a> {
     /// By cluster in the order given, then by number of devices.
     pub(crate) settings: Vec<Setting>,
     /// Whether cluster sizes were typed.
-    pub(crate) says_devices: bool,
+    pub(crate) has_devices: bool,
     /// The run file, whichever slot it was named in.
     file: Option<String>,
 }
@@ -61,14 +61,15 @@ pub(crate) fn ask_freed(arguments: &OpenRun, freedom: Freedom) -> Result<Asked<'
 }
 
 fn ask_with(arguments: &OpenRun, freedom: Option<Freedom>) -> Result<Asked<'_>, Failure> {
-    let settings = settings(arguments, freedom.as_ref()).map_err(|failure| told(arguments, failure))?;
-    let says_devices = arguments.flags.settings.iter().any(|(_, path, _)| path == DEVICES);
+    let settings =
+        settings(arguments, freedom.as_ref()).map_err(|failure| in_flags_of(arguments, failure))?;
+    let has_devices = arguments.flags.settings.iter().any(|(_, path, _)| path == DEVICES);
     let file = run::slots::sorted(&named(arguments))?.run;
-    Ok(Asked { arguments, freedom, settings, says_devices, file })
+    Ok(Asked { arguments, freedom, settings, has_devices, file })
 }
 
 /// Problems in the words in which the run was typed.
-fn told(arguments: &OpenRun, failure: Failure) -> Failure {
+fn in_flags_of(arguments: &OpenRun, failure: Failure) -> Failure {
     match failure {
         Failure::Input(problems) => {
             let has_file = arguments.run.is_some();
@@ -145,14 +146,14 @@ fn opened(
     let sets: Vec<String> = own.set.iter().filter(is_plan).cloned().collect();
     own.set.retain(|set| !is_plan(&set));
     (own.fsdp, own.hsdp) = (false, None);
-    let said = run::layered(&own)?.plan;
+    let specified = run::layered(&own)?.plan;
     let gpus = devices.map(|n| ("--gpus".to_owned(), DEVICES.to_owned(), n.to_string()));
     own.flags.settings.extend(gpus);
     // On another number of devices the file's own layout may not be possible.
     let plan = run::resolve(&own).ok().map(|resolved| resolved.run.plan);
     spec.plan = match &plan {
         Some(plan) => tuning::opened(plan, keep, free),
-        None => tuning::loosened(&said, keep, free),
+        None => tuning::loosened(&specified, keep, free),
     };
     for (flag, path, value) in &pinned {
         spec.set_flag(flag, path, value)?;
@@ -164,7 +165,7 @@ fn opened(
     for set in &sets {
         spec.set(set)?;
     }
-    Ok(Freed { own: plan, said })
+    Ok(Freed { own: plan, specified })
 }
 
 const DEVICES: &str = "cluster.devices";
@@ -215,19 +216,19 @@ impl Question for Asked<'_> {
         &self.settings
     }
 
-    fn says_devices(&self) -> bool {
-        self.says_devices
+    fn has_devices(&self) -> bool {
+        self.has_devices
     }
 
     /// The same cluster with another number of devices.
     fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Refused> {
         let word = (!self.arguments.cluster.is_empty()).then_some(setting.word.as_str());
         of(self.arguments, self.freedom.as_ref(), word, Some(devices))
-            .map_err(|failure| told(self.arguments, failure).into())
+            .map_err(|failure| in_flags_of(self.arguments, failure).into())
     }
 
     /// A problem in the words in which the run was typed.
-    fn told(&self, problem: Problem) -> Problem {
+    fn in_words_of_asker(&self, problem: Problem) -> Problem {
         flags::in_flags(problem, self.arguments.run.is_some())
     }
 
@@ -277,20 +278,20 @@ impl Question for Asked<'_> {
         }
         let mut short = written::shortest(&setting.spec.plan, plan, &setting.run.model, &setting.run.cluster);
         if let Some(freed) = &setting.freed {
-            over(&mut short, &freed.said, plan);
+            over(&mut short, &freed.specified, plan);
         }
-        let said = setting.freed.as_ref().map(|freed| &freed.said);
-        let _ = write!(line, " {}", plan_flags(&short, said.or(file.as_ref().map(|spec| &spec.plan))));
+        let specified = setting.freed.as_ref().map(|freed| &freed.specified);
+        let _ = write!(line, " {}", plan_flags(&short, specified.or(file.as_ref().map(|spec| &spec.plan))));
         Ok(line.trim_end().to_owned())
     }
 }
 
 /// Adds flags for settings in which the launch file differs from the plan.
-fn over(short: &mut PlanSpec, said: &PlanSpec, plan: &Plan) {
+fn over(short: &mut PlanSpec, specified: &PlanSpec, plan: &Plan) {
     use railwright_spec::run::Section as _;
     let full = PlanSpec::from_plan(plan);
     for key in PlanSpec::KEYS {
-        let (Some(own), Some(value)) = (said.get(key.name), full.get(key.name)) else { continue };
+        let (Some(own), Some(value)) = (specified.get(key.name), full.get(key.name)) else { continue };
         // The batch has one of three keys, which is kept.
         if own != value && tuning::FREE.contains(&key.name) {
             // The value comes out of a specification, so it goes back into one.
@@ -300,9 +301,9 @@ fn over(short: &mut PlanSpec, said: &PlanSpec, plan: &Plan) {
 }
 
 /// Reports settings and open settings of a launch file passed as the model, as `estimate` does.
-pub(crate) fn tell_launch(arguments: &OpenRun, printer: &Printer) -> Result<(), Failure> {
+pub(crate) fn report_launch(arguments: &OpenRun, printer: &Printer) -> Result<(), Failure> {
     if let Some(launch) = run::launch::find(&named(arguments))? {
-        run::launch::tell(&launch, printer);
+        run::launch::print_remarks(&launch, printer);
     }
     Ok(())
 }

@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Re
         predicted(file, &arguments.beside, printer)?
     } else {
         arguments.beside.without_run("pass the run with --predict")?;
-        recorded(&arguments.paths, profiled::said_layout(arguments.layout.as_deref())?, printer)?
+        recorded(&arguments.paths, profiled::stated_layout(arguments.layout.as_deref())?, printer)?
     };
     let page = pipeline::page(passes, &question)?;
     printer.warnings(&page.warnings);
@@ -79,7 +79,7 @@ fn predicted(file: &str, beside: &args::Beside, printer: &Printer) -> Result<Pas
 /// The passes that files hold.
 fn recorded(paths: &[String], layout: Option<Layout>, printer: &Printer) -> Result<Passes, Failure> {
     let loaded = traces::load(paths, WANTED, Keep::default(), printer)?;
-    super::tell(&loaded, printer);
+    super::print_remarks(&loaded, printer);
     let (mut parts, mut ranks, mut others) = (Vec::new(), Vec::new(), 0);
     for recording in loaded.recordings {
         match recording {

@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     });
     let layout = profiled::layout(&arguments.reading)?;
     let loaded = traces::load(&arguments.paths, WANTED, Keep { python: true }, printer)?;
-    profiled::tell(&loaded, printer);
+    profiled::print_remarks(&loaded, printer);
     if let Some(answered) = handed_on(&loaded, arguments, printer) {
         return answered;
     }
@@ -145,27 +145,27 @@ fn handed_on(
         return None;
     }
     let (paths, output) = (arguments.paths.clone(), arguments.output.clone());
-    let told = |what: &str, command: &str| {
+    let note_other = |what: &str, command: &str| {
         printer.note(&format!("these are {what}: running `railwright {command}` instead"));
     };
     if any(|recording| matches!(recording, Recording::Passes(_))) {
-        told("tables of pipeline passes", "pipeline");
+        note_other("tables of pipeline passes", "pipeline");
         let step = arguments.step.and_then(|step| u32::try_from(step).ok());
         return Some(pipeline::run(&args::pipeline::Pipeline::of(paths, step, output), printer));
     }
     if any(|recording| matches!(recording, Recording::Flight(_))) {
-        told("flight records", "hang");
+        note_other("flight records", "hang");
         return Some(hang::run(&args::records::Hang { paths, output }, printer));
     }
     if let Some(seen) = Monitored::of(&loaded.recordings) {
-        told("records of monitors", "comm");
+        note_other("records of monitors", "comm");
         return Some(seen.answer(monitored::Question::Communication, &output, printer));
     }
     if let ([file], true) = (paths.as_slice(), any(|recording| matches!(recording, Recording::Log(_))))
         && (crate::input::access::is_file(std::path::Path::new(file))
             || crate::input::remote::names_one(file))
     {
-        told("reports of a training log", "log");
+        note_other("reports of a training log", "log");
         let accelerator = arguments.needed.accelerator.clone();
         return Some(log::run(
             &args::records::Log { file: file.clone(), accelerator, batch_size: None, output },

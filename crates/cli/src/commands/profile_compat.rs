@@ -14,7 +14,7 @@ use railwright_profiler::readers::Keep;
 pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcome, Failure> {
     let loaded = traces::load(&arguments.paths, profiled::ranks("profile"), Keep::default(), printer)?
         .without_digests()?;
-    profiled::tell(&loaded, printer);
+    profiled::print_remarks(&loaded, printer);
     let job = Job::new(loaded.into_ranks());
     printer.warnings(&job.warnings);
     printer.answer(&Shown(tables(&job)), &arguments.output)?;

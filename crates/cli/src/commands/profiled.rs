@@ -68,7 +68,7 @@ pub(crate) fn read_as(
 ) -> Result<Read, Failure> {
     let layout = layout(reading)?;
     let loaded: Loaded = traces::load(paths, ranks(command), Keep::default(), printer)?;
-    tell(&loaded, printer);
+    print_remarks(&loaded, printer);
     joined(loaded, paths, (layout, run), tables)
 }
 
@@ -86,11 +86,11 @@ fn layout_of(run: &Run) -> Option<Layout> {
 
 /// Parallel sizes set by the user.
 pub(super) fn layout(reading: &Reading) -> Result<Option<Layout>, Problem> {
-    said_layout(reading.layout.as_deref())
+    stated_layout(reading.layout.as_deref())
 }
 
 /// The same from the text of the flag.
-pub(super) fn said_layout(text: Option<&str>) -> Result<Option<Layout>, Problem> {
+pub(super) fn stated_layout(text: Option<&str>) -> Result<Option<Layout>, Problem> {
     text.map(Layout::read).transpose().map_err(|problem| problem.in_file("--layout"))
 }
 
@@ -125,7 +125,7 @@ pub(super) fn joined(
 }
 
 /// Unreadable files are skipped and reported.
-pub(crate) fn tell(loaded: &Loaded, printer: &Printer) {
+pub(crate) fn print_remarks(loaded: &Loaded, printer: &Printer) {
     const MOST: usize = 5;
     for problem in loaded.problems.iter().take(MOST) {
         printer.note(&format!("skipped: {problem}"));
@@ -152,10 +152,14 @@ pub(crate) fn tables(reading: &Reading) -> Result<Tables, Failure> {
 }
 
 /// A run file, or a launch file or log of a framework, as it would be estimated. `cluster` is the default
-/// cluster; `said` are settings of the command line, layered as usual.
-pub(crate) fn resolved(path: &str, cluster: Option<&str>, said: RunArguments) -> Result<Resolved, Failure> {
-    let cluster = said.cluster.clone().or_else(|| cluster.map(str::to_owned));
-    run::resolve(&RunArguments { run: Some(path.to_owned()), cluster, ..said })
+/// cluster; `run_arguments` are settings of the command line, layered as usual.
+pub(crate) fn resolved(
+    path: &str,
+    cluster: Option<&str>,
+    run_arguments: RunArguments,
+) -> Result<Resolved, Failure> {
+    let cluster = run_arguments.cluster.clone().or_else(|| cluster.map(str::to_owned));
+    run::resolve(&RunArguments { run: Some(path.to_owned()), cluster, ..run_arguments })
 }
 
 /// What the model needs, as options of a profile.

@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
         printer.answer(&tables, &arguments.output)?;
         return Ok(Outcome::Yes);
     };
-    let layout = profiled::said_layout(arguments.layout.as_deref())?;
+    let layout = profiled::stated_layout(arguments.layout.as_deref())?;
     // Invalid queries are reported before gigabytes are read.
     database(Profile::default(), printer)?.ask(sql, Some(0))?;
     let keep = Keep { python: arguments.python };
@@ -57,7 +57,7 @@ fn tables_of(
     arguments: &args::tables::Query,
     printer: &Printer,
 ) -> Result<Schema, Failure> {
-    let layout = profiled::said_layout(arguments.layout.as_deref())?;
+    let layout = profiled::stated_layout(arguments.layout.as_deref())?;
     let keep = Keep { python: arguments.python };
     let (mut job, passes) = profile::load(paths, "query", keep, printer)?;
     let joined = (!job.members.is_empty()).then(|| profile::join_ranks(&mut job, arguments.clocks, layout));

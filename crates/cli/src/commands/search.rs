@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     let freedom = Freedom { keep: keys(&arguments.keep, "--keep")?, free: keys(&arguments.free, "--free")? };
     let asked = open_run::ask_freed(&arguments.run, freedom)?;
     arguments.save.as_deref().map(writable).transpose()?;
-    open_run::tell_launch(&arguments.run, printer)?;
+    open_run::report_launch(&arguments.run, printer)?;
     let wanted = SearchOptions {
         objective: arguments.objective.into(),
         pareto,

@@ -25,8 +25,8 @@ pub(crate) struct Hangs {
 /// Prices every figure. The answer is no when the run does not fit.
 pub(crate) fn run(arguments: &args::Sensitivity, printer: &Printer) -> Result<Outcome, Failure> {
     let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
-    let network = on_topology(&arguments.pricing, &run.cluster)?.map(|(network, said)| {
-        chosen.push(said);
+    let network = on_topology(&arguments.pricing, &run.cluster)?.map(|(network, remark)| {
+        chosen.push(remark);
         Arc::new(network)
     });
     let answer = sensitivity_on(&run, network)?;

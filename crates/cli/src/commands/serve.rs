@@ -8,8 +8,8 @@ mod desk;
 mod kept;
 mod line;
 mod openapi;
+mod output_format;
 mod start;
-mod voice;
 mod words;
 
 use crate::args;
@@ -66,13 +66,13 @@ pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome,
 /// A question as the command that answers it, and what to type for the same.
 pub(crate) fn line_of(
     words: &[&str],
-    said: &serde_json::Map<String, serde_json::Value>,
+    flags: &serde_json::Map<String, serde_json::Value>,
     form: Option<&str>,
     asker: Asker,
 ) -> Result<(args::Arguments, String), Vec<Problem>> {
     let command = words.iter().map(|word| (*word).to_owned()).collect();
     let question =
-        railwright_server::Question { command, arguments: said.clone(), format: form.map(str::to_owned) };
+        railwright_server::Question { command, arguments: flags.clone(), format: form.map(str::to_owned) };
     match line::of(&question, asker).and_then(|asked| asked.parse()) {
         Ok(line::Line { arguments, command, .. }) => Ok((arguments, command)),
         Err(Reply::Problems { problems, .. }) => Err(problems),

@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &args::Size, printer: &Printer) -> Result<Outcome, 
     };
     wanted.check()?;
     let asked = open_run::ask(&arguments.run)?;
-    open_run::tell_launch(&arguments.run, printer)?;
+    open_run::report_launch(&arguments.run, printer)?;
     let answer = Answered(size(&asked, &wanted, &arguments.pricing, &printer.watched())?);
     printer.answer(&answer, &arguments.output)?;
     Ok(if !answer.is_complete {

@@ -6,7 +6,7 @@ use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
-use railwright_profiler::culprits::{
+use railwright_profiler::attribution::{
     Culprit, Evidence, Kind, Named, StragglerReport, Verdict, straggler_report,
 };
 use railwright_profiler::groups::RankSet;

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
     let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, warnings, .. } = run::resolve(&arguments.run)?;
     if let Some(launch) = &launch {
-        run::launch::tell(launch, printer);
+        run::launch::print_remarks(launch, printer);
     }
     let detail = match arguments.detail {
         args::Detail::Automatic if is_picture => Detail::Passes,

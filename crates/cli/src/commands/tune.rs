@@ -56,7 +56,7 @@ pub(crate) struct Tuned {
     rows: Vec<Row>,
     kept: Vec<String>,
     /// Settings that are kept because leaving them seldom pays.
-    habits: Vec<&'static str>,
+    structural_keys: Vec<&'static str>,
     level: Option<Level>,
     /// Index of the row to run next; `None` where the measured best is not expected to be beaten.
     next: Option<usize>,
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
     let launch = run::launch::find(&own_arguments)?;
     let Resolved { run: own, mut spec, .. } = run::resolve(&own_arguments)?;
     if let Some(launch) = &launch {
-        run::launch::tell(launch, printer);
+        run::launch::print_remarks(launch, printer);
     }
     spec.plan = tuning::opened(&own.plan, &kept, &free);
     for (flag, path, value) in &pinned {
@@ -101,8 +101,8 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
         launch,
         own: own_row,
         rows,
-        kept: told(&own, &kept, &pinned),
-        habits: tuning::habits(&own.plan)
+        kept: messages(&own, &kept, &pinned),
+        structural_keys: tuning::structural_keys(&own.plan)
             .into_iter()
             .filter(|key| !free.iter().any(|name| name == key))
             .collect(),
@@ -165,9 +165,9 @@ fn rows(
         if differences(&own.plan, &candidate.plan).is_empty() {
             continue;
         }
-        let (edited, said) = file.with(&setting.run, &candidate.plan, arguments);
+        let (edited, source) = file.with(&setting.run, &candidate.plan, arguments);
         // The settings of the file are executed, so they are priced.
-        let candidate = match said {
+        let candidate = match source {
             Some(plan) if !differences(&plan, &candidate.plan).is_empty() => {
                 Candidate::of_plan(search, plan)?
             }
@@ -222,7 +222,7 @@ fn row(
 /// The setting as of a freed launch file, for its rows to show what differs: settings common to all layouts
 /// need no column.
 fn named(setting: &Setting) -> Setting {
-    let freed = Some(Freed { own: None, said: PlanSpec::default() });
+    let freed = Some(Freed { own: None, specified: PlanSpec::default() });
     Setting { word: setting.word.clone(), spec: setting.spec.clone(), run: setting.run.clone(), freed }
 }
 
@@ -271,7 +271,7 @@ impl Tuned {
 }
 
 /// What stays as it is, in words.
-fn told(own: &Run, kept: &[String], pinned: &[(String, String, String)]) -> Vec<String> {
+fn messages(own: &Run, kept: &[String], pinned: &[(String, String, String)]) -> Vec<String> {
     let plan = &own.plan;
     let mut out = vec![
         own.model.name.clone(),

@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
     let calibration = arguments.calibration.as_ref().map(read).transpose()?;
     let watching = printer.watching(BAR, "predicting");
     let validation =
-        validate_watched(&text, label, calibration.as_ref(), &mut |done, all| watching.tell(done, all))
+        validate_watched(&text, label, calibration.as_ref(), &mut |done, all| watching.advance(done, all))
             .map_err(|problem| problem.in_file(label))?;
     watching.finish();
     if validation.rows.is_empty() && watching.is_stopped() {

@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &args::WhatIf, printer: &Printer) -> Result<Outcome
     let launch = run::launch::find(&arguments.run)?;
     let resolved = run::resolve(&arguments.run)?;
     if let Some(launch) = &launch {
-        run::launch::tell(launch, printer);
+        run::launch::print_remarks(launch, printer);
     }
     let changes = changes(&arguments.change)?;
     let network = on_topology(&arguments.pricing, &resolved.run.cluster)?;

@@ -242,8 +242,8 @@ mod tests {
         ] {
             assert_eq!(read(path), None, "{path}");
         }
-        let told = |path: &str| allowed.to_read(&top.join(path)).expect_err("refused");
-        let (there, not_there) = (told("secret.txt"), told("nothing.txt"));
+        let refusal = |path: &str| allowed.to_read(&top.join(path)).expect_err("refused");
+        let (there, not_there) = (refusal("secret.txt"), refusal("nothing.txt"));
         assert_eq!((there.message, there.hint), (not_there.message, not_there.hint), "it tells what exists");
         let _ = fs::remove_dir_all(top);
     }

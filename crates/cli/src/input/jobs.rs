@@ -81,9 +81,9 @@ pub(super) fn left_out(
         if !(paths.len() > 1 && can_be_one(&of_family)) {
             return Err(mixture(jobs, *family, wanted, paths));
         }
-        let told = of_family.iter().map(|job| line(job, paths)).collect::<Vec<_>>().join("; ");
+        let refused = of_family.iter().map(|job| line(job, paths)).collect::<Vec<_>>().join("; ");
         printer.note(&format!(
-            "these files look like {} jobs, but were passed together and are treated as one: {told}",
+            "these files look like {} jobs, but were passed together and are treated as one: {refused}",
             of_family.len()
         ));
     }

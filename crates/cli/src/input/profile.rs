@@ -41,7 +41,7 @@ pub(crate) fn load(
     if command != "save" {
         loaded = loaded.without_digests()?;
     }
-    crate::commands::tell(&loaded, printer);
+    crate::commands::print_remarks(&loaded, printer);
     let (mut ranks, mut passes, mut empty, mut others) = (Vec::new(), Vec::new(), 0, 0);
     for recording in loaded.recordings {
         match recording {

@@ -129,7 +129,7 @@ fn load_now(
         .par_iter()
         .with_max_len(1)
         .map(|source| {
-            if printer.is_unheard() {
+            if printer.is_quiet() {
                 return Vec::new();
             }
             let read = source.each(&progress, &|label, stream| {
@@ -145,7 +145,7 @@ fn load_now(
         .collect();
     progress.advance_to(0, || Some("analysing".to_owned()));
     progress.finish();
-    if printer.is_unheard() {
+    if printer.is_quiet() {
         return Err(Problem::new("stopped while reading traces"));
     }
     let mut loaded = Loaded::default();
@@ -359,7 +359,7 @@ mod tests {
                 paths,
                 Wanted::one("profile", &[&[Family::Ranks]]),
                 Keep::default(),
-                &Printer::heard_by(crate::printer::Listener::new(std::sync::Arc::default())),
+                &Printer::with_listener(crate::printer::Listener::new(std::sync::Arc::default())),
             )
             .unwrap_or_else(|e| panic!("{e}"))
         };

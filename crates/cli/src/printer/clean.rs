@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn json_says_the_same_with_escapes() {
+    fn json_is_equal_with_escapes() {
         let value = serde_json::json!({ "name": HOSTILE, "tag": "\u{e0041}" });
         let text = serde_json::to_string_pretty(&value).expect("JSON");
         let clean = json(&text);

@@ -19,7 +19,7 @@ fn escape(text: &str) -> String {
 }
 
 /// A text in its tone. Tones of colour are bold or faint here, because the page around decides on colours.
-fn spoken(cell: &Cell) -> String {
+fn stated(cell: &Cell) -> String {
     let text = escape(&cell.text);
     match cell.tone {
         Tone::Plain | Tone::Good => text,
@@ -30,7 +30,7 @@ fn spoken(cell: &Cell) -> String {
 }
 
 fn joined(cells: &[Cell]) -> String {
-    cells.iter().map(spoken).collect()
+    cells.iter().map(stated).collect()
 }
 
 fn cells(out: &mut String, tag: &str, columns: &[Column], texts: impl Iterator<Item = String>) {
@@ -45,7 +45,7 @@ fn cells(out: &mut String, tag: &str, columns: &[Column], texts: impl Iterator<I
 
 fn bar(out: &mut String, bar: &Bar) {
     let share = if bar.share.is_finite() { bar.share.clamp(0.0, 1.0) } else { 0.0 };
-    let label = spoken(&Cell::new(bar.label.clone(), bar.tone));
+    let label = stated(&Cell::new(bar.label.clone(), bar.tone));
     let _ = write!(
         out,
         "<tr><td style=\"text-align:left;padding-left:{:.1}em\">{label}</td><td style=\"text-align:right\">{}</td>\
@@ -86,7 +86,7 @@ fn write_block(out: &mut String, block: &Block) {
             out.push_str("<table>");
             cells(out, "th", &table.columns, table.columns.iter().map(|column| escape(&column.name)));
             for row in &table.rows {
-                cells(out, "td", &table.columns, row.iter().map(spoken));
+                cells(out, "td", &table.columns, row.iter().map(stated));
             }
             out.push_str("</table>");
         }
@@ -104,7 +104,7 @@ fn write_block(out: &mut String, block: &Block) {
         Block::Bullets(items) => {
             out.push_str("<ul>");
             for item in items {
-                let _ = write!(out, "<li>{}</li>", spoken(item));
+                let _ = write!(out, "<li>{}</li>", stated(item));
             }
             out.push_str("</ul>");
         }

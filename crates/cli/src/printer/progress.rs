@@ -122,14 +122,14 @@ pub(crate) struct Watching {
 
 impl Watching {
     /// Sets completed and total units.
-    pub(crate) fn tell(&self, done: usize, total: usize) -> ControlFlow<()> {
+    pub(crate) fn advance(&self, done: usize, total: usize) -> ControlFlow<()> {
         self.progress.reach(done as u64, total as u64);
         if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Whether it was stopped.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.is_said()
+        self.stop.is_given()
     }
 
     /// The work has ended.
@@ -189,7 +189,7 @@ impl Stop {
     }
 
     /// Whether it was pressed.
-    pub(crate) fn is_said(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         match self {
             Self::Signal => INTERRUPTED.load(Ordering::SeqCst),
             Self::Asked(watch) => watch.is_stopped(),

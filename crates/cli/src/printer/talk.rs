@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_problem_shows_its_line_and_a_caret() {
-        let told = problem(
+        let printed = problem(
             &Problem::new("bad value")
                 .in_file("a.toml")
                 .at_offset("x = 1\ntp = zz\n", 11)
@@ -77,23 +77,23 @@ mod tests {
             PLAIN,
         );
         assert_eq!(
-            told,
+            printed,
             "error: a.toml:2:6: bad value\n  |\n2 | tp = zz\n  |      ^\n\nhint: write a number\n"
         );
     }
 
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
-        let told = problem(&Problem::new("bad \u{1b}[2Jname").hint("x\ny"), PLAIN);
-        assert!(!told.contains('\u{1b}') && told.contains('\u{fffd}'));
+        let printed = problem(&Problem::new("bad \u{1b}[2Jname").hint("x\ny"), PLAIN);
+        assert!(!printed.contains('\u{1b}') && printed.contains('\u{fffd}'));
     }
 
     #[test]
     fn a_long_line_is_cut_around_the_column() {
         let text = format!("{}HERE{}", "x".repeat(150), "y".repeat(40));
-        let told = problem(&Problem::new("bad").at_offset(&text, 150), PLAIN);
-        let lines: Vec<&str> = told.lines().collect();
-        assert!(lines[2].len() <= 80 && lines[2].contains("HERE"), "{told}");
-        assert_eq!(lines[3].find('^'), lines[2].find("HERE"), "{told}");
+        let printed = problem(&Problem::new("bad").at_offset(&text, 150), PLAIN);
+        let lines: Vec<&str> = printed.lines().collect();
+        assert!(lines[2].len() <= 80 && lines[2].contains("HERE"), "{printed}");
+        assert_eq!(lines[3].find('^'), lines[2].find("HERE"), "{printed}");
     }
 }

@@ -22,7 +22,7 @@ impl Printer {
 
 impl answers::Watch for Watched {
     fn is_stopped(&self) -> bool {
-        self.stop.get_or_init(|| self.printer.stop()).is_said()
+        self.stop.get_or_init(|| self.printer.stop()).is_given()
     }
 
     fn begin(&self, stage: Stage, units: u64) -> Box<dyn answers::Progress + '_> {

@@ -125,9 +125,9 @@ mod tests {
     #[test]
     fn a_file_keeps_its_keys() {
         let problem = || Problem::new("bad").at_key("plan.micro_batch").hint("lower micro_batch");
-        let told = in_flags(problem(), false);
+        let shown = in_flags(problem(), false);
         assert_eq!(
-            (told.to_string().as_str(), told.hint.as_deref()),
+            (shown.to_string().as_str(), shown.hint.as_deref()),
             ("--micro-batch: bad", Some("lower --micro-batch"))
         );
         assert_eq!(in_flags(problem(), true), problem());

@@ -86,7 +86,7 @@ fn looks_like_a_config(path: &str) -> Result<bool, Failure> {
 fn none_in(path: &str) -> Result<Problem, Failure> {
     let text = input::read(path, LOG_LIMIT)?;
     let label = if path == "-" { "standard input" } else { path };
-    if path != "-" && input::shelf::format(path) == Some("training log") {
+    if path != "-" && input::jobs_found::format(path) == Some("training log") {
         let problem = Problem::new("this training log does not contain the configuration of its run");
         return Ok(problem.in_file(label).hint(format!(
             "pass the launch file of the run; `railwright compare {label} --launch FILE` \
@@ -129,12 +129,12 @@ pub(crate) fn ask_for_the_rest(launch: &Launch, spec: &RunSpec) -> Result<(), Fa
 
 /// The model is missing from the file, or from the catalogue.
 fn open_model(launch: &Launch) -> Problem {
-    match launch.open.iter().find(|open| open.key == "model.name" && !open.said.is_empty()) {
+    match launch.open.iter().find(|open| open.key == "model.name" && !open.source.is_empty()) {
         Some(open) => {
             let place = Place {
                 file: open.file.clone().unwrap_or_else(|| launch.file.clone()),
                 line: open.line,
-                key: Some(open.said.clone()),
+                key: Some(open.source.clone()),
                 ..Place::default()
             };
             let mut problem = Problem::new(open.why.clone()).hint(format!(
@@ -170,15 +170,15 @@ pub(crate) fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Fa
         .iter()
         .filter(|open| spec.get(&open.key).is_none() && open.key != "cluster.devices")
         .filter(|open| !open.key.starts_with("model.") || spec.model == ModelSpec::default())
-        .filter(|open| !open.said.is_empty() || NEEDED.contains(&open.key.as_str()))
-        .filter(|open| !open.key.starts_with("model.") || open.said.is_empty() || launch.says_model())
+        .filter(|open| !open.source.is_empty() || NEEDED.contains(&open.key.as_str()))
+        .filter(|open| !open.key.starts_with("model.") || open.source.is_empty() || launch.has_model())
         .take(12)
         .map(|open| {
             let option = flags::option(&open.key);
             let place = Place {
                 file: open.file.clone().unwrap_or_else(|| launch.file.clone()),
                 line: open.line,
-                key: (!open.said.is_empty()).then(|| open.said.clone()),
+                key: (!open.source.is_empty()).then(|| open.source.clone()),
                 ..Place::default()
             };
             let mut problem = Problem::new(format!("`{}` is open: {}", open.key, open.why)).hint(format!(
@@ -198,14 +198,14 @@ pub(crate) fn ask_for_devices(launch: &Launch, spec: &RunSpec) -> Result<(), Fai
     }
     let why = launch.remarks_of(RemarkKind::Unresolved).find(|remark| remark.message.contains("--gpus"));
     let message = match why {
-        Some(remark) => format!("the number of devices is not set (`{}`)", remark.said),
+        Some(remark) => format!("the number of devices is not set (`{}`)", remark.source),
         None => "the number of devices is not set".to_owned(),
     };
     Err(Problem::new(message).in_file(launch.file.clone()).hint("add the number, as in `--gpus 64`").into())
 }
 
 /// Prints to stderr which settings were read and which not.
-pub(crate) fn tell(launch: &Launch, printer: &Printer) {
+pub(crate) fn print_remarks(launch: &Launch, printer: &Printer) {
     printer.note(&format!(
         "{} is {}; `railwright detect {}` shows the meaning of each line",
         launch.file,
@@ -220,12 +220,12 @@ pub(crate) fn tell(launch: &Launch, printer: &Printer) {
         .collect();
     printer.warnings(&doubtful);
     for remark in launch.remarks_of(RemarkKind::Assumed) {
-        printer.note(&format!("`{}` {}", remark.said, remark.message));
+        printer.note(&format!("`{}` {}", remark.source, remark.message));
     }
     let ignored: Vec<&str> =
-        launch.remarks_of(RemarkKind::Ignored).map(|remark| remark.said.as_str()).collect();
+        launch.remarks_of(RemarkKind::Ignored).map(|remark| remark.source.as_str()).collect();
     if !ignored.is_empty() {
-        let some = ignored.iter().take(3).map(|said| format!("`{said}`")).collect::<Vec<_>>().join(", ");
+        let some = ignored.iter().take(3).map(|source| format!("`{source}`")).collect::<Vec<_>>().join(", ");
         printer.note(&format!(
             "{} arguments have no effect on step time and memory, such as {some}",
             ignored.len()

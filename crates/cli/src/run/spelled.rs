@@ -43,7 +43,7 @@ pub(crate) fn called_by_key(path: &str) -> Option<String> {
 
 /// The arguments of a run, model first; `None` if arguments cannot express it.
 pub(crate) fn spelled(spec: &RunSpec) -> Option<Vec<(String, String)>> {
-    let mut said: Vec<(String, String)> = Vec::new();
+    let mut flags: Vec<(String, String)> = Vec::new();
     let mut again = RunSpec::default();
     for key in keys() {
         let path = key.path();
@@ -55,14 +55,14 @@ pub(crate) fn spelled(spec: &RunSpec) -> Option<Vec<(String, String)>> {
         let Some(value) = spec.get(&path) else { continue };
         let text = text_of(&value)?;
         again.set_flag("", &path, &text).ok()?;
-        said.push((name_of(&key)?, text));
+        flags.push((name_of(&key)?, text));
     }
     let is_same = again.model == spec.model
         && again.cluster == spec.cluster
         && again.plan == spec.plan
         && again.training == spec.training
         && again.cost == spec.cost;
-    is_same.then_some(said)
+    is_same.then_some(flags)
 }
 
 /// A value as one types it.
@@ -89,18 +89,18 @@ mod tests {
         for name in ["llama-3-8b-fsdp", "llama-3.1-405b", "gpt3-175b", "deepseek-v3"] {
             let path = format!("{}/../../examples/runs/{name}.toml", env!("CARGO_MANIFEST_DIR"));
             let spec = parse(&std::fs::read_to_string(&path).expect("an example"), &path).expect("a run");
-            let said = spelled(&spec).unwrap_or_else(|| panic!("{name} cannot be spelled out"));
-            assert_eq!(said[0].0, "model", "{said:?}");
-            assert!(said.iter().any(|(name, _)| name == "gpus"), "{said:?}");
-            let mut names: Vec<&String> = said.iter().map(|(name, _)| name).collect();
+            let flags = spelled(&spec).unwrap_or_else(|| panic!("{name} cannot be spelled out"));
+            assert_eq!(flags[0].0, "model", "{flags:?}");
+            assert!(flags.iter().any(|(name, _)| name == "gpus"), "{flags:?}");
+            let mut names: Vec<&String> = flags.iter().map(|(name, _)| name).collect();
             names.sort();
             names.dedup();
-            assert_eq!(names.len(), said.len(), "a name stands twice: {said:?}");
+            assert_eq!(names.len(), flags.len(), "a name stands twice: {flags:?}");
         }
     }
 
     #[test]
-    fn what_cannot_be_said_is_not_said_wrong() {
+    fn what_cannot_be_written_is_refused() {
         let text = "[model]\nname = \"x\"\n[plan]\ndisabled = 1";
         assert!(parse(text, "x").is_err());
         let mut spec = RunSpec::default();

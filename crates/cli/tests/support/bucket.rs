@@ -110,8 +110,8 @@ impl Bucket {
         command
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> super::Said {
-        super::said(
+    pub(crate) fn run(&self, arguments: &[&str]) -> super::Outcome {
+        super::outcome(
             &self.program(arguments).stdin(std::process::Stdio::null()).output().expect("the program starts"),
         )
     }

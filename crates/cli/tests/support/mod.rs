@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// Exit code and output of a command.
-pub(crate) struct Said {
+pub(crate) struct Outcome {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -28,9 +28,9 @@ pub(crate) fn program(arguments: &[&str]) -> Command {
     command
 }
 
-fn said(output: &Output) -> Said {
+fn outcome(output: &Output) -> Outcome {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("the program writes UTF-8");
-    Said {
+    Outcome {
         code: output.status.code().expect("the program ends by itself"),
         stdout: text(&output.stdout),
         stderr: text(&output.stderr),
@@ -38,12 +38,12 @@ fn said(output: &Output) -> Said {
 }
 
 /// Runs a command line.
-pub(crate) fn run(arguments: &[&str]) -> Said {
-    said(&program(arguments).stdin(Stdio::null()).output().expect("the program starts"))
+pub(crate) fn run(arguments: &[&str]) -> Outcome {
+    outcome(&program(arguments).stdin(Stdio::null()).output().expect("the program starts"))
 }
 
 /// Runs a command line with text on standard input.
-pub(crate) fn run_with_stdin(arguments: &[&str], text: &str) -> Said {
+pub(crate) fn run_with_stdin(arguments: &[&str], text: &str) -> Outcome {
     let mut child = program(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -52,18 +52,18 @@ pub(crate) fn run_with_stdin(arguments: &[&str], text: &str) -> Said {
         .expect("the program starts");
     // The program may have closed its input already; its output matters.
     let _ = child.stdin.take().expect("a pipe").write_all(text.as_bytes());
-    said(&child.wait_with_output().expect("the program ends"))
+    outcome(&child.wait_with_output().expect("the program ends"))
 }
 
 /// A command line and everything about its end, for a snapshot.
 pub(crate) fn transcript(arguments: &[&str]) -> String {
-    let said = run(arguments);
-    let mut text = format!("$ railwright {}\n{}", arguments.join(" "), said.stdout);
-    if !said.stderr.is_empty() {
+    let outcome = run(arguments);
+    let mut text = format!("$ railwright {}\n{}", arguments.join(" "), outcome.stdout);
+    if !outcome.stderr.is_empty() {
         text.push_str("--- stderr\n");
-        text.push_str(&said.stderr);
+        text.push_str(&outcome.stderr);
     }
-    text + &format!("--- exit {}\n", said.code)
+    text + &format!("--- exit {}\n", outcome.code)
 }
 
 /// A file of this process's own in the system's folder for temporary files.
@@ -74,10 +74,10 @@ pub(crate) fn scratch(name: &str) -> String {
 
 /// JSON from a command that must end with a code.
 pub(crate) fn json(arguments: &[&str], code: i32) -> serde_json::Value {
-    let said = run(arguments);
-    assert_eq!(said.code, code, "{arguments:?}: {}", said.stderr);
-    serde_json::from_str(&said.stdout)
-        .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", said.stdout))
+    let outcome = run(arguments);
+    assert_eq!(outcome.code, code, "{arguments:?}: {}", outcome.stderr);
+    serde_json::from_str(&outcome.stdout)
+        .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", outcome.stdout))
 }
 
 /// A folder of a test, empty at the beginning and gone at the end.

@@ -60,7 +60,7 @@ impl Served {
     }
 
     /// Sends a request and reads the answer to its end.
-    pub(crate) fn send(&self, method: &str, path: &str, body: &[u8]) -> Heard {
+    pub(crate) fn send(&self, method: &str, path: &str, body: &[u8]) -> Reply {
         let mut stream = TcpStream::connect(&self.host).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(120))).expect("a time-out");
         let head = format!(
@@ -72,11 +72,11 @@ impl Served {
         stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).expect("sent");
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).expect("an answer");
-        Heard::parse(&bytes)
+        Reply::parse(&bytes)
     }
 
     /// Asks a question.
-    pub(crate) fn ask(&self, command: &str, arguments: &Value) -> Heard {
+    pub(crate) fn ask(&self, command: &str, arguments: &Value) -> Reply {
         let body = json!({ "arguments": arguments }).to_string();
         self.send("POST", &format!("api/v1/{command}"), body.as_bytes())
     }
@@ -96,16 +96,16 @@ impl Served {
     }
 
     /// Asks a question for another form of its answer.
-    pub(crate) fn ask_as(&self, command: &str, arguments: &Value, format: &str) -> Heard {
+    pub(crate) fn ask_as(&self, command: &str, arguments: &Value, format: &str) -> Reply {
         let body = json!({ "arguments": arguments, "format": format }).to_string();
         self.send("POST", &format!("api/v1/{command}"), body.as_bytes())
     }
 
     /// Sends a file; what it is called from then on.
     pub(crate) fn upload(&self, name: &str, bytes: &[u8]) -> String {
-        let heard = self.send("POST", &format!("api/v1/uploads?name={name}"), bytes);
-        assert_eq!(heard.status, 201, "{}", heard.text);
-        heard.json()["path"].as_str().expect("a path").to_owned()
+        let reply = self.send("POST", &format!("api/v1/uploads?name={name}"), bytes);
+        assert_eq!(reply.status, 201, "{}", reply.text);
+        reply.json()["path"].as_str().expect("a path").to_owned()
     }
 
     /// Waits until a job reports progress with a known total; false if it ends first.
@@ -129,25 +129,25 @@ impl Served {
 
     /// The events of a job to its end.
     pub(crate) fn events(&self, job: &str) -> Vec<(String, Value)> {
-        let heard = self.send("GET", &format!("api/v1/jobs/{job}/events"), b"");
+        let reply = self.send("GET", &format!("api/v1/jobs/{job}/events"), b"");
         let event = |text: &str| {
             let name = text.lines().find_map(|line| line.strip_prefix("event: "))?;
             let data: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
             Some((name.to_owned(), serde_json::from_str(&data.join("\n")).expect("JSON")))
         };
-        heard.text.split("\n\n").filter_map(event).collect()
+        reply.text.split("\n\n").filter_map(event).collect()
     }
 }
 
 /// An answer.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct Reply {
     pub(crate) status: u16,
     headers: String,
     pub(crate) text: String,
 }
 
-impl Heard {
+impl Reply {
     fn parse(bytes: &[u8]) -> Self {
         let end = bytes.windows(4).position(|w| w == b"\r\n\r\n").expect("a head");
         let headers = String::from_utf8_lossy(&bytes[..end]).into_owned();

@@ -18,7 +18,7 @@ pub(crate) fn read(fields: &mut Fields<'_>) {
     let group = parallelism(fields);
     let (strategy_path, reshard_path) = (at("sharding_strategy"), at("reshard_after_forward"));
     let strategy = fields.word(&strategy_path);
-    let said = if strategy.is_some() { &strategy_path } else { &reshard_path };
+    let source = if strategy.is_some() { &strategy_path } else { &reshard_path };
     let reshard = match fields.document.get(&reshard_path).map(|entry| entry.data.shown()) {
         // Older files name the strategy here.
         Some(word) if word.contains("SHARD") => {
@@ -52,8 +52,8 @@ pub(crate) fn read(fields: &mut Fields<'_>) {
     if let Some(group) = group {
         sharding.group = Some(group);
     }
-    if fields.document.get(said).is_some() {
-        fields.set("plan.sharding", &sharding, &said.clone());
+    if fields.document.get(source).is_some() {
+        fields.set("plan.sharding", &sharding, &source.clone());
     } else {
         fields.default("plan.sharding", &sharding, "FSDP shards over all ranks by default");
     }

@@ -18,8 +18,8 @@ fn refused(text: &str) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-fn told(launch: &Launch, kind: RemarkKind) -> Vec<String> {
-    launch.remarks_of(kind).map(|Remark { said, message, .. }| format!("{said}: {message}")).collect()
+fn remarks(launch: &Launch, kind: RemarkKind) -> Vec<String> {
+    launch.remarks_of(kind).map(|Remark { source, message, .. }| format!("{source}: {message}")).collect()
 }
 
 fn expect(text: &str, expected: &[(&str, &str)]) -> Launch {
@@ -28,7 +28,7 @@ fn expect(text: &str, expected: &[(&str, &str)]) -> Launch {
         let value = launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml);
         assert_eq!(value, *expected, "{key}");
     }
-    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
+    assert_eq!(remarks(&launch, RemarkKind::Unknown), Vec::<String>::new());
     launch
 }
 
@@ -53,14 +53,14 @@ fn fsdp_2_on_a_mesh() {
         ],
     );
     assert_eq!(
-        told(&launch, RemarkKind::Unresolved),
+        remarks(&launch, RemarkKind::Unresolved),
         ["accelerate: this file does not set the model (`--model`), the sequence length \
           (`--sequence-length`), the micro-batch (`--micro-batch`) and the batch (`--global-batch`)"]
     );
 }
 
 #[test]
-fn what_is_not_in_the_file_is_not_called_said() {
+fn what_is_not_in_the_file_has_no_source() {
     let text = "distributed_type: FSDP\nparallelism_config:\n  parallelism_config_dp_shard_size: 8\n";
     let launch = read(text);
     for (key, why) in [
@@ -68,11 +68,11 @@ fn what_is_not_in_the_file_is_not_called_said() {
         ("plan.tensor_parallel", "accelerate uses no tensor parallelism by default"),
     ] {
         let origin = launch.origins.iter().find(|origin| origin.key == key).expect("an origin");
-        assert_eq!((origin.said.as_str(), origin.line, origin.value.as_str()), (why, None, "1"));
+        assert_eq!((origin.source.as_str(), origin.line, origin.value.as_str()), (why, None, "1"));
     }
     let turned = read(&format!("{text}  parallelism_config_sp_size: 4\n"));
     let origin = turned.origins.iter().find(|o| o.key == "plan.context_parallel").expect("an origin");
-    assert_eq!(origin.said, "parallelism_config.parallelism_config_sp_size = 4");
+    assert_eq!(origin.source, "parallelism_config.parallelism_config_sp_size = 4");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn fsdp_1_hybrid_with_the_trainers_arguments() {
             ("plan.software", "\"fsdp1-2023\""),
         ],
     );
-    assert_eq!(told(&launch, RemarkKind::Unresolved), Vec::<String>::new());
+    assert_eq!(remarks(&launch, RemarkKind::Unresolved), Vec::<String>::new());
 }
 
 #[test]
@@ -127,11 +127,11 @@ fn deepspeed_inside() {
         ],
     );
     let origin = launch.origins.iter().find(|o| o.key == "plan.sharding").expect("an origin");
-    assert_eq!((origin.said.as_str(), origin.line), ("deepspeed_config.zero_stage = 3", Some(8)));
+    assert_eq!((origin.source.as_str(), origin.line), ("deepspeed_config.zero_stage = 3", Some(8)));
     let elsewhere = read(
         "distributed_type: DEEPSPEED\ndeepspeed_config:\n  deepspeed_config_file: ds.json\nnum_processes: 8\n",
     );
-    assert!(told(&elsewhere, RemarkKind::Unresolved).iter().any(|u| u.contains("pass `ds.json`")));
+    assert!(remarks(&elsewhere, RemarkKind::Unresolved).iter().any(|u| u.contains("pass `ds.json`")));
 }
 
 #[test]

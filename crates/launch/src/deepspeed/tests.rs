@@ -19,8 +19,8 @@ fn value(launch: &Launch, key: &str) -> String {
     launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
 }
 
-fn told(launch: &Launch, kind: RemarkKind) -> Vec<String> {
-    launch.remarks_of(kind).map(|Remark { said, message, .. }| format!("{said}: {message}")).collect()
+fn remarks(launch: &Launch, kind: RemarkKind) -> Vec<String> {
+    launch.remarks_of(kind).map(|Remark { source, message, .. }| format!("{source}: {message}")).collect()
 }
 
 const ZERO3: &str = include_str!("../../tests/fixtures/deepspeed/zero3_offload.json");
@@ -53,13 +53,13 @@ fn stage_3_with_offload_is_read() {
     }
     let origin = launch.origins.iter().find(|o| o.key == "plan.offload.optimizer").expect("an origin");
     assert_eq!(
-        (origin.said.as_str(), origin.line),
+        (origin.source.as_str(), origin.line),
         ("zero_optimization.offload_optimizer.ratio = 0.5", Some(17))
     );
-    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
-    assert!(told(&launch, RemarkKind::NotModelled)[0].contains("gathered in 16 bits"));
+    assert_eq!(remarks(&launch, RemarkKind::Unknown), Vec::<String>::new());
+    assert!(remarks(&launch, RemarkKind::NotModelled)[0].contains("gathered in 16 bits"));
     assert_eq!(
-        told(&launch, RemarkKind::Unresolved),
+        remarks(&launch, RemarkKind::Unresolved),
         ["DeepSpeed: this file does not set the model (`--model`), the sequence length \
           (`--sequence-length`) and recompute (`--recompute`)"]
     );
@@ -79,8 +79,8 @@ fn auto_leaves_things_open() {
     }
     assert_eq!(value(&launch, "plan.sharding"), "\"zero2\"");
     assert_eq!(value(&launch, "plan.overlap.gradient_reduce"), "false");
-    let open = told(&launch, RemarkKind::Unresolved);
-    let open = open.into_iter().filter(|said| said.starts_with("DeepSpeed")).collect::<Vec<_>>();
+    let open = remarks(&launch, RemarkKind::Unresolved);
+    let open = open.into_iter().filter(|source| source.starts_with("DeepSpeed")).collect::<Vec<_>>();
     assert!(open[0].contains("the micro-batch (`--micro-batch`), the batch (`--global-batch`)"), "{open:?}");
     assert!(open[0].contains("the number of devices (`--gpus`)"), "{open:?}");
 }
@@ -91,10 +91,10 @@ fn stage_3_goes_in_groups_with_mics_and_with_hpz() {
     assert_eq!(value(&with("\"mics_shard_size\": 8"), "plan.sharding"), "\"hsdp:8\"");
     let hpz = with("\"zero_hpz_partition_size\": 8, \"zero_quantized_gradients\": true");
     assert_eq!(value(&hpz, "plan.sharding"), "\"hsdp:8\"");
-    assert_eq!(told(&hpz, RemarkKind::NotModelled).len(), 2);
+    assert_eq!(remarks(&hpz, RemarkKind::NotModelled).len(), 2);
     assert_eq!(value(&with("\"mics_shard_size\": -1"), "plan.sharding"), "\"fsdp\"");
     let wrong = read("{\"zero_optimization\": {\"stage\": 2, \"zero_hpz_partition_size\": 8}}");
-    assert!(told(&wrong, RemarkKind::Conflict)[0].contains("only with stage 3"));
+    assert!(remarks(&wrong, RemarkKind::Conflict)[0].contains("only with stage 3"));
 }
 
 #[test]
@@ -130,15 +130,15 @@ fn contradictions_are_refused_where_they_stand() {
 }
 
 #[test]
-fn numbers_may_be_floats_and_typos_are_told() {
+fn numbers_may_be_floats_and_typos_are_reported() {
     let launch = read(
         "{\"train_micro_batch_size_per_gpu\": 4e0, \"zero_optimisation\": {\"stage\": 3}, \"grad_clipping\": 1, \
                        \"zero_optimization\": {\"stage\": 0, \"offload_optimizer\": {\"device\": \"cpu\"}, \"reduce_bucket_size\": 5e8}}",
     );
     assert_eq!(value(&launch, "plan.micro_batch"), "4");
     assert_eq!(value(&launch, "plan.offload.optimizer"), "open");
-    assert!(told(&launch, RemarkKind::Conflict)[0].contains("from stage 1 on"));
-    let unknown = told(&launch, RemarkKind::Unknown);
+    assert!(remarks(&launch, RemarkKind::Conflict)[0].contains("from stage 1 on"));
+    let unknown = remarks(&launch, RemarkKind::Unknown);
     assert!(unknown.iter().any(|u| u.contains("did you mean `zero_optimization.stage`?")), "{unknown:?}");
     assert!(unknown.iter().any(|u| u.contains("did you mean `gradient_clipping`?")), "{unknown:?}");
 }

@@ -5,7 +5,7 @@ use railwright_spec::problem::Problem;
 use std::fmt::Write as _;
 
 /// Every entry as `line path = value`.
-fn told(document: &Document) -> Vec<String> {
+fn remarks(document: &Document) -> Vec<String> {
     document.entries.iter().map(|e| format!("{} {} = {}", e.spot.line, e.path, e.data.shown())).collect()
 }
 
@@ -21,7 +21,7 @@ fn yaml_keeps_keys_types_and_lines() {
         "a:\n  b: 8   # eight\n  'c': \"8\"\n  d: 5e8\n  e: [1, x]\nf: null\ng: &k {h: true}\ni: *k\nj: {}\n";
     let document = yaml(text, "f").expect("YAML");
     assert_eq!(
-        told(&document),
+        remarks(&document),
         [
             "2 a.b = 8",
             "3 a.c = 8",
@@ -44,11 +44,11 @@ fn toml_and_json_give_the_same() {
     let toml_document = toml(toml_text, "f").expect("TOML");
     let json_document = json(json_text, "f").expect("JSON");
     assert_eq!(
-        told(&toml_document),
+        remarks(&toml_document),
         ["1 x = 1", "3 a.b = 8", "4 a.c = 8", "5 a.d = 500000000", "6 a.e = [1, x]", "8 a.g.h = true"]
     );
     assert_eq!(
-        told(&json_document),
+        remarks(&json_document),
         ["2 x = 1", "4 a.b = 8", "4 a.c = 8", "5 a.d = 500000000", "6 a.e = [1, x]", "7 a.g.h = true"]
     );
 }
@@ -57,7 +57,10 @@ fn toml_and_json_give_the_same() {
 fn json_lines_survive_values_that_look_like_keys() {
     let text = "{\"a\": \"b\",\n\"n\": \"\\\"b\\\": 3\",\n\"b\"\n : 1,\n\"l\": [{\"b\": 2}],\n\"b2\": 0}";
     let document = json(text, "f").expect("JSON");
-    assert_eq!(told(&document), ["1 a = b", "2 n = \"b\": 3", "3 b = 1", "5 l = [a table of 1]", "6 b2 = 0"]);
+    assert_eq!(
+        remarks(&document),
+        ["1 a = b", "2 n = \"b\": 3", "3 b = 1", "5 l = [a table of 1]", "6 b2 = 0"]
+    );
 }
 
 #[test]
@@ -97,7 +100,7 @@ fn overrides_are_split_as_a_shell_does() {
                 model.tp=2 ++model.list=[1,2] '+q=a b' ~gone # model.c=1\n";
     let found = overrides(text, "f").expect("words");
     assert_eq!(
-        told(&found.document),
+        remarks(&found.document),
         [
             "1 nproc_per_node = 8",
             "2 parallelism.tensor_parallel_degree = 4",

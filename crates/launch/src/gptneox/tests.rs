@@ -36,7 +36,7 @@ fn gpt_neox_is_read() {
         let value = launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml);
         assert_eq!(value, expected, "{key}");
     }
-    let lost: Vec<&str> = launch.remarks_of(RemarkKind::NotModelled).map(|r| r.said.as_str()).collect();
-    assert!(lost.iter().any(|said| said.contains("gpt_j_residual")), "{lost:?}");
+    let lost: Vec<&str> = launch.remarks_of(RemarkKind::NotModelled).map(|r| r.source.as_str()).collect();
+    assert!(lost.iter().any(|source| source.contains("gpt_j_residual")), "{lost:?}");
     assert_eq!(launch.remarks_of(RemarkKind::Unknown).count(), 0);
 }

@@ -102,8 +102,8 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         if let Some(model) = listed.or_else(|| by_name(&name).ok()) {
             fields.set("model.name", &model.name, path);
         } else {
-            let (said, line) = fields.said(path);
-            fields.draft.unknown_model(&name, &said, line);
+            let (source, line) = fields.source(path);
+            fields.draft.unknown_model(&name, &source, line);
         }
         // The model file overrides the dimensions of the base file.
         for (path, ..) in DIMENSIONS.iter().chain(OF_EXPERTS).chain(OF_LATENTS) {

@@ -14,8 +14,8 @@ fn value(launch: &Launch, key: &str) -> String {
     launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
 }
 
-fn told(launch: &Launch, kind: RemarkKind) -> Vec<String> {
-    launch.remarks_of(kind).map(|Remark { said, message, .. }| format!("{said}: {message}")).collect()
+fn remarks(launch: &Launch, kind: RemarkKind) -> Vec<String> {
+    launch.remarks_of(kind).map(|Remark { source, message, .. }| format!("{source}: {message}")).collect()
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_decoder_of_ones_own() {
     let model = launch.spec.model.resolve(|_| Err(Problem::new("no file"))).expect("a model");
     // The dimensions are those of Llama 3 8B.
     assert_eq!(model.parameters().total, 8_030_261_248);
-    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
+    assert_eq!(remarks(&launch, RemarkKind::Unknown), Vec::<String>::new());
 }
 
 #[test]
@@ -57,8 +57,8 @@ fn overrides_with_a_model_by_name() {
     // Replicas take the remaining devices: each has two sequences, however many there are.
     assert_eq!(value(&launch, "plan.micro_batch"), "2");
     assert_eq!(value(&launch, "plan.micro_batches"), "1");
-    assert_eq!(told(&launch, RemarkKind::Unresolved), Vec::<String>::new());
-    assert!(told(&launch, RemarkKind::NotModelled)[0].contains("recompute is open"));
+    assert_eq!(remarks(&launch, RemarkKind::Unresolved), Vec::<String>::new());
+    assert!(remarks(&launch, RemarkKind::NotModelled)[0].contains("recompute is open"));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn contradictions_are_refused_where_they_stand() {
 fn what_scales_is_open() {
     let launch = read(&CUSTOM.replace("parameter_scale: 1", "parameter_scale: 4"));
     assert_eq!(value(&launch, "model.hidden"), "open");
-    assert!(told(&launch, RemarkKind::Unresolved)[0].contains("so the model is open"));
+    assert!(remarks(&launch, RemarkKind::Unresolved)[0].contains("so the model is open"));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn maxtext_is_recognised_once() {
 /// By default the base file shards over the remaining devices (`ici_fsdp_parallelism: -1`), gathers keys and
 /// values, and has a batch per device, of which a replica has several.
 #[test]
-fn what_the_base_file_says_holds() {
+fn values_of_the_base_file_hold() {
     let launch = read(
         "base_config: base.yml\nmodel_name: llama3.1-405b\nper_device_batch_size: 1.0\nmax_target_length: 4096\n",
     );
@@ -119,7 +119,9 @@ fn what_the_base_file_says_holds() {
         assert_eq!(value(&launch, key), expected, "{key}");
     }
     let whole = read("per_device_batch_size: 0.25\nici_tensor_parallelism: 2\nmax_target_length: 4096\n");
-    assert!(told(&whole, RemarkKind::Unresolved).iter().any(|said| said.contains("do not divide into")));
+    assert!(
+        remarks(&whole, RemarkKind::Unresolved).iter().any(|source| source.contains("do not divide into"))
+    );
 }
 
 #[test]

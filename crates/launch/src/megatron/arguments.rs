@@ -14,7 +14,7 @@ pub(crate) struct Argument {
     /// Its values as texts; a switch has `True` or `False`.
     pub(crate) values: Vec<String>,
     /// The text, such as `--num-layers 32`.
-    pub(crate) said: String,
+    pub(crate) source: String,
     /// Where.
     pub(crate) line: Option<usize>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Argument {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OpenArgument {
     /// The text.
-    pub(crate) said: String,
+    pub(crate) source: String,
     /// Where.
     pub(crate) line: Option<usize>,
     /// Why it is open, in a lowercase fragment.
@@ -52,8 +52,8 @@ impl Arguments {
             && before.values != argument.values
         {
             let place = before.line.map_or_else(String::new, |line| format!(" of line {line}"));
-            let message = format!("overrides `{}`{place}", before.said);
-            draft.remark(RemarkKind::Conflict, &argument.said, argument.line, message);
+            let message = format!("overrides `{}`{place}", before.source);
+            draft.remark(RemarkKind::Conflict, &argument.source, argument.line, message);
         }
         self.open.remove(name);
         self.map.insert(name.to_owned(), argument);
@@ -76,9 +76,9 @@ impl Arguments {
     }
 
     /// Flags may stand where they are not seen.
-    pub(crate) fn hide(&mut self, said: &str, line: Option<usize>, why: &str) {
+    pub(crate) fn hide(&mut self, source: &str, line: Option<usize>, why: &str) {
         let open =
-            OpenArgument { said: said.to_owned(), line, why: why.to_owned(), alternatives: Vec::new() };
+            OpenArgument { source: source.to_owned(), line, why: why.to_owned(), alternatives: Vec::new() };
         self.hidden.push(open);
     }
 
@@ -94,9 +94,9 @@ impl Arguments {
     }
 
     /// Applies a framework default to an unset field.
-    pub(crate) fn presume(&mut self, name: &str, value: &str, said: &str) {
+    pub(crate) fn presume(&mut self, name: &str, value: &str, source: &str) {
         if !self.map.contains_key(name) && !self.open.contains_key(name) {
-            let argument = Argument { values: vec![value.to_owned()], said: said.to_owned(), line: None };
+            let argument = Argument { values: vec![value.to_owned()], source: source.to_owned(), line: None };
             self.map.insert(name.to_owned(), argument);
         }
     }
@@ -145,7 +145,7 @@ impl Arguments {
             word.replace('_', "").parse::<f64>().ok().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n));
         if number.is_none() {
             let message = format!("expected a whole number, found `{word}`; ignored");
-            draft.remark(RemarkKind::Invalid, &argument.said, argument.line, message);
+            draft.remark(RemarkKind::Invalid, &argument.source, argument.line, message);
         }
         number.map(|number| number as u64)
     }
@@ -157,7 +157,7 @@ impl Arguments {
         let number = word.parse::<f64>().ok().filter(|n| n.is_finite());
         if number.is_none() {
             let message = format!("expected a number, found `{word}`; ignored");
-            draft.remark(RemarkKind::Invalid, &argument.said, argument.line, message);
+            draft.remark(RemarkKind::Invalid, &argument.source, argument.line, message);
         }
         number
     }
@@ -165,10 +165,10 @@ impl Arguments {
     /// Text and place of a field, or its default.
     pub(crate) fn origin(&self, name: &str) -> (String, Option<usize>) {
         if let Some(argument) = self.get(name) {
-            return (argument.said.clone(), argument.line);
+            return (argument.source.clone(), argument.line);
         }
         if let Some(open) = self.open.get(name) {
-            return (open.said.clone(), open.line);
+            return (open.source.clone(), open.line);
         }
         let spelling = flags::by_name(name).map_or_else(|| name.to_owned(), |flag| flag.spelling());
         (format!("no {spelling}"), None)
@@ -183,20 +183,20 @@ impl Arguments {
             // A switch that is on by default matters when it is off.
             let is_usual = if flag.takes == Takes::Off { !is_off } else { is_off };
             let matters = matches!(flag.effect, Effect::Kernel | Effect::None)
-                && draft.is_origin(&argument.said, argument.line);
+                && draft.is_origin(&argument.source, argument.line);
             match flag.effect {
                 _ if matters => {}
                 Effect::NotModelled(what) if !is_usual => {
                     let message = format!("{}; its effect on {what} is not modelled", flag.note);
-                    draft.remark(RemarkKind::NotModelled, &argument.said, argument.line, message);
+                    draft.remark(RemarkKind::NotModelled, &argument.source, argument.line, message);
                 }
                 Effect::Kernel if !is_usual => {
                     let message = "a kernel choice, covered by the software generation";
-                    draft.remark(RemarkKind::Ignored, &argument.said, argument.line, message);
+                    draft.remark(RemarkKind::Ignored, &argument.source, argument.line, message);
                 }
                 Effect::None if !is_usual => {
                     let message = "without effect on the time and memory of a step";
-                    draft.remark(RemarkKind::Ignored, &argument.said, argument.line, message);
+                    draft.remark(RemarkKind::Ignored, &argument.source, argument.line, message);
                 }
                 _ => {}
             }
@@ -313,13 +313,13 @@ fn take_choice(
             continue;
         }
         let some = given.iter().flatten().next();
-        let (said, line) = match (some, read.iter().find_map(|inner| inner.open.get(name))) {
-            (Some(argument), _) => (argument.said.clone(), argument.line),
-            (None, Some(open)) => (open.said.clone(), open.line),
+        let (source, line) = match (some, read.iter().find_map(|inner| inner.open.get(name))) {
+            (Some(argument), _) => (argument.source.clone(), argument.line),
+            (None, Some(open)) => (open.source.clone(), open.line),
             (None, None) => (word.text.clone(), (word.line > 0).then_some(word.line)),
         };
         let alternatives = if is_unknown { Vec::new() } else { given };
-        let open = OpenArgument { said, line, why: why(word, choices, draft), alternatives };
+        let open = OpenArgument { source, line, why: why(word, choices, draft), alternatives };
         arguments.leave_open(name, open);
     }
     for inner in read {
@@ -365,7 +365,7 @@ fn take_words(
                 word.unknown.iter().all(|unknown| unknown.why == Why::Unset) && !around.has_missing;
             if !is_nothing && (is_inside || !arguments.is_empty()) {
                 let open =
-                    OpenArgument { said: word.text.clone(), line, why: reason, alternatives: Vec::new() };
+                    OpenArgument { source: word.text.clone(), line, why: reason, alternatives: Vec::new() };
                 arguments.hidden.push(open);
             }
         }
@@ -392,8 +392,8 @@ fn take_words(
         let behind = &words[start..at];
         let mut values: Vec<String> =
             inline.into_iter().chain(behind.iter().map(|word| word.text.clone())).collect();
-        let said = std::iter::once(word.text.as_str()).chain(behind.iter().map(|word| word.text.as_str()));
-        let said = said.take(8).collect::<Vec<_>>().join(" ");
+        let source = std::iter::once(word.text.as_str()).chain(behind.iter().map(|word| word.text.as_str()));
+        let source = source.take(8).collect::<Vec<_>>().join(" ");
         let Some(flag) = flag else {
             if flags::is_launcher(spelling) {
                 continue;
@@ -411,15 +411,15 @@ fn take_words(
         if let Some(open) = open {
             if flag.effect == Effect::Mapped || matches!(flag.effect, Effect::NotModelled(_)) {
                 let reason = why(open, choices, draft);
-                draft.remark(RemarkKind::Unresolved, &said, line, format!("{reason}; it is open"));
+                draft.remark(RemarkKind::Unresolved, &source, line, format!("{reason}; it is open"));
                 // A flag with one of several values: each is an argument of its own.
                 let of = |words: &Vec<Word>| {
                     let values: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
-                    (!values.is_empty()).then(|| Argument { values, said: said.clone(), line })
+                    (!values.is_empty()).then(|| Argument { values, source: source.clone(), line })
                 };
                 let alternatives =
                     alternatives(open, choices).map_or_else(Vec::new, |all| all.iter().map(of).collect());
-                arguments.leave_open(flag.name, OpenArgument { said, line, why: reason, alternatives });
+                arguments.leave_open(flag.name, OpenArgument { source, line, why: reason, alternatives });
             }
             continue;
         }
@@ -427,12 +427,12 @@ fn take_words(
             Takes::On if values.is_empty() => values.push("True".to_owned()),
             Takes::Off if values.is_empty() => values.push("False".to_owned()),
             Takes::One if values.is_empty() => {
-                draft.remark(RemarkKind::Unresolved, &said, line, "has no value; ignored");
+                draft.remark(RemarkKind::Unresolved, &source, line, "has no value; ignored");
                 continue;
             }
             _ => {}
         }
-        arguments.insert(flag.name, Argument { values, said, line }, draft);
+        arguments.insert(flag.name, Argument { values, source, line }, draft);
     }
 }
 
@@ -456,9 +456,10 @@ mod tests {
         assert_eq!(arguments.count("num_layers", &mut draft), Some(48));
         assert_eq!(arguments.get("recompute_modules").map(|a| a.values.len()), Some(2));
         let launch = draft.finish().expect("no problems");
-        let said: Vec<String> = launch.remarks.iter().map(|r| format!("{} {}", r.said, r.message)).collect();
+        let source: Vec<String> =
+            launch.remarks.iter().map(|r| format!("{} {}", r.source, r.message)).collect();
         assert_eq!(
-            said,
+            source,
             [
                 "--num_layers 48 overrides `--num-layers 32` of line 1",
                 "--decoder-frist-pipeline-num-layers unknown, ignored; did you mean `--decoder-first-pipeline-num-layers`?",

@@ -112,7 +112,7 @@ pub(crate) fn words(dialect: Dialect, words: &[Word]) -> Vec<Word> {
 
 /// Settings of a dialect other than Megatron's fields.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Says {
+pub(crate) struct Stated {
     /// A model by name: text and place.
     model: Option<(String, String, Option<usize>)>,
     /// Only adapters are trained: text and place.
@@ -125,15 +125,15 @@ pub(crate) struct Says {
 
 /// All values behind a flag that is not Megatron's: `--target_modules q_proj v_proj`.
 fn values<'a>(words: &'a [Word], spelling: &str) -> Option<(&'a Word, Vec<String>, String)> {
-    let (word, first, said) = value(words, &[spelling])?;
+    let (word, first, source) = value(words, &[spelling])?;
     let mut list = vec![first];
     if !word.text.contains('=') {
         let at = words.iter().position(|other| std::ptr::eq(other, word))?;
         let more = words.iter().skip(at + 2).take_while(|word| !word.text.starts_with('-'));
         list.extend(more.map(|word| word.text.clone()));
     }
-    let said = list.iter().skip(1).fold(said, |said, name| format!("{said} {name}"));
-    Some((word, list, said))
+    let source = list.iter().skip(1).fold(source, |source, name| format!("{source} {name}"));
+    Some((word, list, source))
 }
 
 /// The value behind a flag that is not Megatron's.
@@ -158,10 +158,10 @@ pub(crate) fn apply(
     arguments: &mut Arguments,
     world: &mut World,
     draft: &mut Draft,
-) -> Says {
+) -> Stated {
     let words = &launch.words;
     let line = |word: &Word| (word.line > 0).then_some(word.line);
-    let mut says = Says::default();
+    let mut says = Stated::default();
     match dialect {
         Dialect::Megatron => mindspeed::translate(arguments, &mut says, draft),
         Dialect::Swift => {
@@ -177,8 +177,8 @@ pub(crate) fn apply(
             ] {
                 arguments.presume(name, value, &format!("no --{name}; ms-swift uses {value}"));
             }
-            if let Some((word, length, said)) = value(words, &["--max-length"]) {
-                let argument = Argument { values: vec![length], said, line: line(word) };
+            if let Some((word, length, source)) = value(words, &["--max-length"]) {
+                let argument = Argument { values: vec![length], source, line: line(word) };
                 *arguments = arguments.with("seq_length", Some(argument));
                 draft.forget(&["--max_length"]);
             } else if !arguments.mentions("seq_length") {
@@ -189,7 +189,7 @@ pub(crate) fn apply(
                 *arguments = arguments.with("bf16", None);
             }
             let model = value(words, &["--model", "--load", "--mcore-model"]);
-            says.model = model.map(|(word, name, said)| (name, said, line(word)));
+            says.model = model.map(|(word, name, source)| (name, source, line(word)));
             draft.forget(&[
                 "--model",
                 "--tuner",
@@ -198,15 +198,15 @@ pub(crate) fn apply(
                 "--num_train_epochs",
                 "--max_epochs",
             ]);
-            if let Some((word, kind, said)) = value(words, &["--tuner-type", "--train-type"])
+            if let Some((word, kind, source)) = value(words, &["--tuner-type", "--train-type"])
                 && kind.starts_with("lora")
             {
-                says.adapter = Some((said, line(word)));
+                says.adapter = Some((source, line(word)));
             }
             says.rank = value(words, &["--lora-rank"])
-                .and_then(|(word, rank, said)| Some((rank.parse().ok()?, said, line(word))));
+                .and_then(|(word, rank, source)| Some((rank.parse().ok()?, source, line(word))));
             says.targets =
-                values(words, "--target-modules").map(|(word, names, said)| (names, said, line(word)));
+                values(words, "--target-modules").map(|(word, names, source)| (names, source, line(word)));
             draft.forget(&["--lora_rank", "--lora-rank", "--target_modules", "--target-modules"]);
             swift_world(launch, script, world);
             let towers = [
@@ -267,37 +267,39 @@ pub(crate) fn apply(
 /// DeepSpeed's rules that Megatron's flags do not show.
 fn deepspeed(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
     // DeepSpeed's sequence parallelism is Ulysses.
-    if let Some((word, degree, said)) = value(words, &["--ds-sequence-parallel-size"]) {
+    if let Some((word, degree, source)) = value(words, &["--ds-sequence-parallel-size"]) {
         let line = (word.line > 0).then_some(word.line);
         for (name, text) in [("context_parallel_size", degree.as_str()), ("cp_comm_type", "a2a")] {
-            let argument = Argument { values: vec![text.to_owned()], said: said.clone(), line };
+            let argument = Argument { values: vec![text.to_owned()], source: source.clone(), line };
             *arguments = arguments.with(name, Some(argument));
         }
         draft.forget(&["--ds-sequence-parallel-size"]);
     }
     if arguments.word("pp_partition_method").is_some_and(|method| method.contains("embedding")) {
         // Layers and embeddings weigh the same, so the first and the last stage have a layer less.
-        let (said, line) = arguments.origin("pp_partition_method");
+        let (source, line) = arguments.origin("pp_partition_method");
         for name in ["account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split"] {
-            let argument = Argument { values: vec!["True".to_owned()], said: said.clone(), line };
+            let argument = Argument { values: vec!["True".to_owned()], source: source.clone(), line };
             *arguments = arguments.with(name, Some(argument));
         }
     }
     // Its defaults for experts are not Megatron-Core's (Megatron-DeepSpeed, megatron/arguments.py).
     if arguments.mentions("num_experts") && !arguments.mentions("moe_router_topk") {
         for (name, value) in [("topk", "1"), ("expert_interval", "2"), ("moe_train_capacity_factor", "1.0")] {
-            let said = format!("no --{}; Megatron-DeepSpeed takes {value}", name.replace('_', "-"));
-            arguments.presume(name, value, &said);
+            let source = format!("no --{}; Megatron-DeepSpeed takes {value}", name.replace('_', "-"));
+            arguments.presume(name, value, &source);
         }
     }
     let is_zero = arguments.word("zero_stage").is_none_or(|stage| stage == "0");
     if arguments.is_on("bf16") && is_zero {
         let (_, line) = arguments.origin("bf16");
-        let said = "--deepspeed --bf16 --zero-stage 0".to_owned();
-        *arguments = arguments
-            .with("zero_stage", Some(Argument { values: vec!["1".to_owned()], said: said.clone(), line }));
+        let source = "--deepspeed --bf16 --zero-stage 0".to_owned();
+        *arguments = arguments.with(
+            "zero_stage",
+            Some(Argument { values: vec!["1".to_owned()], source: source.clone(), line }),
+        );
         let message = "DeepSpeed's bf16 optimizer shards its states over the replicas, as ZeRO stage 1 does";
-        draft.remark(RemarkKind::Assumed, &said, line, message);
+        draft.remark(RemarkKind::Assumed, &source, line, message);
     }
 }
 
@@ -311,8 +313,8 @@ const PAI_TOKENIZERS: &[(&str, u64)] = &[
 
 fn pai(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
     if arguments.word("optimizer") == Some("hybridadam") {
-        let (said, line) = arguments.origin("optimizer");
-        let on = Argument { values: vec!["True".to_owned()], said, line };
+        let (source, line) = arguments.origin("optimizer");
+        let on = Argument { values: vec!["True".to_owned()], source, line };
         *arguments = arguments.with("optimizer_cpu_offload", Some(on));
         let adam = arguments
             .get("optimizer")
@@ -330,11 +332,11 @@ fn pai(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
         .and_then(|(_, name, _)| PAI_TOKENIZERS.iter().find(|(known, _)| *known == name))
         .map(|(_, rows)| *rows);
     match (rows, extra) {
-        (Some(rows), Some((word, count, said))) if count.parse::<u64>().is_ok() => {
+        (Some(rows), Some((word, count, source))) if count.parse::<u64>().is_ok() => {
             let rows = rows + count.parse::<u64>().unwrap_or(0);
             let line = (word.line > 0).then_some(word.line);
             *arguments = arguments
-                .with("padded_vocab_size", Some(Argument { values: vec![rows.to_string()], said, line }));
+                .with("padded_vocab_size", Some(Argument { values: vec![rows.to_string()], source, line }));
         }
         _ => draft.leave_open(
             "model.vocab",
@@ -361,18 +363,22 @@ fn swift_world(launch: &Command, script: &Script, world: &mut World) {
             *world = World {
                 ranks: Some(1),
                 per_node: Some(1),
-                said: "no NPROC_PER_NODE".to_owned(),
+                source: "no NPROC_PER_NODE".to_owned(),
                 line: Some(launch.line),
             };
         }
         return;
     };
-    let said = format!("NNODES={nodes} NPROC_PER_NODE={per_node}");
-    *world =
-        World { ranks: nodes.checked_mul(per_node), per_node: Some(per_node), said, line: Some(launch.line) };
+    let source = format!("NNODES={nodes} NPROC_PER_NODE={per_node}");
+    *world = World {
+        ranks: nodes.checked_mul(per_node),
+        per_node: Some(per_node),
+        source,
+        line: Some(launch.line),
+    };
 }
 
-impl Says {
+impl Stated {
     /// Whether the command describes its whole run, though no flag gives the layers of the model.
     pub(crate) fn names_a_model(&self) -> bool {
         self.model.is_some()
@@ -387,7 +393,7 @@ impl Says {
 
     /// Puts the model and the adapter into a draft that Megatron's fields have filled.
     pub(crate) fn finish(&self, draft: &mut Draft) {
-        if let Some((name, said, line)) = &self.model {
+        if let Some((name, source, line)) = &self.model {
             let keys: Vec<String> = draft
                 .origins()
                 .iter()
@@ -397,19 +403,19 @@ impl Says {
             draft.take_back(&keys);
             draft.forget(&["no --vocab-size", "vocab_size"]);
             match by_hub_name(name) {
-                Some((known, _)) => draft.set("model.name", &known, said, *line),
+                Some((known, _)) => draft.set("model.name", &known, source, *line),
                 None => {
-                    draft.leave_open("model.name", said, *line, "the catalogue has no model of this name");
+                    draft.leave_open("model.name", source, *line, "the catalogue has no model of this name");
                 }
             }
         }
-        if let Some((said, line)) = &self.adapter {
-            draft.set("plan.optimizer", &Optimizer::Lora, said, *line);
-            if let Some((rank, said, line)) = &self.rank {
-                draft.set("plan.lora_rank", rank, said, *line);
+        if let Some((source, line)) = &self.adapter {
+            draft.set("plan.optimizer", &Optimizer::Lora, source, *line);
+            if let Some((rank, source, line)) = &self.rank {
+                draft.set("plan.lora_rank", rank, source, *line);
             }
-            if let Some((targets, said, line)) = &self.targets {
-                adapter::set_targets(draft, targets, said, *line);
+            if let Some((targets, source, line)) = &self.targets {
+                adapter::set_targets(draft, targets, source, *line);
             }
             adapter::defaults(draft, adapter::ALL_OF_RANK_8);
         }

@@ -24,9 +24,9 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
         }
     };
     let layers = config.get("num_hidden_layers").and_then(Value::as_u64)?;
-    let (said, line) = f.arguments.origin(field);
+    let (source, line) = f.arguments.origin(field);
     let text = serde_json::to_string_pretty(&Value::Object(config)).ok()?;
-    f.draft.model_config(text, &said, line);
+    f.draft.model_config(text, &source, line);
     let multiple = f.count("make_vocab_size_divisible_by").filter(|n| *n > 0).unwrap_or(128);
     f.set("plan.vocabulary_multiple", &multiple, "make_vocab_size_divisible_by");
     Some(layers)
@@ -40,8 +40,8 @@ fn common(f: &mut Filler<'_>, family: &str) -> Option<Map<String, Value>> {
     let kv = if grouped { f.count("num_query_groups").unwrap_or(1) } else { heads };
     // A tokenizer without a file adds a token that ends documents.
     let is_null = f.arguments.word("tokenizer_type").is_some_and(|word| word.starts_with("Null"));
-    let said = f.count("vocab_size").map(|rows| rows.saturating_add(u64::from(is_null)));
-    let vocabulary = said.or_else(|| f.count("padded_vocab_size"));
+    let source = f.count("vocab_size").map(|rows| rows.saturating_add(u64::from(is_null)));
+    let vocabulary = source.or_else(|| f.count("padded_vocab_size"));
     if vocabulary.is_none() {
         f.remark(RemarkKind::Assumed, "vocab_size", "not set; 128,000 rows are assumed");
     }

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expressions_of_deepseek_and_kin() {
+    fn expressions_of_deepseek_and_its_derivatives() {
         assert_eq!(read("([0]*3+[1]*5)"), Some(vec![0, 0, 0, 1, 1, 1, 1, 1]));
         assert_eq!(read("'([1, 0]*2)'"), Some(vec![1, 0, 1, 0]));
         assert_eq!(read("[[0]*3+[1]*5]"), None);

@@ -61,11 +61,11 @@ impl Reader for LogReader {
             let tokens =
                 batch.zip(spec.plan.sequence_length).map(|(batch, length)| batch as f64 * length as f64);
             measured.report.tokens_per_step = tokens;
-            if let (Some(batch), Some(said)) = (measured.batch, spec.plan.global_batch)
-                && batch != said
+            if let (Some(batch), Some(source)) = (measured.batch, spec.plan.global_batch)
+                && batch != source
             {
                 let message = format!("but the last iterations have {batch}, which is used");
-                draft.remark(RemarkKind::Conflict, &format!("global_batch_size {said}"), None, message);
+                draft.remark(RemarkKind::Conflict, &format!("global_batch_size {source}"), None, message);
                 draft.set("plan.global_batch", &batch, &format!("global batch size: {batch}"), measured.line);
             }
             draft.measured(measured.report);
@@ -143,8 +143,8 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
                 .collect(),
             _ => vec![entry.value.to_owned()],
         };
-        let said = format!("{} {}", entry.name, entry.value);
-        arguments.insert(flag.name, Argument { values, said, line: Some(entry.line) }, draft);
+        let source = format!("{} {}", entry.name, entry.value);
+        arguments.insert(flag.name, Argument { values, source, line: Some(entry.line) }, draft);
     }
     if let Some(first) = unknown.first() {
         let names: Vec<&str> = unknown.iter().take(4).map(|entry| entry.name).collect();
@@ -236,8 +236,8 @@ fn world(text: &str) -> World {
         let rest = line[at + MARK.len()..].trim_start();
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         if let Ok(ranks) = rest[..end].parse() {
-            let said = format!("{MARK} {ranks}");
-            return World { ranks: Some(ranks), per_node: None, said, line: Some(index + 1) };
+            let source = format!("{MARK} {ranks}");
+            return World { ranks: Some(ranks), per_node: None, source, line: Some(index + 1) };
         }
     }
     World::default()
@@ -260,8 +260,8 @@ fn vocabulary(text: &str, arguments: &Arguments, draft: &mut Draft) {
             draft.forget(&["tokenizer_type", "tokenizer_model", "no --vocab-size"]);
             let multiple =
                 arguments.count("make_vocab_size_divisible_by", draft).filter(|n| *n > 0).unwrap_or(128);
-            let (said, line) = arguments.origin("make_vocab_size_divisible_by");
-            draft.set("plan.vocabulary_multiple", &multiple, &said, line);
+            let (source, line) = arguments.origin("make_vocab_size_divisible_by");
+            draft.set("plan.vocabulary_multiple", &multiple, &source, line);
             return;
         }
     }

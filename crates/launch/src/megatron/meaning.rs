@@ -17,7 +17,7 @@ pub(crate) struct World {
     /// Ranks of a node.
     pub(crate) per_node: Option<u64>,
     /// The text.
-    pub(crate) said: String,
+    pub(crate) source: String,
     /// Where.
     pub(crate) line: Option<usize>,
 }
@@ -36,8 +36,8 @@ impl Filler<'_> {
 
     /// Sets a key because of a field, given or not.
     pub(crate) fn set<T: Field>(&mut self, key: &str, value: &T, name: &str) {
-        let (said, line) = self.arguments.origin(name);
-        self.draft.set(key, value, &said, line);
+        let (source, line) = self.arguments.origin(name);
+        self.draft.set(key, value, &source, line);
     }
 
     /// Sets a key to the whole number of a field, if it is given.
@@ -49,8 +49,8 @@ impl Filler<'_> {
 
     /// Adds a remark on a field.
     pub(crate) fn remark(&mut self, kind: RemarkKind, name: &str, message: impl Into<String>) {
-        let (said, line) = self.arguments.origin(name);
-        self.draft.remark(kind, &said, line, message);
+        let (source, line) = self.arguments.origin(name);
+        self.draft.remark(kind, &source, line, message);
     }
 }
 
@@ -122,20 +122,21 @@ fn degrees(f: &mut Filler<'_>, world: &World) -> Degrees {
     f.set("plan.rank_order", &rank_order, "use_tp_pp_dp_mapping");
     context_kind(f, context);
     let inner = tensor.saturating_mul(pipeline).saturating_mul(context);
-    let said = f.count("world_size");
-    let ranks =
-        said.or(world.ranks).or_else(|| f.count("data_parallel_size").map(|data| data.saturating_mul(inner)));
+    let source = f.count("world_size");
+    let ranks = source
+        .or(world.ranks)
+        .or_else(|| f.count("data_parallel_size").map(|data| data.saturating_mul(inner)));
     if let Some(ranks) = ranks.filter(|ranks| *ranks > 0) {
-        if said.is_some() {
+        if source.is_some() {
             f.set("cluster.devices", &ranks, "world_size");
         } else if world.ranks.is_some() {
-            f.draft.set("cluster.devices", &ranks, &world.said, world.line);
+            f.draft.set("cluster.devices", &ranks, &world.source, world.line);
         } else {
             f.set("cluster.devices", &ranks, "data_parallel_size");
         }
     }
     if let Some(per_node) = world.per_node.filter(|n| *n > 0 && ranks.is_some_and(|ranks| ranks > *n)) {
-        f.draft.set("cluster.devices_per_node", &per_node, &world.said, world.line);
+        f.draft.set("cluster.devices_per_node", &per_node, &world.source, world.line);
     }
     let data = ranks.filter(|ranks| ranks.is_multiple_of(inner.max(1))).map(|ranks| ranks / inner.max(1));
     if let (Some(data), Some(given)) = (data, f.count("data_parallel_size"))

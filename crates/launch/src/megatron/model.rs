@@ -223,9 +223,9 @@ fn experts(f: &mut Filler<'_>, layers: u64) {
         values.any(|value| Some(value) != first)
     });
     if differs {
-        let (said, line) = f.arguments.origin("num_experts");
+        let (source, line) = f.arguments.origin("num_experts");
         let why = "layers have different numbers of experts, which is not modelled";
-        f.draft.leave_open("model.experts", &said, line, why);
+        f.draft.leave_open("model.experts", &source, line, why);
         return;
     }
     let experts = f.count("num_experts").filter(|n| *n > 1);

@@ -262,7 +262,7 @@ mod tests {
         let open = launch.open.iter().find(|open| open.key == "plan.tensor_parallel").expect("open");
         assert_eq!(open.line, Some(10));
         let origin = launch.origins.iter().find(|origin| origin.key == "model.layers").expect("set");
-        assert_eq!((origin.line, origin.said.as_str()), (Some(4), "--num-layers 12"));
+        assert_eq!((origin.line, origin.source.as_str()), (Some(4), "--num-layers 12"));
         let variables =
             [("TP", "2"), ("SEQ_LEN", "4096")].map(|(a, b)| (a.to_owned(), b.to_owned())).to_vec();
         let context = Context { variables, ..Context::default() };
@@ -299,7 +299,7 @@ mod tests {
         let unknown = launch
             .remarks
             .iter()
-            .find(|remark| remark.said.contains("--precision") || remark.said.starts_with("--optimizer"));
+            .find(|remark| remark.source.contains("--precision") || remark.source.starts_with("--optimizer"));
         assert!(unknown.is_none(), "groups are no flags: {unknown:?}");
         let mixed = text.replace("  precision:\n", "  hetero:\n    enable_hetero: True\n  precision:\n");
         assert!(ModelArgsReader.read(&mixed, "h.yaml").is_err());

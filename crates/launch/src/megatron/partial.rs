@@ -5,7 +5,7 @@
 //! set elsewhere.
 
 use super::arguments::{Argument, Arguments, OpenArgument};
-use super::dialect::Says;
+use super::dialect::Stated;
 use super::flags;
 use super::meaning::{self, World};
 use crate::{Draft, RemarkKind};
@@ -35,7 +35,7 @@ const TRIED: &[&str] = &["1", "2", "8", "64", "full", "selective", "hybrid", "RM
 const MOST_TRIED: usize = 200;
 
 /// Reads arguments into a draft, and leaves open what they do not settle.
-pub(crate) fn fill(arguments: &Arguments, world: &World, says: &Says, draft: &mut Draft) {
+pub(crate) fn fill(arguments: &Arguments, world: &World, says: &Stated, draft: &mut Draft) {
     let format = draft.format();
     // A model that has a name brings its layers, which the division into stages needs.
     let mut named = arguments.clone();
@@ -70,7 +70,7 @@ pub(crate) fn fill(arguments: &Arguments, world: &World, says: &Says, draft: &mu
                 .map(|argument| read(&around.with(name, argument)))
                 .collect();
             for key in differing(results.iter()) {
-                draft.leave_open(&key, &open.said, open.line, open.why.clone());
+                draft.leave_open(&key, &open.source, open.line, open.why.clone());
             }
         }
     }
@@ -86,21 +86,21 @@ fn tried(open: &OpenArgument) -> Vec<Option<Argument>> {
         return open.alternatives.clone();
     }
     let argument = |value: &&str| {
-        Some(Argument { values: vec![(*value).to_owned()], said: open.said.clone(), line: open.line })
+        Some(Argument { values: vec![(*value).to_owned()], source: open.source.clone(), line: open.line })
     };
     TRIED.iter().map(argument).collect()
 }
 
 /// Why a script shows only a part of its run.
-fn why_partial(arguments: &Arguments, says: &Says) -> Option<String> {
+fn why_partial(arguments: &Arguments, says: &Stated) -> Option<String> {
     if let Some(hidden) = arguments.hidden().first() {
-        return Some(format!("`{}` may hold flags: {}", hidden.said, hidden.why));
+        return Some(format!("`{}` may hold flags: {}", hidden.source, hidden.why));
     }
     if !says.names_a_model() && !LAYERS.iter().any(|name| arguments.mentions(name)) {
         return Some("it does not set the number of layers (`--num-layers`)".to_owned());
     }
     let (_, open) = arguments.open().find(|(name, _)| DEGREES.contains(name))?;
-    Some(format!("`{}` is open: {}", open.said, open.why))
+    Some(format!("`{}` is open: {}", open.source, open.why))
 }
 
 /// The keys that do not have one value in all readings.
@@ -135,8 +135,9 @@ fn leave_defaults_open(
         if arguments.mentions(name) {
             continue;
         }
-        let argument =
-            |value: &str| Some(Argument { values: vec![value.to_owned()], said: String::new(), line: None });
+        let argument = |value: &str| {
+            Some(Argument { values: vec![value.to_owned()], source: String::new(), line: None })
+        };
         let tried: Vec<_> =
             ["2", "8", "24"].into_iter().map(|value| read(&arguments.with(name, argument(value)))).collect();
         let spelling = flags::by_name(name).map_or_else(|| (*name).to_owned(), |flag| flag.spelling());
@@ -148,6 +149,6 @@ fn leave_defaults_open(
     draft.forget_conclusions();
     for hidden in arguments.hidden() {
         let message = "its flags are unknown, so absent flags have no default";
-        draft.remark(RemarkKind::Unresolved, &hidden.said, hidden.line, message);
+        draft.remark(RemarkKind::Unresolved, &hidden.source, hidden.line, message);
     }
 }

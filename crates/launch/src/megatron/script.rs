@@ -3,7 +3,7 @@
 //! Responsible for: finding the command among all that a script would start, and the words that belong to Megatron. Refuses to run it.
 
 use super::arguments::{self, Arguments};
-use super::dialect::{self, Says};
+use super::dialect::{self, Stated};
 use super::meaning::World;
 use super::{flags, partial, world};
 use crate::shell::{self, Command, Script, Word};
@@ -156,7 +156,7 @@ fn started(
     file: &str,
     context: &Context<'_>,
     draft: &mut Draft,
-) -> Option<(Arguments, World, Says)> {
+) -> Option<(Arguments, World, Stated)> {
     let script = shell::read(text, file, context, |text| world::Batch::read(text, 1).variables());
     draft.lines_of(script.sources.clone());
     for (line, what, why) in &script.open {
@@ -168,10 +168,10 @@ fn started(
     })?;
     let launch = if format == Format::MegatronCommand { bare(text, launch) } else { launch };
     if let Some(line) = launch.conditional {
-        let said = launch.words.first().map_or("", |word| word.text.as_str());
+        let source = launch.words.first().map_or("", |word| word.text.as_str());
         let (_, branch) = draft.spot(Some(line));
         let message = format!("starts only if the branch of line {} is taken", branch.unwrap_or(line));
-        draft.remark(RemarkKind::Assumed, said, Some(launch.line), message);
+        draft.remark(RemarkKind::Assumed, source, Some(launch.line), message);
     }
     surroundings(&script, draft);
     let mut batch = world::Batch::default();
@@ -205,7 +205,7 @@ fn started(
 /// Reports environment values of the script that are not given.
 fn surroundings(script: &Script, draft: &mut Draft) {
     const SHOWN: usize = 12;
-    if script.wants_arguments {
+    if script.needs_arguments {
         let message = "the script takes arguments, but none are set: pass them after `--`";
         draft.remark(RemarkKind::Assumed, "$@", None, message);
     }
@@ -253,10 +253,10 @@ fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
         let is_launch = |(i, c): &(usize, &usize)| **c * 2 > most && **c >= FEWEST && starts(*i);
         let launches = counts.iter().enumerate().filter(is_launch).count();
         if launches > 1 {
-            let (said, line) = (commands[index].words.first()?.text.clone(), commands[index].line);
+            let (source, line) = (commands[index].words.first()?.text.clone(), commands[index].line);
             draft.remark(
                 RemarkKind::Conflict,
-                &said,
+                &source,
                 Some(line),
                 format!("{launches} commands start Megatron-LM; this one is read"),
             );

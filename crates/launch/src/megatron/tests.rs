@@ -107,18 +107,21 @@ fn a_script_with_arrays_strings_and_conditions() {
     assert_eq!(model.parameters().total, 70_553_706_496);
     let of = |key: &str| launch.origins.iter().find(|origin| origin.key == key).expect(key);
     assert_eq!(
-        (of("plan.tensor_parallel").line, of("plan.tensor_parallel").said.as_str()),
+        (of("plan.tensor_parallel").line, of("plan.tensor_parallel").source.as_str()),
         (Some(79), "--tensor-model-parallel-size 8")
     );
-    let told = |kind| {
-        launch.remarks_of(kind).map(|r| format!("{:?} {} {}", r.line, r.said, r.message)).collect::<Vec<_>>()
+    let remarks = |kind| {
+        launch
+            .remarks_of(kind)
+            .map(|r| format!("{:?} {} {}", r.line, r.source, r.message))
+            .collect::<Vec<_>>()
     };
     assert_eq!(
-        told(RemarkKind::Unknown),
+        remarks(RemarkKind::Unknown),
         ["Some(100) --loss-scaling-factr unknown, ignored; did you mean `--loss-scale`?"]
     );
     assert_eq!(
-        told(RemarkKind::Unresolved),
+        remarks(RemarkKind::Unresolved),
         ["Some(110) ${EXTRA_ARGS} `${EXTRA_ARGS}` has no value in this file; its flags are unknown",]
     );
 }
@@ -345,7 +348,7 @@ fn the_header_names_what_is_yours_to_add() {
 }
 
 #[test]
-fn flags_come_with_what_megatron_asks_for() {
+fn flags_come_with_what_megatron_requires() {
     const LLAMA: &str = "model.name=llama-3.1-8b";
     const MIXTRAL: &str = "model.name=mixtral-8x7b";
     // With what settings, what is and what is not in the script, and what is lost.
@@ -443,14 +446,14 @@ fn prediction_modules_have_a_place_in_a_layout() {
     assert_eq!(text.contains("Et*15|t*16|t*16|t*14mL"), predicts, "{text}");
     let command = "--num-layers 4 --hidden-size 64 --num-attention-heads 2 --vocab-size 1000 --pipeline-model-parallel-size 2 \
                    --mtp-num-layers 1 --pipeline-model-parallel-layout";
-    let told = |layout: &str| {
+    let remarks = |layout: &str| {
         let launch = example(&format!("{command} '{layout}'"), Format::MegatronCommand);
         launch
             .remarks_of(RemarkKind::NotModelled)
             .filter(|r| r.message.contains("prediction modules"))
             .count()
     };
-    assert_eq!((told("Ett,m|ttL"), told("Ett|ttmL")), (1, 0));
+    assert_eq!((remarks("Ett,m|ttL"), remarks("Ett|ttmL")), (1, 0));
 }
 
 #[test]
@@ -500,11 +503,11 @@ fn only_iterations_of_the_arguments_that_count_are_compared() {
     // The second and the third start, which count on; the first report of each is warm-up.
     assert_eq!((measured.starts, measured.reported, measured.left_out), (2, 5, 2));
     assert_eq!(measured.step_time, 0.21);
-    let told: Vec<&str> = launch.remarks_of(RemarkKind::Assumed).map(|r| r.message.as_str()).collect();
+    let remarks: Vec<&str> = launch.remarks_of(RemarkKind::Assumed).map(|r| r.message.as_str()).collect();
     assert!(
-        told.iter().any(|message| message.contains("differ in tensor_model_parallel_size")
+        remarks.iter().any(|message| message.contains("differ in tensor_model_parallel_size")
             && message.contains("iterations of the first 1 are not compared")),
-        "{told:?}"
+        "{remarks:?}"
     );
     // The same arguments: all of them.
     let same = log(&[&second, &third]).measured.expect("iterations");
@@ -523,7 +526,7 @@ fn two_formats_at_once_are_a_conflict() {
     let conflicts = |text: &str| {
         let launch = example(text, Format::MegatronCommand);
         assert_eq!(value(&launch, "plan.precision.preset"), "\"bf16\"");
-        launch.remarks_of(RemarkKind::Conflict).filter(|r| r.said == "--fp16").count()
+        launch.remarks_of(RemarkKind::Conflict).filter(|r| r.source == "--fp16").count()
     };
     assert_eq!((conflicts(&format!("{base} --fp16")), conflicts(base)), (1, 0));
 }
@@ -541,7 +544,7 @@ fn what_a_value_comes_from_is_not_without_effect() {
         let launch = crate::read(text, "example").expect("recognised").expect("sound");
         for remark in launch.remarks_of(RemarkKind::Ignored) {
             let is_origin = |origin: &&crate::Origin| {
-                (origin.said.as_str(), origin.line) == (remark.said.as_str(), remark.line)
+                (origin.source.as_str(), origin.line) == (remark.source.as_str(), remark.line)
                     && remark.message.contains("without effect")
             };
             assert_eq!(launch.origins.iter().find(is_origin), None, "{remark:?}");

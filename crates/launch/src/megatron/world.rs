@@ -76,14 +76,14 @@ fn number(text: &str) -> Option<u64> {
 
 /// Arguments of a launcher.
 #[derive(Debug, Default)]
-struct Told {
+struct Resolved {
     value: Option<u64>,
-    said: String,
+    source: String,
     line: Option<usize>,
 }
 
-fn told(words: &[Word], names: &[&str], draft: &mut Draft) -> Told {
-    let mut told = Told::default();
+fn resolved(words: &[Word], names: &[&str], draft: &mut Draft) -> Resolved {
+    let mut resolved = Resolved::default();
     for (index, word) in words.iter().enumerate() {
         let (name, inline) = match word.text.split_once('=') {
             Some((name, value)) => (name, Some((value.to_owned(), word))),
@@ -97,18 +97,18 @@ fn told(words: &[Word], names: &[&str], draft: &mut Draft) -> Told {
         else {
             continue;
         };
-        let said = if at == word { word.text.clone() } else { format!("{name} {text}") };
+        let source = if at == word { word.text.clone() } else { format!("{name} {text}") };
         let line = (word.line > 0).then_some(word.line);
         if let Some(value) = number(&text).filter(|_| at.unknown.is_empty()) {
-            told = Told { value: Some(value), said, line };
+            resolved = Resolved { value: Some(value), source, line };
         } else {
             let message = "the number is known only at run time: pass --gpus";
-            draft.remark(RemarkKind::Unresolved, &said, line, message);
-            draft.leave_open("cluster.devices", &said, line, "the number is known only at run time");
-            told.value = None;
+            draft.remark(RemarkKind::Unresolved, &source, line, message);
+            draft.leave_open("cluster.devices", &source, line, "the number is known only at run time");
+            resolved.value = None;
         }
     }
-    told
+    resolved
 }
 
 /// Whether a word is the program, behind which its own flags stand.
@@ -129,45 +129,49 @@ pub(crate) fn of_commands(launch: &Command, script: &Script, batch: &Batch, draf
         command.words[..end].to_vec()
     };
     let words = head(launch);
-    let per_node = told(&words, &["--nproc-per-node"], draft);
+    let per_node = resolved(&words, &["--nproc-per-node"], draft);
     if per_node.value.is_some()
         || has(launch, &["torchrun", "torch.distributed.run", "torch.distributed.launch"])
     {
-        let nodes = told(&words, &["--nnodes"], draft);
+        let nodes = resolved(&words, &["--nnodes"], draft);
         let is_given = words.iter().any(|w| w.text.replace('_', "-").starts_with("--nnodes"));
         // Without a word torchrun starts one node.
         let count = if is_given { nodes.value } else { Some(1) };
-        let said = if is_given { format!("{} {}", per_node.said, nodes.said) } else { per_node.said.clone() };
+        let source =
+            if is_given { format!("{} {}", per_node.source, nodes.source) } else { per_node.source.clone() };
         let ranks = per_node.value.zip(count).and_then(|(a, b)| a.checked_mul(b));
-        return World { ranks, per_node: per_node.value, said, line: per_node.line };
+        return World { ranks, per_node: per_node.value, source, line: per_node.line };
     }
     if has(launch, &["deepspeed"]) {
-        let (nodes, per_node) = (told(&words, &["--num-nodes"], draft), told(&words, &["--num-gpus"], draft));
+        let (nodes, per_node) =
+            (resolved(&words, &["--num-nodes"], draft), resolved(&words, &["--num-gpus"], draft));
         let ranks = per_node.value.and_then(|n| n.checked_mul(nodes.value.unwrap_or(1)));
-        return World { ranks, per_node: per_node.value, said: per_node.said, line: per_node.line };
+        return World { ranks, per_node: per_node.value, source: per_node.source, line: per_node.line };
     }
     if has(launch, &["mpirun", "mpiexec"]) {
-        let all = told(&words, &["-np", "-n", "--np"], draft);
-        return World { ranks: all.value, per_node: None, said: all.said, line: all.line };
+        let all = resolved(&words, &["-np", "-n", "--np"], draft);
+        return World { ranks: all.value, per_node: None, source: all.source, line: all.line };
     }
     // One task of Slurm is one rank, unless torchrun is inside.
     let srun = std::iter::once(launch).chain(others).find(|command| has(command, &["srun"]));
     let words = srun.map(head).unwrap_or_default();
-    let tasks = told(&words, &["--ntasks", "-n"], draft);
-    let nodes = told(&words, &["--nodes", "-N"], draft);
-    let per_node = told(&words, &["--ntasks-per-node"], draft);
-    let directive = |value: Option<(u64, usize)>, name: &str| Told {
+    let tasks = resolved(&words, &["--ntasks", "-n"], draft);
+    let nodes = resolved(&words, &["--nodes", "-N"], draft);
+    let per_node = resolved(&words, &["--ntasks-per-node"], draft);
+    let directive = |value: Option<(u64, usize)>, name: &str| Resolved {
         value: value.map(|v| v.0),
-        said: value.map_or_else(String::new, |v| format!("#SBATCH --{name}={}", v.0)),
+        source: value.map_or_else(String::new, |v| format!("#SBATCH --{name}={}", v.0)),
         line: value.map(|v| v.1),
     };
-    let or = |told: Told, value, name: &str| if told.value.is_some() { told } else { directive(value, name) };
+    let or = |resolved: Resolved, value, name: &str| {
+        if resolved.value.is_some() { resolved } else { directive(value, name) }
+    };
     let tasks = or(tasks, batch.tasks, "ntasks");
     let nodes = or(nodes, batch.nodes, "nodes");
     let per_node = or(per_node, batch.tasks_per_node, "ntasks-per-node");
     if let Some(ranks) = nodes.value.zip(per_node.value).and_then(|(a, b)| a.checked_mul(b)) {
-        let said = format!("{} {}", nodes.said, per_node.said);
-        return World { ranks: Some(ranks), per_node: per_node.value, said, line: nodes.line };
+        let source = format!("{} {}", nodes.source, per_node.source);
+        return World { ranks: Some(ranks), per_node: per_node.value, source, line: nodes.line };
     }
-    World { ranks: tasks.value, per_node: per_node.value, said: tasks.said, line: tasks.line }
+    World { ranks: tasks.value, per_node: per_node.value, source: tasks.source, line: tasks.line }
 }

@@ -288,13 +288,13 @@ fn lost_model(text: &str, name: &str, run: &Run) -> Option<Lost> {
         Ok(back) => back,
         Err(problem) => return lost(format!("not expressible in Megatron-LM flags: {problem}")),
     };
-    let (meant, said) = (run.model.parameters().total, back.parameters().total);
+    let (meant, read_back) = (run.model.parameters().total, back.parameters().total);
     let same = model::shapes(&run.model) == model::shapes(&back);
     (!same).then(|| Lost {
         key: "model".to_owned(),
         message: format!(
             "not expressible in Megatron-LM flags: they result in {} parameters instead of {}",
-            railwright_spec::human::whole(said),
+            railwright_spec::human::whole(read_back),
             railwright_spec::human::whole(meant)
         ),
     })

@@ -82,25 +82,25 @@ impl Reader for YamlReader {
 fn take(key: &str, value: &Value, text: &str, arguments: &mut Arguments, draft: &mut Draft) {
     let line = line_of(text, key);
     let name = RENAMED.iter().find(|(class, _)| *class == key).map_or(key, |(_, flag)| *flag);
-    let said = format!("{key}: {}", words(value).join(" "));
+    let source = format!("{key}: {}", words(value).join(" "));
     let Some(flag) = flags::by_name(name) else {
         if !matches!(value, Value::Null | Value::Bool(_)) && flags::near(key).is_some() {
             let near =
                 flags::near(key).map_or_else(String::new, |near| format!("; the nearest known is `{near}`"));
-            draft.remark(RemarkKind::Ignored, &said, line, format!("unknown, ignored{near}"));
+            draft.remark(RemarkKind::Ignored, &source, line, format!("unknown, ignored{near}"));
         }
         return;
     };
-    arguments.insert(flag.name, Argument { values: words(value), said, line }, draft);
+    arguments.insert(flag.name, Argument { values: words(value), source, line }, draft);
 }
 
 /// Settings of classes that differ from flags.
 fn derived(value: &Value, arguments: &mut Arguments, draft: &mut Draft) {
     let group = value.get("language_model");
     let field = |key: &str| group.and_then(|group| group.get(key));
-    let mut add = |name: &str, values: &str, said: String| {
+    let mut add = |name: &str, values: &str, source: String| {
         if arguments.get(name).is_none() {
-            arguments.insert(name, Argument { values: vec![values.to_owned()], said, line: None }, draft);
+            arguments.insert(name, Argument { values: vec![values.to_owned()], source, line: None }, draft);
         }
     };
     match field("activation_func").and_then(Value::as_str) {

@@ -19,8 +19,8 @@ fn value(launch: &Launch, key: &str) -> String {
     launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
 }
 
-fn told(launch: &Launch, kind: RemarkKind) -> Vec<String> {
-    launch.remarks_of(kind).map(|Remark { said, message, .. }| format!("{said}: {message}")).collect()
+fn remarks(launch: &Launch, kind: RemarkKind) -> Vec<String> {
+    launch.remarks_of(kind).map(|Remark { source, message, .. }| format!("{source}: {message}")).collect()
 }
 
 const LLAMA: &str = include_str!("../../tests/fixtures/nanotron/llama.yaml");
@@ -52,9 +52,9 @@ fn a_llama_is_read() {
         assert_eq!(value(&launch, key), expected, "{key}");
     }
     let origin = launch.origins.iter().find(|o| o.key == "plan.tensor_parallel").expect("an origin");
-    assert_eq!((origin.said.as_str(), origin.line), ("parallelism.tp = 2", Some(63)));
-    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
-    assert!(told(&launch, RemarkKind::Conflict)[0].contains("sequences of 16384"));
+    assert_eq!((origin.source.as_str(), origin.line), ("parallelism.tp = 2", Some(63)));
+    assert_eq!(remarks(&launch, RemarkKind::Unknown), Vec::<String>::new());
+    assert!(remarks(&launch, RemarkKind::Conflict)[0].contains("sequences of 16384"));
     // 28 layers of 4 x 3072^2 + 3 x 3072 x 8192 + 2 x 3072, a tied embedding of 131072 x 3072, a final norm.
     let model = launch.spec.model.resolve(|_| Err(Problem::new("no file"))).expect("a model");
     assert_eq!(
@@ -116,9 +116,9 @@ fn contradictions_are_refused_where_they_stand() {
 }
 
 #[test]
-fn typos_are_told() {
+fn typos_are_reported() {
     let launch = read(&LLAMA.replace("recompute_layer: false", "recompute_layers: true"));
-    assert!(told(&launch, RemarkKind::Unknown)[0].contains("did you mean `parallelism.recompute_layer`?"));
+    assert!(remarks(&launch, RemarkKind::Unknown)[0].contains("did you mean `parallelism.recompute_layer`?"));
 }
 
 #[test]
@@ -126,14 +126,14 @@ fn experts_without_the_switch_are_no_experts() {
     let text = EXPERTS.replace("enabled_moe: true", "enabled_moe: false");
     assert_ne!(text, EXPERTS);
     assert_eq!(value(&read(&text), "plan.expert_parallel"), "8");
-    let told_of = |text: &str| {
-        told(&read(text), RemarkKind::Conflict)
+    let reported_for = |text: &str| {
+        remarks(&read(text), RemarkKind::Conflict)
             .iter()
-            .any(|said| said.contains("only with `enabled_moe: true`"))
+            .any(|source| source.contains("only with `enabled_moe: true`"))
     };
-    assert!(told_of(&text));
-    assert!(told_of(&EXPERTS.replace("  enabled_moe: true\n", "")));
-    assert!(!told_of(EXPERTS));
+    assert!(reported_for(&text));
+    assert!(reported_for(&EXPERTS.replace("  enabled_moe: true\n", "")));
+    assert!(!reported_for(EXPERTS));
 }
 
 fn written(settings: &[&str]) -> crate::Written {
@@ -172,9 +172,9 @@ fn layers_that_do_not_divide_are_divided_by_work() {
     let launch = read(&text);
     assert_eq!(value(&launch, "plan.uneven_stages"), "true");
     assert!(
-        told(&launch, RemarkKind::Assumed)
+        remarks(&launch, RemarkKind::Assumed)
             .iter()
-            .any(|said| said.contains("27 layers are not a multiple of 2"))
+            .any(|source| source.contains("27 layers are not a multiple of 2"))
     );
     assert_eq!(value(&read(LLAMA), "plan.uneven_stages"), "open");
     // A division by number is reported with the one by work that nanotron makes instead.
@@ -204,11 +204,11 @@ fn models_that_it_does_not_have_are_refused() {
 }
 
 #[test]
-fn a_vocabulary_that_is_not_said_is_told() {
+fn an_unspecified_vocabulary_is_reported() {
     let lines: Vec<&str> = LLAMA.lines().filter(|line| !line.contains("vocab_size: ")).collect();
     let text = lines.join("\n");
     let rows = |text: &str| {
-        told(&read(text), RemarkKind::Assumed).into_iter().find(|said| said.starts_with("model.vocab"))
+        remarks(&read(text), RemarkKind::Assumed).into_iter().find(|source| source.starts_with("model.vocab"))
     };
     assert_eq!(
         rows(&text).as_deref(),

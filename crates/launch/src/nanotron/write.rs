@@ -49,7 +49,7 @@ impl Writer for NanotronWriter {
         let file = "nanotron.yaml".to_owned();
         let refused = |message: String| Written::refused(Lost { key: "model".to_owned(), message });
         let text = text(run);
-        if !says_the_model(&text, &file, &run.model) {
+        if !names_the_model(&text, &file, &run.model) {
             return refused(format!(
                 "nanotron supports llama, qwen and starcoder models, but not {}",
                 run.model.name
@@ -68,7 +68,7 @@ impl Writer for NanotronWriter {
 }
 
 /// Whether the dimensions that were written make the same model.
-fn says_the_model(text: &str, file: &str, model: &Model) -> bool {
+fn names_the_model(text: &str, file: &str, model: &Model) -> bool {
     let Ok(launch) = NanotronReader.read(text, file) else { return false };
     let Ok(back) = launch.spec.model.resolve(|_| Err(Problem::new("no file"))) else { return false };
     let shapes = |model: &Model| {

@@ -90,18 +90,18 @@ pub(super) fn sections(document: &mut Document) {
 
 /// Settings from names of functions and classes of a recipe, as entries.
 pub(super) fn by_names(document: &mut Document) {
-    let mut said: BTreeMap<&str, (String, Entry)> = BTreeMap::new();
+    let mut source: BTreeMap<&str, (String, Entry)> = BTreeMap::new();
     for entry in &document.entries {
         for part in ["mixed_precision._target_", "mixed_precision._args_"] {
             if entry.path == part {
-                let words = said.entry("mixed_precision").or_insert_with(|| (String::new(), entry.clone()));
+                let words = source.entry("mixed_precision").or_insert_with(|| (String::new(), entry.clone()));
                 let shown = entry.data.shown();
                 words.0.push_str(shown.rsplit('.').next().unwrap_or(&shown));
                 words.0.push(' ');
             }
         }
     }
-    for (path, (words, entry)) in said {
+    for (path, (words, entry)) in source {
         let data = Data::Text(words.trim().to_owned());
         document.entries.push(Entry { path: path.to_owned(), name: path.to_owned(), data, ..entry });
     }
@@ -141,8 +141,8 @@ pub(super) fn model(document: &Document, recipe: &str, draft: &mut Draft) {
         let Some(entry) = document.get(path) else { continue };
         for text in text(entry) {
             if let Some(name) = candidates(&text).iter().find_map(|name| by_name(name).ok()) {
-                let said = format!("{} = {}", entry.name, shorten(&text));
-                return draft.set("model.name", &name.name, &said, entry.spot.line());
+                let source = format!("{} = {}", entry.name, shorten(&text));
+                return draft.set("model.name", &name.name, &source, entry.spot.line());
             }
         }
     }
@@ -252,24 +252,24 @@ pub(super) fn adapters(document: &Document, draft: &mut Draft) -> bool {
 
 /// Rank and targets of the adapters.
 fn shape(document: &Document, draft: &mut Draft) {
-    let said = |entry: &Entry| (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
+    let source = |entry: &Entry| (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
     // A rank of 0 is refused with the plan, and so is a negative one.
     if let Some(entry) = document.get("peft.dim")
         && let Some(rank) = entry.data.count()
     {
-        let (text, line) = said(entry);
+        let (text, line) = source(entry);
         draft.set("plan.lora_rank", &rank, &text, line);
     }
     if let Some(entry) = document.get("peft.target_modules")
         && entry.data != Data::Null
     {
-        let (text, line) = said(entry);
+        let (text, line) = source(entry);
         adapter::set_targets(draft, &entry.data.names(), &text, line);
     }
     if let Some(entry) = document.get("peft.exclude_modules")
         && !entry.data.names().is_empty()
     {
-        let (text, line) = said(entry);
+        let (text, line) = source(entry);
         let message =
             "excluded modules are not supported: adapters are counted on all targets, an upper bound";
         draft.remark(RemarkKind::NotModelled, &text, line, message);
@@ -284,7 +284,7 @@ fn shape(document: &Document, draft: &mut Draft) {
             "lora" => {}
             "canonicallora" | "canonical_lora" => usual = adapter::CANONICAL,
             _ => {
-                let (text, line) = said(entry);
+                let (text, line) = source(entry);
                 let message = "is estimated as LoRA with the same rank and targets";
                 draft.remark(RemarkKind::NotModelled, &text, line, message);
             }

@@ -16,8 +16,8 @@ fn value(launch: &Launch, key: &str) -> String {
     launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
 }
 
-fn told(launch: &Launch, kind: RemarkKind) -> Vec<String> {
-    launch.remarks_of(kind).map(|Remark { said, message, .. }| format!("{said}: {message}")).collect()
+fn remarks(launch: &Launch, kind: RemarkKind) -> Vec<String> {
+    launch.remarks_of(kind).map(|Remark { source, message, .. }| format!("{source}: {message}")).collect()
 }
 
 #[test]
@@ -56,16 +56,16 @@ fn nemo_is_read() {
         assert_eq!(value(&launch, key), expected, "{key}");
     }
     let origin = launch.origins.iter().find(|o| o.key == "plan.tensor_parallel").expect("an origin");
-    assert_eq!((origin.said.as_str(), origin.line), ("model.tensor_model_parallel_size = 8", Some(20)));
+    assert_eq!((origin.source.as_str(), origin.line), ("model.tensor_model_parallel_size = 8", Some(20)));
     // The published launcher has 16 query groups, the published model 8.
     assert_eq!(
-        told(&launch, RemarkKind::Conflict),
+        remarks(&launch, RemarkKind::Conflict),
         [
             "model.num_query_groups = 16: 16 key-value heads, but llama-3.1-405b, with the same layers, width and heads, has 8: one of the two is wrong; those of the file are used"
         ]
     );
-    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
-    assert_eq!(told(&launch, RemarkKind::Unresolved), Vec::<String>::new(), "paths of data are no news");
+    assert_eq!(remarks(&launch, RemarkKind::Unknown), Vec::<String>::new());
+    assert_eq!(remarks(&launch, RemarkKind::Unresolved), Vec::<String>::new(), "paths of data are no news");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn bridge_is_read() {
     ] {
         assert_eq!(value(&launch, key), expected, "{key}");
     }
-    let unknown = told(&launch, RemarkKind::Unknown);
+    let unknown = remarks(&launch, RemarkKind::Unknown);
     assert_eq!(unknown.len(), 1, "{unknown:?}");
     assert!(unknown[0].starts_with("model.frobnicate_factor = 3: unknown"), "{unknown:?}");
     let model = launch.spec.model.resolve(|_| Err(Problem::new("no file"))).expect("a model");
@@ -112,16 +112,19 @@ fn number_formats_may_be_objects() {
     assert_ne!(text, BRIDGE);
     let launch = read(&BridgeReader, &text);
     assert_eq!(value(&launch, "plan.precision.moments"), "\"bf16\"");
-    assert_eq!(told(&launch, RemarkKind::Unresolved), Vec::<String>::new());
+    assert_eq!(remarks(&launch, RemarkKind::Unresolved), Vec::<String>::new());
     let object = text.replace("_target_: torch.bfloat16\n", "_target_: own.formats.pick\n");
     let launch = read(&BridgeReader, &object);
-    let open = told(&launch, RemarkKind::Unresolved);
-    assert!(open.iter().any(|said| said.contains("`optimizer.exp_avg_dtype` is an object here")), "{open:?}");
+    let open = remarks(&launch, RemarkKind::Unresolved);
+    assert!(
+        open.iter().any(|source| source.contains("`optimizer.exp_avg_dtype` is an object here")),
+        "{open:?}"
+    );
     assert_ne!(value(&launch, "plan.precision.moments"), "\"bf16\"");
 }
 
 #[test]
-fn overrides_set_what_they_say() {
+fn overrides_set_their_values() {
     let text = "python pretrain.py model.tensor_model_parallel_size=4 ++train.micro_batch_size=2 \\\n model.sequence_parallel=true \
                 model.frobnicate=7";
     assert_eq!(detect(text)[0].format, Format::MegatronBridge);
@@ -146,12 +149,12 @@ fn overrides_set_what_they_say() {
 }
 
 #[test]
-fn what_leads_out_of_the_file_is_told() {
+fn what_leads_out_of_the_file_is_reported() {
     let text = NEMO
         .replace("micro_batch_size: 1", "micro_batch_size: ${oc.env:MBS}")
         .replace("126", "${model.no_such}");
     let launch = read(&NemoReader, &text);
-    let open = told(&launch, RemarkKind::Unresolved);
+    let open = remarks(&launch, RemarkKind::Unresolved);
     assert!(
         open.iter().any(|o| o
             .contains("model.micro_batch_size: ${oc.env:MBS}: cannot be resolved, so it is open: leads out")),
@@ -179,10 +182,10 @@ fn what_is_open_gets_no_default() {
         assert_ne!(value(&read(&NemoReader, NEMO), field), "open");
         assert_eq!(value(&launch, field), "open", "{key}");
         assert_eq!(
-            told(&launch, RemarkKind::Unresolved).len(),
+            remarks(&launch, RemarkKind::Unresolved).len(),
             1,
             "{:?}",
-            told(&launch, RemarkKind::Unresolved)
+            remarks(&launch, RemarkKind::Unresolved)
         );
     }
 }
@@ -195,9 +198,9 @@ fn sections_may_stand_in_braces() {
     let launch = read(&NemoReader, text);
     assert_eq!(value(&launch, "cluster.devices"), "16");
     assert_eq!(value(&launch, "plan.micro_batch"), "2");
-    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
-    let rows = told(&launch, RemarkKind::Assumed);
-    assert!(rows.iter().any(|said| said.contains("rows are assumed; `--vocab` sets it")), "{rows:?}");
+    assert_eq!(remarks(&launch, RemarkKind::Unknown), Vec::<String>::new());
+    let rows = remarks(&launch, RemarkKind::Assumed);
+    assert!(rows.iter().any(|source| source.contains("rows are assumed; `--vocab` sets it")), "{rows:?}");
     let bridge = "model: {num_layers: 32, tensor_model_parallel_size: 2}\ntrain: {micro_batch_size: 2}\n";
     assert_eq!(detect(bridge).first().map(|seen| seen.format), Some(Format::MegatronBridge));
 }
@@ -233,11 +236,11 @@ fn adapters_of_nemo_1_are_read() {
     ] {
         assert_eq!(value(&launch, key), expected, "{key}");
     }
-    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
-    assert_eq!(told(&launch, RemarkKind::Unresolved), Vec::<String>::new());
-    assert!(told(&launch, RemarkKind::Assumed).iter().any(|remark| remark.contains("not packed")));
+    assert_eq!(remarks(&launch, RemarkKind::Unknown), Vec::<String>::new());
+    assert_eq!(remarks(&launch, RemarkKind::Unresolved), Vec::<String>::new());
+    assert!(remarks(&launch, RemarkKind::Assumed).iter().any(|remark| remark.contains("not packed")));
     let origin = launch.origins.iter().find(|o| o.key == "plan.lora_rank").expect("an origin");
-    assert_eq!((origin.said.as_str(), origin.line), ("model.peft.lora_tuning.adapter_dim = 16", Some(33)));
+    assert_eq!((origin.source.as_str(), origin.line), ("model.peft.lora_tuning.adapter_dim = 16", Some(33)));
     let with = |from: &str, to: &str| {
         let text = TUNING.replace(from, to);
         assert_ne!(text, TUNING, "{from}");
@@ -250,17 +253,17 @@ fn adapters_of_nemo_1_are_read() {
         value(&all, "plan.lora_targets"),
         "[\"linear_qkv\", \"linear_fc1\", \"o_proj\", \"down_proj\"]"
     );
-    assert!(told(&all, RemarkKind::NotModelled).iter().any(|remark| remark.contains("`frobnicate`")));
+    assert!(remarks(&all, RemarkKind::NotModelled).iter().any(|remark| remark.contains("`frobnicate`")));
     let open = with("      adapter_dim: 16\n", "");
     assert_eq!(value(&open, "plan.lora_rank"), "32");
     let quantized = with("peft_scheme: lora", "peft_scheme: qlora");
     assert_eq!(value(&quantized, "plan.optimizer"), "\"lora\"");
-    assert!(told(&quantized, RemarkKind::NotModelled).iter().any(|remark| remark.contains("in 4 bits")));
+    assert!(remarks(&quantized, RemarkKind::NotModelled).iter().any(|remark| remark.contains("in 4 bits")));
     for (method, is_listed) in [("ptuning", true), ("adapter", true), ("none", false), ("null", false)] {
         let other = with("peft_scheme: lora", &format!("peft_scheme: {method}"));
         assert_ne!(value(&other, "plan.optimizer"), "\"lora\"", "{method}");
         assert_eq!(value(&other, "plan.lora_rank"), "open", "{method}");
-        let left_out = told(&other, RemarkKind::NotModelled);
+        let left_out = remarks(&other, RemarkKind::NotModelled);
         assert_eq!(
             left_out.iter().any(|remark| remark.contains("an upper bound")),
             is_listed,
@@ -291,8 +294,9 @@ fn adapters_of_saved_configurations_are_read() {
 #[test]
 fn other_adapters_are_listed() {
     let with = |peft: &str| read(&BridgeReader, &format!("{BRIDGE}peft:\n{peft}"));
-    let listed =
-        |launch: &Launch, part: &str| told(launch, RemarkKind::NotModelled).iter().any(|r| r.contains(part));
+    let listed = |launch: &Launch, part: &str| {
+        remarks(launch, RemarkKind::NotModelled).iter().any(|r| r.contains(part))
+    };
     let plain =
         with("  _target_: megatron.bridge.peft.lora.LoRA\n  dim: \"8\"\n  target_modules: linear_qkv\n");
     assert_eq!(value(&plain, "plan.lora_rank"), "8");

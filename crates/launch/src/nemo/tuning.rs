@@ -29,7 +29,7 @@ const USUAL: adapter::Usual =
 
 const METHOD: &str = "model.peft.peft_scheme";
 
-fn said(entry: &Entry) -> (String, Option<usize>) {
+fn source(entry: &Entry) -> (String, Option<usize>) {
     (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line())
 }
 
@@ -37,7 +37,7 @@ fn said(entry: &Entry) -> (String, Option<usize>) {
 pub(super) fn read(document: &Document, draft: &mut Draft) {
     data(document, draft);
     let Some(entry) = document.get(METHOD) else { return };
-    let (text, line) = said(entry);
+    let (text, line) = source(entry);
     let methods = match &entry.data {
         Data::Text(methods) => methods.clone(),
         Data::List(items) => {
@@ -77,19 +77,19 @@ fn lora(document: &Document, draft: &mut Draft) {
     if let Some(entry) = at("adapter_dim")
         && let Some(rank) = entry.data.count()
     {
-        let (text, line) = said(entry);
+        let (text, line) = source(entry);
         draft.set("plan.lora_rank", &rank, &text, line);
     }
     let is_apart = at("variant").is_some_and(|entry| entry.data == Data::Text("canonical".to_owned()));
     if let Some(entry) = at("target_modules") {
-        let (text, line) = said(entry);
+        let (text, line) = source(entry);
         adapter::set_targets(draft, &targets(&entry.data, is_apart), &text, line);
     }
     adapter::defaults(draft, USUAL);
     if let Some(entry) = at("layer_selection")
         && entry.data != Data::Null
     {
-        let (text, line) = said(entry);
+        let (text, line) = source(entry);
         let message = "names single layers: adapters are counted on all layers";
         draft.remark(RemarkKind::NotModelled, &text, line, message);
     }
@@ -126,7 +126,7 @@ fn data(document: &Document, draft: &mut Draft) {
         if let Some(entry) = at(name)
             && let Some(n) = entry.data.count()
         {
-            let (text, line) = said(entry);
+            let (text, line) = source(entry);
             draft.set(key, &n, &text, line);
         }
     }

@@ -33,5 +33,5 @@ fn primus_is_read() {
         assumed.iter().any(|m| m.contains("the environment variable `MBS` is assumed unset")),
         "{assumed:?}"
     );
-    assert!(launch.remarks_of(RemarkKind::Unknown).any(|r| r.said.contains("enable_primus_turbo")));
+    assert!(launch.remarks_of(RemarkKind::Unknown).any(|r| r.source.contains("enable_primus_turbo")));
 }

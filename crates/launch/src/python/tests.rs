@@ -29,8 +29,8 @@ fn check(launch: &Launch, expected: &[(&str, &str)]) {
     }
 }
 
-fn told(launch: &Launch, kind: RemarkKind) -> Vec<String> {
-    launch.remarks_of(kind).map(|r| format!("{}: {}: {}", r.line.unwrap_or(0), r.said, r.message)).collect()
+fn remarks(launch: &Launch, kind: RemarkKind) -> Vec<String> {
+    launch.remarks_of(kind).map(|r| format!("{}: {}: {}", r.line.unwrap_or(0), r.source, r.message)).collect()
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn several_recipes_are_listed_and_one_is_chosen() {
 }
 
 #[test]
-fn what_is_computed_or_depends_stays_open_and_is_told() {
+fn what_is_computed_or_depends_stays_open_and_is_reported() {
     let launch = launch(BRIDGE, Some("llama3_70b_pretrain_64gpu_config"));
     check(
         &launch,
@@ -84,7 +84,7 @@ fn what_is_computed_or_depends_stays_open_and_is_told() {
             ("cluster.devices", "64"),
         ],
     );
-    let open = told(&launch, RemarkKind::Unresolved).join("\n");
+    let open = remarks(&launch, RemarkKind::Unresolved).join("\n");
     for part in [
         "llama3_70b_pretrain_config(...): creates the configuration in another file",
         "compute_micro_batch(...)",
@@ -93,7 +93,7 @@ fn what_is_computed_or_depends_stays_open_and_is_told() {
     ] {
         assert!(open.contains(part), "{part} is missing in\n{open}");
     }
-    let assumed = told(&launch, RemarkKind::Assumed).join("\n");
+    let assumed = remarks(&launch, RemarkKind::Assumed).join("\n");
     assert!(assumed.contains("64 GPUs, from the name of the recipe"), "{assumed}");
 }
 

@@ -150,8 +150,8 @@ fn tensors(fields: &mut Fields<'_>) {
     }
     let path = "policy.dtensor_cfg.lora_cfg.enabled";
     if fields.flag(path) == Some(true) {
-        let (said, line) = fields.said(path);
-        adapter::lora(&mut fields.draft, &said, line);
+        let (source, line) = fields.source(path);
+        adapter::lora(&mut fields.draft, &source, line);
     }
     let own = |key: &str| format!("policy.dtensor_cfg.lora_cfg.{key}");
     let usual = adapter::Usual { of: "NeMo-RL", ..adapter::ALL_OF_RANK_8 };

@@ -17,8 +17,8 @@ fn check(text: &str, expected: &[(&str, &str)]) -> Launch {
     launch
 }
 
-fn told(launch: &Launch) -> String {
-    launch.remarks.iter().fold(String::new(), |all, r| all + &r.said + ": " + &r.message + "\n")
+fn remarks_text(launch: &Launch) -> String {
+    launch.remarks.iter().fold(String::new(), |all, r| all + &r.source + ": " + &r.message + "\n")
 }
 
 const VERL: &str = "set -x\nprompt=1024\nresponse=$((1024 * 3))\ntrain_tp=4\n\npython3 -m verl.trainer.main_ppo \\\n    \
@@ -48,14 +48,21 @@ fn verl_with_megatron_is_read() {
             ("plan.recompute", "open"),
         ],
     );
-    let told = told(&launch);
-    assert!(told.contains("generation with vllm at TP 2 uses up to 60% of a GPU's memory"), "{told}");
-    // 7,615,616,512 parameters in two bytes on two GPUs.
-    assert!(told.contains("weights take 7.09 GiB"), "{told}");
-    assert!(told.contains("pipeline_model_parallel_size=${PP}: has no value in this file"), "{told}");
+    let remarks_text = remarks_text(&launch);
     assert!(
-        told.contains("a step is one actor update: generation, rewards and log-probabilities are excluded"),
-        "{told}"
+        remarks_text.contains("generation with vllm at TP 2 uses up to 60% of a GPU's memory"),
+        "{remarks_text}"
+    );
+    // 7,615,616,512 parameters in two bytes on two GPUs.
+    assert!(remarks_text.contains("weights take 7.09 GiB"), "{remarks_text}");
+    assert!(
+        remarks_text.contains("pipeline_model_parallel_size=${PP}: has no value in this file"),
+        "{remarks_text}"
+    );
+    assert!(
+        remarks_text
+            .contains("a step is one actor update: generation, rewards and log-probabilities are excluded"),
+        "{remarks_text}"
     );
 }
 
@@ -95,7 +102,7 @@ fn nemo_rl_is_read() {
             ("plan.sharding", "\"zero1\""),
         ],
     );
-    assert!(told(&launch).contains("uses up to 70% of a GPU's memory"));
+    assert!(remarks_text(&launch).contains("uses up to 70% of a GPU's memory"));
 }
 
 /// Uncertain parallel sizes are requested; so is a micro-batch filled up to an unknown number of tokens.
@@ -105,7 +112,7 @@ fn what_is_open_is_asked_for() {
                 max_total_sequence_length: 8192\n  dtensor_cfg:\n    tensor_parallel_size: 4\ncluster:\n  gpus_per_node: 8\n  num_nodes: 4\n";
     let launch = check(nemo, &[("plan.tensor_parallel", "4"), ("plan.sharding", "\"fsdp\"")]);
     assert!(
-        told(&launch)
+        remarks_text(&launch)
             .contains("NeMo-RL's examples enable `dtensor_cfg` by default: it is assumed to be in use")
     );
     let both = check(

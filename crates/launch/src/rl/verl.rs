@@ -82,8 +82,8 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     }
     let path = "actor_rollout_ref.model.lora_rank";
     if fields.count(path).is_some_and(|rank| rank > 0) {
-        let (said, line) = fields.said(path);
-        adapter::lora(&mut fields.draft, &said, line);
+        let (source, line) = fields.source(path);
+        adapter::lora(&mut fields.draft, &source, line);
     }
     let usual = adapter::Usual { of: "verl", ..adapter::ALL_OF_RANK_8 };
     adapter::read(fields, &[path], &["actor_rollout_ref.model.target_modules"], usual);
@@ -134,10 +134,10 @@ fn batch(fields: &mut Fields<'_>) {
             _ => {
                 let message = "samples are packed up to a number of tokens, so the micro-batch is open";
                 fields.remark(RemarkKind::Unresolved, dynamic, message);
-                let (said, line) = fields.said(dynamic);
+                let (source, line) = fields.source(dynamic);
                 fields.draft.leave_open(
                     "plan.micro_batch",
-                    &said,
+                    &source,
                     line,
                     "samples are packed up to a number of tokens",
                 );

@@ -67,7 +67,7 @@ impl Walker<'_> {
     fn note_stop(&mut self, line: usize) {
         let what = format!("line {line}");
         let why = "the script exits here with the known values; reading continues";
-        if !self.script.open.iter().any(|(_, _, said)| said == why) {
+        if !self.script.open.iter().any(|(_, _, source)| source == why) {
             self.open(line, what, why);
         }
     }
@@ -245,7 +245,7 @@ impl Walker<'_> {
         let line = place.line();
         place.at += 1;
         let head = place.at;
-        let asked = self.variables.wants_arguments;
+        let asked = self.variables.needs_arguments;
         let mut status = self.condition(place, &["do"], active).map(|status| status != until);
         place.at += 1;
         let body = place.at;
@@ -268,7 +268,7 @@ impl Walker<'_> {
             place.at = end;
         }
         // A loop over unknown arguments has no iteration.
-        let over_arguments = self.variables.wants_arguments && !asked || self.variables.arguments.is_none();
+        let over_arguments = self.variables.needs_arguments && !asked || self.variables.arguments.is_none();
         if active && passes == 0 && status.is_none() && !over_arguments {
             place.at = body;
             let before = self.state();

@@ -57,7 +57,7 @@ impl Variables {
     /// The elements of `"$@"` and `"${NAME[@]}"`, which stay apart in quotes.
     fn elements(&mut self, inner: &str, line: usize) -> Option<Vec<Vec<Piece>>> {
         if inner == "@" {
-            self.wants_arguments |= self.arguments.is_none();
+            self.needs_arguments |= self.arguments.is_none();
             let requote =
                 |element: &Vec<Piece>| element.iter().map(|p| Piece { line, ..p.clone() }).collect();
             return Some(self.arguments.iter().flatten().map(requote).collect());

@@ -25,14 +25,14 @@ impl Variables {
             };
         }
         if inner == "#" {
-            self.wants_arguments |= self.arguments.is_none();
+            self.needs_arguments |= self.arguments.is_none();
             return match &self.arguments {
                 Some(arguments) => vec![closed(&arguments.len().to_string(), line)],
                 None => no(Why::Argument),
             };
         }
         if matches!(inner, "@" | "*") {
-            self.wants_arguments |= self.arguments.is_none();
+            self.needs_arguments |= self.arguments.is_none();
             let arguments = self.arguments.clone().unwrap_or_default();
             return joined(&arguments, quoted, line);
         }
@@ -73,7 +73,7 @@ impl Variables {
     fn reason(&mut self, name: &str) -> Why {
         let is_argument = name.starts_with(|c: char| c.is_ascii_digit()) && name != "0";
         if is_argument && self.arguments.is_none() {
-            self.wants_arguments = true;
+            self.needs_arguments = true;
             return Why::Argument;
         }
         Why::Unset

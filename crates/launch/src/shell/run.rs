@@ -83,7 +83,7 @@ pub(super) fn run(
         })
         .collect();
     script.taken_as_unset.extend(variables.missed);
-    script.wants_arguments |= variables.wants_arguments;
+    script.needs_arguments |= variables.needs_arguments;
     script
 }
 

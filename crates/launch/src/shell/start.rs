@@ -152,7 +152,7 @@ impl Walker<'_> {
             }
             "shift" => {
                 let count = operand(1).parse().unwrap_or(1);
-                self.variables.wants_arguments |= self.variables.arguments.is_none();
+                self.variables.needs_arguments |= self.variables.arguments.is_none();
                 if let Some(arguments) = &mut self.variables.arguments {
                     if count > arguments.len() {
                         return Some(Some(false));
@@ -179,7 +179,7 @@ impl Walker<'_> {
             }
             "getopts" => {
                 self.forget(&operand(2), line);
-                self.variables.wants_arguments |= self.variables.arguments.is_none();
+                self.variables.needs_arguments |= self.variables.arguments.is_none();
                 return Some(None);
             }
             _ => return None,

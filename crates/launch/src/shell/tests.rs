@@ -60,7 +60,7 @@ fn branches_that_are_known_are_taken() {
 }
 
 #[test]
-fn what_is_unknown_is_said() {
+fn what_is_unknown_is_reported() {
     let read = read("N=`nvidia-smi -L | wc -l`\nrun --n $N --m ${NOT_SET} \"$@\"", &[]);
     let words = &read.commands[0].words;
     assert_eq!(
@@ -149,14 +149,14 @@ fn a_branch_that_is_not_decided_leaves_open_what_it_changes() {
 }
 
 #[test]
-fn arguments_that_nobody_gave_are_open() {
+fn unspecified_arguments_are_open() {
     let script = "TP=${10}\nD=$2\nif [ $D != false ]; then O=--offload; fi\nN=${3:-4}\nrun $N $TP $O";
     let alone = read(script, &[]);
     let command = alone.commands.last().expect("a command");
     assert_eq!(command.words[1].text, "4");
     assert_eq!(command.words[2].unknown[0].why, Why::Argument);
     assert_eq!(choice(&alone), ["", "--offload"]);
-    assert!(alone.wants_arguments);
+    assert!(alone.needs_arguments);
     let arguments = ["a", "false", "3", "x", "x", "x", "x", "x", "x", "16"].map(str::to_owned).to_vec();
     let context = Context { arguments: Some(arguments), ..Context::default() };
     let given = super::read(script, "run.sh", &context, |_| Vec::new());

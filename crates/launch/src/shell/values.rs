@@ -53,7 +53,7 @@ pub(super) struct Variables {
     /// Names that are used but unset.
     pub(super) missed: BTreeSet<String>,
     /// Whether unknown arguments are used.
-    pub(super) wants_arguments: bool,
+    pub(super) needs_arguments: bool,
 }
 
 impl Variables {
@@ -65,7 +65,7 @@ impl Variables {
             script: script.to_owned(),
             room: MOST_TEXT,
             missed: BTreeSet::new(),
-            wants_arguments: false,
+            needs_arguments: false,
         }
     }
 

@@ -127,8 +127,8 @@ fn mesh(fields: &mut Fields<'_>, is_whole: bool, world: Option<u64>) {
 }
 
 fn put(fields: &mut Fields<'_>, sharding: Sharding) {
-    let said = [SHARD, RESHARD, REPLICATE].into_iter().find(|path| fields.document.get(path).is_some());
-    match said {
+    let source = [SHARD, RESHARD, REPLICATE].into_iter().find(|path| fields.document.get(path).is_some());
+    match source {
         Some(path) => fields.set("plan.sharding", &sharding, path),
         None => fields.default("plan.sharding", &sharding, "torchtitan shards over all remaining ranks"),
     }
@@ -187,23 +187,24 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
     let sequence = fields.draft.spec().plan.sequence_length;
     let pipeline = degree(fields.draft.spec().plan.pipeline_parallel);
     let data = fields.draft.spec().plan.data_parallel;
-    let mut local_said = local_path;
+    let mut local_source = local_path;
     let mut local = fields.count(local_path);
     if let Some(tokens) = fields.count("training.num_tokens_per_microbatch_per_dp_rank")
         && local.is_none()
     {
-        local_said = "training.num_tokens_per_microbatch_per_dp_rank";
-        local = in_sequences(fields, local_said, tokens, sequence);
+        local_source = "training.num_tokens_per_microbatch_per_dp_rank";
+        local = in_sequences(fields, local_source, tokens, sequence);
     }
     let local = match local {
-        Some(0) => return fields.problem(Problem::new("expected a number from 1, found 0"), local_said),
+        Some(0) => return fields.problem(Problem::new("expected a number from 1, found 0"), local_source),
         Some(local) => Some(local),
         None if is_whole => Some(8),
         None => None,
     };
     let micro = fields.count(micro_path);
     let pieces = fields.count("parallelism.num_pp_microbatches");
-    let said = |fields: &Fields<'_>, path: &'static str| fields.document.get(path).is_some().then_some(path);
+    let source =
+        |fields: &Fields<'_>, path: &'static str| fields.document.get(path).is_some().then_some(path);
     let default = "torchtitan's local batch is 8";
     let put = |fields: &mut Fields<'_>, key: &str, value: u64, path: Option<&str>| match path {
         Some(path) => fields.set(key, &value, path),
@@ -227,7 +228,7 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
             if let Some(local) = local.filter(|&local| size == 0 || !local.is_multiple_of(size)) {
                 let message =
                     format!("{local} sequences of a rank cannot be divided into micro-batches of {size}");
-                let path = if path.is_empty() { local_said } else { path };
+                let path = if path.is_empty() { local_source } else { path };
                 return fields.problem(Problem::new(message), path);
             }
             match path {
@@ -244,7 +245,7 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
             per_pass = local.map(|local| local / size);
         }
     } else if let Some(local) = local {
-        let path = said(fields, local_path).or((local_said != local_path).then_some(local_said));
+        let path = source(fields, local_path).or((local_source != local_path).then_some(local_source));
         put(fields, "plan.micro_batch", local, path);
         per_pass = Some(1);
     }

@@ -19,8 +19,8 @@ fn value(launch: &Launch, key: &str) -> String {
     launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
 }
 
-fn told(launch: &Launch, kind: RemarkKind) -> Vec<String> {
-    launch.remarks_of(kind).map(|Remark { said, message, .. }| format!("{said}: {message}")).collect()
+fn remarks(launch: &Launch, kind: RemarkKind) -> Vec<String> {
+    launch.remarks_of(kind).map(|Remark { source, message, .. }| format!("{source}: {message}")).collect()
 }
 
 const LLAMA: &str = include_str!("../../tests/fixtures/torchtitan/llama3_405b.toml");
@@ -49,9 +49,9 @@ fn a_whole_configuration_is_read() {
         assert_eq!(value(&launch, key), expected, "{key}");
     }
     let origin = launch.origins.iter().find(|o| o.key == "plan.tensor_parallel").expect("an origin");
-    assert_eq!((origin.said.as_str(), origin.line), ("parallelism.tensor_parallel_degree = 8", Some(31)));
-    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
-    assert!(told(&launch, RemarkKind::NotModelled)[0].contains("gathered in 16 bits"));
+    assert_eq!((origin.source.as_str(), origin.line), ("parallelism.tensor_parallel_degree = 8", Some(31)));
+    assert_eq!(remarks(&launch, RemarkKind::Unknown), Vec::<String>::new());
+    assert!(remarks(&launch, RemarkKind::NotModelled)[0].contains("gathered in 16 bits"));
 }
 
 #[test]
@@ -92,11 +92,11 @@ fn keys_of_2024_are_read() {
         assert_eq!(value(&launch, key), expected, "{key}");
     }
     let origin = launch.origins.iter().find(|o| o.key == "plan.context_parallel").expect("an origin");
-    assert_eq!(origin.said, "experimental.context_parallel_degree = 4");
+    assert_eq!(origin.source, "experimental.context_parallel_degree = 4");
 }
 
 #[test]
-fn overrides_say_what_they_say_and_no_more() {
+fn overrides_set_their_values_and_no_more() {
     let text = "NGPU=16 MODULE=llama3 CONFIG=llama3_8b ./run_train.sh --parallelism.tensor-parallel-degree=8 \\\n\
                 --parallelism.data_parallel_shard_degree -1 --compile.enable --training.local_batch_size 4";
     let launch = read(text);
@@ -162,14 +162,14 @@ fn contradictions_are_refused_where_they_stand() {
 }
 
 #[test]
-fn pipelines_that_drain_several_times_are_told() {
+fn pipelines_that_drain_several_times_are_reported() {
     let with = |local: u64, shard: i64, stages: u64, batch: &str| {
         let launch = read(&format!(
             "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 8192\nlocal_batch_size = {local}\n{batch}\n\
              [parallelism]\ndata_parallel_shard_degree = {shard}\npipeline_parallel_degree = {stages}\n\
              pipeline_parallel_first_stage_less_layers = 0\npipeline_parallel_last_stage_less_layers = 0\n"
         ));
-        told(&launch, RemarkKind::NotModelled).into_iter().find(|said| said.contains("drains"))
+        remarks(&launch, RemarkKind::NotModelled).into_iter().find(|source| source.contains("drains"))
     };
     let batch = "global_batch_size = 256";
     assert!(with(8, 8, 4, batch).expect("told").contains("drains 4 times"));
@@ -239,33 +239,33 @@ fn both_generations_are_written_in_their_own_words() {
 }
 
 #[test]
-fn what_is_not_known_or_not_done_is_said() {
+fn what_is_unknown_or_not_modelled_is_reported() {
     let launch = read(
         "[model]\nname = \"llama3\"\nflavor = \"debugmodel\"\n[training]\nsequence_len = 4096\n[parallelism]\n\
          data_parallel_replicate_degree = 2\ntensor_paralel_degree = 2\nenable_async_tensor_parallel = true\n\
          expert_parallel_comm_backend = \"deepep\"\n[checkpoint]\ninterval = 5\nfolder = \"x\"\n[nonsense]\na = 1\n",
     );
-    let unresolved = told(&launch, RemarkKind::Unresolved);
+    let unresolved = remarks(&launch, RemarkKind::Unresolved);
     assert!(
         unresolved
             .iter()
-            .any(|said| said.starts_with("model.flavor = debugmodel: the dimensions of this flavour")),
+            .any(|source| source.starts_with("model.flavor = debugmodel: the dimensions of this flavour")),
         "{unresolved:?}"
     );
-    assert!(unresolved.iter().any(|said| said.contains("--sharding hsdp:8")), "{unresolved:?}");
-    assert!(told(&launch, RemarkKind::Unknown).contains(&"nonsense.a = 1: unknown, ignored".to_owned()));
-    assert!(told(&launch, RemarkKind::Conflict)[0].contains(
+    assert!(unresolved.iter().any(|source| source.contains("--sharding hsdp:8")), "{unresolved:?}");
+    assert!(remarks(&launch, RemarkKind::Unknown).contains(&"nonsense.a = 1: unknown, ignored".to_owned()));
+    assert!(remarks(&launch, RemarkKind::Conflict)[0].contains(
         "has an effect only on compiled layers, but `compile.enable` is off: estimated without it"
     ));
-    assert!(told(&launch, RemarkKind::NotModelled)[0].contains("plain all-to-all"));
-    let ignored = told(&launch, RemarkKind::Ignored);
-    assert_eq!(ignored.iter().filter(|said| said.starts_with("checkpoint")).count(), 1, "{ignored:?}");
+    assert!(remarks(&launch, RemarkKind::NotModelled)[0].contains("plain all-to-all"));
+    let ignored = remarks(&launch, RemarkKind::Ignored);
+    assert_eq!(ignored.iter().filter(|source| source.starts_with("checkpoint")).count(), 1, "{ignored:?}");
 }
 
 #[test]
-fn a_typo_in_a_section_that_is_otherwise_ignored_is_told() {
+fn a_typo_in_a_section_that_is_otherwise_ignored_is_reported() {
     let launch = read("[training]\nseq_length = 1\n[parallelism]\ntensor_paralel_degree = 2\n[job]\n");
-    let unknown = told(&launch, RemarkKind::Unknown);
+    let unknown = remarks(&launch, RemarkKind::Unknown);
     assert_eq!(
         unknown,
         [

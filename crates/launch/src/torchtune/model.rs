@@ -23,17 +23,17 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     let Some(builder) = fields.word(BUILDER) else { return };
     let (method, name) = parts(&builder);
     fields.named_model(BUILDER, name);
-    let (said, line) = fields.said(BUILDER);
+    let (source, line) = fields.source(BUILDER);
     if method.is_some() {
-        adapter::lora(&mut fields.draft, &said, line);
+        adapter::lora(&mut fields.draft, &source, line);
     }
     let base = "model.quantize_base";
     let is_quantized = fields.flag(base);
     if is_quantized == Some(true) {
-        let (said, line) = fields.said(base);
-        adapter::quantized(&mut fields.draft, &said, line, "4");
+        let (source, line) = fields.source(base);
+        adapter::quantized(&mut fields.draft, &source, line, "4");
     } else if method == Some("qlora") {
-        adapter::quantized(&mut fields.draft, &said, line, "4");
+        adapter::quantized(&mut fields.draft, &source, line, "4");
     }
     for path in ["model.decoder_trainable", "model.encoder_trainable", "model.fusion_trainable"] {
         if fields.word(path).is_some() {
@@ -72,8 +72,8 @@ pub(super) fn adapters(fields: &mut Fields<'_>) {
     }
     let mut targets = BTreeSet::new();
     if let Some(names) = names {
-        let (said, line) = fields.said(attention);
-        adapter::set_targets(&mut fields.draft, &names, &said, line);
+        let (source, line) = fields.source(attention);
+        adapter::set_targets(&mut fields.draft, &names, &source, line);
         if let Some(LoraTargets(found)) = &fields.draft.spec().plan.lora_targets {
             targets.extend(found.iter().copied());
         }
@@ -85,10 +85,10 @@ pub(super) fn adapters(fields: &mut Fields<'_>) {
         // The reference that cannot be resolved has the modules of attention.
     } else if targets.is_empty() {
         let why = "no module gets an adapter in this file";
-        fields.draft.leave_open("plan.lora_targets", attention, fields.said(attention).1, why);
+        fields.draft.leave_open("plan.lora_targets", attention, fields.source(attention).1, why);
     } else {
-        let said = if has_mlp { mlp } else { attention };
-        fields.set("plan.lora_targets", &LoraTargets(targets), said);
+        let source = if has_mlp { mlp } else { attention };
+        fields.set("plan.lora_targets", &LoraTargets(targets), source);
     }
     if has_output {
         fields.remark(RemarkKind::NotModelled, output, "adapters on the head are not modelled");

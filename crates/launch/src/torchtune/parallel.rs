@@ -48,10 +48,10 @@ pub(super) fn read(fields: &mut Fields<'_>, text: &str) {
     let line = |line: usize| text.lines().nth(line.saturating_sub(1)).map(shorten).unwrap_or_default();
     match start {
         Start::One(at) => {
-            let said = line(at);
-            fields.draft.set("cluster.devices", &1_u64, &said, Some(at));
+            let source = line(at);
+            fields.draft.set("cluster.devices", &1_u64, &source, Some(at));
             let message = "a comment mentions the recipe for one device: 1 device is assumed";
-            fields.draft.remark(RemarkKind::Assumed, &said, Some(at), message);
+            fields.draft.remark(RemarkKind::Assumed, &source, Some(at), message);
         }
         Start::Several(at) => {
             let message = "an example in a comment: the number of devices is open";

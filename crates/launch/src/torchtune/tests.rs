@@ -27,7 +27,7 @@ fn check(text: &str, expected: &[(&str, &str)]) -> Launch {
 }
 
 fn remarks(launch: &Launch, kind: RemarkKind) -> String {
-    launch.remarks_of(kind).fold(String::new(), |all, r| all + &r.said + ": " + &r.message + "\n")
+    launch.remarks_of(kind).fold(String::new(), |all, r| all + &r.source + ": " + &r.message + "\n")
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn adapters_on_one_device_are_read() {
             .contains("a comment mentions the recipe for one device: 1 device is assumed")
     );
     let origin = launch.origins.iter().find(|o| o.key == "plan.lora_rank").expect("an origin");
-    assert_eq!((origin.said.as_str(), origin.line), ("model.lora_rank = 64", Some(9)));
+    assert_eq!((origin.source.as_str(), origin.line), ("model.lora_rank = 64", Some(9)));
 }
 
 #[test]
@@ -206,5 +206,5 @@ fn references_and_unknown_models_are_open_without_defaults() {
     assert_eq!(open("plan.lora_rank"), Some("`rank` is not in this file"));
     assert_eq!(open("model.name"), Some("`x_9b` is not in the catalogue"));
     assert!(launch.origins.iter().all(|origin| origin.key != "plan.lora_rank"), "{:?}", launch.origins);
-    assert!(!launch.says_model());
+    assert!(!launch.has_model());
 }

@@ -21,17 +21,17 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
             None
         }
         (_, None) if peft == Some(true) => {
-            let (said, line) = fields.said("use_peft");
-            adapter::lora(&mut fields.draft, &said, line);
+            let (source, line) = fields.source("use_peft");
+            adapter::lora(&mut fields.draft, &source, line);
             None
         }
         _ => None,
     };
     if let Some(method) = &method {
-        let (said, line) = fields.said(path);
+        let (source, line) = fields.source(path);
         match method.as_str() {
             "lora" | "qlora" | "dora" | "longlora" | "adalora" | "lora_ga" | "oft" | "qoft" => {
-                adapter::lora(&mut fields.draft, &said, line);
+                adapter::lora(&mut fields.draft, &source, line);
             }
             "full" | "" | "none" | "null" => {}
             _ => {
@@ -88,12 +88,12 @@ fn quantized(fields: &mut Fields<'_>, is_qlora: bool) {
     }
     match found {
         Some((path, bits)) => {
-            let (said, line) = fields.said(path);
-            adapter::quantized(&mut fields.draft, &said, line, &bits);
+            let (source, line) = fields.source(path);
+            adapter::quantized(&mut fields.draft, &source, line, &bits);
         }
         None if is_qlora => {
-            let (said, line) = fields.said("finetuning_type");
-            adapter::quantized(&mut fields.draft, &said, line, "4");
+            let (source, line) = fields.source("finetuning_type");
+            adapter::quantized(&mut fields.draft, &source, line, "4");
         }
         None => {}
     }

@@ -22,8 +22,8 @@ pub(super) fn model(fields: &mut Fields<'_>) {
     if fields.document.has("model.peft_config") {
         let path = "model.peft_config.peft_type";
         let _ = fields.word(path);
-        let (said, line) = fields.said(path);
-        adapter::lora(&mut fields.draft, &said, line);
+        let (source, line) = fields.source(path);
+        adapter::lora(&mut fields.draft, &source, line);
         adapter::read(fields, &["model.peft_config.r"], &["model.peft_config.target_modules"], adapter::PEFT);
     }
     for path in ["model.config_overrides", "model.ffn_config.ffn_type"] {

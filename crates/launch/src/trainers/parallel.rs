@@ -60,7 +60,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
                 .find(|strategy| words.contains(strategy));
             let (is_v2, line) = (
                 fields.document.get("fsdp_config.fsdp_version").is_some_and(|e| e.data == Data::Integer(2)),
-                fields.said("fsdp").1,
+                fields.source("fsdp").1,
             );
             if let Some(strategy) = strategy.filter(|_| !is_v2) {
                 super::put(

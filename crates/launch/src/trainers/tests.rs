@@ -21,8 +21,8 @@ fn check(text: &str, expected: &[(&str, &str)]) -> Launch {
     launch
 }
 
-fn told(launch: &Launch, kind: RemarkKind) -> String {
-    launch.remarks_of(kind).fold(String::new(), |all, r| all + &r.said + ": " + &r.message + "\n")
+fn remarks(launch: &Launch, kind: RemarkKind) -> String {
+    launch.remarks_of(kind).fold(String::new(), |all, r| all + &r.source + ": " + &r.message + "\n")
 }
 
 const FACTORY: &str = "model_name_or_path: meta-llama/Meta-Llama-3-8B\nstage: sft\nfinetuning_type: full\n\
@@ -44,17 +44,17 @@ fn llama_factory_is_read() {
             ("plan.optimizer", "open"),
         ],
     );
-    assert!(told(&launch, RemarkKind::Assumed).contains("ZeRO stage 3 is inferred"));
-    assert!(told(&launch, RemarkKind::Unresolved).contains("the number of devices"));
+    assert!(remarks(&launch, RemarkKind::Assumed).contains("ZeRO stage 3 is inferred"));
+    assert!(remarks(&launch, RemarkKind::Unresolved).contains("the number of devices"));
     let origin = launch.origins.iter().find(|o| o.key == "plan.sequence_length").expect("an origin");
-    assert_eq!((origin.said.as_str(), origin.line), ("cutoff_len = 4096", Some(5)));
+    assert_eq!((origin.source.as_str(), origin.line), ("cutoff_len = 4096", Some(5)));
 }
 
 #[test]
 fn adapters_on_quantized_weights_are_no_full_fine_tuning() {
     let text = FACTORY.replace("finetuning_type: full", "quantization_bit: 4\nfinetuning_type: lora");
     let launch = check(&text, &[("plan.optimizer", "\"lora\"")]);
-    assert!(told(&launch, RemarkKind::NotModelled).contains("frozen weights in 4 bits"));
+    assert!(remarks(&launch, RemarkKind::NotModelled).contains("frozen weights in 4 bits"));
     let text = FACTORY.replace("finetuning_type: full\n", "");
     check(&text, &[("plan.optimizer", "\"lora\"")]);
 }
@@ -81,11 +81,11 @@ fn axolotl_with_a_mesh_is_read() {
             ("plan.software", "\"torchtitan-2024-eager\""),
         ],
     );
-    assert_eq!(told(&launch, RemarkKind::Unknown), "");
+    assert_eq!(remarks(&launch, RemarkKind::Unknown), "");
     let text = AXOLOTL.replace("sample_packing: true", "adapter: qlora\nload_in_4bit: true");
     let launch = check(&text, &[("plan.optimizer", "\"lora\"")]);
-    assert!(told(&launch, RemarkKind::NotModelled).contains("frozen weights in 4 bits"));
-    assert!(told(&launch, RemarkKind::Assumed).contains("not packed"));
+    assert!(remarks(&launch, RemarkKind::NotModelled).contains("frozen weights in 4 bits"));
+    assert!(remarks(&launch, RemarkKind::Assumed).contains("not packed"));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_script_of_ms_swift_is_read() {
     assert_eq!(origin.line, Some(8));
     let open = text.replace("--max_length 2048", "--max_length $LENGTH");
     let launch = check(&open, &[("plan.sequence_length", "open")]);
-    assert!(told(&launch, RemarkKind::Unresolved).contains("--max_length ${LENGTH}"));
+    assert!(remarks(&launch, RemarkKind::Unresolved).contains("--max_length ${LENGTH}"));
     let open = text.replace("--tuner_type lora", "--tuner_type $HOW").replace("size 1 ", "size $SIZE ");
     let open = open.replace("--deepspeed zero2", "--deepspeed $FILE");
     check(&open, &[("plan.optimizer", "open"), ("plan.micro_batch", "open"), ("plan.sharding", "open")]);
@@ -172,8 +172,8 @@ fn trl_is_read() {
             ("plan.sharding", "\"none\""),
         ],
     );
-    assert!(told(&launch, RemarkKind::NotModelled).contains("4 bits"));
-    assert!(told(&launch, RemarkKind::Assumed).contains("replicas are assumed"));
+    assert!(remarks(&launch, RemarkKind::NotModelled).contains("4 bits"));
+    assert!(remarks(&launch, RemarkKind::Assumed).contains("replicas are assumed"));
 }
 
 #[test]
@@ -199,36 +199,36 @@ fn megatron_under_a_trainer_is_read() {
 
 /// Preferences and rewards are detected by their keys, and a missing length is requested.
 #[test]
-fn rewards_and_preferences_are_told() {
+fn rewards_and_preferences_are_reported() {
     let base = "model_name_or_path: Qwen/Qwen3-8B\nper_device_train_batch_size: 2\ngradient_accumulation_steps: 4\nbf16: true\n";
     let rewards = check(
         &format!("{base}reward_funcs: [accuracy]\nmax_prompt_length: 512\nmax_completion_length: 1536\n"),
         &[("plan.sequence_length", "2048")],
     );
-    assert!(told(&rewards, RemarkKind::NotModelled).contains("generation"));
+    assert!(remarks(&rewards, RemarkKind::NotModelled).contains("generation"));
     let pairs = check(
         &format!("{base}beta: 0.1\n"),
         &[("plan.sequence_length", "open"), ("plan.pipeline_parallel", "1")],
     );
-    assert!(told(&pairs, RemarkKind::NotModelled).contains("pairs of samples"));
+    assert!(remarks(&pairs, RemarkKind::NotModelled).contains("pairs of samples"));
     assert!(pairs.open.iter().any(|open| open.key == "plan.sequence_length"));
 }
 
 /// Names of repositories identify quantized weights; open-instruct shares names with TRL and not its
 /// checkpointing.
 #[test]
-fn names_and_older_keys_are_told_apart() {
+fn names_and_older_keys_are_distinguished() {
     let quantized = check(
         &FACTORY.replace("Meta-Llama-3-8B", "Meta-Llama-3-8B-Instruct-GPTQ"),
         &[("model.name", "\"llama-3-8b\"")],
     );
-    assert!(told(&quantized, RemarkKind::NotModelled).contains("in 4 bits"));
+    assert!(remarks(&quantized, RemarkKind::NotModelled).contains("in 4 bits"));
     let older = "base_model: 01-ai/Yi-34B\nadapter: lora\nbatch_size: 8\nmicro_batch_size: 2\nsequence_len: 2048\nbf16: true\n";
     check(older, &[("plan.micro_batch", "2"), ("plan.micro_batches", "4")]);
     let instruct = "model_name_or_path: meta-llama/Llama-3.1-8B\nuse_slow_tokenizer: true\nmax_seq_length: 4096\n\
                     per_device_train_batch_size: 1\ngradient_accumulation_steps: 2\nwith_tracking: true\n";
     let launch = check(instruct, &[("plan.recompute", "open")]);
-    assert!(told(&launch, RemarkKind::Unresolved).contains("recompute (`--recompute"));
+    assert!(remarks(&launch, RemarkKind::Unresolved).contains("recompute (`--recompute"));
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn rank_and_targets_are_read() {
     shape(&lora("\nlora_rank: 16\nlora_target: q_proj,v_proj"), "16", "[\"q_proj\", \"v_proj\"]");
     let launch = shape(&lora(""), "8", "[\"all-linear\"]");
     let origin = launch.origins.iter().find(|o| o.key == "plan.lora_rank").expect("an origin");
-    assert_eq!((origin.said.as_str(), origin.line), ("the rank by default of the trainer", None));
+    assert_eq!((origin.source.as_str(), origin.line), ("the rank by default of the trainer", None));
     let axolotl = |more: &str| AXOLOTL.replace("sample_packing: true", &format!("adapter: lora\n{more}"));
     shape(&axolotl("lora_r: 32\nlora_target_linear: true"), "32", "[\"all-linear\"]");
     // All linear layers and some of them are all of them.
@@ -253,10 +253,10 @@ fn rank_and_targets_are_read() {
         "16",
         "[\"q_proj\"]",
     );
-    assert!(told(&launch, RemarkKind::NotModelled).contains("counted on all layers"));
+    assert!(remarks(&launch, RemarkKind::NotModelled).contains("counted on all layers"));
     let launch =
         shape(&axolotl("lora_r: 64\nlora_target_modules:\n  - q_proj\n  - Wqkv"), "64", "[\"q_proj\"]");
-    assert!(told(&launch, RemarkKind::NotModelled).contains("adapters on `Wqkv` are not modelled"));
+    assert!(remarks(&launch, RemarkKind::NotModelled).contains("adapters on `Wqkv` are not modelled"));
     let trl = "model_name_or_path: Qwen/Qwen3-8B\ndataset_name: ours\nper_device_train_batch_size: 4\nmax_length: 4096\n\
                use_peft: true\nlora_r: 8\nlora_target_modules: all-linear\n";
     shape(trl, "8", "[\"all-linear\"]");

@@ -77,9 +77,9 @@ pub struct Sweep {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BreakEven {
     /// The cheaper design at a high port price.
-    pub dear_ports: String,
+    pub expensive_ports: String,
     /// The cheaper design at a high transceiver price.
-    pub dear_transceivers: String,
+    pub expensive_transceivers: String,
     /// Port price over transceiver price, or a factor on the catalogue's port prices.
     pub ratio: f64,
 }
@@ -191,8 +191,8 @@ fn break_even(entries: &[Entry], parts: fn(&Bill) -> Parts) -> Vec<BreakEven> {
             if let Some(ratio) = break_even_ratio(a, b) {
                 let (fewer, more) = if a.ports < b.ports { (one, other) } else { (other, one) };
                 found.push(BreakEven {
-                    dear_ports: fewer.name.clone(),
-                    dear_transceivers: more.name.clone(),
+                    expensive_ports: fewer.name.clone(),
+                    expensive_transceivers: more.name.clone(),
                     ratio,
                 });
             }

@@ -333,29 +333,35 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_line() {
-        let said = |text: &str| Prices::parse(text, "own.csv").expect_err("wrong").to_string();
-        assert_eq!(said("item,part,usd\nnic,400,1\nnik,400,2\n"), "own.csv:3:1: unknown item `nik`");
-        assert_eq!(said("item,part,price\n"), "own.csv:1:1: unknown column `price`");
-        assert_eq!(said("item,part\n"), "own.csv: the column `usd` is missing");
+    fn mistakes_are_reported_with_their_line() {
+        let error_of = |text: &str| Prices::parse(text, "own.csv").expect_err("wrong").to_string();
+        assert_eq!(error_of("item,part,usd\nnic,400,1\nnik,400,2\n"), "own.csv:3:1: unknown item `nik`");
+        assert_eq!(error_of("item,part,price\n"), "own.csv:1:1: unknown column `price`");
+        assert_eq!(error_of("item,part\n"), "own.csv: the column `usd` is missing");
         assert_eq!(
-            said("item,part,usd\nnic,fast,1\n"),
+            error_of("item,part,usd\nnic,fast,1\n"),
             "own.csv:2:1: a NIC needs its speed in Gbit/s in the column `part`"
         );
         assert_eq!(
-            said("item,part,usd\nnic,400,-1\n"),
+            error_of("item,part,usd\nnic,400,-1\n"),
             "own.csv:2:1: `-1` is not a number from 0 in the column `usd`"
         );
         assert_eq!(
-            said("item,part,usd\nnic,400,nan\n"),
+            error_of("item,part,usd\nnic,400,nan\n"),
             "own.csv:2:1: `nan` is not a number from 0 in the column `usd`"
         );
         assert_eq!(
-            said("item,part,usd_low,usd\nnic,400,3,2\n"),
+            error_of("item,part,usd_low,usd\nnic,400,3,2\n"),
             "own.csv:2:1: the price of a NIC is not between `usd_low` and `usd_high`"
         );
-        assert_eq!(said("item,part,usd\nnic,400,\n"), "own.csv:2:1: a NIC has no price in the column `usd`");
-        assert_eq!(said("item,part,usd\nnic,400,1\nnic,400.0,2\n"), "own.csv:3:1: nic 400 occurs twice");
-        assert_eq!(said("item,part,usd\nnic,400\n"), "own.csv:2: 2 cells in a line, but the header has 3");
+        assert_eq!(
+            error_of("item,part,usd\nnic,400,\n"),
+            "own.csv:2:1: a NIC has no price in the column `usd`"
+        );
+        assert_eq!(error_of("item,part,usd\nnic,400,1\nnic,400.0,2\n"), "own.csv:3:1: nic 400 occurs twice");
+        assert_eq!(
+            error_of("item,part,usd\nnic,400\n"),
+            "own.csv:2: 2 cells in a line, but the header has 3"
+        );
     }
 }

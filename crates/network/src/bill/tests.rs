@@ -204,12 +204,12 @@ fn a_network_of_nothing_costs_zero_and_not_minus_zero() {
 }
 
 #[test]
-fn twin_ports_halve_the_transceivers() {
+fn twin_port_modules_halve_the_transceivers() {
     let prices = Prices::catalogue().expect("well formed");
-    let twin = DesignSpec { links_per_cable: Some(2), ..DesignSpec::of(Kind::Clos, 2048, 8, 64) };
-    let twin = bill_of(&twin, &prices);
-    assert_eq!(twin.counts.transceivers(), 2 * 2048);
-    let transceivers: Vec<_> = twin.lines.iter().filter(|l| l.item == Item::Transceiver).collect();
+    let replica = DesignSpec { links_per_cable: Some(2), ..DesignSpec::of(Kind::Clos, 2048, 8, 64) };
+    let replica = bill_of(&replica, &prices);
+    assert_eq!(replica.counts.transceivers(), 2 * 2048);
+    let transceivers: Vec<_> = replica.lines.iter().filter(|l| l.item == Item::Transceiver).collect();
     assert!(transceivers.iter().all(|l| l.speed == Some(BytesPerSecond::from_gbit(800.0))));
 }
 
@@ -244,7 +244,7 @@ fn the_share_of_a_cluster() {
 }
 
 #[test]
-fn a_comparison_lists_what_cannot_be_built_and_who_is_cheapest() {
+fn a_comparison_lists_what_cannot_be_built_and_the_cheapest() {
     let prices = Prices::catalogue().expect("well formed");
     let specs = [Kind::Clos, Kind::RailOptimized, Kind::RailOnly, Kind::Trimmed, Kind::Dragonfly]
         .map(|kind| DesignSpec::of(kind, 131_072, 64, 64));
@@ -262,7 +262,7 @@ fn a_comparison_lists_what_cannot_be_built_and_who_is_cheapest() {
             let entry = comparison.entries.iter().find(|e| e.name == name).expect("listed");
             parts(&entry.bill).cost(even.ratio)
         };
-        assert!((cost(&even.dear_ports) / cost(&even.dear_transceivers) - 1.0).abs() < 1e-12);
+        assert!((cost(&even.expensive_ports) / cost(&even.expensive_transceivers) - 1.0).abs() < 1e-12);
     }
     // Scaled from the catalogue, each speed at its own price: the chart is the table at 1.
     let today = comparison.by_port_price.iter().find(|row| row.ratio == 1.0).expect("the catalogue's own");
@@ -274,6 +274,6 @@ fn a_comparison_lists_what_cannot_be_built_and_who_is_cheapest() {
             let entry = comparison.entries.iter().find(|e| e.name == name).expect("listed");
             paid(&entry.bill).cost(even.ratio)
         };
-        assert!((cost(&even.dear_ports) / cost(&even.dear_transceivers) - 1.0).abs() < 1e-12);
+        assert!((cost(&even.expensive_ports) / cost(&even.expensive_transceivers) - 1.0).abs() < 1e-12);
     }
 }

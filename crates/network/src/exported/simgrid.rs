@@ -49,14 +49,14 @@ pub fn platform(wiring: &Wiring) -> Result<String, Problem> {
     }
     for from in 0..devices {
         for to in (0..devices).filter(|to| *to != from) {
-            let Some(way) = wiring.way(from, to, 0) else {
+            let Some(link_path) = wiring.link_path(from, to, 0) else {
                 return Err(Problem::new(format!("nothing joins the devices {from} and {to}")));
             };
-            if way.links.iter().any(|(_, share)| (share - 1.0).abs() > 1e-9) {
+            if link_path.links.iter().any(|(_, share)| (share - 1.0).abs() > 1e-9) {
                 return Err(single_paths(&format!("messages from device {from} to {to} take several paths")));
             }
             let _ = write!(text, "    <route src=\"d{from}\" dst=\"d{to}\" symmetrical=\"NO\">");
-            for (link, _) in &way.links {
+            for (link, _) in &link_path.links {
                 let _ = write!(text, "<link_ctn id=\"l{link}\"/>");
             }
             text.push_str("</route>\n");

@@ -48,13 +48,13 @@ fn platforms_have_the_routes_of_the_simulation() {
                 .and_then(|n| n.parse().ok())
                 .expect("a host")
         };
-        let way = wiring.way(end("src"), end("dst"), 0).expect("joined");
+        let link_path = wiring.link_path(end("src"), end("dst"), 0).expect("joined");
         let own: Vec<&str> = route.children().filter_map(|link| link.attribute("id")).collect();
-        let names: Vec<String> = way.links.iter().map(|(link, _)| format!("l{link}")).collect();
+        let names: Vec<String> = link_path.links.iter().map(|(link, _)| format!("l{link}")).collect();
         assert_eq!(own, names);
         let latency: f64 = own.iter().map(|name| links[name].1).sum();
-        assert!((latency - way.latency).abs() < 1e-15);
-        for ((link, _), name) in way.links.iter().zip(&own) {
+        assert!((latency - link_path.latency).abs() < 1e-15);
+        for ((link, _), name) in link_path.links.iter().zip(&own) {
             assert_eq!(links[name].0, capacities[*link as usize]);
         }
         compared += 1;

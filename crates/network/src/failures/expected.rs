@@ -149,17 +149,17 @@ fn loss(
     let factor =
         if class.stranded > 0 { None } else { slowdown(class.kept(job.recovery)).map(|s| s.max(1.0)) };
     let restart = n * job.interruption_hours;
-    let mut ways = vec![(Response::Wait, restart + n * repair)];
+    let mut link_paths = vec![(Response::Wait, restart + n * repair)];
     if class.touched < devices {
-        ways.push((Response::GoWithout, restart + class.touched as f64 * repair));
+        link_paths.push((Response::GoWithout, restart + class.touched as f64 * repair));
     }
     if let Some(s) = factor {
         let broken = if breaks { restart } else { 0.0 };
-        ways.push((Response::RunOn, broken + n * (1.0 - 1.0 / s) * repair));
+        link_paths.push((Response::RunOn, broken + n * (1.0 - 1.0 / s) * repair));
     }
     // The last of equals: running on before going without before waiting.
     let (response, lost_hours) =
-        ways.into_iter().rev().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((Response::Wait, restart));
+        link_paths.into_iter().rev().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((Response::Wait, restart));
     let failures_per_month = class.count as f64 * rate.per_hour() * MONTH;
     let lost_devices = match (response, factor) {
         (Response::RunOn, Some(s)) => n * (1.0 - 1.0 / s),

@@ -118,9 +118,13 @@ impl Rates {
                         fit: fit.unwrap_or(before.fit),
                         repair_hours: repair.unwrap_or(before.repair_hours),
                         date,
-                        fit_source: if fit.is_some() { said_by(fit_source, file) } else { before.fit_source },
+                        fit_source: if fit.is_some() {
+                            stated_by(fit_source, file)
+                        } else {
+                            before.fit_source
+                        },
                         repair_source: if repair.is_some() {
-                            said_by(repair_source, file)
+                            stated_by(repair_source, file)
                         } else {
                             before.repair_source
                         },
@@ -148,7 +152,7 @@ impl Rates {
     }
 }
 
-fn said_by(source: String, file: &str) -> String {
+fn stated_by(source: String, file: &str) -> String {
     if source.is_empty() { file.to_owned() } else { source }
 }
 
@@ -275,12 +279,12 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_line() {
-        let said = |text: &str| {
+    fn mistakes_are_reported_with_their_line() {
+        let error_of = |text: &str| {
             Rates::catalogue().expect("well formed").overlay(text, "own.csv").expect_err("wrong")
         };
-        assert_eq!(said("part,fit\nlead,3\n").to_string(), "own.csv:2:1: unknown part `lead`");
-        assert_eq!(said("part,fit\nlead,3\n").hint.as_deref(), Some("did you mean `leaf`?"));
+        assert_eq!(error_of("part,fit\nlead,3\n").to_string(), "own.csv:2:1: unknown part `lead`");
+        assert_eq!(error_of("part,fit\nlead,3\n").hint.as_deref(), Some("did you mean `leaf`?"));
         for (text, message) in [
             ("part,rate\n", "own.csv: unknown column `rate`"),
             ("fit\n3\n", "own.csv: the column `part` is missing"),
@@ -300,7 +304,7 @@ mod tests {
             ("part,fit\nnic,1\nnic,2\n", "own.csv:3:1: `nic` occurs twice"),
             ("part,fit\nnic\n", "own.csv:2: 1 cells in a line, but the header has 2"),
         ] {
-            assert_eq!(said(text).to_string(), message);
+            assert_eq!(error_of(text).to_string(), message);
         }
     }
 }

@@ -184,7 +184,7 @@ fn share_error(found: u64, samples: u64) -> f64 {
 
 /// A uniform number from 0 to below 1.
 fn uniform(choices: &mut Choices) -> f64 {
-    (choices.among(1 << 30) as f64 + choices.among(1 << 22) as f64 / f64::from(1 << 22)) / f64::from(1 << 30)
+    (choices.below(1 << 30) as f64 + choices.below(1 << 22) as f64 / f64::from(1 << 22)) / f64::from(1 << 30)
 }
 
 /// How many of `count` parts are down, each with a small chance: gaps between them are geometric (L. Devroye, 1986, section X.4.3).
@@ -210,7 +210,7 @@ fn binomial(count: u64, chance: f64, choices: &mut Choices) -> u64 {
 fn distinct(count: u64, many: u64, choices: &mut Choices, mut each: impl FnMut(u64)) {
     let mut chosen = std::collections::BTreeSet::new();
     for top in count - many..count {
-        let number = choices.among(top + 1);
+        let number = choices.below(top + 1);
         let number = if chosen.contains(&number) { top } else { number };
         chosen.insert(number);
     }
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn one_failure_is_what_its_class_says_without_any_error() {
+    fn one_failure_equals_its_class_without_any_error() {
         let rails = design(Kind::RailOnly);
         let leaf = together(&rails, "leaf", 1);
         assert!((leaf.mean_slowdown - (1.0 + 0.2 / 7.0)).abs() < 1e-12 && leaf.mean_slowdown_error < 1e-12);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_steps_are_those_of_whoever_knows_the_step() {
+    fn drawn_steps_are_those_of_ranks_with_step_numbers() {
         // A run's own law, not that of an exposed share: the drawn mean is the table's.
         let rates = Rates::catalogue().expect("well formed");
         let draw = Draw::Together(vec![("leaf".to_owned(), 1)]);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_that_nobody_saw_has_a_bound() {
+    fn an_unrecorded_share_has_a_bound() {
         // 95% confidence: a share of 3 / 2000 is missed by 2,000 samples in 5 of 100 cases.
         let none = together(&design(Kind::RailOnly), "leaf", 1);
         assert_eq!((none.stopped, none.stopped_error), (0.0, 0.0015));
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn two_leaves_hit_one_domain_as_often_as_counting_says() {
+    fn two_leaves_hit_one_domain_as_often_as_by_counting() {
         // 128 leaves, 16 for each of 8 rails: of the 127 others 7 serve the same domains on other rails.
         let rails = design(Kind::RailOnly);
         let two = together(&rails, "leaf", 2);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_told() {
+    fn what_cannot_be_drawn_is_reported() {
         let spec = DesignSpec { kind: Some(Kind::Dragonfly), devices: Some(72), ..DesignSpec::default() };
         let dragonfly = spec.resolve().expect("built");
         let rates = Rates::catalogue().expect("well formed");

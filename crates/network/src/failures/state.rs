@@ -86,7 +86,7 @@ pub struct States<'a> {
 }
 
 /// Planes and rails that a domain has a way into.
-type Ways = BTreeSet<(u64, u32)>;
+type LinkPaths = BTreeSet<(u64, u32)>;
 
 /// Failures of one plane's fabrics, as shares.
 #[derive(Default)]
@@ -167,7 +167,7 @@ impl<'a> States<'a> {
     }
 
     /// The state, and what damaged domains still have: NIC ports in a plane, on a rail. Thousands of domains have the same few.
-    fn left(&self, failed: &[Part]) -> (State, BTreeSet<Ways>) {
+    fn left(&self, failed: &[Part]) -> (State, BTreeSet<LinkPaths>) {
         let mut lost = Lost::default();
         for part in failed.iter().filter(|part| part.number < self.count(part.class)) {
             self.fail(*part, &mut lost);
@@ -184,7 +184,7 @@ impl<'a> States<'a> {
         };
         let mut open = BTreeSet::new();
         for domain in touched {
-            let (mut sum, mut ways) = (0.0, Ways::new());
+            let (mut sum, mut link_paths) = (0.0, LinkPaths::new());
             let (mut lost_here, mut least) = (0, 1.0_f64);
             for device in domain * size..(domain + 1) * size {
                 let mut kept = 0.0;
@@ -194,7 +194,7 @@ impl<'a> States<'a> {
                     if share > 0.0 {
                         let rail =
                             if self.design.separates_rails() { narrow(self.design.rail(device)) } else { 0 };
-                        ways.insert((plane, rail));
+                        link_paths.insert((plane, rail));
                     }
                 }
                 let kept = kept / planes as f64;
@@ -210,10 +210,10 @@ impl<'a> States<'a> {
             let beside = if lost_here > 0 { beside_own(size, lost_here) } else { 1.0 };
             state.kept_neighbour = state.kept_neighbour.min(least * beside);
             state.kept_spread = state.kept_spread.min(sum / size as f64);
-            if ways.is_empty() {
+            if link_paths.is_empty() {
                 extend(&mut state.stranded, domain * size, (domain + 1) * size - 1);
             } else {
-                open.insert(ways);
+                open.insert(link_paths);
             }
         }
         state.is_connected = all_meet(&open) && state.stranded.is_empty();
@@ -373,9 +373,9 @@ impl<'a> States<'a> {
 }
 
 /// Whether any two of these share a plane and rail. Of two that do not, one has at most half of all there are.
-fn all_meet(open: &BTreeSet<Ways>) -> bool {
+fn all_meet(open: &BTreeSet<LinkPaths>) -> bool {
     let all = open.iter().flatten().collect::<BTreeSet<_>>().len();
-    let mut few = open.iter().filter(|ways| ways.len() * 2 <= all);
+    let mut few = open.iter().filter(|link_paths| link_paths.len() * 2 <= all);
     few.all(|one| open.iter().all(|other| !one.is_disjoint(other)))
 }
 
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn one_part_does_what_its_class_says() {
+    fn one_part_equals_its_class() {
         for routing in [Routing::Ecmp, Routing::Spray] {
             for design in [
                 design(Kind::Clos, 128, 4, 8, routing),

@@ -96,7 +96,7 @@ fn devices_cut_off_agree_with_graphs() {
 
 /// Leaves and pods that are not full are classes of their own, and their parts are all of the network's.
 #[test]
-fn parts_that_are_filled_differently_are_told_apart() {
+fn parts_that_are_filled_differently_are_distinguished() {
     let design = DesignSpec::of(Kind::Clos, 1000, 8, 64).resolve().expect("it is built");
     let list = classes(&design);
     let leaves: Vec<(u64, u64, u64)> =

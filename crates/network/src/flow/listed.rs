@@ -14,7 +14,7 @@ pub use held::{MOST_FLOWS as MOST_HELD, held};
 pub use table::parse;
 
 use super::engine::{Flow, Outcome, Start, Traffic, Wires, simulate};
-use crate::simulate::Way;
+use crate::simulate::LinkPath;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
@@ -53,7 +53,7 @@ pub trait Routes {
     fn capacities(&self) -> Vec<f64>;
 
     /// Links of a message with the share that each carries; `None` if nothing joins the two devices.
-    fn way(&self, from: u32, to: u32, label: u64) -> Option<Way>;
+    fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath>;
 }
 
 /// Plays a program, every flow with a hash of its own, which `draw` changes. Fails if a flow has no route.
@@ -107,12 +107,12 @@ impl<R: Routes> Wires for Delayed<'_, R> {
         if flow.from == flow.to {
             return delay;
         }
-        let Some(way) = self.routes.way(flow.from, flow.to, label(self.draw, flow.tag)) else {
+        let Some(link_path) = self.routes.link_path(flow.from, flow.to, label(self.draw, flow.tag)) else {
             route.push((self.capacities.len() as u32, 1.0));
             return delay;
         };
-        route.extend_from_slice(&way.links);
-        delay + way.latency
+        route.extend_from_slice(&link_path.links);
+        delay + link_path.latency
     }
 }
 

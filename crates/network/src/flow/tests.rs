@@ -27,7 +27,7 @@ fn near(outcome: &Outcome, milliseconds: f64) {
 
 /// SimGrid 3.32, CM02 without TCP corrections, two-tier fat tree with D-mod-k: the table of `docs/concepts/flow-model.md`.
 #[test]
-fn all_to_all_takes_what_simgrid_says() {
+fn all_to_all_match_simgrid() {
     for (hosts, milliseconds) in [(64, 1.262), (128, 2.542)] {
         let flows = program::all_to_all(&all(hosts), 1e6);
         near(&run(&fat_tree(hosts, 8, 8), Phases::new([flows])), milliseconds);
@@ -38,7 +38,7 @@ fn all_to_all_takes_what_simgrid_says() {
 }
 
 #[test]
-fn rings_and_halving_doubling_take_what_simgrid_says() {
+fn rings_and_halving_doubling_match_simgrid() {
     let outcome = run(&fat_tree(256, 16, 16), Ring::all_reduce(all(256), 1e9));
     near(&outcome, 41.88375);
     assert_eq!(outcome.flows, 130_560);
@@ -55,7 +55,7 @@ fn rings_and_halving_doubling_take_what_simgrid_says() {
 }
 
 #[test]
-fn a_hierarchical_all_reduce_on_rails_takes_what_the_formula_says() {
+fn a_hierarchical_all_reduce_on_rails_matches_the_formula() {
     for (devices, domain, inside, across) in [(64, 8, 1.944_444_444, 4.375), (512, 64, 2.1875, 0.546_875)] {
         let wires = RailOnly { devices, domain, inside: 450e9, rail: 50e9 };
         let domains: Vec<Vec<u32>> =
@@ -71,7 +71,7 @@ fn a_hierarchical_all_reduce_on_rails_takes_what_the_formula_says() {
 
 /// Equation (16) of the rail-only note, which SimGrid confirmed: 11.111% for N = 64, K = 8 and 9.877% for N = 512, K = 8 in two steps.
 #[test]
-fn forwarding_an_all_to_all_costs_what_the_formula_says() {
+fn forwarding_an_all_to_all_matches_the_formula() {
     for (devices, domain, percent) in [(64_u32, 8_u32, 11.111), (512, 8, 9.877)] {
         let wires = RailOnly { devices, domain, inside: 450e9, rail: 50e9 };
         let (n, k) = (f64::from(devices), f64::from(domain));
@@ -87,7 +87,7 @@ fn forwarding_an_all_to_all_costs_what_the_formula_says() {
 }
 
 #[test]
-fn messages_that_are_cut_off_are_told() {
+fn messages_that_are_cut_off_are_reported() {
     let wires = FatTree { bandwidth: 0.0, ..fat_tree(16, 8, 2) };
     let problem = simulate(&wires, &mut Phases::new([program::all_to_all(&all(16), 1e6)])).expect_err("cut");
     assert!(problem.message.contains("240 messages are cut off"), "{}", problem.message);

@@ -57,10 +57,10 @@ pub fn shared_time(fabric: &Imported, groups: &[Vec<Edge>], draw: u32) -> Result
         let mut edges = edges.clone();
         edges.sort_by_key(|edge| (edge.to, edge.from));
         for edge in edges {
-            let way = fabric
-                .way(edge.from, edge.to, u64::from(draw))
+            let link_path = fabric
+                .link_path(edge.from, edge.to, u64::from(draw))
                 .ok_or_else(|| fabric.apart(edge.from, edge.to))?;
-            for (link, share) in way.links {
+            for (link, share) in link_path.links {
                 if let Some(sum) = sums.get_mut(link as usize) {
                     *sum += edge.bytes / least * share;
                 }

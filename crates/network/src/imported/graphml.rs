@@ -24,20 +24,23 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
     let mut edges = Vec::new();
     for element in document.descendants().filter(Node::is_element) {
         let line = lines.of(element.range().start);
-        let told = |problem| at(file, line, problem);
+        let placed = |problem| at(file, line, problem);
         match element.tag_name().name() {
             "node" => {
-                let node = drawing.node(named(element, "id").map_err(told)?, line).map_err(told)?;
+                let node = drawing.node(named(element, "id").map_err(placed)?, line).map_err(placed)?;
                 for (key, value) in data(element, &keys, "node") {
-                    drawing.set_node(node, key, value).map_err(told)?;
+                    drawing.set_node(node, key, value).map_err(placed)?;
                 }
             }
             "edge" => edges.push((element, line)),
             "hyperedge" | "port" => {
-                return Err(told(Problem::new(format!("`{}` is not supported", element.tag_name().name()))));
+                return Err(placed(Problem::new(format!(
+                    "`{}` is not supported",
+                    element.tag_name().name()
+                ))));
             }
             "graph" if element.parent().is_some_and(|parent| parent.tag_name().name() == "node") => {
-                return Err(told(Problem::new("a graph within a node is not supported")));
+                return Err(placed(Problem::new("a graph within a node is not supported")));
             }
             _ => {}
         }
@@ -45,16 +48,16 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
     // Edges may stand before their nodes.
     let known = drawing.nodes.len();
     for (element, line) in edges {
-        let told = |problem| at(file, line, problem);
+        let placed = |problem| at(file, line, problem);
         let mut ends = [0; 2];
         for (end, name) in ends.iter_mut().zip(["source", "target"]) {
-            let id = named(element, name).map_err(told)?;
-            *end = drawing.node(id, line).map_err(told)?;
+            let id = named(element, name).map_err(placed)?;
+            *end = drawing.node(id, line).map_err(placed)?;
             if drawing.nodes.len() > known {
-                return Err(told(Problem::new(format!("there is no node `{}`", shorten(id)))));
+                return Err(placed(Problem::new(format!("there is no node `{}`", shorten(id)))));
             }
         }
-        drawing.cable(ends, data(element, &keys, "edge"), line).map_err(told)?;
+        drawing.cable(ends, data(element, &keys, "edge"), line).map_err(placed)?;
     }
     Ok(drawing)
 }

@@ -30,17 +30,17 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
     let mut own: Option<u32> = None;
     let mut seen: BTreeSet<[(u32, &str); 2]> = BTreeSet::new();
     for (number, line) in text.lines().enumerate() {
-        let told = |problem| at(file, number + 1, problem);
+        let placed = |problem| at(file, number + 1, problem);
         let trimmed = line.trim();
         if let Some((what, rest)) = trimmed.split_once(char::is_whitespace)
             && ["Switch", "Ca", "Rt"].contains(&what)
         {
             let (name, description) = (quoted(rest), rest.split_once('#').and_then(|(_, rest)| quoted(rest)));
             let name =
-                name.ok_or_else(|| told(Problem::new(format!("`{what}` without a name in quotes"))))?;
-            let node = drawing.node(name, number + 1).map_err(told)?;
+                name.ok_or_else(|| placed(Problem::new(format!("`{what}` without a name in quotes"))))?;
+            let node = drawing.node(name, number + 1).map_err(placed)?;
             let set = |drawing: &mut Drawing, key: &str, value: &str| {
-                drawing.set_node(node, key, value).map_err(told)
+                drawing.set_node(node, key, value).map_err(placed)
             };
             set(&mut drawing, "type", if what == "Ca" { "device" } else { "switch" })?;
             if let Some(description) = description {
@@ -52,24 +52,26 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
             own = Some(node);
         } else if let Some(port) = trimmed.strip_prefix('[') {
             let Some(own) = own else {
-                return Err(told(Problem::new("a port before the first switch or channel adapter")));
+                return Err(placed(Problem::new("a port before the first switch or channel adapter")));
             };
             let (port, rest) = port
                 .split_once(']')
-                .ok_or_else(|| told(Problem::new(format!("`{}` is not a port", shorten(trimmed)))))?;
-            let name = quoted(rest).ok_or_else(|| told(Problem::new("a port without a node in quotes")))?;
-            let other = drawing.node(name, number + 1).map_err(told)?;
+                .ok_or_else(|| placed(Problem::new(format!("`{}` is not a port", shorten(trimmed)))))?;
+            let name = quoted(rest).ok_or_else(|| placed(Problem::new("a port without a node in quotes")))?;
+            let other = drawing.node(name, number + 1).map_err(placed)?;
             let after = rest.splitn(3, '"').nth(2).unwrap_or_default();
             let far = after
                 .strip_prefix('[')
                 .and_then(|rest| rest.split_once(']'))
                 .map(|(port, _)| port)
-                .ok_or_else(|| told(Problem::new("the node of a port has no port number")))?;
+                .ok_or_else(|| placed(Problem::new("the node of a port has no port number")))?;
             let (a, b) = ((own, port), (other, far));
             if seen.insert(if a <= b { [a, b] } else { [b, a] }) {
-                let rate = rate(after).map_err(told)?;
+                let rate = rate(after).map_err(placed)?;
                 let bandwidth = format!("{rate} Gbit/s");
-                drawing.cable([own, other], [("bandwidth", bandwidth.as_str())], number + 1).map_err(told)?;
+                drawing
+                    .cable([own, other], [("bandwidth", bandwidth.as_str())], number + 1)
+                    .map_err(placed)?;
             }
         }
     }

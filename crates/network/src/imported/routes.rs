@@ -6,7 +6,7 @@
 
 use super::fabric::Imported;
 use crate::flow::listed::Routes;
-use crate::simulate::Way;
+use crate::simulate::LinkPath;
 use crate::topology::{Routing, choices};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -24,18 +24,18 @@ pub(super) struct Distances {
 
 impl Imported {
     /// The route of a message; `None` if nothing joins the two. Messages between the same devices are hashed by their label.
-    pub fn way(&self, from: u32, to: u32, label: u64) -> Option<Way> {
-        let mut way = Way::default();
+    pub fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath> {
+        let mut link_path = LinkPath::default();
         let domain = self.domain as u32;
         if domain > 1 && from / domain == to / domain {
-            self.through_domain(from, to, 1.0, &mut way);
-            return Some(way);
+            self.through_domain(from, to, 1.0, &mut link_path);
+            return Some(link_path);
         }
         let distances = self.distances(to);
         let far = |device: u32| distances.get(device as usize).copied().unwrap_or(FAR);
         if far(from) < FAR {
-            self.across((from, to, label), &distances, 1.0, &mut way);
-            return Some(way);
+            self.across((from, to, label), &distances, 1.0, &mut link_path);
+            return Some(link_path);
         }
         let own = from / domain.max(1) * domain..(from / domain.max(1) + 1) * domain;
         let own: Vec<u32> = own.filter(|peer| (*peer as usize) < self.devices.len()).collect();
@@ -43,34 +43,40 @@ impl Imported {
         let peers: Vec<u32> = own.into_iter().filter(|peer| far(*peer) == least).collect();
         for &peer in &peers {
             let share = 1.0 / peers.len() as f64;
-            self.through_domain(from, peer, share, &mut way);
-            self.across((peer, to, label), &distances, share, &mut way);
+            self.through_domain(from, peer, share, &mut link_path);
+            self.across((peer, to, label), &distances, share, &mut link_path);
         }
-        Some(way)
+        Some(link_path)
     }
 
-    fn through_domain(&self, from: u32, to: u32, share: f64, way: &mut Way) {
+    fn through_domain(&self, from: u32, to: u32, share: f64, link_path: &mut LinkPath) {
         if let Some(first) = self.domain_links {
-            add(way, first + 2 * from, share);
-            add(way, first + 2 * to + 1, share);
+            add(link_path, first + 2 * from, share);
+            add(link_path, first + 2 * to + 1, share);
         }
     }
 
     /// A share of a message over the network.
-    fn across(&self, (from, to, label): (u32, u32, u64), distances: &[u16], share: f64, way: &mut Way) {
+    fn across(
+        &self,
+        (from, to, label): (u32, u32, u64),
+        distances: &[u16],
+        share: f64,
+        link_path: &mut LinkPath,
+    ) {
         let latency = if self.setting.routing == Routing::Spray {
-            self.sprayed((from, to), distances, share, way)
+            self.sprayed((from, to), distances, share, link_path)
         } else {
             let paths = self.setting.paths.max(1);
             let mut latency = 0.0_f64;
             for path in 0..paths {
                 let label = label.wrapping_mul(u64::from(paths)).wrapping_add(u64::from(path));
                 let own = share / f64::from(paths);
-                latency = latency.max(self.hashed((from, to, label), distances, own, way));
+                latency = latency.max(self.hashed((from, to, label), distances, own, link_path));
             }
             latency
         };
-        way.latency = way.latency.max(latency);
+        link_path.latency = link_path.latency.max(latency);
     }
 
     /// The links from a node that lead nearer to the destination.
@@ -87,23 +93,29 @@ impl Imported {
         (from, to, label): (u32, u32, u64),
         distances: &[u16],
         share: f64,
-        way: &mut Way,
+        link_path: &mut LinkPath,
     ) -> f64 {
         let mut choices = choices(self.setting.seed, from, to, label);
         let (mut node, mut latency) = (from, 0.0);
         while node != to {
             let next: Vec<(u32, u32, f64)> = self.nearer(node, distances).collect();
-            let Some(&(link, there, time)) = next.get(choices.among(next.len() as u64) as usize) else {
+            let Some(&(link, there, time)) = next.get(choices.below(next.len() as u64) as usize) else {
                 break;
             };
-            add(way, link, share);
+            add(link_path, link, share);
             latency += time;
             node = there;
         }
         latency
     }
 
-    fn sprayed(&self, (from, to): (u32, u32), distances: &[u16], share: f64, way: &mut Way) -> f64 {
+    fn sprayed(
+        &self,
+        (from, to): (u32, u32),
+        distances: &[u16],
+        share: f64,
+        link_path: &mut LinkPath,
+    ) -> f64 {
         let mut level = BTreeMap::from([(from, share)]);
         let mut latency = 0.0;
         while !level.is_empty() && !level.contains_key(&to) {
@@ -112,7 +124,7 @@ impl Imported {
                 let links: Vec<(u32, u32, f64)> = self.nearer(node, distances).collect();
                 let share = share / links.len().max(1) as f64;
                 for (link, there, time) in links {
-                    add(way, link, share);
+                    add(link_path, link, share);
                     *next.entry(there).or_insert(0.0) += share;
                     slowest = slowest.max(time);
                 }
@@ -162,10 +174,10 @@ impl Imported {
     }
 }
 
-fn add(way: &mut Way, link: u32, share: f64) {
-    match way.links.iter_mut().find(|known| known.0 == link) {
+fn add(link_path: &mut LinkPath, link: u32, share: f64) {
+    match link_path.links.iter_mut().find(|known| known.0 == link) {
         Some(known) => known.1 += share,
-        None => way.links.push((link, share)),
+        None => link_path.links.push((link, share)),
     }
 }
 
@@ -174,7 +186,7 @@ impl Routes for Imported {
         self.links.iter().map(|link| link.capacity).collect()
     }
 
-    fn way(&self, from: u32, to: u32, label: u64) -> Option<Way> {
-        Self::way(self, from, to, label)
+    fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath> {
+        Self::link_path(self, from, to, label)
     }
 }

@@ -49,9 +49,9 @@ fn oversubscription_of_a_drawn_tree_slows_messages() {
     }
     let hashed = slowdown(&fabric(&tree(4, false), Routing::Ecmp), &across);
     assert!(hashed > 1.2, "{hashed}");
-    let way = fabric(&tree(4, false), Routing::Spray).way(0, 4, 0).expect("a route");
-    assert_eq!((way.links.len(), way.latency), (10, 4e-6));
-    assert!((way.links.iter().map(|link| link.1).sum::<f64>() - 4.0).abs() < 1e-12);
+    let link_path = fabric(&tree(4, false), Routing::Spray).link_path(0, 4, 0).expect("a route");
+    assert_eq!((link_path.links.len(), link_path.latency), (10, 4e-6));
+    assert!((link_path.links.iter().map(|link| link.1).sum::<f64>() - 4.0).abs() < 1e-12);
 }
 
 #[test]
@@ -59,9 +59,9 @@ fn hosts_are_domains_and_their_order_is_that_of_numbers() {
     let fabric = fabric(&tree(2, true), Routing::Spray);
     assert_eq!((fabric.domain, fabric.devices.len(), fabric.nic_bandwidth.gb()), (2, 8, 50.0));
     // Within a host nothing crosses the network.
-    let way = fabric.way(0, 1, 0).expect("a route");
+    let link_path = fabric.link_path(0, 1, 0).expect("a route");
     let capacities = fabric.capacities();
-    assert!(way.links.iter().all(|(link, _)| capacities[*link as usize] == 450e9), "{way:?}");
+    assert!(link_path.links.iter().all(|(link, _)| capacities[*link as usize] == 450e9), "{link_path:?}");
     let text = "graph {\nnode [type=device]; edge [bandwidth=100G]\n\
         a10 [host=n10]; a9 [host=n9]; b9 [host=n9]; b10 [host=n10]; c [host=storage]\n\
         s [type=switch]; s -- a10; s -- a9; s -- b9; s -- b10; s -- c [latency=\"2 us\", label=x]\n}";
@@ -80,8 +80,8 @@ fn separate_rails_are_joined_through_domains() {
     let fabric = fabric(text, Routing::Ecmp);
     let names: Vec<&str> = fabric.devices.iter().map(String::as_str).collect();
     assert_eq!(names, ["a0", "a1", "b0", "b1"]);
-    let way = fabric.way(0, 3, 0).expect("a route");
-    assert_eq!(way.links.len(), 4, "{way:?}");
+    let link_path = fabric.link_path(0, 3, 0).expect("a route");
+    assert_eq!(link_path.links.len(), 4, "{link_path:?}");
     assert!((slowdown(&fabric, &[(0, 3)]) - 1.0).abs() < 1e-9);
 }
 

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_built_is_told() {
+    fn what_cannot_be_built_is_reported() {
         assert!(clos(65536, 16).expect_err("1024 at most").hint.is_some_and(|h| h.contains("1024")));
         assert!(rail_only(1000, 16, 64).is_err());
         assert!(clos(8, 0).is_err());

@@ -98,11 +98,11 @@ impl Bundle {
             let mut least = if others.is_empty() { 0.0 } else { busiest(&laid, &capacities, &mut scratch) };
             for (other, is_detour) in others {
                 // Where ranks are apart there, this is no choice.
-                let Ok(ways) = lay(other, class, &mut scratch) else { continue };
-                let busy = busiest(&ways, &capacities, &mut scratch);
+                let Ok(link_paths) = lay(other, class, &mut scratch) else { continue };
+                let busy = busiest(&link_paths, &capacities, &mut scratch);
                 // Where both are as fast, the shorter ways.
                 if busy < least * (1.0 - 1e-9) {
-                    (laid, least) = (ways, busy);
+                    (laid, least) = (link_paths, busy);
                     taken[number] = is_detour;
                 }
             }
@@ -249,11 +249,11 @@ impl Group<'_> {
             *sum += load;
         };
         let mut pair = |edge: Edge, add: &mut dyn FnMut(u32, f64)| {
-            let Some(way) = wiring.way(edge.from, edge.to, 0) else {
+            let Some(link_path) = wiring.link_path(edge.from, edge.to, 0) else {
                 return Err(wiring.apart(edge.from, edge.to));
             };
-            latency = latency.max(way.latency);
-            for (link, share) in way.links {
+            latency = latency.max(link_path.latency);
+            for (link, share) in link_path.links {
                 add(link, edge.bytes / ideal * share);
             }
             Ok(())

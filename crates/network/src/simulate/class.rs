@@ -80,12 +80,16 @@ impl Class {
             exchange.groups.members(numbering, group, &mut ranks);
             ranks
         });
-        Self::among(exchange, groups, design)
+        Self::of_groups(exchange, groups, design)
     }
 
     /// One call of an exchange by groups of any devices, independent of its own groups; all groups have equal
     /// size.
-    pub fn among(exchange: &Exchange, groups: impl IntoIterator<Item = Vec<u32>>, design: &Design) -> Self {
+    pub fn of_groups(
+        exchange: &Exchange,
+        groups: impl IntoIterator<Item = Vec<u32>>,
+        design: &Design,
+    ) -> Self {
         let (mut members, mut blocks) = (Vec::new(), Vec::new());
         for ranks in groups {
             if ranks.len() >= MANY {

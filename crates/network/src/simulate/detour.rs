@@ -6,20 +6,26 @@
 //! way, which chooses evenly among them. Then other NICs of both scale-up domains, evenly over all that work. Then the shortest way
 //! over switches alone, as dragonflies and tori allow.
 
-use super::wiring::{Way, Wiring};
+use super::wiring::{LinkPath, Wiring};
 use crate::topology::{Draw, Fabric, Hop, Layer, Node, NodeId, Route, Routing, Topology};
 use std::collections::BTreeMap;
 
 /// Draws of a hash before the equal ways count as gone: with one way in ten left, fewer than two in a million miss it.
 const DRAWS: u64 = 128;
 
-pub(super) fn around(wiring: &Wiring, from: u32, to: u32, label: u64, usual: Option<&Route>) -> Option<Way> {
+pub(super) fn around(
+    wiring: &Wiring,
+    from: u32,
+    to: u32,
+    label: u64,
+    usual: Option<&Route>,
+) -> Option<LinkPath> {
     if let Some(usual) = usual {
-        if let Some(route) = equal_way(wiring, from, to, label, usual) {
+        if let Some(route) = equal_path(wiring, from, to, label, usual) {
             return Some(route);
         }
-        if let Some(way) = over_neighbours(wiring, from, to, label) {
-            return Some(way);
+        if let Some(link_path) = over_neighbours(wiring, from, to, label) {
+            return Some(link_path);
         }
     }
     shortest(wiring, from, to, label)
@@ -38,7 +44,7 @@ fn is_hopeless(wiring: &Wiring, usual: &Route) -> bool {
     })
 }
 
-fn equal_way(wiring: &Wiring, from: u32, to: u32, label: u64, usual: &Route) -> Option<Way> {
+fn equal_path(wiring: &Wiring, from: u32, to: u32, label: u64, usual: &Route) -> Option<LinkPath> {
     if is_hopeless(wiring, usual) {
         return None;
     }
@@ -66,17 +72,17 @@ fn equal_way(wiring: &Wiring, from: u32, to: u32, label: u64, usual: &Route) -> 
 }
 
 /// The route of a message over the NICs of its endpoints, around failed parts beyond them.
-pub(super) fn own_way(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<Way> {
+pub(super) fn own_path(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<LinkPath> {
     let usual = wiring.topology.route(from, to, label)?;
     if wiring.is_whole(&usual) {
         Some(wiring.plain(&usual))
     } else {
-        equal_way(wiring, from, to, label, &usual)
+        equal_path(wiring, from, to, label, &usual)
     }
 }
 
 /// Sprayed packets leave out what is broken, and links behind which all is: each switch spreads what it gets over the rest.
-fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<Way> {
+fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<LinkPath> {
     let graph = &wiring.topology.graph;
     // Backwards: nodes from which a whole way leads on.
     let mut leads: BTreeMap<NodeId, f64> = BTreeMap::from([(NodeId(to), 1.0)]);
@@ -106,7 +112,7 @@ fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<Way
 
 /// Over NICs of other devices in the sender's domain, and in the receiver's where rails are apart or its own NIC is gone: the
 /// same share over each pair that works.
-fn over_neighbours(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<Way> {
+fn over_neighbours(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<LinkPath> {
     let topology = &wiring.topology;
     let size = topology.design.domain.size as u32;
     let (here, there) = (from / size, to / size);
@@ -115,7 +121,7 @@ fn over_neighbours(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<Wa
     }
     let works = |device: u32| nic_works(wiring, device);
     let own = |device: u32| topology.domain_link(device).is_some_and(|link| wiring.is_alive(link));
-    let mut ways: Vec<Way> = Vec::new();
+    let mut link_paths: Vec<LinkPath> = Vec::new();
     for place in 0..size {
         let near = here * size + place;
         let last = there * size + place;
@@ -126,15 +132,15 @@ fn over_neighbours(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<Wa
         if far != to && !(own(far) && own(to)) {
             continue;
         }
-        let Some(mut way) = own_way(wiring, near, far, label) else { continue };
+        let Some(mut link_path) = own_path(wiring, near, far, label) else { continue };
         for (a, b) in [(from, near), (far, to)] {
             if a != b {
-                through_domain(topology, a, b, &mut way);
+                through_domain(topology, a, b, &mut link_path);
             }
         }
-        ways.push(way);
+        link_paths.push(link_path);
     }
-    merged(&ways)
+    merged(&link_paths)
 }
 
 fn nic_works(wiring: &Wiring, device: u32) -> bool {
@@ -146,35 +152,35 @@ fn nic_works(wiring: &Wiring, device: u32) -> bool {
             .any(|plane| topology.access_link(device, plane).is_some_and(|link| wiring.is_alive(link)))
 }
 
-pub(super) fn through_domain(topology: &Topology, from: u32, to: u32, way: &mut Way) {
+pub(super) fn through_domain(topology: &Topology, from: u32, to: u32, link_path: &mut LinkPath) {
     if let (Some(up), Some(down)) = (topology.domain_link(from), topology.domain_link(to)) {
-        way.links.extend([(up.0, 1.0), (down.reverse().0, 1.0)]);
-        way.latency += (topology.graph.latency(up) + topology.graph.latency(down)).get();
+        link_path.links.extend([(up.0, 1.0), (down.reverse().0, 1.0)]);
+        link_path.latency += (topology.graph.latency(up) + topology.graph.latency(down)).get();
     }
 }
 
 /// Several ways, each for the same share of the message.
-fn merged(ways: &[Way]) -> Option<Way> {
-    let share = 1.0 / ways.len() as f64;
-    weighed(ways.iter().map(|way| (way, share)))
+fn merged(link_paths: &[LinkPath]) -> Option<LinkPath> {
+    let share = 1.0 / link_paths.len() as f64;
+    weighed(link_paths.iter().map(|link_path| (link_path, share)))
 }
 
 /// Several ways, each for its share of the message.
-pub(super) fn weighed<'a>(ways: impl Iterator<Item = (&'a Way, f64)>) -> Option<Way> {
+pub(super) fn weighed<'a>(link_paths: impl Iterator<Item = (&'a LinkPath, f64)>) -> Option<LinkPath> {
     let mut links: BTreeMap<u32, f64> = BTreeMap::new();
     let (mut latency, mut count) = (0.0_f64, 0);
-    for (way, share) in ways {
+    for (link_path, share) in link_paths {
         count += 1;
-        latency = latency.max(way.latency);
-        for (link, part) in &way.links {
+        latency = latency.max(link_path.latency);
+        for (link, part) in &link_path.links {
             *links.entry(*link).or_default() += part * share;
         }
     }
-    (count > 0).then(|| Way { links: links.into_iter().collect(), latency })
+    (count > 0).then(|| LinkPath { links: links.into_iter().collect(), latency })
 }
 
 /// The shortest way over switches (over devices in a torus), chosen among equals by hash.
-fn shortest(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<Way> {
+fn shortest(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<LinkPath> {
     let graph = &wiring.topology.graph;
     let is_torus = matches!(wiring.topology.design.fabric, Fabric::Torus(_));
     let passes = |node: NodeId| match graph.node(node) {
@@ -201,7 +207,7 @@ fn shortest(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<Way> {
         }
     }
     let mut at = NodeId(from);
-    let mut way = Way::default();
+    let mut link_path = LinkPath::default();
     let mut draw = crate::topology::choices(wiring.topology.design.seed, from, to, label);
     while at != NodeId(to) {
         let left = distance[at.index()];
@@ -214,10 +220,10 @@ fn shortest(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<Way> {
                 wiring.is_alive(*link) && distance[graph.to(*link).index()].wrapping_add(1) == left
             })
             .collect();
-        let link = *closer.get(draw.among(closer.len() as u64) as usize)?;
-        way.links.push((link.0, 1.0));
-        way.latency += graph.latency(link).get();
+        let link = *closer.get(draw.below(closer.len() as u64) as usize)?;
+        link_path.links.push((link.0, 1.0));
+        link_path.latency += graph.latency(link).get();
         at = graph.to(link);
     }
-    Some(way)
+    Some(link_path)
 }

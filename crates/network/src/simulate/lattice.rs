@@ -34,7 +34,7 @@ pub(super) fn edges(torus: &Torus, exchange: &Exchange, members: &[u32]) -> Opti
             along(torus, &axes, members, volume / (2.0 * used), &mut edges);
         }
         // Members that fill no grid go around one ring in their order, half of the bytes each way.
-        None => both_ways(members, volume / 2.0, &mut edges),
+        None => both_directions(members, volume / 2.0, &mut edges),
     }
     Some(edges)
 }
@@ -65,12 +65,12 @@ fn along(torus: &Torus, axes: &[Vec<u64>; 3], members: &[u32], bytes: f64, edges
                     torus.device(place) as u32
                 })
                 .collect();
-            both_ways(&line, bytes, edges);
+            both_directions(&line, bytes, edges);
         }
     }
 }
 
-fn both_ways(ring: &[u32], bytes: f64, edges: &mut Vec<Edge>) {
+fn both_directions(ring: &[u32], bytes: f64, edges: &mut Vec<Edge>) {
     for (index, &from) in ring.iter().enumerate() {
         let to = ring[(index + 1) % ring.len()];
         edges.push(Edge { from, to, bytes });

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told() {
+    fn what_is_not_there_is_reported() {
         let clos = clos();
         let problem = |text: &str| Part::parse(text).and_then(|part| part.cables(&clos)).expect_err(text);
         assert_eq!(problem("leef:1").hint.as_deref(), Some("did you mean `leaf`?"));

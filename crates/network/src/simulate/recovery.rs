@@ -16,8 +16,8 @@
 //! **Neighbour.** A NIC without any port is replaced by one other, and its device gets no more than when that
 //! one sends for itself, too; a device with a remaining port uses it. **Alone.** No other NIC helps.
 
-use super::detour::{own_way, through_domain, weighed};
-use super::wiring::{Way, Wiring};
+use super::detour::{own_path, through_domain, weighed};
+use super::wiring::{LinkPath, Wiring};
 use crate::failures::{Recovery, beside_own};
 use crate::topology::{LinkId, Topology};
 
@@ -33,7 +33,7 @@ pub(super) struct Lost {
 /// Whether the recovery decides on a message.
 pub(super) enum Settled {
     /// It does: the way, or none.
-    By(Option<Way>),
+    By(Option<LinkPath>),
     /// The NICs of both ends are whole, or none are used.
     Untouched,
 }
@@ -92,7 +92,7 @@ impl Lost {
     }
 
     /// The way of a message whose NICs lost ports.
-    pub(super) fn way(&self, wiring: &Wiring, from: u32, to: u32, label: u64) -> Settled {
+    pub(super) fn link_path(&self, wiring: &Wiring, from: u32, to: u32, label: u64) -> Settled {
         let topology = &wiring.topology;
         let size = topology.design.domain.size as u32;
         if self.kept.is_empty() || from == to || (size > 1 && from / size == to / size) {
@@ -109,21 +109,23 @@ impl Lost {
             return Settled::Untouched;
         }
         let is_gone = gates.iter().any(|gate| gate.kept <= 0.0);
-        let own = own_way(wiring, from, to, label);
+        let own = own_path(wiring, from, to, label);
         match wiring.recovery() {
             Recovery::Alone => Settled::By(own),
-            Recovery::Neighbour if !is_gone => own.map_or(Settled::Untouched, |way| Settled::By(Some(way))),
+            Recovery::Neighbour if !is_gone => {
+                own.map_or(Settled::Untouched, |link_path| Settled::By(Some(link_path)))
+            }
             Recovery::Neighbour => self
                 .over_one(wiring, (from, to), gates, label)
-                .map_or(Settled::Untouched, |way| Settled::By(Some(way))),
+                .map_or(Settled::Untouched, |link_path| Settled::By(Some(link_path))),
             Recovery::Spread => self
                 .over_all(wiring, (from, to), gates, label, own.as_ref())
-                .map_or(Settled::Untouched, |way| Settled::By(Some(way))),
+                .map_or(Settled::Untouched, |link_path| Settled::By(Some(link_path))),
         }
     }
 
     /// Over the NICs of one place of both domains.
-    fn through(&self, wiring: &Wiring, (from, to): (u32, u32), place: u32, label: u64) -> Option<Way> {
+    fn through(&self, wiring: &Wiring, (from, to): (u32, u32), place: u32, label: u64) -> Option<LinkPath> {
         let topology = &wiring.topology;
         let size = topology.design.domain.size as u32;
         let (near, far) = (from / size * size + place, to / size * size + place);
@@ -134,17 +136,17 @@ impl Lost {
         if self.kept(near) <= 0.0 || self.kept(far) <= 0.0 || !reaches(from, near) || !reaches(far, to) {
             return None;
         }
-        let mut way = own_way(wiring, near, far, label)?;
+        let mut link_path = own_path(wiring, near, far, label)?;
         for (a, b) in [(from, near), (far, to)] {
             if a != b {
-                through_domain(topology, a, b, &mut way);
+                through_domain(topology, a, b, &mut link_path);
             }
         }
-        Some(way)
+        Some(link_path)
     }
 
     /// Of the places that work on both sides, the one whose turn it is: those that lost their NIC take different ones as far as there are.
-    fn over_one(&self, wiring: &Wiring, ends: (u32, u32), gates: [Gate; 2], label: u64) -> Option<Way> {
+    fn over_one(&self, wiring: &Wiring, ends: (u32, u32), gates: [Gate; 2], label: u64) -> Option<LinkPath> {
         let size = wiring.topology.design.domain.size as u32;
         let gone = gates.iter().find(|gate| gate.kept <= 0.0)?.device;
         let first = gone / size * size;
@@ -153,13 +155,18 @@ impl Lost {
             |place: &u32| [ends.0, ends.1].iter().all(|end| self.kept(end / size * size + place) > 0.0);
         let places: Vec<u32> = (0..size).filter(works).collect();
         let place = *places.get(turn % places.len().max(1))?;
-        let mut way = self.through(wiring, ends, place, label)?;
+        let mut link_path = self.through(wiring, ends, place, label)?;
         for (gate, is_sender) in gates.iter().zip([true, false]).filter(|(gate, _)| gate.kept <= 0.0) {
             let first = gate.device / size * size;
             let lost = (first..first + size).filter(|device| self.kept(*device) <= 0.0).count();
-            limit(&wiring.topology, (*gate, beside_own(u64::from(size), lost as u64)), is_sender, &mut way);
+            limit(
+                &wiring.topology,
+                (*gate, beside_own(u64::from(size), lost as u64)),
+                is_sender,
+                &mut link_path,
+            );
         }
-        Some(way)
+        Some(link_path)
     }
 
     fn over_all(
@@ -168,12 +175,12 @@ impl Lost {
         ends: (u32, u32),
         gates: [Gate; 2],
         label: u64,
-        own: Option<&Way>,
-    ) -> Option<Way> {
+        own: Option<&LinkPath>,
+    ) -> Option<LinkPath> {
         let topology = &wiring.topology;
         let size = topology.design.domain.size as u32;
         let share = if own.is_some() { gates[0].own().min(gates[1].own()) } else { 0.0 };
-        let mut others: Vec<(Way, f64)> = Vec::new();
+        let mut others: Vec<(LinkPath, f64)> = Vec::new();
         for place in (0..size).filter(|_| share < 1.0) {
             // Spare capacity of the NICs of this domain; an intact domain provides what the other sends.
             let surplus = [ends.0, ends.1].map(|end| {
@@ -182,32 +189,33 @@ impl Lost {
             });
             let weight = surplus[0].min(surplus[1]);
             if weight > 1e-12
-                && let Some(way) = self.through(wiring, ends, place, label)
+                && let Some(link_path) = self.through(wiring, ends, place, label)
             {
-                others.push((way, weight));
+                others.push((link_path, weight));
             }
         }
         let sum: f64 = others.iter().map(|(_, weight)| weight).sum();
         let share = if others.is_empty() { f64::from(u8::from(own.is_some())) } else { share };
-        let own_part = own.into_iter().filter(|_| share > 0.0).map(|way| (way, share));
-        let parts = own_part.chain(others.iter().map(|(way, weight)| (way, (1.0 - share) * weight / sum)));
-        let mut way = weighed(parts)?;
+        let own_part = own.into_iter().filter(|_| share > 0.0).map(|link_path| (link_path, share));
+        let parts = own_part
+            .chain(others.iter().map(|(link_path, weight)| (link_path, (1.0 - share) * weight / sum)));
+        let mut link_path = weighed(parts)?;
         for (gate, is_sender) in gates.iter().zip([true, false]) {
             if gate.kept < 1.0 {
-                limit(topology, (*gate, gate.domain), is_sender, &mut way);
+                limit(topology, (*gate, gate.domain), is_sender, &mut link_path);
             }
         }
-        Some(way)
+        Some(link_path)
     }
 }
 
 /// A device that others help keeps that share of a NIC at most: its own link to its NIC, broken or not, stands for the limit.
-fn limit(topology: &Topology, (gate, kept): (Gate, f64), is_sender: bool, way: &mut Way) {
+fn limit(topology: &Topology, (gate, kept): (Gate, f64), is_sender: bool, link_path: &mut LinkPath) {
     let Some(host) = topology.host_link(gate.device).filter(|_| kept > 0.0) else { return };
     let link = if is_sender { host.0 } else { host.reverse().0 };
     let share = 1.0 / kept;
-    match way.links.iter_mut().find(|known| known.0 == link) {
+    match link_path.links.iter_mut().find(|known| known.0 == link) {
         Some(known) => known.1 = known.1.max(share),
-        None => way.links.push((link, share)),
+        None => link_path.links.push((link, share)),
     }
 }

@@ -9,7 +9,7 @@ use railwright_spec::quantity::Seconds;
 use std::ops::ControlFlow;
 
 /// Tasks that end between two words to who watches.
-const TOLD: usize = 256;
+const MOST_LISTED: usize = 256;
 
 /// What a task does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -256,7 +256,7 @@ impl Traffic for Player<'_> {
             return;
         }
         self.ended += 1;
-        if self.ended.is_multiple_of(TOLD) {
+        if self.ended.is_multiple_of(MOST_LISTED) {
             self.is_stopped = (self.watch)(self.ended).is_break();
         }
         self.played.ends[task] = self.now;

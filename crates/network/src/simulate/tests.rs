@@ -104,7 +104,7 @@ fn milliseconds(spec: &DesignSpec, mut traffic: impl Traffic) -> f64 {
 
 /// SimGrid 3.32, CM02 without TCP corrections (`docs/concepts/flow-model.md`), each row on a built topology.
 #[test]
-fn messages_take_what_simgrid_says() {
+fn messages_match_simgrid() {
     let all = |n: u32| (0..n).collect::<Vec<u32>>();
     for (hosts, there) in [(64, 1.262), (128, 2.542), (256, 5.102)] {
         let flows = program::all_to_all(&all(hosts), 1e6);
@@ -127,7 +127,7 @@ fn messages_take_what_simgrid_says() {
 
 /// SimGrid's two rail-only rows: reduce-scatter in domains, all-reduce on rails, all-gather in domains.
 #[test]
-fn a_hierarchical_all_reduce_takes_what_simgrid_says() {
+fn a_hierarchical_all_reduce_match_simgrid() {
     for (devices, domain, inside, across) in [(64, 8, 1.944_444_444, 4.375), (512, 64, 2.1875, 0.546_875)] {
         let spec = DesignSpec {
             domain_latency: Some(Seconds::ZERO),
@@ -172,7 +172,7 @@ fn oversubscription_costs_what_climbs() {
 }
 
 #[test]
-fn pooled_links_are_told_as_the_cables_that_they_are() {
+fn pooled_links_are_reported_as_cables() {
     let exchange = exchange(128, Shape::Everyone, 128, 1, 1e9);
     let sprayed = DesignSpec { routing: Some(Routing::Spray), ..spec(Kind::Clos, 128, 1, 8) };
     let pooled = alone(&wiring(&sprayed, &[]), &exchange).layers;

@@ -20,7 +20,7 @@ use railwright_spec::problem::Problem;
 
 /// The way of a message: links with the share of it that each carries, and the latency in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Way {
+pub struct LinkPath {
     /// Each link once.
     pub links: Vec<(u32, f64)>,
     /// Until the first byte arrives, seconds.
@@ -177,9 +177,9 @@ impl Wiring {
     }
 
     /// The way of a message (the minimal one where exchanges choose); `None` if nothing joins the two any more. Flows between the same devices choose by their label.
-    pub fn way(&self, from: u32, to: u32, label: u64) -> Option<Way> {
-        match self.lost.way(self, from, to, label) {
-            Settled::By(way) => return way,
+    pub fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath> {
+        match self.lost.link_path(self, from, to, label) {
+            Settled::By(link_path) => return link_path,
             Settled::Untouched => {}
         }
         match self.topology.route(from, to, label) {
@@ -189,7 +189,7 @@ impl Wiring {
     }
 
     /// A route as links with shares.
-    pub(super) fn plain(&self, route: &Route) -> Way {
+    pub(super) fn plain(&self, route: &Route) -> LinkPath {
         let mut links: Vec<(u32, f64)> = Vec::with_capacity(route.hops.len());
         for hop in &route.hops {
             // Sprayed ways are long and list each link once; short ones are searched in no time.
@@ -200,7 +200,7 @@ impl Wiring {
                 None => links.push((hop.link.0, hop.share)),
             }
         }
-        Way { links, latency: route.latency(&self.topology.graph).get() }
+        LinkPath { links, latency: route.latency(&self.topology.graph).get() }
     }
 
     /// Devices that nothing joins to the greater part of the network any more, not even their domain, in order.
@@ -301,12 +301,12 @@ impl Wires for Wiring {
     }
 
     fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64 {
-        let Some(way) = self.way(flow.from, flow.to, 0) else {
+        let Some(link_path) = self.link_path(flow.from, flow.to, 0) else {
             route.push((self.topology.graph.link_count() as u32, 1.0));
             return 0.0;
         };
-        route.extend_from_slice(&way.links);
-        way.latency
+        route.extend_from_slice(&link_path.links);
+        link_path.latency
     }
 }
 
@@ -315,7 +315,7 @@ impl Routes for Wiring {
         Wires::capacities(self)
     }
 
-    fn way(&self, from: u32, to: u32, label: u64) -> Option<Way> {
-        Self::way(self, from, to, label)
+    fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath> {
+        Self::link_path(self, from, to, label)
     }
 }

@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_endpoints_are_told_with_what_would_do() {
+    fn too_many_endpoints_are_reported_with_what_suffices() {
         let problem = Clos::new(&request(1, 131_072, 64)).expect_err("too many");
         assert_eq!(
             problem.message,

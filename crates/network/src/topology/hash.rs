@@ -21,7 +21,7 @@ impl Choices {
     }
 
     /// One of `n` ways, each as likely; 0 if there is but one.
-    pub(crate) const fn among(&mut self, n: u64) -> u64 {
+    pub(crate) const fn below(&mut self, n: u64) -> u64 {
         if n < 2 {
             return 0;
         }
@@ -40,10 +40,10 @@ mod tests {
         let mut counts = [0_u32; 6];
         for label in 0..6000 {
             let mut choices = Choices::new(7, 1, 2, label);
-            counts[choices.among(6) as usize] += 1;
-            assert_eq!(Choices::new(7, 1, 2, label).among(6), {
+            counts[choices.below(6) as usize] += 1;
+            assert_eq!(Choices::new(7, 1, 2, label).below(6), {
                 let mut again = Choices::new(7, 1, 2, label);
-                again.among(6)
+                again.below(6)
             });
         }
         // Binomial with mean 1000 and a standard deviation of 29.

@@ -90,20 +90,20 @@ pub fn rows() -> Result<Vec<Row>, Problem> {
         let cell = |name: &str| tables.cell(record, name);
         let of_system = |d: &&csv::StringRecord| designs.cell(d, "system") == cell("system");
         // A line for this size wins over the line for all sizes.
-        let said = designs
+        let field = designs
             .records
             .iter()
             .filter(of_system)
             .filter(|d| ["", cell("su")].contains(&designs.cell(d, "su")))
             .max_by_key(|d| designs.cell(d, "su").len());
-        let said = |name: &str| said.map_or("", |d| designs.cell(d, name));
-        let design = said("design").replace("; ", "\n");
+        let field = |name: &str| field.map_or("", |d| designs.cell(d, name));
+        let design = field("design").replace("; ", "\n");
         let mut row = Row {
             system: cell("system").to_owned(),
             size: cell("su").to_owned(),
             devices: cell("gpus").parse().unwrap_or(0),
             compared: Vec::new(),
-            reason: said("reason").to_owned(),
+            reason: field("reason").to_owned(),
             note: cell("note").to_owned(),
             marked_derivable: cell("generator_rule_matches") == "yes",
             source: cell("url").to_owned(),
@@ -124,7 +124,7 @@ pub fn rows() -> Result<Vec<Row>, Problem> {
             let counts = spec.resolve()?.counts();
             let links_per_cable = spec.links_per_cable.unwrap_or(1);
             for column in COLUMNS {
-                let skipped = said("not_compared").split(' ').any(|skipped| skipped == column);
+                let skipped = field("not_compared").split(' ').any(|skipped| skipped == column);
                 if let (Some(published), false) = (leading_number(cell(column)), skipped) {
                     let here = count(&counts, column, links_per_cable, cell("cables_spine_core").is_empty());
                     row.compared.push(Compared { column, published, here });

@@ -65,7 +65,7 @@ impl DesignSpec {
                 .at_key("design.forwarding")
                 .hint("choose `before` or `after`, or a kind that joins rails such as `rail-optimized`"));
             }
-            Some(said) => said,
+            Some(given) => given,
             None if design.separates_rails() => Forwarding::Before,
             None => Forwarding::None,
         };
@@ -168,7 +168,7 @@ impl DesignSpec {
 
     fn fabric(&self, design: &Design) -> Result<Fabric, Problem> {
         self.refuse_foreign_keys(design.kind)?;
-        for (key, said) in [
+        for (key, given) in [
             ("groups", self.groups),
             ("routers_per_group", self.routers_per_group),
             ("hosts_per_router", self.hosts_per_router),
@@ -177,7 +177,7 @@ impl DesignSpec {
             ("pods", self.pods),
             ("hosts_per_leaf", self.hosts_per_leaf),
         ] {
-            within(key, said.unwrap_or(1), u64::from(key != "globals_per_router"), MOST_DEVICES)?;
+            within(key, given.unwrap_or(1), u64::from(key != "globals_per_router"), MOST_DEVICES)?;
         }
         Ok(match design.kind {
             Kind::ScaleUp => Fabric::None,
@@ -341,8 +341,8 @@ fn within(key: &str, value: u64, least: u64, most: u64) -> Result<u64, Problem> 
         .at_key(format!("design.{key}")))
 }
 
-fn speed(key: &str, said: Option<BytesPerSecond>, usual: BytesPerSecond) -> Result<BytesPerSecond, Problem> {
-    let speed = said.unwrap_or(usual);
+fn speed(key: &str, given: Option<BytesPerSecond>, usual: BytesPerSecond) -> Result<BytesPerSecond, Problem> {
+    let speed = given.unwrap_or(usual);
     if speed.get() > 0.0 && speed.get() <= 1e15 {
         return Ok(speed);
     }
@@ -351,8 +351,8 @@ fn speed(key: &str, said: Option<BytesPerSecond>, usual: BytesPerSecond) -> Resu
         .hint("use a value above 0, as in \"400 Gbit/s\""))
 }
 
-fn latency(key: &str, said: Option<Seconds>) -> Result<Seconds, Problem> {
-    let latency = said.unwrap_or(Seconds::from_micros(1.0));
+fn latency(key: &str, given: Option<Seconds>) -> Result<Seconds, Problem> {
+    let latency = given.unwrap_or(Seconds::from_micros(1.0));
     if (0.0..=1.0).contains(&latency.get()) {
         return Ok(latency);
     }
@@ -360,8 +360,8 @@ fn latency(key: &str, said: Option<Seconds>) -> Result<Seconds, Problem> {
         .at_key(format!("design.{key}")))
 }
 
-fn ratio_from_one(key: &str, said: Option<f64>) -> Result<Option<f64>, Problem> {
-    match said {
+fn ratio_from_one(key: &str, given: Option<f64>) -> Result<Option<f64>, Problem> {
+    match given {
         // Below 1 there is more above than below (Meta's 1:1.125 at leaves).
         Some(ratio) if !(0.1..=1e4).contains(&ratio) => {
             Err(Problem::new(format!("an oversubscription of {ratio} is not between 0.1 and 10,000"))
@@ -373,9 +373,9 @@ fn ratio_from_one(key: &str, said: Option<f64>) -> Result<Option<f64>, Problem> 
 }
 
 /// Detours through third groups need groups.
-fn check_routing(kind: Kind, said: Option<Routing>) -> Result<(), Problem> {
+fn check_routing(kind: Kind, given: Option<Routing>) -> Result<(), Problem> {
     let known = kind.routings();
-    let Some(routing) = said.filter(|routing| !known.is_empty() && !known.contains(routing)) else {
+    let Some(routing) = given.filter(|routing| !known.is_empty() && !known.contains(routing)) else {
         return Ok(());
     };
     let names: Vec<&str> = known.iter().map(|routing| routing.name()).collect();

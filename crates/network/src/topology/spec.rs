@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_design_file_says_what_was_read() {
+    fn a_design_file_holds_what_was_read() {
         let text = "kind = \"dragonfly-plus\"\ngpus = 4096\nspeed = \"400 Gbit/s\"\nrouting = \"spray\"\ncore_medium = \"aoc\"\n";
         let spec = parse(text, "net.toml").expect("valid").spec;
         let again = parse(&spec.to_toml(), "again.toml").expect("valid").spec;

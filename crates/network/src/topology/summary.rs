@@ -22,7 +22,7 @@ pub struct Reach {
     /// Latency of the way; the most where ways differ.
     pub latency: Seconds,
     /// Equally short ways.
-    pub ways: u64,
+    pub link_paths: u64,
 }
 
 /// A design at a glance.
@@ -138,8 +138,8 @@ impl Design {
                 let links: u64 = torus.dimensions.iter().map(|n| n / 2).sum();
                 let used = torus.dimensions.iter().filter(|n| **n > 1).count() as u64;
                 let latency = self.link_latency * links as f64;
-                let ways = (1..=used).product();
-                add(&mut list, "over neighbours", self.devices - size, links, latency, ways);
+                let link_paths = (1..=used).product();
+                add(&mut list, "over neighbours", self.devices - size, links, latency, link_paths);
             }
             Fabric::None => {}
         }
@@ -147,9 +147,16 @@ impl Design {
     }
 
     /// Network routes: a number of links between switches and NICs, and one to the NIC at each end.
-    fn add_network(&self, list: &mut Vec<Reach>, how: &'static str, devices: u64, links: u64, ways: u64) {
+    fn add_network(
+        &self,
+        list: &mut Vec<Reach>,
+        how: &'static str,
+        devices: u64,
+        links: u64,
+        link_paths: u64,
+    ) {
         let latency = self.link_latency * links as f64;
-        add(list, how, devices, links + 2, latency, ways * self.planes);
+        add(list, how, devices, links + 2, latency, link_paths * self.planes);
     }
 
     fn reach_clos(&self, network: &ClosNetwork, list: &mut Vec<Reach>) {
@@ -173,8 +180,8 @@ impl Design {
         self.add_network(list, "over a spine", pod, 4, clos.leaf_uplinks * clos.trunk());
         // Up over any spine and uplink; down over the core's links into the other pod.
         let down = clos.pod_links().checked_div(clos.cores_per_group).unwrap_or(0).max(1);
-        let ways = clos.leaf_uplinks * clos.spine_uplinks * down * clos.trunk();
-        self.add_network(list, "over a core", far, 6, ways);
+        let link_paths = clos.leaf_uplinks * clos.spine_uplinks * down * clos.trunk();
+        self.add_network(list, "over a core", far, 6, link_paths);
         if forwarded > 0 {
             let links = match clos.tiers.min(network.kept_tiers) {
                 1 => 2,
@@ -182,15 +189,22 @@ impl Design {
                 _ => 6,
             };
             let latency = self.link_latency * links as f64 + self.domain.latency;
-            let most = list.iter().map(|reach| reach.ways).max().unwrap_or(1);
+            let most = list.iter().map(|reach| reach.link_paths).max().unwrap_or(1);
             add(list, "on other rails, forwarded through a domain", forwarded, links + 4, latency, most);
         }
     }
 }
 
-fn add(list: &mut Vec<Reach>, how: &'static str, devices: u64, links: u64, latency: Seconds, ways: u64) {
+fn add(
+    list: &mut Vec<Reach>,
+    how: &'static str,
+    devices: u64,
+    links: u64,
+    latency: Seconds,
+    link_paths: u64,
+) {
     if devices > 0 {
-        list.push(Reach { how, devices, links, latency, ways });
+        list.push(Reach { how, devices, links, latency, link_paths });
     }
 }
 
@@ -201,7 +215,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn reach_agrees_with_the_ways_of_a_graph() {
+    fn reach_agrees_with_the_routes_of_a_graph() {
         for spec in [
             DesignSpec::of(Kind::Clos, 128, 4, 8),
             DesignSpec::of(Kind::RailOptimized, 128, 4, 8),
@@ -247,11 +261,11 @@ mod tests {
     }
 
     #[test]
-    fn ways_of_a_k_ary_tree() {
+    fn routes_of_a_k_ary_tree() {
         // k^2 / 4 ways between pods, k / 2 within (Al-Fares et al.).
         let reach = DesignSpec::of(Kind::Clos, 65_536, 1, 64).summary().expect("built").reach;
-        let ways: Vec<(u64, u64)> = reach.iter().map(|r| (r.devices, r.ways)).collect();
-        assert_eq!(ways, [(31, 1), (1024 - 32, 32), (65_536 - 1024, 1024)]);
+        let link_paths: Vec<(u64, u64)> = reach.iter().map(|r| (r.devices, r.link_paths)).collect();
+        assert_eq!(link_paths, [(31, 1), (1024 - 32, 32), (65_536 - 1024, 1024)]);
         assert_eq!(reach[2].latency.micros().round(), 6.0);
     }
 }

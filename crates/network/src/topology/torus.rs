@@ -20,7 +20,7 @@ impl Torus {
     /// The given shape, or the most even one in three dimensions.
     pub fn new(devices: u64, dimensions: Option<&[u64]>, cube: Option<u64>) -> Result<Self, Problem> {
         let dimensions = match dimensions {
-            Some(said) => said.to_vec(),
+            Some(given) => given.to_vec(),
             None => most_even(devices),
         };
         if dimensions.is_empty() || dimensions.len() > 3 || dimensions.contains(&0) {
@@ -31,8 +31,8 @@ impl Torus {
         let product = dimensions.iter().try_fold(1_u64, |product, d| product.checked_mul(*d));
         if product != Some(devices) {
             let even = most_even(devices);
-            let said = dimensions.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ");
-            return Err(Problem::new(format!("{said} differs from {devices} devices"))
+            let given = dimensions.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ");
+            return Err(Problem::new(format!("{given} differs from {devices} devices"))
                 .at_key("design.dimensions")
                 .hint(format!("the most even shape is {even:?}")));
         }

@@ -3,7 +3,7 @@
 //! Responsible for: visiting one group of every kind of position on domains instead of all groups. Has no
 //! individual pairs.
 
-use super::place::pairs_among;
+use super::place::pairs_within;
 use super::{Exchange, Numbering, PairClass, Place};
 use serde::Serialize;
 
@@ -94,7 +94,7 @@ impl Exchange {
             let mut one = ByClass::default();
             if let Some(bytes) = self.to_each() {
                 members.sort_unstable();
-                let pairs = pairs_among(place, members.iter().copied());
+                let pairs = pairs_within(place, members.iter().copied());
                 for class in PairClass::ALL {
                     one.add(class, pairs[class as usize] as f64 * bytes);
                 }

@@ -93,12 +93,12 @@ impl Place {
 
     /// Ordered pairs of different ranks by class, in the order of [`PairClass::ALL`].
     pub fn pairs(&self) -> [u64; 3] {
-        pairs_among(self, 0..self.ranks as u32)
+        pairs_within(self, 0..self.ranks as u32)
     }
 }
 
 /// Ordered pairs of different members by class. O(members) for members that ascend.
-pub(super) fn pairs_among(place: &Place, members: impl IntoIterator<Item = u32>) -> [u64; 3] {
+pub(super) fn pairs_within(place: &Place, members: impl IntoIterator<Item = u32>) -> [u64; 3] {
     let mut on_rail = vec![0_u64; place.rails as usize];
     // Of the domain at hand, with the rails to clear when it ends.
     let mut here = vec![0_u64; place.rails as usize];
@@ -146,7 +146,7 @@ mod tests {
                     expected[place.class(*from, *to) as usize] += 1;
                 }
             }
-            prop_assert_eq!(pairs_among(&place, members.iter().copied()), expected);
+            prop_assert_eq!(pairs_within(&place, members.iter().copied()), expected);
         }
     }
 }

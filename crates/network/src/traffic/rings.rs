@@ -94,14 +94,14 @@ fn through(entries: &[usize], exits: &[usize]) -> Vec<(usize, usize)> {
 ///
 /// Each is the circle of members with as few edges changed as make it a way: from the entry on to the one before the exit, over those behind
 /// the exit, and to the exit last.
-fn inside(piece: &[u32], ways: &[(usize, usize)], rings: usize, flow: &mut impl FnMut(u32, u32, f64)) {
+fn inside(piece: &[u32], link_paths: &[(usize, usize)], rings: usize, flow: &mut impl FnMut(u32, u32, f64)) {
     let n = piece.len();
     if n < 2 {
         return;
     }
     let (next, before) = (|at: usize| (at + 1) % n, |at: usize| (at + n - 1) % n);
     let mut circle = vec![rings; n];
-    for &(entry, exit) in ways {
+    for &(entry, exit) in link_paths {
         circle[exit] -= 1;
         if next(exit) != entry {
             circle[before(exit)] -= 1;

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: sums and shares. Refuses to know links ([`super::links`]).
 
-use super::place::pairs_among;
+use super::place::pairs_within;
 use super::{Algorithm, Axis, ByClass, Exchange, Matrix, PairClass, Place, Traffic};
 use railwright_spec::quantity::Bytes;
 use railwright_step::{CollectiveKind, Dimension, Phase};
@@ -221,7 +221,7 @@ fn pair_rows(place: &Place, matrix: &Matrix, all: &ByClass) -> Vec<PairRow> {
             }
         }
         matrix.for_each_block(|members, bytes| {
-            for (slot, pairs) in pairs_among(place, members.iter().copied()).into_iter().enumerate() {
+            for (slot, pairs) in pairs_within(place, members.iter().copied()).into_iter().enumerate() {
                 talking[slot] += pairs;
                 if pairs > 0 {
                     most[slot] = most[slot].max(bytes);

@@ -109,8 +109,8 @@ proptest! {
             prop_assert!(same(row.most.get(), most[row.class as usize]), "{row:?} {most:?}");
         }
         let called: f64 = traffic.exchanges.iter().map(|e| e.called().get()).sum();
-        let told: f64 = summary.exchanges.iter().map(|row| row.bytes.get() * row.count * row.groups as f64).sum();
-        prop_assert!(same(called, told), "{called} {told}");
+        let summed: f64 = summary.exchanges.iter().map(|row| row.bytes.get() * row.count * row.groups as f64).sum();
+        prop_assert!(same(called, summed), "{called} {summed}");
         let rows: f64 = summary.exchanges.iter().map(|row| row.sent.get()).sum();
         prop_assert!(same(rows, sums.total()));
         let domains = by_domain(&matrix, &place);

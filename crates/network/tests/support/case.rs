@@ -5,7 +5,7 @@
 //! the latency of its route after its last dependency has ended.
 
 use railwright_network::flow::listed::{Listed, Routes};
-use railwright_network::simulate::Way;
+use railwright_network::simulate::LinkPath;
 use railwright_spec::quantity::{Bytes, Seconds};
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Case {
     pub(crate) name: String,
     capacities: Vec<f64>,
-    routes: BTreeMap<(u32, u32), Way>,
+    routes: BTreeMap<(u32, u32), LinkPath>,
     pub(crate) flows: Vec<Listed>,
     /// When each flow ends.
     pub(crate) ends: Vec<f64>,
@@ -24,7 +24,7 @@ impl Routes for Case {
         self.capacities.clone()
     }
 
-    fn way(&self, from: u32, to: u32, _: u64) -> Option<Way> {
+    fn link_path(&self, from: u32, to: u32, _: u64) -> Option<LinkPath> {
         self.routes.get(&(from, to)).cloned()
     }
 }
@@ -52,7 +52,7 @@ impl Case {
             for link in own.chunks_exact(2) {
                 links.push((link[0].parse()?, link[1].parse()?));
             }
-            routes.insert((from.parse()?, to.parse()?), Way { links, latency: latency.parse()? });
+            routes.insert((from.parse()?, to.parse()?), LinkPath { links, latency: latency.parse()? });
         }
         let (mut flows, mut ends) = (Vec::new(), Vec::new());
         for n in 0..count(next()?)? {

@@ -125,16 +125,19 @@ mod tests {
     }
 
     #[test]
-    fn the_innermost_frame_is_told() {
+    fn the_innermost_frame_is_reported() {
         let trace = trace(&[(0, 100, 0), (10, 50, 0), (20, 10, 0), (25, 90, 1)]);
         let frames = Frames::new(&trace);
-        let mut told = Vec::new();
-        frames.walk(0, 5, 120, |frame, from, to| told.push((frame, from, to)));
-        assert_eq!(told, [(0, 5, 10), (1, 10, 20), (2, 20, 30), (1, 30, 60), (0, 60, 100), (NONE, 100, 120)]);
+        let mut walked = Vec::new();
+        frames.walk(0, 5, 120, |frame, from, to| walked.push((frame, from, to)));
+        assert_eq!(
+            walked,
+            [(0, 5, 10), (1, 10, 20), (2, 20, 30), (1, 30, 60), (0, 60, 100), (NONE, 100, 120)]
+        );
         assert_eq!(frames.stack(2).map(|(at, _)| at).collect::<Vec<_>>(), [2, 1, 0]);
-        told.clear();
-        frames.walk(7, 0, 9, |frame, from, to| told.push((frame, from, to)));
-        assert_eq!(told, [(NONE, 0, 9)], "a thread that was not recorded has no frame");
+        walked.clear();
+        frames.walk(7, 0, 9, |frame, from, to| walked.push((frame, from, to)));
+        assert_eq!(walked, [(NONE, 0, 9)], "a thread that was not recorded has no frame");
     }
 
     proptest! {

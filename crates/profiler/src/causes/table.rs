@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_in_a_table_are_told() {
+    fn mistakes_in_a_table_are_reported() {
         let problem = |text: &str| CauseTable::parse(text).unwrap_err().message;
         assert_eq!(
             problem("[[row]]\ncause = \"alocation\"\nkinds = []\npatterns = []"),

@@ -105,7 +105,7 @@ fn a_late_receiver_bounds_the_sender() {
 }
 
 #[test]
-fn agreement_is_not_said_of_clocks_that_causality_denies() {
+fn clocks_that_violate_causality_are_not_called_consistent() {
     let clock = |rank: u32, offset: i64, greatest: Option<i64>| RankClock {
         rank,
         offset,
@@ -115,18 +115,20 @@ fn agreement_is_not_said_of_clocks_that_causality_denies() {
     };
     let of = |clocks: Vec<RankClock>| {
         let clocks = Clocks { clocks, ..Clocks::default() };
-        (clocks.told_agreement(), clocks.warnings().first().map(|warning| warning.message.clone()))
+        (clocks.agreement_text(), clocks.warnings().first().map(|warning| warning.message.clone()))
     };
-    let (said, doubt) = of(vec![clock(0, 0, None), clock(1, 9_000, Some(20_000))]);
-    assert_eq!((said.contains("agree within 9.00 us, as"), doubt), (true, None));
-    let (said, doubt) = of(vec![clock(0, 0, None), clock(1, 9_000, None), clock(2, 56_500, Some(20_000))]);
+    let (text, doubt) = of(vec![clock(0, 0, None), clock(1, 9_000, Some(20_000))]);
+    assert_eq!((text.contains("agree within 9.00 us, as"), doubt), (true, None));
+    let (text, doubt) = of(vec![clock(0, 0, None), clock(1, 9_000, None), clock(2, 56_500, Some(20_000))]);
     assert_eq!(
-        said,
+        text,
         "clocks agree within 9.00 us, except on rank 2, whose clock is inconsistent with causality: times are as recorded"
     );
-    assert!(doubt.is_some_and(|told| told.starts_with("clocks of rank 2 are inconsistent with causality")));
-    let (said, doubt) =
+    assert!(doubt.is_some_and(|doubt_text| {
+        doubt_text.starts_with("clocks of rank 2 are inconsistent with causality")
+    }));
+    let (text, doubt) =
         of(vec![clock(0, 0, None), clock(1, 90_000, Some(20_000)), clock(2, 56_500, Some(20_000))]);
-    assert!(!said.contains("agree") && said.contains("ranks 1, 2, whose clocks are inconsistent"), "{said}");
-    assert!(doubt.is_some_and(|told| told.starts_with("clocks of ranks 1, 2 are inconsistent")));
+    assert!(!text.contains("agree") && text.contains("ranks 1, 2, whose clocks are inconsistent"), "{text}");
+    assert!(doubt.is_some_and(|doubt_text| doubt_text.starts_with("clocks of ranks 1, 2 are inconsistent")));
 }

@@ -278,7 +278,7 @@ fn placed(joined: &Joined, row: &CollectiveRow) -> Placed {
         _ => here(),
     };
     let (dimension, label, size) = match group {
-        Some(group) if group.told => {
+        Some(group) if group.inferred => {
             let known = group.dimension.evidence != Evidence::Nothing;
             let all = if group.size == joined.clocks.clocks.len() as u32 { "all " } else { "" };
             let label = if known {
@@ -295,15 +295,15 @@ fn placed(joined: &Joined, row: &CollectiveRow) -> Placed {
         }
         None if communicator.is_some() => {
             // Its calls were matched by their stream and order, so these ranks are an assumption.
-            let whom = if traced == joined.clocks.clocks.len() as u32 { "all " } else { "" };
-            (Dimension::Other, format!("assumed: {whom}{traced} ranks"), traced)
+            let towards = if traced == joined.clocks.clocks.len() as u32 { "all " } else { "" };
+            (Dimension::Other, format!("assumed: {towards}{traced} ranks"), traced)
         }
         None => {
             let why = if joined.ranks_missing { "other ranks not traced" } else { "no counterpart found" };
             (Dimension::Other, format!("unknown ({why})"), traced)
         }
     };
-    let assumed = group.is_none_or(|group| group.told)
+    let assumed = group.is_none_or(|group| group.inferred)
         && (channel.is_none() || group.is_some())
         && communicator.is_some()
         && row.operation != Some(Operation::Copy);

@@ -86,18 +86,18 @@ impl NameTable {
         let mut table = Self::default();
         for mut library in file.library {
             if library.starts.is_empty() && library.contains.is_empty() {
-                let told = format!(
+                let message = format!(
                     "library `{}` has neither `starts` nor `contains`, so no name matches",
                     library.name
                 );
-                return Err(Problem::new(told));
+                return Err(Problem::new(message));
             }
             for words in [&mut library.starts, &mut library.contains, &mut library.excludes] {
                 for word in words.iter_mut() {
                     if word.is_empty() {
-                        let told =
+                        let message =
                             format!("library `{}` has an empty word, which matches every name", library.name);
-                        return Err(Problem::new(told));
+                        return Err(Problem::new(message));
                     }
                     word.make_ascii_lowercase();
                 }
@@ -188,7 +188,7 @@ fn plain(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn said(name: &str) -> Option<(String, Option<Operation>)> {
+    fn read_back(name: &str) -> Option<(String, Option<Operation>)> {
         let table = NameTable::shipped();
         table.class(name).map(|class| (table.library(class).to_owned(), class.operation))
     }
@@ -242,7 +242,7 @@ mod tests {
             ("nvshmemi_transfer_rma_p2p", "NVSHMEM", None),
         ];
         for (name, library, operation) in cases {
-            assert_eq!(said(name), Some((library.to_owned(), operation)), "{name}");
+            assert_eq!(read_back(name), Some((library.to_owned(), operation)), "{name}");
         }
     }
 
@@ -256,7 +256,7 @@ mod tests {
             "ampere_bf16_s16816gemm_bf16_128x128",
             "aten::scatter",
         ] {
-            assert_eq!(said(name), None, "{name}");
+            assert_eq!(read_back(name), None, "{name}");
         }
     }
 
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_table_is_told() {
+    fn a_bad_table_is_reported() {
         for (text, word) in [
             ("[[library]]\nname = 3\n", "string"),
             ("[[library]]\nname = \"x\"\n", "neither"),

@@ -82,7 +82,7 @@ pub fn unknown_kernels(job: &Job, table: &NameTable, computes: &dyn Fn(&str) -> 
 
 /// The same as warnings.
 pub fn warnings(unknown: &[UnknownKernel]) -> Vec<Warning> {
-    let told = |kernel: &UnknownKernel| {
+    let named = |kernel: &UnknownKernel| {
         let message = format!(
             "`{}` takes {:.1}% of the time of rank {} on stream {}, which has no compute kernels, and matches \
              no pattern: if it communicates, add it with --kernels",
@@ -93,7 +93,7 @@ pub fn warnings(unknown: &[UnknownKernel]) -> Vec<Warning> {
         );
         Warning::new("trace-unknown-communication", message)
     };
-    unknown.iter().take(5).map(told).collect()
+    unknown.iter().take(5).map(named).collect()
 }
 
 #[cfg(test)]
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_unknown_kernel_beside_the_compute_stream_is_told() {
+    fn a_large_unknown_kernel_beside_the_compute_stream_is_reported() {
         let job = Job::new(vec![trace(&[
             ("gemm", 7, 0, 900),
             ("odd", 7, 900, 960),
@@ -122,8 +122,8 @@ mod tests {
             ("gemm", 20, 900, 1000),
         ])]);
         let unknown = unknown_kernels(&job, NameTable::shipped(), &|name| name == "gemm");
-        let told: Vec<_> = unknown.iter().map(|k| (k.name.as_str(), k.stream)).collect();
-        assert_eq!(told, [("mystery_put", 20)]);
+        let named: Vec<_> = unknown.iter().map(|k| (k.name.as_str(), k.stream)).collect();
+        assert_eq!(named, [("mystery_put", 20)]);
         assert!((unknown[0].share - 0.03).abs() < 1e-9);
         assert_eq!(warnings(&unknown)[0].id, "trace-unknown-communication");
     }

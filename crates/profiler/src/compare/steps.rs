@@ -75,7 +75,7 @@ fn families(step: &Step) -> Vec<(String, f64)> {
 }
 
 /// Maximum number of listed operators of a side.
-const TOLD: usize = 5;
+const MOST_LISTED: usize = 5;
 
 /// What each side makes of every family, the longest operators first.
 fn operators(first: &Step, second: &Step, families: &[Difference]) -> Vec<OperatorDifference> {
@@ -95,7 +95,7 @@ fn operators(first: &Step, second: &Step, families: &[Difference]) -> Vec<Operat
     let longest = |side: &mut BTreeMap<String, BTreeMap<u32, Named>>, family: &str| {
         let mut all: Vec<Named> = side.remove(family).unwrap_or_default().into_values().collect();
         all.sort_by(|x, y| y.time.total_cmp(&x.time).then_with(|| x.name.cmp(&y.name)));
-        all.truncate(TOLD);
+        all.truncate(MOST_LISTED);
         all
     };
     families
@@ -115,12 +115,12 @@ fn doubts(first: &Step, second: &Step) -> Vec<Warning> {
     if let (Some(measured), Some(modelled)) = (measured, modelled)
         && measured.stages() != modelled.stages()
     {
-        let told = format!(
+        let compared = format!(
             "the trace shows {} pipeline stage(s) and the run has {}: pass `--layout` if the traces do not record groups",
             measured.stages(),
             modelled.stages()
         );
-        warnings.push(Warning::new("runs-not-alike", told));
+        warnings.push(Warning::new("runs-not-alike", compared));
     }
     warnings
 }
@@ -152,14 +152,15 @@ mod tests {
 
     #[test]
     fn steps_meet_by_label_and_family() {
-        let told = steps(&step(100, 20), &step(130, 10));
-        assert_eq!((told.step_time.first, told.step_time.second), (120.0, 140.0));
-        let rows: Vec<(&str, f64)> = told.labels.iter().map(|row| (row.name.as_str(), row.change)).collect();
+        let compared = steps(&step(100, 20), &step(130, 10));
+        assert_eq!((compared.step_time.first, compared.step_time.second), (120.0, 140.0));
+        let rows: Vec<(&str, f64)> =
+            compared.labels.iter().map(|row| (row.name.as_str(), row.change)).collect();
         assert_eq!(rows, [("forward", 30.0), ("exposed tensor communication", -10.0)]);
         let rows: Vec<(&str, f64)> =
-            told.families.iter().map(|row| (row.name.as_str(), row.change)).collect();
+            compared.families.iter().map(|row| (row.name.as_str(), row.change)).collect();
         assert_eq!(rows, [("matrix product, forward", 30.0), ("tensor communication", -10.0)]);
-        let products = &told.operators[0];
+        let products = &compared.operators[0];
         assert_eq!(
             (products.time.name.as_str(), products.first_operators.len()),
             ("matrix product, forward", 1)
@@ -167,6 +168,6 @@ mod tests {
         let of_second = &products.second_operators[0];
         assert_eq!((of_second.name.as_str(), of_second.time, of_second.calls), ("x", 130.0, 1.0));
         let condition = super::super::Condition::parse("compute>+25%").unwrap();
-        assert!(condition.check(&told).unwrap().met);
+        assert!(condition.check(&compared).unwrap().met);
     }
 }

@@ -43,7 +43,7 @@ impl Rule for UnfusedAttention {
                 percent(context.share(all))
             ),
             cost: Some(all),
-            evidence: context.dearest(plain, 3),
+            evidence: context.costliest(plain, 3),
             advice: "use fused attention".to_owned(),
             ..Finding::default()
         }]

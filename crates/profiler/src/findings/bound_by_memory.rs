@@ -54,7 +54,7 @@ impl Rule for BoundByMemory {
             id: self.id().to_owned(),
             message: format!("element-wise kernels and norms take {} of the step", percent(context.share(all))),
             cost: Some(all - USUAL * context.step()),
-            evidence: context.dearest(context.times_under(fits).filter(|(name, _)| !is_other(name)), 4),
+            evidence: context.costliest(context.times_under(fits).filter(|(name, _)| !is_other(name)), 4),
             advice: if is_compiled {
                 "these kernels are already compiled: remove graph breaks and casts between them, and use hand-fused norms, activations and cross-entropy for the largest"
             } else {

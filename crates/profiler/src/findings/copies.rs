@@ -36,7 +36,7 @@ impl Rule for Copies {
             id: self.id().to_owned(),
             message: format!("copies occupy the device for {} of the step", percent(context.share(lost))),
             cost: Some(lost),
-            evidence: context.dearest(kinds, 3),
+            evidence: context.costliest(kinds, 3),
             advice: if pageable {
                 "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a separate stream"
                     .to_owned()

@@ -142,7 +142,7 @@ impl Rule for Exposed {
             ),
             cost: Some(lost),
             certainty: (bounded || late.is_some()).then_some(Certainty::AtMost),
-            evidence: context.dearest(context.times_under(fits), 3).into_iter().chain(late).collect(),
+            evidence: context.costliest(context.times_under(fits), 3).into_iter().chain(late).collect(),
             advice: self.advice.to_owned(),
             ..Finding::default()
         }]

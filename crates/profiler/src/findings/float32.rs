@@ -79,7 +79,7 @@ impl Rule for Float32 {
             message: format!("float32 GEMMs take {} of the step", percent(context.share(all))),
             cost: Some(all / 2.0),
             advice: advice(context, &wide).to_owned(),
-            evidence: context.dearest(wide, 3),
+            evidence: context.costliest(wide, 3),
             ..Finding::default()
         }]
     }

@@ -5,7 +5,7 @@
 //! by whole steps lies where its cause lies: in the waits of others, in the labels of the ranks that it names, in what labels take beyond their median step.
 
 use super::Context;
-use crate::culprits::Kind;
+use crate::attribution::Kind;
 use crate::profile::{Finding, Joint};
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;

@@ -97,7 +97,7 @@ impl Rule for Layout {
                 percent(context.share(all))
             ),
             cost: Some(all),
-            evidence: context.dearest(moved, 3),
+            evidence: context.costliest(moved, 3),
             advice: if concatenates {
                 "write the parts into one preallocated buffer instead of concatenating them"
             } else {

@@ -124,7 +124,7 @@ impl Rule for Shapes {
             id: self.id().to_owned(),
             message: format!("GEMMs with unaligned shapes take {} of the step", percent(context.share(all))),
             cost: Some(all * LOSS),
-            evidence: context.dearest(times.iter().map(|(shapes, time)| (shapes.as_str(), *time)), 3),
+            evidence: context.costliest(times.iter().map(|(shapes, time)| (shapes.as_str(), *time)), 3),
             advice: "pad these dimensions to a multiple of 64".to_owned(),
             ..Finding::default()
         }]

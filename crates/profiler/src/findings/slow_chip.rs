@@ -3,7 +3,7 @@
 //! Responsible for: ranks whose kernels of the same name take longer than on the median rank. Refuses single kernels, which caches and contention move, and ranks that the verdict names for more work.
 
 use super::{Context, Rule, percent, time};
-use crate::culprits::{CauseClass, Kind, Named};
+use crate::attribution::{CauseClass, Kind, Named};
 use crate::profile::Finding;
 use crate::waterfall::{Label, RankWaterfall};
 use railwright_spec::human;

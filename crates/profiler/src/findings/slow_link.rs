@@ -3,7 +3,7 @@
 //! Responsible for: the groups and stages that the straggler report names, with their cost by replay. Refuses groups whose slow transfers cost the step nothing.
 
 use super::{Context, Rule, percent, time};
-use crate::culprits::{Kind, Named};
+use crate::attribution::{Kind, Named};
 use crate::groups::RankSet;
 use crate::profile::Finding;
 

@@ -78,7 +78,7 @@ impl Rule for SmallKernels {
                 time(lost)
             )]
             .into_iter()
-            .chain(context.dearest(names, 3))
+            .chain(context.costliest(names, 3))
             .collect(),
             advice: "capture the region in a CUDA graph, or fuse it with a compiler".to_owned(),
             ..Finding::default()

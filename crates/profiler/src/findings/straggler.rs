@@ -4,8 +4,8 @@
 
 use super::{Context, Rule, percent, short, time};
 use crate::NameId;
+use crate::attribution::{CauseClass, Culprit, Kind, Named};
 use crate::causes::{Cause, CauseUse};
-use crate::culprits::{CauseClass, Culprit, Kind, Named};
 use crate::profile::Finding;
 use railwright_spec::human;
 
@@ -91,7 +91,7 @@ fn doing(context: &Context<'_>, rank: u32) -> Option<String> {
 /// What shows a rank's cause; with its number where it is one of several.
 fn shown(culprit: &Culprit, several: bool) -> Vec<String> {
     let of = if several { format!("rank {}, ", culprit.rank) } else { String::new() };
-    let line = |e: &crate::culprits::Evidence| {
+    let line = |e: &crate::attribution::Evidence| {
         let shown = |value: f64| match e.unit {
             "ns" => time(value),
             _ => human::count(value),

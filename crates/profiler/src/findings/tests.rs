@@ -188,7 +188,7 @@ fn a_sound_job_has_no_findings() {
 }
 
 #[test]
-fn rules_are_told_apart_and_explained() {
+fn rules_are_distinguished_and_explained() {
     let all: BTreeSet<&str> = rules().iter().map(|rule| rule.id()).collect();
     assert_eq!(all.len(), rules().len());
     assert!(all.len() >= 25, "{}", all.len());
@@ -467,9 +467,9 @@ fn ranks_that_are_late_by_turns() {
             );
         }
     });
-    let told = ids(&found);
-    assert!(told.contains("waiting") || told.contains("straggler"), "{found:#?}");
-    if told.contains("waiting") {
+    let reported = ids(&found);
+    assert!(reported.contains("waiting") || reported.contains("straggler"), "{found:#?}");
+    if reported.contains("waiting") {
         assert!((2_500.0..4_000.0).contains(&cost(&found, "waiting")), "{found:#?}");
     }
 }
@@ -514,8 +514,8 @@ fn ranks_that_were_not_recorded() {
         recorder.step(n, |r| r.kernel(GEMM, 500 * MICROSECOND));
     }
     let found = context_of(vec![recorder.done()]);
-    let told = the(&found, "missing-ranks");
-    assert_eq!((told.cost, told.evidence[0].as_str()), (None, "ranks 0, 2, 3"));
+    let reported = the(&found, "missing-ranks");
+    assert_eq!((reported.cost, reported.evidence[0].as_str()), (None, "ranks 0, 2, 3"));
 }
 
 #[test]
@@ -576,20 +576,20 @@ fn links_that_carry_less_than_they_could() {
     };
     // 128 MiB among four ranks: 201 MB a link in 1 ms, where NVLink carries 450 GB/s.
     let found = on("NVIDIA H100 80GB HBM3", 100_000);
-    let told = the(&found, "low-bandwidth");
-    assert!(told.message.contains("201 GB/s per link with a limit of 450 GB/s (NVLink"), "{told:#?}");
+    let reported = the(&found, "low-bandwidth");
+    assert!(reported.message.contains("201 GB/s per link with a limit of 450 GB/s (NVLink"), "{reported:#?}");
     // At 0.8 of the ceiling it would take 559 us.
-    assert!((435.0..445.0).contains(&cost(&found, "low-bandwidth")), "{told:#?}");
+    assert!((435.0..445.0).contains(&cost(&found, "low-bandwidth")), "{reported:#?}");
     // Near the ceiling is fast enough.
     assert!(!ids(&on("NVIDIA H100 80GB HBM3", 50_000)).contains("low-bandwidth"));
     // What no catalogue knows has no ceiling, so nothing is low.
     let found = on("abacus", 100_000);
-    let told = the(&found, "low-bandwidth");
-    assert!(told.cost.is_none() && told.message.contains("unknown"), "{told:#?}");
+    let reported = the(&found, "low-bandwidth");
+    assert!(reported.cost.is_none() && reported.message.contains("unknown"), "{reported:#?}");
 }
 
 #[test]
-fn the_dearest_comes_first() {
+fn the_costliest_comes_first() {
     let found = one_rank(|_, r| {
         r.kernel("ampere_sgemm_128x64_nn", 2_000 * MICROSECOND);
         r.host_busy(HostKind::Operator, "python", 3_000 * MICROSECOND);

@@ -26,7 +26,7 @@ const THIRDS: usize = 6;
 type Calls = BTreeMap<u32, Vec<Vec<i64>>>;
 
 /// How much longer calls at the same place of the step take at the end than at the beginning, by kernels' names: (time at the beginning, time at the end), both of one step.
-/// Names without as many calls in every step are left out: their calls cannot be told apart.
+/// Names without as many calls in every step are left out: their calls cannot be distinguished.
 fn growth(first: &Calls, last: &Calls) -> Vec<(f64, f64)> {
     let mean = |steps: &[Vec<i64>]| {
         steps.iter().flatten().map(|duration| *duration as f64).sum::<f64>() / steps.len().max(1) as f64

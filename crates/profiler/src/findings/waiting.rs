@@ -4,7 +4,7 @@
 //! of reported stragglers, and single ranks, which do not show the late rank.
 
 use super::{Context, Inference, Rule, percent, time};
-use crate::culprits::{Culprit, Verdict};
+use crate::attribution::{Culprit, Verdict};
 use crate::profile::Finding;
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;

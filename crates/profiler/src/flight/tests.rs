@@ -106,7 +106,7 @@ proptest! {
 
     /// No hang in these dumps: truncating some of them neither blames a rank nor excludes a hang.
     #[test]
-    fn nobody_is_blamed_for_what_was_cut_off(cuts in prop::collection::vec(0.3..1.0_f64, 4), pickles in any::<bool>()) {
+    fn no_rank_is_blamed_for_what_was_cut_off(cuts in prop::collection::vec(0.3..1.0_f64, 4), pickles in any::<bool>()) {
         let mut records = Vec::new();
         for (rank, at) in cuts.iter().enumerate() {
             let name = if pickles { format!("fr_ok_trace_rank_{rank}.pickle") } else { format!("fr_ok_rank_{rank}.json") };
@@ -173,16 +173,16 @@ fn a_cut_dump_of_the_rank_that_never_came_blames_no_one_else() {
             "{cut}"
         );
         assert_eq!((verdict.damaged.len(), verdict.damaged[0].rank), (1, 3));
-        let told = &verdict.warnings.iter().find(|w| w.id == "trace-damaged").expect("told").message;
+        let text = &verdict.warnings.iter().find(|w| w.id == "trace-damaged").expect("told").message;
         assert!(
-            told.contains("entries were read") && told.contains("at byte") && told.contains("truncated"),
-            "{told}"
+            text.contains("entries were read") && text.contains("at byte") && text.contains("truncated"),
+            "{text}"
         );
     }
 }
 
 #[test]
-fn who_called_something_else_is_not_told_by_the_calls_that_are_left() {
+fn a_mismatched_call_is_not_inferred_from_the_remaining_calls() {
     // Two ranks call one thing, one the other; a fourth call is cut off and could be of either camp.
     let entry = |operation: &str| Entry {
         group_description: "default_pg".to_owned(),
@@ -279,7 +279,7 @@ fn what_is_no_dump_is_refused_with_the_place_of_the_damage() {
 }
 
 #[test]
-fn whom_only_a_lost_count_could_tell_to_wait_does_not_wait() {
+fn a_wait_that_depends_on_a_lost_count_is_not_assumed() {
     // Rank 1's 64th all-reduce of `mesh_dp` stays open in its list for ever; `pg_status`, behind the entries, says that it ended.
     let (path, bytes) = file("fr_ok_rank_1.json");
     let whole = read(&path, &bytes).expect("a dump");

@@ -3,7 +3,7 @@
 //! Responsible for: the order of evidence: user, description, tiling of the world by sets of ranks,
 //! operations of the group. Does not guess beyond that.
 
-use super::{Group, Groups, Habits, Layout, RankSet};
+use super::{Group, GroupProfile, Groups, Layout, RankSet};
 use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,18 +64,18 @@ struct Answer {
 /// Maximum number of groups of one size and stride whose operations are read.
 const ASKED: u32 = 4;
 
-/// Finds the dimension of every group. `habits` provides the operations of a group, by index; it is called
+/// Finds the dimension of every group. `profile` provides the operations of a group, by index; it is called
 /// only for groups without other evidence.
 pub fn infer(
     groups: &mut Groups,
     world: u32,
     layout: Option<&Layout>,
-    mut habits: impl FnMut(usize) -> Habits,
+    mut profile: impl FnMut(usize) -> GroupProfile,
 ) {
     let tiles = tiling(groups, world);
     // Sets of one size and stride serve one dimension, so one of them is asked for all; of several groups of one set each by itself.
     let mut asked: BTreeMap<(Option<u32>, u32, u32), (Answer, u32)> = BTreeMap::new();
-    let mut twins: BTreeMap<RankSet, u32> = BTreeMap::new();
+    let mut replicas: BTreeMap<RankSet, u32> = BTreeMap::new();
     let mut answers = vec![Answer::default(); groups.groups.len()];
     for (at, (group, answer)) in groups.groups.iter_mut().zip(&mut answers).enumerate() {
         let from_layout = layout.zip(group.ranks.as_ref()).and_then(|(l, set)| l.dimension(set));
@@ -104,22 +104,22 @@ pub fn infer(
         }
         let size = group.ranks.as_ref().map_or(group.size, RankSet::len);
         let mut ask = || {
-            let habits = habits(at);
+            let profile = profile(at);
             // All ranks of a job exchange embeddings and samples, too.
             let doubted =
-                |dimension: &Dimension| *dimension == Dimension::Expert && size == world && !habits.experts;
+                |dimension: &Dimension| *dimension == Dimension::Expert && size == world && !profile.experts;
             Answer {
-                dimension: habits.dimension().filter(|found| !doubted(found)),
-                reduces: habits.reduces_many_sizes(),
-                scalars: habits.scalars(),
+                dimension: profile.dimension().filter(|found| !doubted(found)),
+                reduces: profile.reduces_many_sizes(),
+                scalars: profile.scalars(),
             }
         };
         let does = match group.ranks.as_ref() {
             Some(set) if set.stride().is_some() => {
-                let twin = twins.entry(set.clone()).or_default();
-                *twin += 1;
+                let replica = replicas.entry(set.clone()).or_default();
+                *replica += 1;
                 let (found, times) =
-                    asked.entry((set.stride(), set.len(), *twin)).or_insert((Answer::default(), 0));
+                    asked.entry((set.stride(), set.len(), *replica)).or_insert((Answer::default(), 0));
                 // A group without operations is no evidence for others; samples at most N groups per shape.
                 if *found == Answer::default() && *times < ASKED {
                     *found = ask();

@@ -36,7 +36,7 @@ fn a_counter_of_one_rank_means_nothing_on_another() {
 }
 
 #[test]
-fn several_groups_of_one_set_are_told_apart() {
+fn several_groups_of_one_set_are_distinguished() {
     // Two groups of the same ranks: by name where names agree, else by the order in which they were made.
     let same = Job::new(vec![
         trace(0, 2, &[("13", None, &[0, 1]), ("20", None, &[0, 1])]),
@@ -56,11 +56,11 @@ fn several_groups_of_one_set_are_told_apart() {
 fn dimensions(
     job: &Job,
     layout: Option<&Layout>,
-    habits: &dyn Fn(&Group) -> Habits,
+    profile: &dyn Fn(&Group) -> GroupProfile,
 ) -> Vec<(String, Evidence)> {
     let mut groups = Groups::of(job);
-    let habits: Vec<Habits> = groups.groups.iter().map(habits).collect();
-    infer(&mut groups, job.world_size, layout, |at| habits[at].clone());
+    let profile: Vec<GroupProfile> = groups.groups.iter().map(profile).collect();
+    infer(&mut groups, job.world_size, layout, |at| profile[at].clone());
     groups
         .groups
         .into_iter()
@@ -75,7 +75,7 @@ fn dimensions_in_the_order_of_trust() {
         16,
         &[("1", None, &[0, 1]), ("2", None, &[0, 2, 4, 6]), ("3", None, &[0, 8]), ("4", None, &[0, 5])],
     )]);
-    let nothing = |_: &Group| Habits::default();
+    let nothing = |_: &Group| GroupProfile::default();
     assert_eq!(
         dimensions(&plain, None, &nothing),
         [
@@ -87,7 +87,7 @@ fn dimensions_in_the_order_of_trust() {
     );
     let layout = Layout::read("tp=2,cp=4,dp=2").unwrap();
     assert_eq!(dimensions(&plain, Some(&layout), &nothing)[1], ("0-6:2 context".to_owned(), Evidence::Sizes));
-    let said = Job::new(vec![trace(
+    let stated = Job::new(vec![trace(
         0,
         8,
         &[
@@ -98,7 +98,7 @@ fn dimensions_in_the_order_of_trust() {
             ("5", Some("EMBEDDING_GROUP"), &[0, 7]),
         ],
     )]);
-    let labels: Vec<String> = dimensions(&said, None, &nothing).into_iter().map(|(text, _)| text).collect();
+    let labels: Vec<String> = dimensions(&stated, None, &nothing).into_iter().map(|(text, _)| text).collect();
     assert_eq!(labels, ["0,1 tensor", "0,2 data", "0,3 expert", "0,4 pipeline", "0,7 EMBEDDING_GROUP"]);
 }
 
@@ -108,30 +108,30 @@ fn what_a_group_does_is_the_last_word() {
     // Over and over through a step of a thousand nanoseconds.
     let even = |list: Vec<(Operation, u64)>| {
         let count = list.len() as i64;
-        let deeds = list.into_iter().enumerate().map(|(k, (operation, bytes))| Deed {
+        let calls = list.into_iter().enumerate().map(|(k, (operation, bytes))| Call {
             operation: Some(operation),
             bytes: Some(bytes),
             start: 1_000 * k as i64 / count,
             phase: railwright_step::Phase::Other,
         });
-        Habits { deeds: deeds.collect(), recorded: (0, 1_000), steps: 1, experts: false }
+        GroupProfile { calls: calls.collect(), recorded: (0, 1_000), steps: 1, experts: false }
     };
-    let habits = |operation, counts: &'static [(u64, usize)]| {
+    let profile = |operation, counts: &'static [(u64, usize)]| {
         move |_: &Group| {
             let list = counts.iter().flat_map(|&(bytes, n)| vec![(operation, bytes); n]);
             even(list.collect())
         }
     };
-    let of = |habits: &dyn Fn(&Group) -> Habits| dimensions(&job, None, habits)[0].clone();
-    assert_eq!(of(&habits(Operation::AllReduce, &[(24576, 10), (2048, 3)])).0, "0,1 tensor");
-    assert_eq!(of(&habits(Operation::AllReduce, &[(100, 1), (200, 1), (300, 1)])).0, "0,1 data");
-    let exchanges = habits(Operation::AllToAll, &[(100, 4)]);
+    let of = |profile: &dyn Fn(&Group) -> GroupProfile| dimensions(&job, None, profile)[0].clone();
+    assert_eq!(of(&profile(Operation::AllReduce, &[(24576, 10), (2048, 3)])).0, "0,1 tensor");
+    assert_eq!(of(&profile(Operation::AllReduce, &[(100, 1), (200, 1), (300, 1)])).0, "0,1 data");
+    let exchanges = profile(Operation::AllToAll, &[(100, 4)]);
     // Recommenders exchange embeddings among all ranks.
     assert_eq!(of(&exchanges).0, "0,1 whole world");
-    assert_eq!(of(&|group| Habits { experts: true, ..exchanges(group) }).0, "0,1 expert");
-    assert_eq!(of(&habits(Operation::Send, &[(100, 4)])).0, "0,1 pipeline");
+    assert_eq!(of(&|group| GroupProfile { experts: true, ..exchanges(group) }).0, "0,1 expert");
+    assert_eq!(of(&profile(Operation::Send, &[(100, 4)])).0, "0,1 pipeline");
     assert_eq!(
-        of(&habits(Operation::Broadcast, &[(100, 4)])),
+        of(&profile(Operation::Broadcast, &[(100, 4)])),
         ("0,1 whole world".to_owned(), Evidence::Nothing)
     );
     // Shards of parameters of many sizes, more often than a plain step would have them.

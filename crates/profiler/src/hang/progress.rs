@@ -64,7 +64,7 @@ pub struct Stuck {
 
 /// A lane: what is numbered on its own. The collectives of a group, or the messages of one direction between two ranks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Lane {
+struct CallSequence {
     name: String,
     /// The group's ranks where dumps list them, to distinguish groups of one name and purpose.
     ranks: Vec<u32>,
@@ -105,10 +105,15 @@ fn listed(records: &[(u32, &FlightRecord)], record: &FlightRecord, rank: u32, en
     if theirs.len() == 1 { theirs.into_iter().next().unwrap_or_default() } else { Vec::new() }
 }
 
-fn lane(records: &[(u32, &FlightRecord)], record: &FlightRecord, rank: u32, entry: &Entry) -> Lane {
+fn sequence_of(
+    records: &[(u32, &FlightRecord)],
+    record: &FlightRecord,
+    rank: u32,
+    entry: &Entry,
+) -> CallSequence {
     let ranks = listed(records, record, rank, entry);
-    let said = (&entry.group_description, &entry.group_name);
-    let name = match said {
+    let described = (&entry.group_description, &entry.group_name);
+    let name = match described {
         (description, name) if description.is_empty() || description == "undefined" => name.clone(),
         // With listed ranks the counter in the name differs from rank to rank and means nothing.
         (description, _) if !ranks.is_empty() => description.clone(),
@@ -118,7 +123,7 @@ fn lane(records: &[(u32, &FlightRecord)], record: &FlightRecord, rank: u32, entr
     // Ends are numbered within the group where it is listed.
     let global = |local: u32| ranks.get(local as usize).copied().unwrap_or(local);
     let message = message.map(|(from, to)| (global(from), global(to)));
-    Lane { name: if name.is_empty() { "default".to_owned() } else { name }, ranks, message }
+    CallSequence { name: if name.is_empty() { "default".to_owned() } else { name }, ranks, message }
 }
 
 /// The ends of a message, as its group numbers its ranks.
@@ -131,11 +136,11 @@ type Alike<'a> = (&'a str, &'a str, Option<&'a str>);
 
 /// Lanes by number: thousands of entries are of one, which is worked out once for each record.
 #[derive(Default)]
-struct Lanes {
-    numbers: BTreeMap<Lane, usize>,
+struct CallSequences {
+    numbers: BTreeMap<CallSequence, usize>,
 }
 
-impl Lanes {
+impl CallSequences {
     /// The number of an entry's lane. `own` remembers those of its record.
     fn of<'a>(
         &mut self,
@@ -149,7 +154,7 @@ impl Lanes {
         let alike = (entry.group_name.as_str(), entry.group_description.as_str(), operation);
         *own.entry(alike).or_insert_with(|| {
             let next = self.numbers.len();
-            *self.numbers.entry(lane(records, record, rank, entry)).or_insert(next)
+            *self.numbers.entry(sequence_of(records, record, rank, entry)).or_insert(next)
         })
     }
 }
@@ -210,30 +215,30 @@ struct Dumps {
 /// The groups and messages that hint at ranks of which there is no dump: a group whose ranks no dump lists and that one rank alone used, and a message to or from a
 /// rank that is not among `records`. In order, each once.
 pub(super) fn incomplete(records: &[(u32, &FlightRecord)]) -> Vec<Group> {
-    let mut lanes = Lanes::default();
+    let mut sequences = CallSequences::default();
     let mut users: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
     for &(rank, record) in records {
         let mut own = BTreeMap::new();
         for entry in &record.entries {
-            users.entry(lanes.of(&mut own, records, record, rank, entry)).or_default().insert(rank);
+            users.entry(sequences.of(&mut own, records, record, rank, entry)).or_default().insert(rank);
         }
     }
     let is_here = |rank: &u32| records.iter().any(|(known, _)| known == rank);
-    let hints = lanes.numbers.into_iter().filter_map(|(lane, number)| {
+    let hints = sequences.numbers.into_iter().filter_map(|(sequence_of, number)| {
         let used = users.remove(&number).unwrap_or_default();
-        let (hints, ranks) = match lane.message {
+        let (hints, ranks) = match sequence_of.message {
             Some((from, to)) => (!is_here(&from) || !is_here(&to), vec![from, to]),
-            None if lane.ranks.is_empty() => (used.len() == 1, used.into_iter().collect()),
-            None => (lane.ranks.iter().any(|rank| !is_here(rank)), lane.ranks),
+            None if sequence_of.ranks.is_empty() => (used.len() == 1, used.into_iter().collect()),
+            None => (sequence_of.ranks.iter().any(|rank| !is_here(rank)), sequence_of.ranks),
         };
-        hints.then_some(Group { name: lane.name, ranks })
+        hints.then_some(Group { name: sequence_of.name, ranks })
     });
     hints.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Where every group is stuck, in order of time. `records` are (rank, dump) in order of rank, each rank once; `none` are the ranks that are known to have no dump.
 pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck> {
-    let mut lanes = Lanes::default();
+    let mut sequences = CallSequences::default();
     let mut walks: Vec<BTreeMap<u32, Walk<'_>>> = Vec::new();
     for &(rank, record) in records {
         let mut own = BTreeMap::new();
@@ -250,16 +255,16 @@ pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck
             if hole && is_message {
                 continue;
             }
-            let lane = lanes.of(&mut own, records, record, rank, entry);
-            walks.resize_with(walks.len().max(lane + 1), BTreeMap::new);
+            let sequence_of = sequences.of(&mut own, records, record, rank, entry);
+            walks.resize_with(walks.len().max(sequence_of + 1), BTreeMap::new);
             let sequence = if is_message {
-                let count = counts.entry(lane).or_default();
+                let count = counts.entry(sequence_of).or_default();
                 *count += 1;
                 *count
             } else {
                 entry.sequence
             };
-            let walk = walks[lane].entry(rank).or_default();
+            let walk = walks[sequence_of].entry(rank).or_default();
             walk.entries.insert(sequence, (entry, left(record, &statuses, entry)));
             if may_have_been_left(record, entry) {
                 walk.doubtful.insert(sequence);
@@ -269,22 +274,23 @@ pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck
     let whole = records.iter().filter(|(_, record)| record.is_whole()).map(|&(rank, _)| rank).collect();
     let damaged = records.iter().filter(|(_, record)| !record.is_whole()).map(|&(rank, _)| rank);
     let dumps = Dumps { whole, doubtful: damaged.chain(none.iter().copied()).collect() };
-    let of_lane = |(lane, &number): (&Lane, &usize)| of_lane(lane, walks.get(number)?, &dumps);
-    let mut all: Vec<Stuck> = lanes.numbers.iter().filter_map(of_lane).collect();
+    let of_lane =
+        |(sequence_of, &number): (&CallSequence, &usize)| of_lane(sequence_of, walks.get(number)?, &dumps);
+    let mut all: Vec<Stuck> = sequences.numbers.iter().filter_map(of_lane).collect();
     all.sort_by(|a, b| (a.since, &a.group, a.sequence).cmp(&(b.since, &b.group, b.sequence)));
     all
 }
 
-fn of_lane(lane: &Lane, walks: &BTreeMap<u32, Walk<'_>>, dumps: &Dumps) -> Option<Stuck> {
+fn of_lane(sequence_of: &CallSequence, walks: &BTreeMap<u32, Walk<'_>>, dumps: &Dumps) -> Option<Stuck> {
     let pending = |walk: &Walk<'_>| {
         let mut open = walk.entries.iter().filter(|(_, (_, left))| !left).map(|(&sequence, _)| sequence);
         open.find(|sequence| !walk.doubtful.contains(sequence))
     };
     let sequence = walks.values().filter_map(pending).min()?;
-    let ranks: Vec<u32> = match lane.message {
+    let ranks: Vec<u32> = match sequence_of.message {
         Some((from, to)) => vec![from, to],
-        None if lane.ranks.is_empty() => walks.keys().copied().collect(),
-        None => lane.ranks.clone(),
+        None if sequence_of.ranks.is_empty() => walks.keys().copied().collect(),
+        None => sequence_of.ranks.clone(),
     };
     let at = |rank: &u32| walks.get(rank).and_then(|walk| walk.entries.get(&sequence));
     let waiting: Vec<u32> = ranks.iter().copied().filter(|r| at(r).is_some_and(|(_, left)| !left)).collect();
@@ -294,7 +300,7 @@ fn of_lane(lane: &Lane, walks: &BTreeMap<u32, Walk<'_>>, dumps: &Dumps) -> Optio
     };
     let absent = ranks.iter().copied().filter(|r| at(r).is_none() && !later(r));
     let (missing, mut unknown): (Vec<u32>, Vec<u32>) = absent.partition(|r| dumps.whole.contains(r));
-    let is_listed = lane.message.is_some() || !lane.ranks.is_empty();
+    let is_listed = sequence_of.message.is_some() || !sequence_of.ranks.is_empty();
     if !is_listed {
         // Any rank without a whole dump may be a member.
         unknown.extend(dumps.doubtful.iter().filter(|rank| !ranks.contains(rank)));
@@ -319,7 +325,7 @@ fn of_lane(lane: &Lane, walks: &BTreeMap<u32, Walk<'_>>, dumps: &Dumps) -> Optio
         Vec::new()
     };
     Some(Stuck {
-        group: Group { name: lane.name.clone(), ranks },
+        group: Group { name: sequence_of.name.clone(), ranks },
         sequence,
         operation: first.operation.clone(),
         state,

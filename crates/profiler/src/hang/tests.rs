@@ -41,7 +41,7 @@ fn pend(record: &mut FlightRecord, group: &str, from: u64) {
 }
 
 #[test]
-fn json_and_pickle_say_the_same() {
+fn json_and_pickle_agree() {
     for rank in 0..4 {
         let (json, pickle) = (dump(rank, false), dump(rank, true));
         assert_eq!(json.entries.len(), pickle.entries.len());
@@ -98,7 +98,7 @@ fn the_chain_is_followed_to_its_end() {
 }
 
 #[test]
-fn who_called_something_else_is_found() {
+fn a_mismatched_call_is_found() {
     let mut dumps = good();
     pend(&mut dumps[1], "mesh_dp", 20);
     pend(&mut dumps[3], "mesh_dp", 20);
@@ -165,7 +165,7 @@ fn a_missing_dump_is_a_finding() {
 }
 
 #[test]
-fn a_message_that_nobody_receives() {
+fn a_message_without_receiver() {
     let entry = |record: u64, operation: &str, retired: bool| Entry {
         record,
         group_name: "0".to_owned(),
@@ -258,7 +258,7 @@ fn a_damaged_dump_is_a_doubt_and_not_an_absence() {
 }
 
 #[test]
-fn one_dump_alone_blames_nobody_of_another_group() {
+fn one_dump_alone_blames_no_rank_of_another_group() {
     // Rank 1 waits for rank 3 in a group that gloo's dumps do not list; rank 0 is in another one.
     let mut dump = dump(1, true);
     pend(&mut dump, "mesh_dp", 20);
@@ -312,7 +312,7 @@ fn nothing_hangs_only_where_all_dumps_are_there() {
 }
 
 #[test]
-fn nobody_says_all_are_there_while_a_member_may_have_no_dump() {
+fn complete_attendance_needs_all_dumps() {
     // Rank 1 left what rank 0 is still in: groups of one name are not distinguished without a list of ranks.
     let mut dumps = unlisted(&[0, 1, 3]);
     for rank in [1, 2] {

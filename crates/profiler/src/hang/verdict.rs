@@ -88,23 +88,23 @@ pub fn lost_rank(label: &str, records: &[FlightRecord]) -> Option<u32> {
 }
 
 /// What was read of a damaged dump and what was lost, where.
-fn told_damage(record: &FlightRecord) -> String {
+fn damage_text(record: &FlightRecord) -> String {
     let entries = if record.report.kept == 1 {
         "1 entry was".to_owned()
     } else {
         format!("{} entries were", record.report.kept)
     };
-    let mut told = vec![format!("{}: {entries} read", record.label)];
+    let mut message = vec![format!("{}: {entries} read", record.label)];
     for damage in &record.report.damages {
         let is_cut = damage.kind == DamageKind::Truncated;
         let count = if is_cut { String::new() } else { format!("{} could not be read, ", damage.count) };
-        told.push(match damage.places.first() {
+        message.push(match damage.places.first() {
             Some((at, why)) if damage.count > 1 => format!("{count}the first at byte {at}: {why}"),
             Some((at, why)) => format!("{count}at byte {at}: {why}"),
             None => count.trim_end_matches(", ").to_owned(),
         });
     }
-    told.join("; ")
+    message.join("; ")
 }
 
 /// Judges the dumps of a job; `lost` are the ranks whose dumps are there and could not be read. Of two dumps of one rank the one with the later last entry counts.
@@ -114,21 +114,21 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
     let latest = |record: &FlightRecord| record.entries.iter().map(|e| e.created).max().unwrap_or_default();
     for record in records {
         let Some(rank) = record.rank else {
-            let told = format!("{} has no rank in its content or name; ignored", record.label);
-            warnings.push(Warning::new("trace-unknown-rank", told));
+            let message = format!("{} has no rank in its content or name; ignored", record.label);
+            warnings.push(Warning::new("trace-unknown-rank", message));
             continue;
         };
         if !record.is_whole() {
-            warnings.push(Warning::new("trace-damaged", told_damage(record)));
+            warnings.push(Warning::new("trace-damaged", damage_text(record)));
         }
         match ranked.iter_mut().find(|(known, _)| *known == rank) {
             None => ranked.push((rank, record)),
             Some(known) => {
-                let told = format!(
+                let message = format!(
                     "{} and {} both belong to rank {rank}; the later one is used",
                     known.1.label, record.label
                 );
-                warnings.push(Warning::new("trace-duplicate-rank", told));
+                warnings.push(Warning::new("trace-duplicate-rank", message));
                 let order = |record: &FlightRecord| (latest(record), record.is_whole());
                 if order(record) > order(known.1) {
                     known.1 = record;
@@ -138,11 +138,11 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
         let lost = record.entries.first().map_or(0, |e| e.record);
         // Where entries could not be read, the first may be one of them.
         if lost > 0 && record.unreadable() == 0 {
-            let told = format!(
+            let message = format!(
                 "the ring buffer of rank {rank} has overwritten its first {lost} entries; collectives entered \
                  then are unknown"
             );
-            warnings.push(Warning::new("trace-overwritten-records", told));
+            warnings.push(Warning::new("trace-overwritten-records", message));
         }
     }
     ranked.sort_by_key(|(rank, _)| *rank);

@@ -93,7 +93,7 @@ fn one_folder_of_two_jobs_is_parted_by_names_or_by_time() {
 }
 
 #[test]
-fn one_head_that_says_another_world_is_of_the_job_that_it_lies_in() {
+fn one_trace_with_another_world_size_belongs_to_the_job_of_its_folder() {
     let of = |odd: u32, says: u32| -> Vec<Sighting> {
         let world = |rank| Some(if rank == odd { says } else { 4 });
         (0..4).map(|rank| trace(&format!("run/rank{rank}.json"), Some(rank), world(rank), None)).collect()
@@ -122,7 +122,7 @@ fn one_head_that_says_another_world_is_of_the_job_that_it_lies_in() {
 }
 
 #[test]
-fn files_that_say_nothing_are_jobs_by_their_names_and_copies_are_no_jobs() {
+fn files_without_job_data_are_grouped_by_name_and_copies_are_no_jobs() {
     let silent = ["s/worker_a.json", "s/torch_compile.json", "s/h_11.77.json", "s/h_12.78.json"]
         .map(|path| trace(path, None, None, None));
     assert_eq!(group(&silent).len(), 3);
@@ -186,7 +186,7 @@ fn an_archive_stands_for_the_only_job_in_it() {
 }
 
 #[test]
-fn neither_the_order_nor_the_names_of_files_matter_where_heads_tell_ranks() {
+fn neither_order_nor_names_of_files_matter_where_traces_hold_ranks() {
     let named = |name: &dyn Fn(u32) -> String| -> Vec<Sighting> {
         (0..8).map(|rank| trace(&format!("run/{}", name(rank)), Some(rank), Some(8), None)).collect()
     };
@@ -210,7 +210,7 @@ fn neither_the_order_nor_the_names_of_files_matter_where_heads_tell_ranks() {
 }
 
 #[test]
-fn a_rank_whose_head_says_nothing_is_of_the_job_that_it_lies_in() {
+fn a_trace_without_job_data_belongs_to_the_job_of_its_folder() {
     let mut all: Vec<_> =
         (0..3).map(|rank| trace(&format!("run/rank{rank}.json"), Some(rank), Some(4), None)).collect();
     all.push(trace("run/rank3.json", None, None, None));
@@ -299,7 +299,7 @@ fn dumps_in_two_forms_are_one_job() {
 }
 
 #[test]
-fn a_file_that_says_another_s_rank_is_what_it_is_called() {
+fn a_file_with_the_rank_of_another_takes_the_rank_of_its_name() {
     let says = |rank: u32| if rank == 5 { 6 } else { rank };
     let mut all: Vec<_> =
         (0..8).map(|rank| trace(&format!("run/rank{rank}.json"), Some(says(rank)), Some(8), None)).collect();

@@ -26,14 +26,14 @@ fn rank(digits: &str) -> Option<u32> {
 /// The rank in a file name. `numbered`: its recorder ends names with the rank.
 pub(crate) fn rank_in_name(name: &str, numbered: bool) -> Option<u32> {
     let lower = name.to_ascii_lowercase();
-    let said = numbers(&lower)
+    let stated = numbers(&lower)
         .find(|(before, _)| {
             let before = before.trim_end_matches(['_', '-', '.', '=', '[', '(', ' ']);
             WORDS.iter().any(|word| before.ends_with(word))
         })
         .and_then(|(_, digits)| rank(digits));
     let last = || numbers(&lower).filter(|(_, digits)| rank(digits).is_some()).last();
-    said.or_else(|| last().filter(|_| numbered).and_then(|(_, digits)| rank(digits)))
+    stated.or_else(|| last().filter(|_| numbered).and_then(|(_, digits)| rank(digits)))
 }
 
 /// The rank in the name of the innermost folder.
@@ -45,17 +45,17 @@ pub(crate) fn rank_in_folder(folder: &str) -> Option<u32> {
 /// Of files that say a rank, the one whose name counts more: two say the same rank, one of them is called by another that no file says or is called by, and all others are called
 /// by what they say. Its place and the rank that it is called by; nothing where more than one could be meant. `files` are (said, called).
 pub(super) fn miscalled(files: &[(Option<u32>, Option<u32>)]) -> Option<(usize, u32)> {
-    let (at, (said, called)) = files.iter().enumerate().find_map(|(at, &(said, called))| {
-        Some((at, said.zip(called).filter(|(said, called)| said != called)?))
+    let (at, (stated, called)) = files.iter().enumerate().find_map(|(at, &(stated, called))| {
+        Some((at, stated.zip(called).filter(|(stated, called)| stated != called)?))
     })?;
     let others = || files.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, file)| *file);
     let is_free = others().all(|(other, named)| other != Some(called) && named != Some(called));
-    let is_taken = others().any(|(other, _)| other == Some(said));
+    let is_taken = others().any(|(other, _)| other == Some(stated));
     let all_agree = others().all(|(other, named)| other.is_none() || other == named);
     (is_free && is_taken && all_agree).then_some((at, called))
 }
 
-/// Host and process of a name as PyTorch's profiler makes it where nobody names the worker: `HOST_PROCESS.TIME.pt.trace.json`. Numbers in it are the host's. Nothing where what
+/// Host and process of a name as PyTorch's profiler makes it where none names the worker: `HOST_PROCESS.TIME.pt.trace.json`. Numbers in it are the host's. Nothing where what
 /// stands before the number says that it counts steps.
 pub(super) fn host_and_process(name: &str) -> Option<(&str, &str)> {
     let (worker, time) = name.split_once(".pt.trace.json")?.0.rsplit_once('.')?;
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn ranks_stand_behind_their_words() {
-        for (name, said) in [
+        for (name, stated) in [
             ("rank0_step5.pt.trace.json.gz", Some(0)),
             ("sampled_rank-1.json.gz", Some(1)),
             ("worker7_step_12.1694128201553.pt.trace.json.gz", Some(7)),
@@ -125,7 +125,7 @@ mod tests {
             ("ip-172-31-16-248_29223.1698955894942173530.pt.trace.json.gz", None),
             ("step_5.json", None),
         ] {
-            assert_eq!(rank_in_name(name, false), said, "{name}");
+            assert_eq!(rank_in_name(name, false), stated, "{name}");
         }
         assert_eq!(rank_in_name("nccl_trace_13", true), Some(13));
         assert_eq!(rank_in_folder("a/rank3/proc1"), Some(1));
@@ -133,11 +133,11 @@ mod tests {
     }
 
     #[test]
-    fn one_file_that_is_called_otherwise_than_it_says() {
+    fn one_file_whose_name_contradicts_its_content() {
         let files =
             |pairs: &[(u32, u32)]| -> Vec<_> { pairs.iter().map(|&(s, c)| (Some(s), Some(c))).collect() };
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2)])), Some((1, 1)));
-        // Nobody else says 2; 1 is not free; another disagrees too; names are no ranks at all.
+        // No other states 2; 1 is not free; another disagrees too; names are no ranks at all.
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (3, 3)])), None);
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2), (1, 1)])), None);
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2), (3, 7)])), None);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_and_processes_are_told_from_steps() {
+    fn hosts_and_processes_are_distinguished_from_steps() {
         let of = host_and_process;
         assert_eq!(of("gpu1_12345.1700000000.pt.trace.json"), Some(("gpu1", "12345")));
         assert_eq!(
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_by_their_digits() {
+    fn times_are_recognised_by_their_digits() {
         assert_eq!(time_in_name("worker0.1694128201545.pt"), Some(1_694_128_201_545_000));
         assert_eq!(time_in_name("x_29223.1698955894942173530.pt"), Some(1_698_955_894_942_173));
         assert_eq!(time_in_name("job_1234567"), None);

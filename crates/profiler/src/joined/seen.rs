@@ -3,7 +3,7 @@
 //! Responsible for: the operations of a group with the phases that they belong to, computed only for
 //! requested groups. Excludes their interpretation.
 
-use crate::groups::{Deed, Habits};
+use crate::groups::{Call, GroupProfile};
 use crate::matching::{Lane, Matching, Membership, Part};
 use crate::phases::{host_phases, phases};
 use crate::trace::GpuKind;
@@ -94,16 +94,16 @@ impl<'a> Seen<'a> {
         }
     }
 
-    pub(super) fn habits(&mut self, group: usize) -> Habits {
+    pub(super) fn profile(&mut self, group: usize) -> GroupProfile {
         let Some(member) = u32::try_from(group).ok().and_then(|group| self.busiest.get(&group)) else {
-            return Habits::default();
+            return GroupProfile::default();
         };
         let trace = &self.job.members[member.member as usize].trace;
         let parts = &self.matching.parts[member.member as usize];
         let phases = self.phases.entry(member.member).or_insert_with(|| PhasesOf::new(trace, parts));
-        let deed = |&at: &u32| {
+        let call = |&at: &u32| {
             let part = &parts[at as usize];
-            Deed { operation: part.operation, bytes: part.bytes, start: part.start, phase: phases.of(part) }
+            Call { operation: part.operation, bytes: part.bytes, start: part.start, phase: phases.of(part) }
         };
         let rows = || trace.gpu.starts().iter().zip(trace.gpu.ends());
         let hosts = || trace.host.iter().map(|row| (row.start, row.end));
@@ -111,6 +111,6 @@ impl<'a> Seen<'a> {
         let device = rows().map(|(&start, &end)| (start, end)).reduce(over);
         let recorded = device.or_else(|| hosts().reduce(over)).unwrap_or_default();
         let experts = trace.names.iter().any(speaks_of_experts);
-        Habits { deeds: member.parts.iter().map(deed).collect(), recorded, steps: self.steps, experts }
+        GroupProfile { calls: member.parts.iter().map(call).collect(), recorded, steps: self.steps, experts }
     }
 }

@@ -53,7 +53,7 @@ pub(super) struct DeepSpeed {
     began_again: bool,
     /// Updates skipped so far, and those already reported.
     skipped: u64,
-    told: u64,
+    reported: u64,
     /// Timers of micro steps since the last step.
     micro: BTreeMap<String, Timer>,
 }
@@ -106,8 +106,8 @@ impl DeepSpeed {
     }
 
     fn newly_skipped(&mut self) -> u64 {
-        let new = self.skipped.saturating_sub(self.told);
-        self.told = self.skipped;
+        let new = self.skipped.saturating_sub(self.reported);
+        self.reported = self.skipped;
         new
     }
 

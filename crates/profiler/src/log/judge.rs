@@ -225,17 +225,17 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
         segments.iter().map(|range| describe(log, &rows, range, level(range), known)).collect();
     let mut warnings = Vec::new();
     if described.iter().all(|s| s.mfu.is_none()) {
-        let told =
+        let message =
             "MFU is unknown: the log contains no throughput, or the accelerator is not set (`--accelerator`)";
-        warnings.push(Warning::new("trace-unknown-mfu", told));
+        warnings.push(Warning::new("trace-unknown-mfu", message));
     }
     if !log.unreadable.is_empty() {
-        let told = format!(
+        let message = format!(
             "{} report lines have no valid time, the first is line {}",
             log.unreadable.len(),
             log.unreadable[0]
         );
-        warnings.push(Warning::new("trace-damaged", told));
+        warnings.push(Warning::new("trace-damaged", message));
     }
     Some(Judged {
         reports: log.reports.len() as u64,

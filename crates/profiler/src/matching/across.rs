@@ -5,7 +5,7 @@
 //! groups lie within data parallel ones.
 
 use super::Part;
-use super::tiling::{NOT_ONE, Scored, Tiling, Told, times};
+use super::tiling::{Inferred, NOT_ONE, Scored, Tiling, times};
 use crate::communication::Operation;
 
 /// Groups across inferred ones.
@@ -27,9 +27,12 @@ fn exchanges(lane: &Scored<'_>, parts: &[Vec<Part>]) -> bool {
 }
 
 impl Crossing {
-    pub(super) fn of(world: u32, parts: &[Vec<Part>], all: &[Scored<'_>], told: &[Told]) -> Self {
-        let reduces = |told: &&Told| all.iter().any(|lane| lane.lane == told.lane && !exchanges(lane, parts));
-        let mut within: Vec<Tiling> = told.iter().filter(reduces).map(|told| told.tiling).collect();
+    pub(super) fn of(world: u32, parts: &[Vec<Part>], all: &[Scored<'_>], inferred: &[Inferred]) -> Self {
+        let reduces = |inferred: &&Inferred| {
+            all.iter().any(|lane| lane.lane == inferred.lane && !exchanges(lane, parts))
+        };
+        let mut within: Vec<Tiling> =
+            inferred.iter().filter(reduces).map(|inferred| inferred.tiling).collect();
         within.retain(|tiling| tiling.size < world);
         within.sort_unstable();
         within.dedup();
@@ -53,26 +56,26 @@ impl Crossing {
     }
 
     /// Takes the sets across for lanes that were told to be all ranks, or nothing.
-    pub(super) fn take(&self, parts: &[Vec<Part>], all: &[Scored<'_>], told: &mut Vec<Told>) {
+    pub(super) fn take(&self, parts: &[Vec<Part>], all: &[Scored<'_>], inferred: &mut Vec<Inferred>) {
         for lane in all.iter().filter(|lane| !exchanges(lane, parts)) {
-            let known = told.iter().position(|told| told.lane == lane.lane);
-            if known.is_some_and(|at| told[at].tiling.size < self.world) {
+            let known = inferred.iter().position(|inferred| inferred.lane == lane.lane);
+            if known.is_some_and(|at| inferred[at].tiling.size < self.world) {
                 continue;
             }
             let Some(score) = lane.scores.iter().find(|score| self.holds(score.tiling)) else { continue };
             if times(score.apart, lane.scores[0].apart) > NOT_ONE {
                 continue;
             }
-            let across = Told {
+            let across = Inferred {
                 lane: lane.lane,
                 tiling: score.tiling,
                 apart: score.apart,
-                next: known.and_then(|at| told[at].next),
-                or: known.map(|at| (told[at].tiling, told[at].apart)),
+                next: known.and_then(|at| inferred[at].next),
+                or: known.map(|at| (inferred[at].tiling, inferred[at].apart)),
             };
             match known {
-                Some(at) => told[at] = across,
-                None => told.push(across),
+                Some(at) => inferred[at] = across,
+                None => inferred.push(across),
             }
         }
     }

@@ -38,7 +38,7 @@ impl Alike {
         self.0.get(&kind(part)?).map(|entry| entry.0)
     }
 
-    /// The same as an estimate of the transfer: only where there are enough to compare, and no copy, which waits for nobody.
+    /// The same as an estimate of the transfer: only where there are enough to compare, and no copy, which waits for no rank.
     pub fn transfer(&self, matching: &Matching, at: PartRef) -> Option<i64> {
         let part = matching.part(at);
         let (shortest, count) = *self.0.get(&kind(part)?)?;

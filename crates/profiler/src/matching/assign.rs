@@ -21,7 +21,7 @@ pub(super) struct Key {
 
 impl Key {
     /// Whether the participating ranks are not recorded.
-    pub(super) fn is_unsaid(&self) -> bool {
+    pub(super) fn is_unspecified(&self) -> bool {
         self.group.is_none() && self.channel.is_none()
     }
 }

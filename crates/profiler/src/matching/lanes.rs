@@ -17,7 +17,7 @@ const DIFFERENT: f64 = 0.25;
 /// Gives streams that carry the same one number: that of the rank with most of them.
 pub(super) fn alike(assigned: Assigned, parts: &[Vec<Part>]) -> Assigned {
     let mut of: BTreeMap<u32, BTreeMap<Lane, Carries>> = BTreeMap::new();
-    for (key, lists) in assigned.iter().filter(|(key, _)| key.is_unsaid()) {
+    for (key, lists) in assigned.iter().filter(|(key, _)| key.is_unspecified()) {
         let Some(lane) = key.lane else { continue };
         for (member, list) in lists {
             let carries = of.entry(*member).or_default().entry(lane).or_default();
@@ -61,7 +61,7 @@ pub(super) fn alike(assigned: Assigned, parts: &[Vec<Part>]) -> Assigned {
     let mut joined: Assigned = BTreeMap::new();
     for (key, lists) in assigned {
         for (member, list) in lists {
-            let lane = key.lane.filter(|_| key.is_unsaid());
+            let lane = key.lane.filter(|_| key.is_unspecified());
             let lane = lane.and_then(|lane| renamed.get(&(member, lane)).copied()).or(key.lane);
             joined.entry(Key { lane, ..key }).or_default().entry(member).or_default().extend(list);
         }

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn short_collectives_tell_more_than_long_ones() {
+    fn short_collectives_are_better_evidence_than_long_ones() {
         // Two thirds take milliseconds, and their ends are off by some hundred microseconds to one side.
         let points =
             points(
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_that_the_points_do_not_tell_is_none() {
+    fn a_drift_without_evidence_is_none() {
         let wild = [0, 90_000, 30_000, -75_000, 10_000, -60_000, 45_000];
         let points = points(7, |k| (wild[k as usize], 20_000));
         let line = Line::fit(&points, Slope::WhenSteady, &mut Scratch::default());

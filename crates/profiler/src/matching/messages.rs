@@ -23,7 +23,7 @@ type Message = (PartRef, PartRef);
 
 impl Matching {
     /// Asks ends for groups and takes the messages of pipelines out of what is still to be matched.
-    pub(super) fn tell(
+    pub(super) fn learn(
         &mut self,
         job: &Job,
         groups: &Groups,
@@ -35,8 +35,8 @@ impl Matching {
         let carries = |member: u32, part: u32| {
             self.parts[member as usize][part as usize].operation.is_some_and(Operation::may_be_message)
         };
-        let unsaid = assigned.iter().filter(|(key, lists)| key.is_unsaid() && lists.len() > 1);
-        let (messages, others): (Vec<_>, Vec<_>) = unsaid.partition(|(_, lists)| {
+        let unspecified = assigned.iter().filter(|(key, lists)| key.is_unspecified() && lists.len() > 1);
+        let (messages, others): (Vec<_>, Vec<_>) = unspecified.partition(|(_, lists)| {
             lists.iter().all(|(member, list)| list.iter().all(|part| carries(*member, *part)))
         });
         let lanes =
@@ -52,48 +52,52 @@ impl Matching {
             let own = chosen(assigned, &[**lane]).iter().map(|(_, lists)| tiling::length(lists)).max();
             own >= usual
         });
-        self.told = tiling::told(job, &self.parts, &chosen(assigned, &first), layout, &mut ties, scratch);
-        let mut known: Vec<Tiling> = self.told.iter().map(|told| told.tiling).collect();
+        self.inferred =
+            tiling::inferred(job, &self.parts, &chosen(assigned, &first), layout, &mut ties, scratch);
+        let mut known: Vec<Tiling> = self.inferred.iter().map(|inferred| inferred.tiling).collect();
         known.extend(groups.groups.iter().filter_map(Tiling::of));
         known.retain(|tiling| tiling.size < job.world_size);
-        let layout_says = layout.and_then(|layout| Tiling::of_dimension(layout, Dimension::Pipeline));
-        let found = neighbours(job, &self.message_ends(job), &known, layout_says, &ties);
+        let stated_by_layout = layout.and_then(|layout| Tiling::of_dimension(layout, Dimension::Pipeline));
+        let found = neighbours(job, &self.message_ends(job), &known, stated_by_layout, &ties);
         let found = found.filter(|found| {
-            found.tiling.size > 2 || layout_says.is_some() || differ(job, found.tiling.stride)
+            found.tiling.size > 2 || stated_by_layout.is_some() || differ(job, found.tiling.stride)
         });
         if let Some(found) = &found {
             for (one, other, ahead) in &found.clocks {
                 ties.tie(*one, *other, *ahead);
             }
         }
-        let told = tiling::told(job, &self.parts, &chosen(assigned, &later), layout, &mut ties, scratch);
-        self.told.extend(told);
+        let inferred =
+            tiling::inferred(job, &self.parts, &chosen(assigned, &later), layout, &mut ties, scratch);
+        self.inferred.extend(inferred);
         if let Some(found) = found {
-            assigned
-                .retain(|key, _| !(key.is_unsaid() && key.lane.is_some_and(|lane| messages.contains(&lane))));
+            assigned.retain(|key, _| {
+                !(key.is_unspecified() && key.lane.is_some_and(|lane| messages.contains(&lane)))
+            });
             self.pipelines = Some(found.tiling);
             for pairs in found.pairs.into_values() {
                 self.pair(job, pairs);
             }
         } else {
             // All-to-alls are made of messages; ranks of one group for other purposes send theirs in step, and two neighbours of a pipeline look like a group of two.
-            let told =
-                tiling::told(job, &self.parts, &chosen(assigned, &messages), layout, &mut ties, scratch);
-            let is_exchange = |told: &tiling::Told| told.tiling.size > 2 && !known.contains(&told.tiling);
-            self.told.extend(told.into_iter().filter(is_exchange));
+            let inferred =
+                tiling::inferred(job, &self.parts, &chosen(assigned, &messages), layout, &mut ties, scratch);
+            let is_exchange =
+                |inferred: &tiling::Inferred| inferred.tiling.size > 2 && !known.contains(&inferred.tiling);
+            self.inferred.extend(inferred.into_iter().filter(is_exchange));
         }
     }
 
     /// Messages of which nobody says the other end, by rank and end.
     fn message_ends(&self, job: &Job) -> Vec<Ends> {
         let of = |(at, parts): (usize, &Vec<super::Part>)| {
-            let unsaid = parts.iter().enumerate().filter(|(_, part)| {
+            let unspecified = parts.iter().enumerate().filter(|(_, part)| {
                 part.operation.is_some_and(Operation::may_be_message)
                     && part.lane != Lane::Host
                     && part.group.is_none()
                     && part.peer.is_none()
             });
-            let mut ends: Vec<(i64, PartRef)> = unsaid
+            let mut ends: Vec<(i64, PartRef)> = unspecified
                 .map(|(place, part)| (part.end, PartRef { member: at as u32, part: place as u32 }))
                 .collect();
             ends.sort_unstable();
@@ -142,8 +146,8 @@ impl Matching {
         }
     }
 
-    /// Gives communicators whose ranks were told by ends, and their parts, a group of those ranks.
-    pub fn name_told(&mut self, groups: &mut Groups) {
+    /// Gives communicators whose ranks were recognised by ends, and their parts, a group of those ranks.
+    pub fn name_given(&mut self, groups: &mut Groups) {
         let mut known: BTreeMap<(Option<Lane>, RankSet), GroupId> = BTreeMap::new();
         for at in 0..self.communicators.len() {
             let communicator = &self.communicators[at];
@@ -153,9 +157,9 @@ impl Matching {
             let ranks: Vec<u32> = communicator.members.iter().map(|member| member.rank).collect();
             let (ranks, name, dimension) = match (communicator.lane, self.pipelines) {
                 (Some(lane), _) => {
-                    let told = self.told.iter().find(|told| told.lane == lane);
-                    let (Some(told), Some(one)) = (told, ranks.first()) else { continue };
-                    (told.tiling.ranks(told.tiling.first(*one)), lane.to_string(), None)
+                    let inferred = self.inferred.iter().find(|inferred| inferred.lane == lane);
+                    let (Some(inferred), Some(one)) = (inferred, ranks.first()) else { continue };
+                    (inferred.tiling.ranks(inferred.tiling.first(*one)), lane.to_string(), None)
                 }
                 (None, Some(tiling))
                     if ranks.iter().all(|rank| tiling.first(*rank) == tiling.first(ranks[0])) =>
@@ -201,9 +205,9 @@ fn of_hosts(job: &Job) -> Ties {
 }
 
 fn chosen<'a>(assigned: &'a Assigned, lanes: &[Lane]) -> Vec<(Lane, &'a Lists)> {
-    let unsaid = assigned.iter().filter(|(key, lists)| key.is_unsaid() && lists.len() > 1);
+    let unspecified = assigned.iter().filter(|(key, lists)| key.is_unspecified() && lists.len() > 1);
     let lanes =
-        unsaid.filter_map(|(key, lists)| Some((key.lane.filter(|lane| lanes.contains(lane))?, lists)));
+        unspecified.filter_map(|(key, lists)| Some((key.lane.filter(|lane| lanes.contains(lane))?, lists)));
     lanes.collect()
 }
 

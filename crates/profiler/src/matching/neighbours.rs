@@ -44,18 +44,18 @@ pub(super) struct Ends {
     pub moments: Vec<(i64, PartRef)>,
 }
 
-/// Finds the pipelines of a whole job. `known` are sets of ranks that are groups for other purposes; `said` are pipelines as the user says them.
+/// Finds the pipelines of a whole job. `known` are sets of ranks that are groups for other purposes; `stated` are pipelines as the user says them.
 pub(super) fn neighbours(
     job: &Job,
     ranks: &[Ends],
     known: &[Tiling],
-    said: Option<Tiling>,
+    stated: Option<Tiling>,
     ties: &Ties,
 ) -> Option<Neighbours> {
     if ranks.iter().all(|rank| rank.moments.is_empty()) {
         return None;
     }
-    TOGETHER.iter().find_map(|&together| within(job.world_size, ranks, known, said, (together, ties)))
+    TOGETHER.iter().find_map(|&together| within(job.world_size, ranks, known, stated, (together, ties)))
 }
 
 /// The same for ends that lie so near to each other.
@@ -63,7 +63,7 @@ fn within(
     world: u32,
     ranks: &[Ends],
     known: &[Tiling],
-    said: Option<Tiling>,
+    stated: Option<Tiling>,
     (together, ties): (i64, &Ties),
 ) -> Option<Neighbours> {
     if ranks.len() != world as usize || world < 2 {
@@ -72,8 +72,8 @@ fn within(
     let at: BTreeMap<u32, &Ends> = ranks.iter().map(|ends| (ends.rank, ends)).collect();
     let inside = |stride: u32| known.iter().any(|tiling| tiling.first(0) == tiling.first(stride));
     let mut scores: Vec<(f64, u32)> = Vec::new();
-    let possible = |stride: u32| match said {
-        Some(said) => stride == said.stride,
+    let possible = |stride: u32| match stated {
+        Some(stated) => stride == stated.stride,
         None => world.is_multiple_of(stride) && !inside(stride),
     };
     for stride in (1..world).filter(|stride| possible(*stride)) {

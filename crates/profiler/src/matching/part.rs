@@ -137,8 +137,8 @@ fn describe(
     let Some(call) = call.and_then(|call| trace.collectives.get(call as usize)) else { return };
     // The name of a kernel is exact, but for the kernel that moves messages of any kind.
     if matches!(part.operation, None | Some(Operation::SendReceive)) {
-        let said = call.kind.map(Operation::from).or_else(|| table.operation(&call.label));
-        part.operation = said.or(part.operation);
+        let stated = call.kind.map(Operation::from).or_else(|| table.operation(&call.label));
+        part.operation = stated.or(part.operation);
     }
     part.group = call.group.and_then(|local| groups.id(member, local));
     part.sequence = call.sequence;

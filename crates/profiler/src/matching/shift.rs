@@ -29,7 +29,7 @@ impl Fit {
         self.mismatches * 5 <= self.pairs
     }
 
-    /// Whether nothing speaks against the two lists being of one communicator: `interval` is the usual time between collectives.
+    /// Whether nothing contradicts the two lists being of one communicator: `interval` is the usual time between collectives.
     pub(super) fn is_good(&self, interval: f64) -> bool {
         self.agrees() && self.line.scatter <= (interval / 4.0).max(20_000.0)
     }

@@ -59,14 +59,14 @@ fn sets(matching: &Matching) -> Vec<Vec<u32>> {
 
 #[test]
 fn groups_that_share_a_stream_number_stay_apart() {
-    // Nobody says a group: the tensor parallel groups all use one stream, the data parallel ones another. Steps are long
-    // enough to tell data parallel groups, which end as their tensor parallel ones do, from one group of all.
+    // No group is recorded: the tensor parallel groups all use one stream, the data parallel ones another. Steps are long
+    // enough to distinguish data parallel groups, which end as their tensor parallel ones do, from one group of all.
     for (tensor, data) in [(2, 3), (2, 4), (4, 2), (3, 3), (8, 2)] {
         let plan = Synthetic { described: false, tensor, data, steps: 16, ..Synthetic::default() };
         let (matching, described) =
             (matched(&plan.job()), matched(&Synthetic { described: true, ..plan.clone() }.job()));
         assert!(is_true(&matching), "{tensor} x {data}");
-        assert_eq!(sets(&matching), sets(&described), "{tensor} x {data}: {:?}", matching.told);
+        assert_eq!(sets(&matching), sets(&described), "{tensor} x {data}: {:?}", matching.inferred);
     }
 }
 
@@ -136,7 +136,7 @@ fn lists_of_one_length_are_not_shifted_by_chance() {
 }
 
 #[test]
-fn streams_of_other_numbers_are_told_by_what_they_carry() {
+fn streams_of_other_numbers_are_recognised_by_their_kernels() {
     let plan = Synthetic { described: false, tensor: 2, data: 4, steps: 16, ..Synthetic::default() };
     let mut job = plan.job();
     for member in &mut job.members {
@@ -153,7 +153,7 @@ fn streams_of_other_numbers_are_told_by_what_they_carry() {
 }
 
 #[test]
-fn a_layout_says_which_groups_are_possible() {
+fn a_layout_limits_the_possible_groups() {
     let plan = Synthetic { described: false, tensor: 2, data: 4, steps: 16, ..Synthetic::default() };
     let job = plan.job();
     let groups = Groups::of(&job);
@@ -161,7 +161,7 @@ fn a_layout_says_which_groups_are_possible() {
     let parts = parts(&job, NameTable::shipped(), &groups);
     let matching = Matching::of(&job, &groups, parts, Some(&layout));
     assert_eq!(sets(&matching), sets(&matched(&Synthetic { described: true, ..plan }.job())));
-    assert!(matching.told.iter().all(|told| told.tiling.size < 8));
+    assert!(matching.inferred.iter().all(|inferred| inferred.tiling.size < 8));
 }
 
 #[test]

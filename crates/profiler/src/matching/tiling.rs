@@ -1,7 +1,7 @@
 //! Ranks of an unrecorded communicator.
 //!
 //! Responsible for: trying every way in which sets of one size and one stride tile the world, and taking the largest sets whose collectives end
-//! together as well as in any other way: nobody leaves a collective before all have come, so ends within a group differ by microseconds, while groups that
+//! together as well as in any other way: no rank leaves a collective before all have come, so ends within a group differ by microseconds, while groups that
 //! merely run alike drift apart between the collectives that they share. Sets of all ranks beside smaller ones are taken for the sets across
 //! them, which end as well together (the small ones enter them as one). Refuses lanes with too few collectives to compare, worlds of which ranks were not
 //! recorded (sets may have others), and lanes of messages.
@@ -90,7 +90,7 @@ impl Tiling {
 /// The sets of a lane, and how well its collectives end together in them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Told {
+pub struct Inferred {
     /// The lane.
     #[serde(skip)]
     pub lane: Lane,
@@ -148,14 +148,14 @@ pub(super) struct Scored<'a> {
 }
 
 /// Finds the sets of lanes of which no trace says the group, those with most collectives first, and ties the clocks of their ranks.
-pub(super) fn told(
+pub(super) fn inferred(
     job: &Job,
     parts: &[Vec<Part>],
     lanes: &[(Lane, &Lists)],
     layout: Option<&Layout>,
     ties: &mut Ties,
     scratch: &mut Scratch,
-) -> Vec<Told> {
+) -> Vec<Inferred> {
     let world = job.world_size;
     let recorded = job.members.len();
     let most = job.world_size_known && recorded * 2 > world as usize;
@@ -167,10 +167,10 @@ pub(super) fn told(
     let mut order: Vec<&(Lane, &Lists)> = lanes.iter().collect();
     order.sort_by_key(|(lane, lists)| (std::cmp::Reverse(length(lists)), *lane));
     let mut all: Vec<Scored<'_>> = Vec::new();
-    let mut told: Vec<Told> = Vec::new();
+    let mut inferred: Vec<Inferred> = Vec::new();
     // Of the few ways that the user leaves none fits by chance.
-    let said = fitting.is_some();
-    let fewest = if said { FEWEST_ACROSS } else { FEWEST };
+    let stated = fitting.is_some();
+    let fewest = if stated { FEWEST_ACROSS } else { FEWEST };
     for &&(lane, lists) in &order {
         let mut ends = Ends { job, parts, lists, fewest, known: BTreeMap::new() };
         let mut scores: Vec<Score> = Vec::new();
@@ -183,16 +183,16 @@ pub(super) fn told(
         }
         scores.sort_by(|a, b| a.apart.total_cmp(&b.apart).then(a.tiling.cmp(&b.tiling)));
         let scored = Scored { lane, lists, scores };
-        if let Some(choice) = choose(&scored, world, said) {
+        if let Some(choice) = choose(&scored, world, stated) {
             // Only what is clear tells clocks: sets of all ranks may be smaller ones that run alike.
             if choice.tiling.size < world || world == 2 {
                 ends.apart(choice.tiling, ties, scratch);
             }
-            told.push(choice);
+            inferred.push(choice);
         }
         all.push(scored);
     }
-    let crossing = Crossing::of(world, parts, &all, &told);
+    let crossing = Crossing::of(world, parts, &all, &inferred);
     for scored in all.iter_mut().filter(|scored| scored.scores.is_empty()) {
         // Fewer collectives do where there is one way only.
         let fewest = FEWEST_ACROSS;
@@ -201,8 +201,8 @@ pub(super) fn told(
             scored.scores.extend(ends.apart(tiling, &mut ties.clone(), scratch));
         }
     }
-    crossing.take(parts, &all, &mut told);
-    told
+    crossing.take(parts, &all, &mut inferred);
+    inferred
 }
 
 /// How many parts a member of a lane has, in the middle.
@@ -254,7 +254,7 @@ impl Ends<'_> {
                 }
             }
         }
-        // One pair that was shifted wrongly does not speak against all.
+        // One pair that was shifted wrongly does not refute all.
         contradicts.sort_by(f64::total_cmp);
         let against = contradicts.get(contradicts.len() * 3 / 4).copied().unwrap_or(0.0);
         let mut values: Vec<f64> = pairs.iter().map(|pair| pair.2).collect();
@@ -303,7 +303,7 @@ pub(super) fn times(apart: f64, best: f64) -> f64 {
 
 /// The best sets, or the largest of those that hold them whole if ends of ranks that only the larger ones join lie apart as little. None where that is neither so nor
 /// not so, unless the user said which sizes are possible.
-fn choose(lane: &Scored<'_>, world: u32, said: bool) -> Option<Told> {
+fn choose(lane: &Scored<'_>, world: u32, stated: bool) -> Option<Inferred> {
     let base = lane.scores.first()?;
     let holds = |tiling: Tiling| {
         tiling.size > base.tiling.size
@@ -331,7 +331,7 @@ fn choose(lane: &Scored<'_>, world: u32, said: bool) -> Option<Told> {
     }
     // What only larger sets than the chosen ones join is what matters.
     let matters = next.is_some_and(|(tiling, _)| tiling.size > chosen.tiling.size);
-    (said || !unclear || !matters).then_some(Told {
+    (stated || !unclear || !matters).then_some(Inferred {
         lane: lane.lane,
         tiling: chosen.tiling,
         apart: chosen.apart,

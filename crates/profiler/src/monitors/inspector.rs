@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_that_come_by_turns_are_no_stragglers_and_a_slow_communicator_is_told_from_its_peers() {
+    fn ranks_late_by_turns_are_no_stragglers_and_a_slow_communicator_is_found_by_its_peers() {
         let record = |communicator: u32, rank: u32, sequence: u64| Record {
             communicator: communicator.to_string(),
             rank,

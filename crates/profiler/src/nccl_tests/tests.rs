@@ -56,7 +56,7 @@ fn older_builds_launchers_and_other_columns() {
     let wide = "0: # size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 i_cv%\n\
         0: 268435456 67108864 float sum -1 1000.0 268.43 469.76 0 1 2 3 4 900.0 298.26 521.96 0 1 2 3 4 2026-01-01 10:00:00\n";
     let samples = read(wide, "allreduce.log").expect("a wide log");
-    // The ranks are told by the ratio of both bandwidths: 469.76 / 268.43 = 2 (n - 1) / n.
+    // The ranks are recognised by the ratio of both bandwidths: 469.76 / 268.43 = 2 (n - 1) / n.
     assert_eq!(times(&samples), [(CollectiveKind::AllReduce, 8, None, 268_435_456, vec![1000.0, 900.0])]);
     // In place only.
     let one = "# size count type redop root time algbw busbw #wrong\n1073741824 268435456 float none 0 5000 214.7 201.3 0\n";
@@ -75,16 +75,17 @@ fn json_is_read_too() {
 }
 
 #[test]
-fn what_is_no_log_says_so() {
-    let told = |text: &str, file: &str| read(text, file).expect_err("no log").to_string();
-    assert!(told("hello\nworld\n", "all_reduce.log").contains("no row of nccl-tests"));
+fn what_is_no_log_is_refused() {
+    let error_of = |text: &str, file: &str| read(text, file).expect_err("no log").to_string();
+    assert!(error_of("hello\nworld\n", "all_reduce.log").contains("no row of nccl-tests"));
     let row = "           8             2     float     sum      -1    12.50    0.00    0.00      0    12.25    0.00    0.00      0\n";
-    let nameless = told(&format!("{HEAD}{COLUMNS}{row}"), "log.txt");
+    let nameless = error_of(&format!("{HEAD}{COLUMNS}{row}"), "log.txt");
     assert!(nameless.starts_with("log.txt:9:"), "{nameless}");
     assert!(nameless.contains("identifies the collective"), "{nameless}");
-    let mixed = told(&format!("{HEAD}{COLUMNS}8 2 float sum -1 twelve 0 0 0 1 1 1 1\n"), "all_reduce.log");
+    let mixed =
+        error_of(&format!("{HEAD}{COLUMNS}8 2 float sum -1 twelve 0 0 0 1 1 1 1\n"), "all_reduce.log");
     assert!(mixed.contains("`twelve` is no time"), "{mixed}");
-    assert!(told("{", "all_reduce.json").contains("no JSON"));
-    let narrow = told(&format!("{HEAD}{COLUMNS}8 2 float sum\n"), "all_reduce.log");
+    assert!(error_of("{", "all_reduce.json").contains("no JSON"));
+    let narrow = error_of(&format!("{HEAD}{COLUMNS}8 2 float sum\n"), "all_reduce.log");
     assert!(narrow.contains("4 cells under a header of 13"), "{narrow}");
 }

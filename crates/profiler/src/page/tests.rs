@@ -7,7 +7,7 @@ use crate::waterfall::Parts;
 use railwright_step::{OperatorFamily, Phase};
 
 #[test]
-fn a_page_stands_alone_and_says_nothing_raw() {
+fn a_page_is_self_contained_and_escaped() {
     let part = |name: &str, share: f64| Part { name: name.to_owned(), time: 100, mean: 1e6 * share, share };
     let line = |group, name: &str, share| Line {
         group,

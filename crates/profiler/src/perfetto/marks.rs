@@ -1,11 +1,11 @@
 //! Results of analyses as slices.
 //!
-//! Responsible for: steps of the job, the waits of matched collectives with whom they were for, stragglers with the moments that others waited for, and stalls of a pipeline with their
+//! Responsible for: steps of the job, the waits of matched collectives with the ranks they were for, stragglers with the moments that others waited for, and stalls of a pipeline with their
 //! cost. Refuses to be more than a view: nothing is computed here
 //! that the analyses do not say.
 
 use crate::Job;
-use crate::culprits::StragglerReport;
+use crate::attribution::StragglerReport;
 use crate::joined::Joined;
 use crate::passes::Passes;
 use crate::pipeline::PipelinePage;

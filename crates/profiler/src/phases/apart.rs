@@ -50,15 +50,15 @@ pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Optio
         return;
     }
     let name = |at: &usize| gpu.names()[*at];
-    let among_backward: BTreeSet<NameId> =
+    let group_backward: BTreeSet<NameId> =
         stretches.iter().flat_map(Stretch::backward).flatten().map(name).collect();
-    let among_forward: BTreeSet<NameId> = stretches
+    let group_forward: BTreeSet<NameId> = stretches
         .iter()
         .flat_map(Stretch::forward)
         .flat_map(|(stretch, run)| &stretch.rows[run.sure()])
         .map(name)
         .collect();
-    let only_backward = |at: &usize| !among_forward.contains(&name(at)) && among_backward.contains(&name(at));
+    let only_backward = |at: &usize| !group_forward.contains(&name(at)) && group_backward.contains(&name(at));
     let mut fill = |rows: &[usize], phase: Phase| {
         for &at in rows {
             if found[at].is_none() {
@@ -119,8 +119,8 @@ struct Stretch {
 }
 
 impl Stretch {
-    fn of(rows: Vec<usize>, says_backward: impl Fn(usize) -> bool) -> Self {
-        let marks = rows.iter().map(|&at| says_backward(at)).collect();
+    fn of(rows: Vec<usize>, names_backward: impl Fn(usize) -> bool) -> Self {
+        let marks = rows.iter().map(|&at| names_backward(at)).collect();
         Self { rows, marks }
     }
 

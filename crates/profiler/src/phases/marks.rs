@@ -65,7 +65,7 @@ fn is_checkpoint(name: &str) -> bool {
         || name.starts_with("CheckpointWithoutOutputFunctionBackward")
 }
 
-/// What the name of a kernel that nobody launched says: compilers and libraries write the pass into it.
+/// What the name of a kernel without a launch says: compilers and libraries write the pass into it.
 pub(super) fn kernel(name: &str) -> Option<Phase> {
     let lower = name.to_ascii_lowercase();
     // A C++ name holds brackets of its own before those of the arguments.
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_their_part() {
+    fn names_map_to_their_part() {
         for (name, phase) in [
             ("autograd::engine::evaluate_function: MmBackward0", Phase::Backward),
             ("Optimizer.step#NorMuon.step", Phase::Optimizer),

@@ -121,7 +121,7 @@ pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
         let before = walker.of_step[from].end.min(until);
         let own = walker.of_step[from].rank == pass.rank;
         let hop = if own { 0 } else { lag.clamp(0, until - before) };
-        // What no message waits for may still keep its rank busy: a receive is not told to wait for the pass before it.
+        // What no message waits for may still keep its rank busy: a receive does not wait for the pass before it.
         if let Some(busy) = busy(&computed, walker.of_step, pass.rank, (before + hop, until)) {
             node = busy;
             continue;

@@ -31,7 +31,7 @@ pub struct Decomposition {
     /// What passes that differ from their medians add, stalls above all. Negative when they were faster.
     #[serde(rename = "jitter_ns")]
     pub jitter: i64,
-    /// What ranks took between their passes on the host, where recorded messages show that they waited for nobody; else 0.
+    /// What ranks took between their passes on the host, where recorded messages show that they waited for no rank; else 0.
     #[serde(rename = "host_ns")]
     pub host: i64,
     /// What passed before the first and after the last pass of the pipeline: gathering, reducing, the update.

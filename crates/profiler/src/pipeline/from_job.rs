@@ -69,7 +69,7 @@ pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
     let mut places = Places::of(job, joined, &found);
     let count = places.stages();
     if count < 2 {
-        let hint = if places.said() {
+        let hint = if places.stated() {
             "`--layout` has one stage: set `pp`; use `railwright profile` for a job without a pipeline"
         } else {
             "if traces record no groups, set the stages with `--layout tp=8,dp=4,pp=2`; use `railwright \
@@ -111,12 +111,12 @@ pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
     passes.shape = PassShape { micro_batches: batches, pipeline_parallel: count, ..PassShape::default() }
         .widened(&passes.passes);
     if !cut.is_empty() {
-        let told = format!(
+        let text = format!(
             "{} of {} ranks have no annotations around passes; their passes are inferred between messages",
             cut.len(),
             job.members.len()
         );
-        passes.warnings.push(Warning::new("pipeline-passes-cut", told));
+        passes.warnings.push(Warning::new("pipeline-passes-cut", text));
     }
     Ok(passes)
 }
@@ -129,7 +129,7 @@ fn folder(label: &str, files: usize) -> String {
     }
 }
 
-/// The passes of a rank, in order, and whether they were told apart by messages alone.
+/// The passes of a rank, in order, and whether they were distinguished by messages alone.
 fn of_rank(trace: &RankTrace) -> (Vec<Found>, bool) {
     let mut named = by_name(trace);
     // Stretches between messages are of the device from the start; only what annotations name has to be moved there.
@@ -253,14 +253,14 @@ fn one_kind(found: &[(u32, Vec<Found>)], cut: &[u32], label: &str) -> Result<Opt
     };
     let ranks: Vec<u32> = found.iter().filter_map(halves).collect();
     Ok((!ranks.is_empty()).then(|| {
-        let told = format!(
+        let text = format!(
             "{} of {} ranks have only forward or only backward passes, inferred from messages ({}): their \
              bubbles include the missing passes",
             ranks.len(),
             found.len(),
             RankSet::new(&ranks)
         );
-        Warning::new("pipeline-passes-of-one-kind", told)
+        Warning::new("pipeline-passes-of-one-kind", text)
     }))
 }
 

@@ -2,7 +2,7 @@
 //! cost, and the expected schedule beneath on the same scale.
 //!
 //! Responsible for: an SVG that stands alone (no script, no font, no link), follows the reader's dark mode, and says with a title what every mark is, for whoever hovers
-//! or cannot see colour. Refuses marks that nobody could see: what is narrower than a tenth of a pixel is left to its neighbours.
+//! or cannot see colour. Refuses marks too small to be seen: what is narrower than a tenth of a pixel is left to its neighbours.
 
 use super::bubbles::Cause;
 use super::verdict::time;
@@ -245,7 +245,7 @@ impl Canvas {
     fn pass(&mut self, row: &Row, pass: &PassBox, y: f64) {
         let (class, .., name) = tint(pass.kind);
         let (x, width) = (self.x(pass.start), (pass.end - pass.start) as f64 * self.scale);
-        // Virtual stages tell apart by how solid they are.
+        // Virtual stages differ by how solid they are.
         let solid = 1.0 - 0.45 * f64::from(pass.chunk) / f64::from(self.chunks.max(2) - 1);
         let solid = if pass.chunk > 0 { format!(" fill-opacity=\"{solid:.2}\"") } else { String::new() };
         let batch = pass.micro_batch.map_or_else(String::new, |m| format!(", micro-batch {m}"));

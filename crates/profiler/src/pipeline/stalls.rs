@@ -137,7 +137,7 @@ fn at_most(replay: &Replay<'_>, cause: &Found) -> i64 {
     most.saturating_add(open.map_or(0, |last| last.2.min(last.1 - last.0)))
 }
 
-/// The stalls with what each cost alone, the dearest first; and how many there are. With `bounds` costs are the most that they can be.
+/// The stalls with what each cost alone, the costliest first; and how many there are. With `bounds` costs are the most that they can be.
 pub(super) fn list(
     replay: &Replay<'_>,
     found: &[Found],

@@ -99,7 +99,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     }
     let free = stalls.iter().filter(|s| s.cost == 0).count();
     let hit = steps.len();
-    let dearest = stalls.first().map_or_else(String::new, |s| {
+    let costliest = stalls.first().map_or_else(String::new, |s| {
         let batch = s.micro_batch.map_or_else(String::new, |m| format!(" of micro-batch {m}"));
         format!(
             "; most expensive: {}{batch} on {} in step {}: {} longer than normal, {} lost",
@@ -119,7 +119,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     } else {
         let free = if free == 0 { String::new() } else { format!("; {free} of them cost nothing") };
         format!(
-            "{} in {} cost {} in total{dearest}{free}{excluded}",
+            "{} in {} cost {} in total{costliest}{free}{excluded}",
             count(number, "stall"),
             count(hit, "step"),
             time(total)
@@ -139,11 +139,11 @@ fn place(stall: &Stall) -> String {
 
 fn worker(page: &PipelinePage) -> Option<Verdict> {
     let worst = &page.what_if.worst_ranks;
-    // Where a whole stage is slow, its stage is to blame, and one replica has nobody to be compared with.
+    // Where a whole stage is slow, its stage is to blame, and one replica has none to be compared with.
     if page.what_if.replicas.is_empty() || worst.recovered < 0.5 {
         return None;
     }
-    // What stalls did is told as stalls.
+    // What stalls did is reported as stalls.
     let of_them = page.stalls.iter().filter(|s| worst.subset.ranks.contains(&s.rank));
     if of_them.map(|s| s.cost).sum::<i64>() / page.steps.len().max(1) as i64 > worst.saved / 2 {
         return None;
@@ -153,15 +153,15 @@ fn worker(page: &PipelinePage) -> Option<Verdict> {
     let (s, is, it) = if one { ("", "is", "it") } else { ("s", "are", "them") };
     let who = format!("rank{s} {} {is} slow", ranks.join(", "));
     let (message, cost, certainty) = if let Some(reason) = &page.bounds_only {
-        let told = format!("{who}: at most {} per step saved without {it} ({reason})", time(worst.at_most));
-        (told, worst.at_most, Certainty::AtMost)
+        let text = format!("{who}: at most {} per step saved without {it} ({reason})", time(worst.at_most));
+        (text, worst.at_most, Certainty::AtMost)
     } else {
-        let told = format!(
+        let text = format!(
             "{who}: {} per step saved without {it}, {} of the cost of all stragglers",
             time(worst.saved),
             percent(worst.recovered.min(1.0))
         );
-        (told, worst.saved, Certainty::Replayed)
+        (text, worst.saved, Certainty::Replayed)
     };
     Some(Verdict { id: "pipeline-slow-worker", message, cost, certainty })
 }
@@ -186,22 +186,22 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     let (message, cost, certainty) = if let Some(reason) = &page.bounds_only {
         // No path through a step holds a pass of the stage twice, whatever the others did: at most = micro batches (own - mean)
         let cost = (own - mean).saturating_mul(i64::from(page.shape.micro_batches.max(1)));
-        let told = format!(
+        let text = format!(
             "stage {} has {more} more work than the mean of the recorded stages{why}: this costs at most {} per step, {} of it ({reason})",
             slowest.stage,
             time(cost),
             of_step(cost)
         );
-        (told, cost, Certainty::AtMost)
+        (text, cost, Certainty::AtMost)
     } else {
         let cost = page.typical.imbalance;
-        let told = format!(
+        let text = format!(
             "stage {} has {more} more work than the mean stage{why}: imbalance costs {} per step, {} of it",
             slowest.stage,
             time(cost),
             of_step(cost)
         );
-        (told, cost, Certainty::Replayed)
+        (text, cost, Certainty::Replayed)
     };
     let id = if last { "pipeline-last-stage" } else { "pipeline-slow-stage" };
     Some(Verdict { id, message, cost, certainty })

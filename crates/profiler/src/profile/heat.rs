@@ -4,7 +4,7 @@
 //! recorded. Refuses to judge.
 
 use crate::Job;
-use crate::culprits::StragglerReport;
+use crate::attribution::StragglerReport;
 use crate::waterfall::{Share, Waterfall};
 use crate::windows::Windows;
 use serde::Serialize;

@@ -14,7 +14,7 @@ use railwright_spec::problem::{Problem, Warning};
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
 
-/// The format in which most of the time of matrix products runs, if their kernels' names tell.
+/// The format in which most of the time of matrix products runs, if the names of their kernels give it.
 fn format_of(ranks: &[RankWaterfall], names: &[&Names]) -> Option<DataType> {
     let mut times: BTreeMap<DataType, i64> = BTreeMap::new();
     for (rank, names) in ranks.iter().zip(names) {
@@ -59,13 +59,13 @@ pub(super) fn peak(
     let accelerator = accelerator(job, options)?;
     let Some(accelerator) = accelerator else {
         if options.flop_per_step.is_some() {
-            let told = match recorded {
+            let message = match recorded {
                 Some(device) => {
                     format!("`{device}` is not in the catalogue: no peak FLOP/s and no MFU")
                 }
                 None => "the traces do not name the accelerator: no peak FLOP/s and no MFU".to_owned(),
             };
-            warnings.push(Warning::new("trace-unknown-mfu", told));
+            warnings.push(Warning::new("trace-unknown-mfu", message));
         }
         return Ok(None);
     };
@@ -77,8 +77,8 @@ pub(super) fn peak(
     match accelerator.peak_rate(data_type) {
         Some(rate) => Ok(Some(Peak { accelerator: accelerator.name, data_type, rate })),
         None if options.data_type.is_some() && options.accelerator.is_some() => {
-            let told = format!("{} has no peak in {data_type}", accelerator.name);
-            Err(Problem::new(told).in_file("--precision").hint("use a format that it supports"))
+            let message = format!("{} has no peak in {data_type}", accelerator.name);
+            Err(Problem::new(message).in_file("--precision").hint("use a format that it supports"))
         }
         None => Ok(None),
     }

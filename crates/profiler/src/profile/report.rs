@@ -182,16 +182,16 @@ pub(super) fn report(
     warnings.extend(doubts(waterfall, windows, options));
     let missing = job.world_size - u32::try_from(job.members.len()).unwrap_or(u32::MAX).min(job.world_size);
     if missing > 0 {
-        let told = format!("from {}: waits on unrecorded ranks cannot be attributed", job.extent());
-        warnings.push(Warning::new("trace-missing-ranks", told));
+        let message = format!("from {}: waits on unrecorded ranks cannot be attributed", job.extent());
+        warnings.push(Warning::new("trace-missing-ranks", message));
     }
     let estimated_wait = waterfall.ranks.iter().map(|rank| rank.estimated_wait).sum::<i64>() as f64 / samples;
     if estimated_wait > 0.0 {
-        let told = format!(
+        let message = format!(
             "{} of the waiting per step is estimated (lower bound), because ranks of its groups were not recorded: the time beyond the shortest collective of its kind",
             human::seconds(Seconds::new(estimated_wait * 1e-9))
         );
-        warnings.push(Warning::new("waiting-estimated", told));
+        warnings.push(Warning::new("waiting-estimated", message));
     }
     warnings.extend(bounds(waterfall, samples));
     let hardware = Hardware::ALL.map(|hardware| {
@@ -247,13 +247,13 @@ fn bounds(waterfall: &Waterfall, samples: f64) -> Option<Warning> {
     let time = |ns: f64| human::seconds(Seconds::new(ns * 1e-9));
     (undivided > 0.0).then(|| {
         let (least, most) = (of(Share::Transfer), of(Share::Transfer) + undivided);
-        let told = format!(
+        let message = format!(
             "{} of exposed communication per step is transfer or waiting, because one rank of its groups was recorded: transfers take {} (bytes over the link's rate) to {} (all of it), waiting the rest",
             time(undivided),
             time(least),
             time(most)
         );
-        Warning::new("communication-bounds", told)
+        Warning::new("communication-bounds", message)
     })
 }
 
@@ -271,32 +271,32 @@ fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Wa
         let wanted = ideal.nanoseconds() as f64 * waterfall.samples() as f64;
         let taken = waterfall.total.get(Label::Ideal) as f64;
         if taken < 0.99 * wanted {
-            let told = format!(
+            let message = format!(
                 "model FLOPs take {:.1} times the recorded compute time: the FLOPs are too high, or the peak \
                  of another format applies",
                 wanted / taken.max(1.0)
             );
-            warnings.push(Warning::new("flop-exceed-compute", told));
+            warnings.push(Warning::new("flop-exceed-compute", message));
         }
     } else if options.flop_per_step.is_none() && !windows.is_inference() {
-        let told = "model FLOPs are unknown, so compute is not split into ideal and loss; pass `--run` or `--model-flops`";
-        warnings.push(Warning::new("trace-unknown-mfu", told));
+        let message = "model FLOPs are unknown, so compute is not split into ideal and loss; pass `--run` or `--model-flops`";
+        warnings.push(Warning::new("trace-unknown-mfu", message));
     }
     if !windows.repeat() {
-        let told = format!(
+        let message = format!(
             "the longest step takes {:.0} times the median: steps do not repeat, so their mean is \
              meaningless; pass `--step`",
             windows.longest()
         );
-        warnings.push(Warning::new("steps-do-not-repeat", told));
+        warnings.push(Warning::new("steps-do-not-repeat", message));
     }
     let unexplained = waterfall.share(waterfall.total.get(Label::Unexplained));
     if unexplained > 0.01 {
-        let told = format!(
+        let message = format!(
             "{:.1}% of the time is idle for unrecorded reasons (missing launches, or end of the recording)",
             unexplained * 100.0
         );
-        warnings.push(Warning::new("time-unexplained", told));
+        warnings.push(Warning::new("time-unexplained", message));
     }
     warnings
 }

@@ -70,11 +70,11 @@ impl Reader for Chakra {
         trace.identity = Identity { label: label.to_owned(), source: Source::Chakra, ..Identity::default() };
         fill(&nodes, &mut trace);
         if trace.gpu.is_empty() && trace.host.is_empty() {
-            let told = format!(
+            let text = format!(
                 "{} nodes, none of them with a time: the file describes an order of operations, not when they ran",
                 nodes.len()
             );
-            return Err(Problem::new(told).in_file(label).hint(
+            return Err(Problem::new(text).in_file(label).hint(
                 "convert it together with the PyTorch profiler's trace of the same step, or pass that trace",
             ));
         }

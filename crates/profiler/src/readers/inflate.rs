@@ -1,6 +1,6 @@
 //! Decompression.
 //!
-//! Responsible for: gzip (also of many members) and zstd, told by their first bytes; anything else is handed on. Refuses archives, which hold many files.
+//! Responsible for: gzip (also of many members) and zstd, recognised by their first bytes; anything else is handed on. Refuses archives, which hold many files.
 
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn compressions_are_told_by_their_first_bytes() {
+    fn compressions_are_recognised_by_their_first_bytes() {
         let text = b"[{\"ph\": \"X\"}]".repeat(1000);
         let zstd =
             ruzstd::encoding::compress_to_vec(text.as_slice(), ruzstd::encoding::CompressionLevel::Fastest);

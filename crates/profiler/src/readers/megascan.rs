@@ -136,16 +136,16 @@ impl Open {
                 if time < start {
                     return false;
                 }
-                let said = event.args;
+                let stated = event.args;
                 passes.passes.push(Pass {
-                    step: said.iteration.or(begun.iteration).unwrap_or(0),
+                    step: stated.iteration.or(begun.iteration).unwrap_or(0),
                     rank,
-                    stage: said.pp_rank.or(begun.pp_rank).unwrap_or(rank).min(1 << 20),
+                    stage: stated.pp_rank.or(begun.pp_rank).unwrap_or(rank).min(1 << 20),
                     replica: 0,
                     shard: 0,
                     kind,
-                    micro_batch: said.microbatch.or(begun.microbatch),
-                    chunk: said.model_chunk.or(begun.model_chunk).unwrap_or(0).min(1 << 16),
+                    micro_batch: stated.microbatch.or(begun.microbatch),
+                    chunk: stated.model_chunk.or(begun.model_chunk).unwrap_or(0).min(1 << 16),
                     start,
                     end: time,
                 });
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_say_what_began_and_a_lost_half_costs_one_pass() {
+    fn ends_name_their_begin_and_a_lost_half_costs_one_pass() {
         let text = r#"[{"name": "iteration begin", "ph": "i", "ts": 10, "pid": 1, "args": {"iteration": 4}},
             {"name": "forward", "ph": "B", "ts": 12, "pid": 1, "args": {"iteration": 4}},
             {"name": "forward", "ph": "E", "ts": 20, "pid": 1, "args": {"iteration": 4, "microbatch": 3, "model_chunk": 1, "pp_rank": 2}},

@@ -96,18 +96,18 @@ impl<R: Read> Unpacked<R> {
             };
             if let Err(why) = done {
                 self.end_frame();
-                let told = format!(
+                let message = format!(
                     "the zstd file is truncated or damaged at byte {}: {why}; {} bytes before it were \
                      decompressed, the rest is lost",
                     self.source.count,
                     self.given + self.decoder.can_collect() as u64
                 );
-                self.broken = Some(io::Error::new(io::ErrorKind::InvalidData, told));
+                self.broken = Some(io::Error::new(io::ErrorKind::InvalidData, message));
             }
         }
     }
 
-    /// Ends the frame where it is, so that what is kept for later blocks to refer to can be taken: an empty last block, and a checksum that nobody looks at.
+    /// Ends the frame where it is, so that what is kept for later blocks to refer to can be taken: an empty last block, and a checksum that no reader checks.
     fn end_frame(&mut self) {
         const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
         if !self.decoder.is_finished() {
@@ -199,15 +199,18 @@ mod tests {
             for share in [0.3, 0.5, 0.9] {
                 let cut = (packed.len() as f64 * share) as usize;
                 let (all, error) = read(&packed[..cut], step);
-                let told = error.expect("cut").to_string();
+                let message = error.expect("cut").to_string();
                 // Blocks hold up to 128 KiB: what is lost is the one that was cut.
                 let lost = share * text.len() as f64 - all.len() as f64;
                 assert!(text.starts_with(&all) && lost < 300_000.0, "{share}: {lost} bytes lost");
                 assert!(
-                    told.starts_with(&format!("the zstd file is truncated or damaged at byte {cut}")),
-                    "{told}"
+                    message.starts_with(&format!("the zstd file is truncated or damaged at byte {cut}")),
+                    "{message}"
                 );
-                assert!(told.contains(&format!("{} bytes before it were decompressed", all.len())), "{told}");
+                assert!(
+                    message.contains(&format!("{} bytes before it were decompressed", all.len())),
+                    "{message}"
+                );
             }
         }
         let (all, error) = read(&packed[..2], 100);

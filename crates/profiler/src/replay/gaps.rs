@@ -1,4 +1,4 @@
-//! What passes between the end of one pass and the start of the next, where nobody recorded it.
+//! What passes between the end of one pass and the start of the next, where it was not recorded.
 //!
 //! Responsible for: the latency of messages between stages and the time in which a rank turns from one pass to the next, fitted to the recorded times;
 //! and the clocks of stages against each other, as far as messages show them. Refuses to fit what messages say themselves when they were recorded.
@@ -61,7 +61,7 @@ impl Gaps {
     pub(super) fn fit(passes: &[Pass], graphs: &[StepGraph]) -> Self {
         let mut lengths: Vec<i64> =
             passes.iter().filter(|p| p.kind.is_compute()).map(Pass::duration).collect();
-        // Of two that end within a twentieth of a pass, nobody can say which one was waited for.
+        // Of two that end within a twentieth of a pass, it is unknown which one was waited for.
         let margin = median(&mut lengths) / 20;
         // By boundary (lower stage) and whether it is a gradient; by class of turn.
         let mut hops: BTreeMap<(u32, bool), Vec<i64>> = BTreeMap::new();

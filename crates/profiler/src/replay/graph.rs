@@ -1,6 +1,6 @@
 //! The dependency graph of one step.
 //!
-//! Responsible for: dependencies between the passes of a step, who meets whom in a communication, and an order in which one sweep
+//! Responsible for: dependencies between the passes of a step, which ranks meet in a communication, and an order in which one sweep
 //! computes the longest path. Refuses a schedule: the order in which a rank recorded its passes is the schedule.
 //!
 //! Streams of a rank are its arithmetic, one for each direction of messages, and its data parallel communication. What ran after the last

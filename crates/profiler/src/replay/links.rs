@@ -168,7 +168,7 @@ impl Links {
             chain(self, &rest, None);
             return;
         };
-        // Starts and ends of neighbours cross by what a recorder cannot tell apart.
+        // Starts and ends of neighbours cross by what a recorder cannot distinguish.
         let after = |at: usize| passes[at].start >= passes[last].start + passes[last].duration() / 2;
         chain(self, &|at| rest(at) && after(at), Some(last));
         for at in range.clone().filter(|&at| rest(at) && !after(at)) {
@@ -207,7 +207,7 @@ impl Links {
         }
     }
 
-    /// A host's own order: each pass and message comes after what ended last before it. Nobody waits for the end of a send.
+    /// A host's own order: each pass and message comes after what ended last before it. No rank waits for the end of a send.
     fn program(&mut self, passes: &[Pass], range: std::ops::Range<usize>) {
         use PassKind as K;
         let mut by_end: Vec<usize> = range

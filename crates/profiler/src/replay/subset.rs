@@ -177,14 +177,14 @@ mod tests {
         let set = Subset::read("ranks=0,1 micro-batches=2").unwrap();
         assert_eq!(set.describe(), "ranks 0, 1 of micro-batch 2");
         assert_eq!(Subset::read("kind=forward-send").unwrap().kinds, [PassKind::SendForward]);
-        for (text, told) in [
+        for (text, expected) in [
             ("stag=3", "did you mean `stage`?"),
             ("kind=forwrd", "did you mean `forward`?"),
             ("stage=x", "write `3`, `1,4` or `2..5`"),
             ("step=5..2", "use `2..5`, smaller number first"),
             ("step=0..4294967295", "use `2..5`, smaller number first"),
         ] {
-            assert_eq!(Subset::read(text).unwrap_err().hint.as_deref(), Some(told), "{text}");
+            assert_eq!(Subset::read(text).unwrap_err().hint.as_deref(), Some(expected), "{text}");
         }
         assert!(Subset::read("  ").is_err() && Subset::read("stage").is_err());
     }

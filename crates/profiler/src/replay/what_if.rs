@@ -28,7 +28,7 @@ pub struct Share {
     /// twice, so it holds without the passes that were not recorded, too.
     #[serde(rename = "at_most_ns")]
     pub at_most: i64,
-    /// What is told as saved: where something was not recorded, `at_most`.
+    /// What is reported as saved: where something was not recorded, `at_most`.
     pub certainty: Certainty,
 }
 

@@ -249,7 +249,7 @@ mod tests {
     const BACKWARD: &str = "[[32, 64, 112, 112], [32, 3, 224, 224], [64, 3, 7, 7], [0]]";
 
     #[test]
-    fn convolutions_know_their_output_from_the_backward_pass() {
+    fn convolutions_take_their_output_from_the_backward_pass() {
         // 118,013,952 multiplications and additions for one picture (torchvision and fvcore's tables of ResNet-50), two operations each.
         let forward = 2.0 * 118_013_952.0 * 32.0;
         let found = of("aten::cudnn_convolution", "[[32, 3, 224, 224], [64, 3, 7, 7], []]").expect("known");

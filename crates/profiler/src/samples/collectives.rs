@@ -1,6 +1,6 @@
 //! Collectives of a job: transfers by operation, ranks and bytes, waits left out.
 //!
-//! Responsible for: what a collective took once everybody was there. Where the other ranks were not traced the fastest of a kind stands for
+//! Responsible for: what a collective took once all ranks were there. Where the other ranks were not traced the fastest of a kind stands for
 //! it, which is a bound from above. Refuses messages between two ranks of which one is unknown.
 
 use super::SampleOptions;

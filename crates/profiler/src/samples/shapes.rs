@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_say_their_format() {
+    fn kernels_give_their_format() {
         for (kernel, wanted) in [
             ("nvjet_tst_192x192_64x3_2x1_v_bz_coopB_NNN", Some(DataType::Bf16)),
             ("nvjet_qqtst_192x192_128x4_2x1_v_bz_coopB_TNN", Some(DataType::Fp8)),

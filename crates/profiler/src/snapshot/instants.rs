@@ -159,7 +159,7 @@ impl Running {
             self.events.push(event(Action::Alloc, size));
         } else if bytes < 0 {
             if self.met.insert(address) {
-                // It is told apart from the rest of what was there before.
+                // It is distinguished from the rest of what was there before.
                 self.before = self.before.saturating_sub(size);
             }
             self.events.push(event(Action::FreeRequested, size));

@@ -110,7 +110,7 @@ fn of(frame: &Frame) -> Option<Use> {
 pub(super) fn kind(stack: Option<&[Arc<Frame>]>) -> Use {
     let Some(stack) = stack.filter(|stack| !stack.is_empty()) else { return Use::Unknown };
     let shown: Vec<Use> = stack.iter().filter_map(|frame| of(frame)).collect();
-    // A forward pass within a backward pass is recompute, and the engine's own frames stand outside of it; workspaces belong to whom they serve, whoever asks first.
+    // A forward pass within a backward pass is recompute, and the engine's own frames stand outside of it; workspaces belong to what they serve, whatever asks first.
     let order = [
         Use::Workspace,
         Use::Communication,

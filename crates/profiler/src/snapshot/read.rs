@@ -90,7 +90,7 @@ pub struct Event {
     pub size: u64,
     /// When, in microseconds; none in snapshots before PyTorch 2.2.
     pub time_us: Option<u64>,
-    /// By whom.
+    /// The group that does it.
     pub stack: Stack,
     /// What the driver had free, where there was no memory.
     pub free: Option<u64>,

@@ -77,14 +77,14 @@ impl RankHealth {
                 human::count(others)
             ));
         }
-        let told: Vec<&str> = self
+        let reasons: Vec<&str> = self
             .throttle_reasons
             .iter()
             .copied()
             .filter(|reason| !matches!(*reason, "idle" | "application clocks"))
             .collect();
-        if !told.is_empty() {
-            remarks.push(format!("clock limited by {}", told.join(", ")));
+        if !reasons.is_empty() {
+            remarks.push(format!("clock limited by {}", reasons.join(", ")));
         }
         if !self.xid_errors.is_empty() {
             let numbers: Vec<String> = self.xid_errors.iter().map(u32::to_string).collect();
@@ -111,15 +111,15 @@ impl Health {
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         if self.other_time {
-            let told = "device counters have no reading during the recording: all their readings are used";
-            warnings.push(Warning::new("telemetry-other-time", told));
+            let reasons = "device counters have no reading during the recording: all their readings are used";
+            warnings.push(Warning::new("telemetry-other-time", reasons));
         }
         if self.unmatched > 0 {
-            let told = format!(
+            let reasons = format!(
                 "{} readings of device counters are of hosts or devices that no traced rank names: left out",
                 self.unmatched
             );
-            warnings.push(Warning::new("telemetry-unmatched", told));
+            warnings.push(Warning::new("telemetry-unmatched", reasons));
         }
         warnings
     }

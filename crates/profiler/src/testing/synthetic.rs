@@ -330,7 +330,7 @@ impl Synthetic {
                 end,
                 name,
                 kind: GpuKind::Kernel,
-                // Undescribed groups are told apart by their stream.
+                // Undescribed groups are distinguished by their stream.
                 stream: COMMUNICATION + local,
                 correlation: Some(correlation),
                 collective: call,

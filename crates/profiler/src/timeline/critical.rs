@@ -11,7 +11,7 @@ use railwright_step::columns::{Class, Columns, Elsewhere, Part};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the device of a member did, every moment once.
-pub(super) struct Lane<'a> {
+pub(super) struct RankTrack<'a> {
     /// The member, by its place in the job.
     pub(super) member: usize,
     pub(super) rank: u32,
@@ -58,57 +58,64 @@ fn kind(class: Class, name: &str, idle: &BTreeSet<String>) -> &'static str {
 }
 
 /// Puts the path into columns. `start` is when the step begins.
-pub(super) fn mark(columns: &mut Columns, lanes: &[Lane<'_>], joined: &Joined, start: i64) {
+pub(super) fn mark(columns: &mut Columns, rank_tracks: &[RankTrack<'_>], joined: &Joined, start: i64) {
     let idle: BTreeSet<String> = Label::all().filter(|label| label.is_idle()).map(Label::name).collect();
     let late = last_ones(joined);
-    let is_busy = |lane: &Lane<'_>, row: usize| {
-        !matches!(kind(lane.drawn.rows[row].class, lane.drawn.text(row), &idle), "host" | "idle" | "waiting")
+    let is_busy = |rank_track: &RankTrack<'_>, row: usize| {
+        !matches!(
+            kind(rank_track.drawn.rows[row].class, rank_track.drawn.text(row), &idle),
+            "host" | "idle" | "waiting"
+        )
     };
-    let busy_until = |lane: &Lane<'_>| {
-        (0..lane.drawn.rows.len()).rev().find(|&row| is_busy(lane, row)).map(|row| lane.drawn.rows[row].end)
+    let busy_until = |rank_track: &RankTrack<'_>| {
+        (0..rank_track.drawn.rows.len())
+            .rev()
+            .find(|&row| is_busy(rank_track, row))
+            .map(|row| rank_track.drawn.rows[row].end)
     };
-    let last = (0..lanes.len()).max_by_key(|&at| (busy_until(&lanes[at]), std::cmp::Reverse(at)));
+    let last = (0..rank_tracks.len()).max_by_key(|&at| (busy_until(&rank_tracks[at]), std::cmp::Reverse(at)));
     let Some(mut here) = last else { return };
     // By rank, whether it is shown, and what it did.
     let mut parts: BTreeMap<(u32, bool, &'static str), i64> = BTreeMap::new();
     let mut elsewhere: Vec<Elsewhere> = Vec::new();
     let mut path: Vec<[u32; 2]> = Vec::new();
     let mut now = columns.duration_ns;
-    // Ranks that were left at this moment: nobody waits in a circle for long.
+    // Ranks that were left at this moment: no rank waits in a circle for long.
     let mut left: BTreeSet<usize> = BTreeSet::new();
     while now > 0 {
-        let lane = &lanes[here];
-        let rows = &lane.drawn.rows;
-        let shown = lane.place.is_some();
+        let rank_track = &rank_tracks[here];
+        let rows = &rank_track.drawn.rows;
+        let shown = rank_track.place.is_some();
         let mut hide = |from: i64, until: i64| {
             if shown {
                 return;
             }
             match elsewhere.last_mut() {
-                Some(last) if last.rank == lane.rank && last.at == until => {
+                Some(last) if last.rank == rank_track.rank && last.at == until => {
                     last.length += until - from;
                     last.at = from;
                 }
-                _ => elsewhere.push(Elsewhere { rank: lane.rank, at: from, length: until - from }),
+                _ => elsewhere.push(Elsewhere { rank: rank_track.rank, at: from, length: until - from }),
             }
         };
         let Some(at) = rows.partition_point(|row| row.start < now).checked_sub(1) else {
-            *parts.entry((lane.rank, shown, "idle")).or_default() += now;
+            *parts.entry((rank_track.rank, shown, "idle")).or_default() += now;
             hide(0, now);
             break;
         };
         let row = rows[at];
         if row.end < now {
-            *parts.entry((lane.rank, shown, "idle")).or_default() += now - row.end;
+            *parts.entry((rank_track.rank, shown, "idle")).or_default() += now - row.end;
             hide(row.end, now);
             now = row.end;
             left.clear();
             continue;
         }
-        let what = kind(row.class, lane.drawn.text(at), &idle);
+        let what = kind(row.class, rank_track.drawn.text(at), &idle);
         if what == "waiting"
-            && let Some(other) = late.get(&(lane.member as u32, row.end + start))
-            && let Some(other) = lanes.iter().position(|lane| lane.member == *other as usize)
+            && let Some(other) = late.get(&(rank_track.member as u32, row.end + start))
+            && let Some(other) =
+                rank_tracks.iter().position(|rank_track| rank_track.member == *other as usize)
             && left.insert(here)
             && !left.contains(&other)
         {
@@ -117,10 +124,12 @@ pub(super) fn mark(columns: &mut Columns, lanes: &[Lane<'_>], joined: &Joined, s
             here = other;
             continue;
         }
-        *parts.entry((lane.rank, shown, what)).or_default() += now - row.start;
+        *parts.entry((rank_track.rank, shown, what)).or_default() += now - row.start;
         hide(row.start, now);
-        if let Some((track, span)) =
-            lane.place.as_ref().and_then(|(track, went)| Some((*track, went.get(at).copied().flatten()?)))
+        if let Some((track, span)) = rank_track
+            .place
+            .as_ref()
+            .and_then(|(track, went)| Some((*track, went.get(at).copied().flatten()?)))
         {
             path.push([track, span]);
         }

@@ -88,7 +88,7 @@ fn findings_point_to_spans_that_are_there() {
 }
 
 #[test]
-fn little_room_merges_and_says_so() {
+fn little_room_merges_and_is_marked() {
     let (job, joined) = job(&GLOO);
     let columns = answer(&job, &joined, &Question { most_spans: 100, host: true, ..Question::default() });
     assert!(columns.tracks.iter().all(|track| track.len() <= 102));
@@ -101,7 +101,7 @@ fn little_room_merges_and_says_so() {
 }
 
 #[test]
-fn the_critical_path_accounts_for_every_nanosecond_and_goes_through_who_holds_the_others_up() {
+fn the_critical_path_accounts_for_every_nanosecond_and_goes_through_the_straggler() {
     // Rank 2 stands still for 50 ms in every forward pass of step 3; the others wait for it.
     let (job, joined) = job(&GLOO);
     let columns = answer(&job, &joined, &Question { step: Some(3), ..Question::default() });
@@ -224,7 +224,7 @@ fn bubbles_and_waits_are_tied_to_the_rank_that_came_last() {
         let class = Class::ALL[usize::from(to.colours[*span])];
         assert!(matches!(class, Class::Bubble | Class::Waiting), "{class:?} waits");
     }
-    // Rank 2 stands still in every forward pass of this step: nobody is waited for longer.
+    // Rank 2 stands still in every forward pass of this step: no rank is waited for longer.
     let mut of = std::collections::BTreeMap::new();
     for [(from, _), (to, span)] in &awaited {
         *of.entry(from.rank).or_insert(0) += to.lengths[*span];

@@ -3,7 +3,7 @@
 //! Responsible for: the bounds within which no difference and no sum of times overflows, and the first row that breaks them. Readers drop such
 //! rows, with a note; a saved profile that holds one is damaged. Refuses to mend a time.
 
-/// Times beyond this, either way, are nobody's (they would be after the year 2100): within it, differences of times never overflow.
+/// Times beyond this, either way, belong to no event (they would be after the year 2100): within it, differences of times never overflow.
 pub const LIMIT: i64 = i64::MAX / 2;
 
 /// Why a row cannot be.

@@ -14,8 +14,8 @@ pub(super) fn device(trace: &RankTrace, table: &NameTable) -> (GpuActivities, Ve
     // Until when an operator is open on each thread.
     let mut open: Vec<i64> = Vec::new();
     let mut known: Vec<Option<bool>> = vec![None; trace.names.len()];
-    let said = trace.host.kinds().contains(&HostKind::Collective);
-    let is_apart = said
+    let has_annotations = trace.host.kinds().contains(&HostKind::Collective);
+    let is_apart = has_annotations
         || trace
             .host
             .iter()
@@ -28,7 +28,7 @@ pub(super) fn device(trace: &RankTrace, table: &NameTable) -> (GpuActivities, Ve
         };
         let kept = match row.kind {
             HostKind::Collective => true,
-            HostKind::Annotation => !said && communication(),
+            HostKind::Annotation => !has_annotations && communication(),
             HostKind::Operator if communication() => {
                 !is_apart && table.class(trace.names.get(row.name)).is_some()
             }

@@ -9,7 +9,7 @@ use crate::view::Role;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Fewer ranks than this have no middle that an outlier could be told from.
+/// Fewer ranks than this have no middle that an outlier could be distinguished from.
 const FEWEST: usize = 3;
 
 /// A rank is slower if its kernels take this much longer than the median rank's: clocks of healthy chips differ by about as much.

@@ -1,4 +1,4 @@
-//! Steps by the collectives that all ranks share: nobody leaves them before everybody came, so their ends are one moment.
+//! Steps by the collectives that all ranks share: no rank leaves them before all ranks came, so their ends are one moment.
 //!
 //! Responsible for: moving the edges of steps to such a moment where ranks disagree, and finding steps by a collective that comes back at
 //! equal distances. Refuses collectives that only some of the recorded ranks take part in.
@@ -19,7 +19,7 @@ const FARTHEST: f64 = 0.2;
 /// Distances of a collective that marks steps differ by at most this share from the middle one.
 const REGULAR: f64 = 0.25;
 
-/// What tells collectives of a step apart.
+/// What distinguishes collectives of a step.
 type Signature = (u32, u8, u64);
 
 /// Ends of collectives of all ranks, by signature, each list in order.

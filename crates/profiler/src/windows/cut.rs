@@ -51,8 +51,8 @@ pub(super) fn host_steps(trace: &RankTrace) -> Vec<(u64, i64, i64)> {
     let rows = trace.host.kinds().iter().zip(trace.host.names()).enumerate();
     for (at, (_, name)) in rows.filter(|(_, (kind, _))| **kind == HostKind::Annotation) {
         let Some(cell) = known.get_mut(name.0 as usize) else { continue };
-        let said = *cell.get_or_insert_with(|| number(trace.names.get(*name)));
-        if let (Some(number), Some(row)) = (said, trace.host.get(at))
+        let recorded = *cell.get_or_insert_with(|| number(trace.names.get(*name)));
+        if let (Some(number), Some(row)) = (recorded, trace.host.get(at))
             && seen.insert(number)
         {
             steps.push((number, row.start, row.end));

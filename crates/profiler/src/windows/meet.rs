@@ -55,18 +55,18 @@ pub(super) fn number_alike(cuts: &mut [Cut], reference: usize) {
 pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
     // Ranks meet by number; without numbers by place.
     let numbered = cuts.iter().any(|cut| cut.boundaries.iter().any(|boundary| boundary.number.is_some()));
-    let mut said: BTreeMap<u64, Vec<(usize, i64, i64)>> = BTreeMap::new();
+    let mut recorded: BTreeMap<u64, Vec<(usize, i64, i64)>> = BTreeMap::new();
     for cut in cuts {
         for (place, pair) in cut.boundaries.windows(2).enumerate() {
             let name = if numbered { pair[0].number } else { Some(place as u64) };
             if let Some(name) = name {
-                said.entry(name).or_default().push((cut.member, pair[0].time, pair[1].time));
+                recorded.entry(name).or_default().push((cut.member, pair[0].time, pair[1].time));
             }
         }
     }
     // Only steps that follow each other are shown together: the longest row of them, of equal ones the first.
     let held: Vec<(u64, bool)> =
-        said.iter().map(|(&name, moments)| (name, moments.len() * 2 > cuts.len())).collect();
+        recorded.iter().map(|(&name, moments)| (name, moments.len() * 2 > cuts.len())).collect();
     let rows = held.chunk_by(|a, b| a.1 && b.1).filter(|row| row[0].1);
     let longest = rows.fold(&[][..], |best, row| if row.len() > best.len() { row } else { best });
     let best = longest.iter().map(|(name, _)| *name);
@@ -74,7 +74,7 @@ pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
     let mut names: Vec<u64> = Vec::new();
     let mut spread = 0;
     for name in best {
-        let moments = &said[&name];
+        let moments = &recorded[&name];
         let mut begins: Vec<i64> = moments.iter().map(|moment| moment.1).collect();
         let mut ends: Vec<i64> = moments.iter().map(|moment| moment.2).collect();
         begins.sort_unstable();
@@ -102,13 +102,13 @@ pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
     for (step, name) in steps.iter_mut().zip(&names) {
         let near = (step.duration() as f64 * NEAR) as i64;
         // Members come in their order.
-        let says = |cut: &Cut| said[name].binary_search_by_key(&cut.member, |moment| moment.0).is_ok();
+        let says = |cut: &Cut| recorded[name].binary_search_by_key(&cut.member, |moment| moment.0).is_ok();
         let covers = |cut: &Cut| cut.extent.0 <= step.start + near && cut.extent.1 >= step.end - near;
         let lacks = |cut: &&Cut| !says(cut) && !covers(cut);
         step.without = cuts.iter().filter(lacks).map(|cut| cut.member).collect();
     }
-    // Names are in order, as the rows of `said` are.
-    let left_out = said.keys().copied().filter(|name| names.binary_search(name).is_err()).collect();
+    // Names are in order, as the rows of `recorded` are.
+    let left_out = recorded.keys().copied().filter(|name| names.binary_search(name).is_err()).collect();
     (!steps.is_empty()).then_some(Met { steps, spread, left_out })
 }
 
@@ -129,20 +129,20 @@ pub(super) fn doubts(
         }
     }
     if !short.is_empty() {
-        let mut told: Vec<String> = short
+        let mut parts: Vec<String> = short
             .iter()
             .take(NAMED)
             .map(|(member, lacks)| format!("{} in {}", called(views, *member), these(lacks)))
             .collect();
         if short.len() > NAMED {
-            told.push(format!("{} more ranks", short.len() - NAMED));
+            parts.push(format!("{} more ranks", short.len() - NAMED));
         }
-        let told = format!(
+        let parts = format!(
             "not fully recorded: {}; excluded from the means of these steps, and waits for them are \
              estimates",
-            told.join("; ")
+            parts.join("; ")
         );
-        warnings.push(Warning::new("steps-partly-recorded", told));
+        warnings.push(Warning::new("steps-partly-recorded", parts));
     }
     if !left_out.is_empty() {
         let left: BTreeSet<u64> = left_out.iter().copied().collect();
@@ -164,13 +164,13 @@ pub(super) fn doubts(
             ranks.push(format!("{} more", because.len() - NAMED));
         }
         let lost: Vec<u32> = left.iter().map(|&name| name as u32).collect();
-        let told = format!(
+        let parts = format!(
             "excluded: {}, recorded by at most half of the ranks or out of order; not in {}: omit these files \
              to include them",
             these(&lost),
             ranks.join(", ")
         );
-        warnings.push(Warning::new("steps-left-out", told));
+        warnings.push(Warning::new("steps-left-out", parts));
     }
     warnings
 }

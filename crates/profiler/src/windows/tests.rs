@@ -141,7 +141,7 @@ fn steps_are_counted_on_the_rank_with_most_of_them() {
 }
 
 #[test]
-fn ranks_of_different_times_are_told() {
+fn ranks_of_different_times_are_reported() {
     let found = steps(&[rank(0, 1, true), rank(1_000_000, 1, true)]);
     assert_eq!(found.warnings[0].id, "ranks-do-not-overlap");
 }

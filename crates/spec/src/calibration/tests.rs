@@ -92,7 +92,7 @@ fn what_was_written_is_read_back() {
 }
 
 #[test]
-fn mistakes_are_told_where_they_are() {
+fn mistakes_are_reported_at_their_place() {
     let good = sample().to_toml().expect("written");
     let bad = |from: &str, to: &str| {
         let text = good.replace(from, to);

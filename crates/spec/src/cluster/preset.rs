@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn an_accelerator_alone_makes_a_cluster_and_a_typo_is_told() {
+    fn an_accelerator_alone_makes_a_cluster_and_a_typo_is_reported() {
         assert_eq!(by_name("mi325x", 16).expect("known").network.bandwidth.gb(), 50.0);
         let (bare, preset) = (by_name("h100", 64).expect("known"), by_name("dgx-h100", 64).expect("known"));
         assert_eq!((bare.name.as_str(), bare.host), ("h100-sxm5-80gb", preset.host));

@@ -21,11 +21,11 @@ pub struct Group {
 impl Group {
     /// A group of `ranks` at a stride, on domains of `domain` ranks: one of as many as it takes to meet domains in every way.
     pub fn new(ranks: u64, stride: u64, domain: u64) -> Self {
-        Self::among(ranks, stride, domain, u64::MAX)
+        Self::strided(ranks, stride, domain, u64::MAX)
     }
 
     /// The same in a run of `world` ranks, all of which are in such groups: `stride` side by side, and these one behind the other.
-    pub fn among(ranks: u64, stride: u64, domain: u64, world: u64) -> Self {
+    pub fn strided(ranks: u64, stride: u64, domain: u64, world: u64) -> Self {
         let (ranks, stride) = (ranks.max(1), stride.max(1));
         let per_domain = (domain / stride).clamp(1, ranks);
         let least = if world <= domain { per_domain } else { fewest(ranks, stride, domain.max(1), world) };
@@ -176,7 +176,7 @@ impl Layout {
             RankOrder::TensorContextPipelineData => (tp * cp * pp, tp * cp),
         };
         let world = plan.world_size();
-        let group = |ranks, stride| Group::among(ranks, stride, domain, world);
+        let group = |ranks, stride| Group::strided(ranks, stride, domain, world);
         // Context ranks are neighbours of data ranks in the gradient reduction; with pipeline between, they are not, but
         // the pair (context, data) still counts from the tensor stride.
         let data = match plan.rank_order {
@@ -290,7 +290,7 @@ mod tests {
         }) {
             for groups in [1, 2, 3, 10] {
                 let world = ranks * stride * groups;
-                let group = Group::among(ranks, stride, domain, world);
+                let group = Group::strided(ranks, stride, domain, world);
                 let mut least = u64::MAX;
                 for first in (0..groups).flat_map(|n| (0..stride).map(move |m| n * ranks * stride + m)) {
                     let members: Vec<u64> = (0..ranks).map(|n| (first + n * stride) / domain).collect();
@@ -308,11 +308,11 @@ mod tests {
     /// Racks of 72: sixteen tensor ranks fit, and the fifth group begins with the last eight of a rack.
     #[test]
     fn groups_that_fit_and_lie_across_two_domains_are_torn() {
-        assert!(Group::among(16, 1, 72, 64).is_inside_domain());
-        let torn = Group::among(16, 1, 72, 144);
+        assert!(Group::strided(16, 1, 72, 64).is_inside_domain());
+        let torn = Group::strided(16, 1, 72, 144);
         assert!(torn.is_torn() && !torn.is_inside_domain());
         assert_eq!((torn.per_domain, torn.least, torn.domains()), (16, 8, 2));
-        assert!(!Group::among(8, 1, 72, 144).is_torn() && !Group::among(144, 1, 72, 144).is_torn());
+        assert!(!Group::strided(8, 1, 72, 144).is_torn() && !Group::strided(144, 1, 72, 144).is_torn());
         let plan = Plan { tensor_parallel: 16, pipeline_parallel: 1, data_parallel: 9, ..plan() };
         let layout = Layout::new(&plan, 72);
         assert_eq!(layout.torn().map(|(name, _)| name).collect::<Vec<_>>(), ["tensor"]);

@@ -70,7 +70,7 @@ mod tests {
     use crate::cluster::ClusterSpec;
 
     #[test]
-    fn a_mistake_is_told_where_it_is_even_if_found_later() {
+    fn a_mistake_is_reported_at_its_place_even_if_found_later() {
         let text = "preset = \"dgx-h100\"\ndevices = 12\n";
         let mut sheet = Sheet::<ClusterSpec>::parse(text, "pod.toml").expect("valid");
         assert_eq!(sheet.spec.devices, Some(12));

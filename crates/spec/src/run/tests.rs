@@ -9,13 +9,13 @@ fn none(_: &str) -> Result<String, Problem> {
 }
 
 /// A message as a printer shows it: problem, line of text, hint.
-fn told(problem: &Problem) -> String {
+fn shown(problem: &Problem) -> String {
     let text = problem.place.as_ref().and_then(|p| p.text.clone()).unwrap_or_default();
     format!("{problem} | {text} | {}", problem.hint.clone().unwrap_or_default())
 }
 
 fn refused(text: &str) -> String {
-    told(&parse(text, "run.toml").expect_err("a mistake"))
+    shown(&parse(text, "run.toml").expect_err("a mistake"))
 }
 
 const WHOLE: &str = r#"
@@ -67,7 +67,7 @@ fn a_whole_run_file_resolves() {
 fn what_is_written_reads_back_the_same() {
     let spec = parse(WHOLE, "run.toml").expect("sound");
     let text = spec.to_toml();
-    let back = parse(&text, "run.toml").unwrap_or_else(|p| panic!("{}\n{text}", told(&p)));
+    let back = parse(&text, "run.toml").unwrap_or_else(|p| panic!("{}\n{text}", shown(&p)));
     for key in keys() {
         assert_eq!(back.get(&key.path()), spec.get(&key.path()), "{}", key.path());
     }
@@ -76,7 +76,7 @@ fn what_is_written_reads_back_the_same() {
 }
 
 #[test]
-fn unknown_keys_are_told_with_the_nearest() {
+fn unknown_keys_are_reported_with_the_nearest() {
     assert_eq!(
         refused("[plan]\ntensor_paralel = 8\n"),
         "run.toml:2:1 `plan.tensor_paralel`: unknown key `plan.tensor_paralel` | tensor_paralel = 8 | did you mean `plan.tensor_parallel`?"
@@ -103,7 +103,7 @@ fn unknown_keys_are_told_with_the_nearest() {
 }
 
 #[test]
-fn wrong_values_are_told_with_their_place() {
+fn wrong_values_are_reported_with_their_place() {
     assert_eq!(
         refused("[plan]\ntensor_parallel = \"8\"\n"),
         "run.toml:2:19 `plan.tensor_parallel`: expected a whole number, 0 or more, found the text `8` | tensor_parallel = \
@@ -128,7 +128,7 @@ fn wrong_values_are_told_with_their_place() {
 }
 
 #[test]
-fn broken_toml_is_told_with_its_place() {
+fn broken_toml_is_reported_with_its_place() {
     let place = parse("[plan]\ntp = = 8\n", "run.toml").expect_err("broken").place.expect("a place");
     assert_eq!((place.line, place.text.as_deref()), (Some(2), Some("tp = = 8")));
     assert!(refused("[plan\n").starts_with("run.toml:1:"));
@@ -155,12 +155,12 @@ fn settings_on_the_command_line_need_no_quotes() {
         "training.tokens=15T",
         "plan.expert_imbalance=1.2",
     ] {
-        spec.set(setting).unwrap_or_else(|p| panic!("{setting}: {}", told(&p)));
+        spec.set(setting).unwrap_or_else(|p| panic!("{setting}: {}", shown(&p)));
     }
     assert_eq!(spec.plan.layers_per_stage, Some(vec![8; 4]));
     assert_eq!(spec.training.tokens, Some(Amount(15e12)));
     assert_eq!(spec.cluster.network_bandwidth.map(crate::quantity::BytesPerSecond::gb), Some(25.0));
-    let refused = |setting: &str| told(&RunSpec::default().set(setting).expect_err(setting));
+    let refused = |setting: &str| shown(&RunSpec::default().set(setting).expect_err(setting));
     assert_eq!(
         refused("plan.tensor_parallel=eight"),
         "--set `plan.tensor_parallel`: expected a whole number, 0 or more, found the text `eight` | \
@@ -191,14 +191,14 @@ fn a_problem_found_late_still_has_its_line() {
         "[model]\nname = \"llama-3.1-8b\"\n[cluster]\npreset = \"dgx-h100\"\ndevices = 64\n[plan]\ntp = 6\n";
     let problems = parse(text, "run.toml").expect("readable").resolve_valid(none).expect_err("6 ranks");
     assert!(
-        told(&problems[0]).starts_with("run.toml:7:6 `plan.tensor_parallel`: 64 devices cannot be divided"),
+        shown(&problems[0]).starts_with("run.toml:7:6 `plan.tensor_parallel`: 64 devices cannot be divided"),
         "{}",
-        told(&problems[0])
+        shown(&problems[0])
     );
     let text = text.replace("tp = 6", "ep = 4").replace("dgx-h100", "dgx-h1000");
     let problems = parse(&text, "run.toml").expect("readable").resolve_valid(none).expect_err("no cluster");
     assert_eq!(
-        told(&problems[0]),
+        shown(&problems[0]),
         "run.toml:4:10 `cluster.preset`: unknown cluster `dgx-h1000` | preset = \"dgx-h1000\" | did you mean `dgx-h100` or `dgx-a100` or `dgx-h200`?"
     );
 }
@@ -212,7 +212,7 @@ fn a_cluster_can_start_from_another() {
     assert_eq!((cluster.scale_up.bandwidth.gb(), cluster.network.bandwidth.gb()), (400.0, 50.0));
     let wrong = crate::cluster::ClusterSpec::parse("prest = \"x\"", "ours.toml").expect_err("typo");
     assert_eq!(
-        told(&wrong),
+        shown(&wrong),
         "ours.toml:1:1 `cluster.prest`: unknown key `cluster.prest` | prest = \"x\" | did you mean `cluster.preset`?"
     );
 }
@@ -224,7 +224,7 @@ fn impossible_hardware_is_refused() {
         spec.set("model=llama-3.1-8b").expect("sound");
         spec.set("cluster=dgx-h100").expect("sound");
         spec.set(setting).expect("readable");
-        told(&spec.resolve(none).expect_err(setting))
+        shown(&spec.resolve(none).expect_err(setting))
     };
     assert!(refused("cluster.devices=0").starts_with("--set `cluster.devices`: 0 devices cannot train"));
     assert!(
@@ -239,7 +239,7 @@ fn impossible_hardware_is_refused() {
 
 proptest! {
     #[test]
-    fn a_damaged_file_is_read_or_told_with_its_line(at in 0_usize..700, cut in 0_usize..12, put in "[a-z0-9=.\\[\\]\"\n ]{0,6}") {
+    fn a_damaged_file_is_read_or_reported_with_its_line(at in 0_usize..700, cut in 0_usize..12, put in "[a-z0-9=.\\[\\]\"\n ]{0,6}") {
         let mut text = WHOLE.to_owned();
         let start = at.min(text.len());
         let end = (start + cut).min(text.len());
@@ -248,8 +248,8 @@ proptest! {
             Ok(spec) => drop(spec.resolve_valid(none)),
             Err(problem) => {
                 let place = problem.place.clone().unwrap_or_default();
-                prop_assert!(place.line.is_some() && place.file == "f", "{}", told(&problem));
-                prop_assert!(!problem.message.is_empty() && !problem.message.ends_with('.'), "{}", told(&problem));
+                prop_assert!(place.line.is_some() && place.file == "f", "{}", shown(&problem));
+                prop_assert!(!problem.message.is_empty() && !problem.message.ends_with('.'), "{}", shown(&problem));
             }
         }
     }

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn fsdp_of_a_generation_is_told_by_its_number_and_by_compilation() {
+    fn fsdp_of_a_generation_is_recognised_by_its_number_and_by_compilation() {
         assert_eq!(id("PyTorch FSDP", "", "Ampere"), "fsdp1-2023");
         assert_eq!(id("someone's trainer (PyTorch FSDP2)", "", "Hopper"), "torchtitan-2024-eager");
         assert_eq!(

@@ -4,7 +4,7 @@
 
 use super::groups::Packed;
 use super::{About, DEVICE, HOST, IDLE, KEY, VERSION, checksum, footer};
-use crate::parquet::{Field, Values, told, write, write_with};
+use crate::parquet::{Field, Values, text_of, write, write_with};
 use railwright_profiler::RankTrace;
 use railwright_profiler::digest::Digest;
 use railwright_profiler::trace::{CollectiveCall, GpuActivity, HostActivity, NONE};
@@ -157,7 +157,7 @@ pub fn write_digest(digest: &Digest) -> Result<Vec<u8>, Problem> {
     let columns = Columns::of(digest);
     let fields = columns.fields(trace);
     let failed =
-        |error: &parquet::errors::ParquetError| Problem::new(told(error)).in_file(&trace.identity.label);
+        |error: &parquet::errors::ParquetError| Problem::new(text_of(error)).in_file(&trace.identity.label);
     let plain = write(&fields).map_err(|error| failed(&error))?;
     let data = footer(&plain).and_then(|end| plain.get(..end)).unwrap_or_default();
     let used: BTreeSet<&str> = columns.name.iter().chain(&columns.shapes).copied().flatten().collect();

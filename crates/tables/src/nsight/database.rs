@@ -51,7 +51,7 @@ fn guard(connection: &Connection) -> Result<()> {
 }
 
 /// The engine's complaint as a problem of the file.
-pub(super) fn told(label: &str, error: &rusqlite::Error) -> Problem {
+pub(super) fn text_of(label: &str, error: &rusqlite::Error) -> Problem {
     Problem::new(format!("the SQLite export cannot be read: {error}"))
         .in_file(label)
         .hint("it may be truncated or damaged: export it again with `nsys export --type sqlite`")

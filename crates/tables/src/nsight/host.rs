@@ -93,11 +93,11 @@ fn ranges(export: &Export<'_>, epoch: i64, read: &mut Read) -> Result<()> {
             }
         }
     })?;
-    let told = export.has(NVTX, "eventType");
+    let text_of = export.has(NVTX, "eventType");
     let mut others = 0;
     export.each(NVTX, &columns, |cells| {
         let kind = cells.whole(2).unwrap_or_default();
-        if told && !PUSHED.contains(&kind) && !STARTED.contains(&kind) {
+        if text_of && !PUSHED.contains(&kind) && !STARTED.contains(&kind) {
             read.report.events += 1;
             others += 1;
             return;

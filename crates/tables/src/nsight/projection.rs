@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tree_says_what_looking_at_all_says() {
+    fn the_tree_agrees_with_a_full_scan() {
         for count in [0_i64, 1, 2, 3, 7, 8, 13] {
             let launches: Vec<_> =
                 (0..count).map(|at| (at * 10, 100 + (at * 37) % 50, 160 + (at * 53) % 70)).collect();

@@ -218,7 +218,7 @@ fn a_file_on_disk_is_read_where_it_lies() {
 }
 
 #[test]
-fn what_is_no_export_is_told() {
+fn what_is_no_export_is_reported() {
     let wrong = |bytes: &[u8]| {
         NsightExport
             .read("x", bytes, Keep::default())

@@ -4,7 +4,7 @@
 //! the length of the file sets. Refuses nested columns, and tables that claim more rows than their bytes can
 //! hold.
 
-use super::{guarded, pages, told};
+use super::{guarded, pages, text_of};
 use bytes::Bytes;
 use parquet::basic::Type;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -54,7 +54,7 @@ impl Columns {
     /// Reads those of the wanted columns that are there.
     pub(crate) fn read(label: &str, bytes: &[u8], wanted: &[&str]) -> Result<Self, Problem> {
         let unreadable = |error: ParquetError| {
-            Problem::new(format!("the Parquet file cannot be read: {}", told(&error)))
+            Problem::new(format!("the Parquet file cannot be read: {}", text_of(&error)))
                 .in_file(label)
                 .hint("it may be truncated or damaged: copy it again, and compare the sizes")
         };
@@ -88,8 +88,8 @@ impl Columns {
                     .map_err(unreadable)?;
             }
             if cells.len() != rows {
-                let told = format!("has {} values in a table of {rows} rows", cells.len());
-                return Err(table.wrong(column.name(), &told));
+                let text_of = format!("has {} values in a table of {rows} rows", cells.len());
+                return Err(table.wrong(column.name(), &text_of));
             }
             table.named.push((column.name().to_owned(), cells));
         }

@@ -3,7 +3,7 @@
 //! Responsible for: whole columns, decoded straight into the vectors that keep them. Refuses a column of another type than ours and rows that the file
 //! cannot hold.
 
-use super::{guarded, pages, told};
+use super::{guarded, pages, text_of};
 use bytes::Bytes;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
@@ -44,7 +44,7 @@ impl Table {
         });
         match opened {
             Ok((file, rows)) => Ok(Self { label, file, rows }),
-            Err(error) => Err(Problem::new(told(&error)).in_file(label)),
+            Err(error) => Err(Problem::new(text_of(&error)).in_file(label)),
         }
     }
 
@@ -81,11 +81,11 @@ impl Table {
         let (mut cells, mut levels) = (Vec::with_capacity(self.rows), Vec::new());
         for group in 0..self.file.num_row_groups() {
             let reader = guarded(|| self.file.get_row_group(group)?.get_column_reader(at));
-            let reader = reader.map_err(|error| self.wrong(name, &told(&error)))?;
+            let reader = reader.map_err(|error| self.wrong(name, &text_of(&error)))?;
             let mut reader = typed(reader).ok_or_else(|| self.wrong(name, "has another type"))?;
             let left = self.rows - if optional { levels.len() } else { cells.len() };
             guarded(|| reader.read_records(left, optional.then_some(&mut levels), None, &mut cells))
-                .map_err(|error| self.wrong(name, &told(&error)))?;
+                .map_err(|error| self.wrong(name, &text_of(&error)))?;
         }
         if self.rows != if optional { levels.len() } else { cells.len() } {
             return Err(self.wrong(name, "ends early"));

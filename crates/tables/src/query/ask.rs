@@ -60,21 +60,21 @@ impl Database {
 
     /// Asks one question; of its rows, the first `limit`.
     pub fn ask(&self, sql: &str, limit: Option<usize>) -> Result<Answer, Problem> {
-        let told = |error: &Error| told(error, sql);
-        let mut statement = self.connection.prepare(sql).map_err(|error| told(&error))?;
+        let text_of = |error: &Error| text_of(error, sql);
+        let mut statement = self.connection.prepare(sql).map_err(|error| text_of(&error))?;
         if statement.column_count() == 0 {
             return Err(Problem::new("the query is empty").in_file(PLACE).hint(EXAMPLE));
         }
         let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
         let mut answer = Answer { columns, ..Answer::default() };
-        let mut rows = statement.query([]).map_err(|error| told(&error))?;
-        while let Some(row) = rows.next().map_err(|error| told(&error))? {
+        let mut rows = statement.query([]).map_err(|error| text_of(&error))?;
+        while let Some(row) = rows.next().map_err(|error| text_of(&error))? {
             if limit.is_some_and(|limit| answer.rows.len() >= limit) {
                 answer.more = true;
                 break;
             }
             let cells = (0..answer.columns.len()).map(|at| row.get_ref(at).map(cell));
-            answer.rows.push(cells.collect::<rusqlite::Result<_>>().map_err(|error| told(&error))?);
+            answer.rows.push(cells.collect::<rusqlite::Result<_>>().map_err(|error| text_of(&error))?);
         }
         Ok(answer)
     }
@@ -96,7 +96,7 @@ fn cell(value: ValueRef<'_>) -> Cell {
 }
 
 /// The engine's complaint in our words.
-fn told(error: &Error, sql: &str) -> Problem {
+fn text_of(error: &Error, sql: &str) -> Problem {
     let (message, offset) = match error {
         Error::SqlInputError { msg, offset, .. } => (msg.clone(), usize::try_from(*offset).ok()),
         Error::SqliteFailure(_, Some(message)) => (message.clone(), None),

@@ -125,7 +125,7 @@ fn sides_join_by_correlation_and_collective() {
 }
 
 #[test]
-fn a_limit_says_that_there_is_more() {
+fn a_limit_reports_that_more_exists() {
     let database = database();
     let answer = database.ask("SELECT id FROM gpu", Some(20)).expect("rows");
     assert_eq!((answer.rows.len(), answer.more), (20, false));
@@ -134,7 +134,7 @@ fn a_limit_says_that_there_is_more() {
 }
 
 #[test]
-fn mistakes_are_told_with_what_was_meant() {
+fn mistakes_are_reported_with_the_nearest_name() {
     let database = database();
     let wrong = |sql: &str| database.ask(sql, None).expect_err(sql);
     let problem = wrong("SELECT name,\n  durations_us FROM gpu");

@@ -3,7 +3,7 @@
 //! Responsible for: a table of passes and one of step times, and back, equal. Refuses kinds that this program does not know.
 
 use super::{Part, Store, json};
-use crate::parquet::{Field, Table, Values, told, write};
+use crate::parquet::{Field, Table, Values, text_of, write};
 use railwright_profiler::passes::{Pass, PassKind, PassShape, Passes, StepTime};
 use railwright_profiler::trace::{Impossible, Times, some};
 use railwright_spec::problem::{Problem, Warning};
@@ -68,7 +68,7 @@ pub fn passes_parts(index: usize, passes: &Passes) -> Result<Vec<Part>, Problem>
         },
     ];
     let part = |file: &str, fields: &[Field<'_>]| {
-        let bytes = write(fields).map_err(|error| Problem::new(told(&error)).in_file(file))?;
+        let bytes = write(fields).map_err(|error| Problem::new(text_of(&error)).in_file(file))?;
         Ok(Part { name: name(index, file), bytes })
     };
     Ok(vec![

@@ -4,7 +4,7 @@
 //! rely on it. Refuses indices that point nowhere.
 
 use super::{Part, Store, json};
-use crate::parquet::{Field, Table, Values, told, write};
+use crate::parquet::{Field, Table, Values, text_of, write};
 use railwright_profiler::job::Member;
 use railwright_profiler::trace::{
     CollectiveCall, GpuActivities, GpuKind, HostActivities, HostKind, Identity, NONE, NamedStream, RankGroup,
@@ -120,7 +120,7 @@ pub fn rank_parts(member: &Member) -> Result<Vec<Part>, Problem> {
     ];
     let texts = [Field { name: "name", values: Values::Texts(names.iter().collect()) }];
     let part = |file: &str, fields: &[Field<'_>]| {
-        let bytes = write(fields).map_err(|error| Problem::new(told(&error)).in_file(file))?;
+        let bytes = write(fields).map_err(|error| Problem::new(text_of(&error)).in_file(file))?;
         Ok(Part { name: name(member.rank, file), bytes })
     };
     let mut parts = vec![

@@ -147,7 +147,7 @@ fn passes_come_back_smaller_than_they_came() {
 }
 
 #[test]
-fn what_passes_say_of_themselves_comes_back() {
+fn stored_fields_of_passes_come_back() {
     let mut passes = passes();
     passes.host_order = true;
     passes.warnings.push(Warning::new("trace-damaged", "1 row was left out"));
@@ -157,7 +157,7 @@ fn what_passes_say_of_themselves_comes_back() {
 }
 
 #[test]
-fn every_flipped_byte_is_told_or_does_no_harm() {
+fn every_flipped_byte_is_reported_or_harmless() {
     let mut trace = RankTrace::default();
     let name = trace.names.intern("kernel");
     for at in 0..40 {
@@ -165,7 +165,7 @@ fn every_flipped_byte_is_told_or_does_no_harm() {
     }
     let job = Job::new(vec![trace]);
     let good = save(&job, &[]).expect("saved");
-    let (mut told, mut silent) = (0, 0);
+    let (mut text_of, mut silent) = (0, 0);
     for at in (0..good.len()).step_by(7) {
         let mut bytes = good.clone();
         bytes[at] ^= 0x55;
@@ -177,18 +177,18 @@ fn every_flipped_byte_is_told_or_does_no_harm() {
             }
             Err(problem) => {
                 assert!(problem.to_string().starts_with('x'), "{problem}");
-                told += 1;
+                text_of += 1;
             }
         }
     }
-    assert!(told > 300, "{told} told, {silent} silent");
+    assert!(text_of > 300, "{text_of} told, {silent} silent");
     for length in (0..good.len() - 2048).step_by(101) {
         Store::open("x", good[..length].to_vec()).and_then(|store| store.load()).expect_err("cut off");
     }
 }
 
 #[test]
-fn a_newer_version_is_told() {
+fn a_newer_version_is_reported() {
     let good = save(&Job::default(), &[]).expect("saved");
     let text = String::from_utf8(good).expect("JSON only").replace("\"version\":1", "\"version\":7");
     let problem = Store::open("x", text.into_bytes()).expect_err("newer");
@@ -213,7 +213,7 @@ fn opened(bytes: Vec<u8>) -> Result<Saved, Problem> {
 #[test]
 fn times_that_cannot_be_are_damage() {
     assert!(opened(save(&job_of(&[(-5, 1), (0, 9)]), &[]).expect("saved")).is_ok());
-    for (rows, told) in [
+    for (rows, text_of) in [
         (&[(9, 3)][..], "row 0 of `gpu.parquet` ends before it starts"),
         (&[(0, i64::MIN)], "ends before it starts"),
         (&[(i64::MIN, 5)], "is outside of"),
@@ -223,7 +223,7 @@ fn times_that_cannot_be_are_damage() {
         (&[(0, LIMIT), (0, LIMIT)], "raises the sum"),
     ] {
         let problem = opened(save(&job_of(rows), &[]).expect("saved")).expect_err("damaged");
-        assert!(problem.to_string().contains(told), "{rows:?}: {problem}");
+        assert!(problem.to_string().contains(text_of), "{rows:?}: {problem}");
     }
     let mut of_host = job_of(&[]);
     of_host.members[0].trace.host.push(HostActivity { start: 7, end: 6, ..HostActivity::default() });

@@ -145,9 +145,12 @@ impl<'a> Pricer<'a> {
     /// and slope. The layers are recomputed as in the plan, or not at all if recompute is chosen or limited
     /// to some layers.
     pub(super) fn lines(&self, chunks: usize) -> Result<Vec<Line>, Problem> {
-        let said = &self.plan.recompute;
-        let recompute =
-            if self.options.recompute || said.layers().is_some() { Recompute::None } else { said.clone() };
+        let specified = &self.plan.recompute;
+        let recompute = if self.options.recompute || specified.layers().is_some() {
+            Recompute::None
+        } else {
+            specified.clone()
+        };
         let offload = self.plan.offload.activations;
         let mut bare = without_recompute(self.plan);
         bare.offload.activations = 0.0;

@@ -137,9 +137,9 @@ fn a_grid_has_each_design_once_and_each_class_of_steps_once() {
     assert!(Grid::new(&many, &machine(1024), false, &prices).is_err());
 }
 
-fn grid(kinds: &[Kind], model: &Model, said: &PlanSpec) -> Grid {
-    let said = PlanSpec { global_batch: Some(1024), ..said.clone() };
-    let space = Space::unlimited(&said, model, &machine(1024)).expect("possible");
+fn grid(kinds: &[Kind], model: &Model, specified: &PlanSpec) -> Grid {
+    let specified = PlanSpec { global_batch: Some(1024), ..specified.clone() };
+    let space = Space::unlimited(&specified, model, &machine(1024)).expect("possible");
     let prices = Prices::catalogue().expect("well formed");
     Grid::new(&axes(kinds), &machine(1024), space.sends_to_all(model), &prices).expect("some can be built")
 }
@@ -154,12 +154,12 @@ fn is_same_on_rails(grid: &Grid) -> bool {
 }
 
 #[test]
-fn heads_that_go_to_all_peers_tell_rails_apart() {
+fn heads_that_go_to_all_peers_distinguish_rails() {
     let kinds = [Kind::RailOptimized, Kind::RailOnly];
     let dense = by_name("llama-3-70b").expect("known");
     let is_same = |model: &Model, context: Option<u64>, kind: Option<ContextKind>| {
-        let said = PlanSpec { context_parallel: context, context_kind: kind, ..PlanSpec::default() };
-        is_same_on_rails(&grid(&kinds, model, &said))
+        let specified = PlanSpec { context_parallel: context, context_kind: kind, ..PlanSpec::default() };
+        is_same_on_rails(&grid(&kinds, model, &specified))
     };
     assert!(!is_same(&dense, None, None), "the search tries all-to-alls of heads");
     assert!(!is_same(&dense, Some(16), Some(ContextKind::Ulysses)));
@@ -328,7 +328,7 @@ fn simulation_decides_between_networks() {
 #[test]
 fn merged_groups_miss_less_of_the_step_than_their_interval_covers() {
     let model = by_name("llama-3-70b").expect("known");
-    let said = [(8, 4, 4, 1), (8, 8, 1, 2), (4, 4, 2, 4), (2, 8, 1, 2)];
+    let specified = [(8, 4, 4, 1), (8, 8, 1, 2), (4, 4, 2, 4), (2, 8, 1, 2)];
     let (mut merged, mut most) = (0, 0.0_f64);
     for kind in [Kind::Clos, Kind::RailOptimized, Kind::RailOnly, Kind::DualPlane, Kind::Dragonfly] {
         for (over, gigabits) in [(1.0, 400.0), (2.0, 200.0), (4.0, 200.0), (4.0, 400.0)] {
@@ -345,7 +345,7 @@ fn merged_groups_miss_less_of_the_step_than_their_interval_covers() {
             let Ok(design) = spec.resolve() else { continue };
             let cluster = cluster_on(&design, &machine(512)).expect("it has a step");
             let wiring = Wiring::new(&design, &[]).expect("wired");
-            for (tensor, stages, chunks, context) in said {
+            for (tensor, stages, chunks, context) in specified {
                 let spec = PlanSpec {
                     tensor_parallel: Some(tensor),
                     pipeline_parallel: Some(stages),

@@ -159,25 +159,25 @@ pub fn curve_watched(
 
 /// Ranks of each group, after checking all of them.
 fn check(question: &Question<'_>, network: Network<'_>) -> Result<u64, Problem> {
-    let told = |message: String, place: &str| Err(Problem::new(message).in_file(place));
+    let refused = |message: String, place: &str| Err(Problem::new(message).in_file(place));
     if !(1..=MOST_SEEDS).contains(&question.seeds) {
-        return told(format!("{} is not between 1 and {MOST_SEEDS}", question.seeds), "--seeds");
+        return refused(format!("{} is not between 1 and {MOST_SEEDS}", question.seeds), "--seeds");
     }
     let routing = network.routing();
     if question.seeds > 1 && routing != Routing::Ecmp {
-        return told(format!("{} routing has no hash seed", routing.name()), "--seeds")
+        return refused(format!("{} routing has no hash seed", routing.name()), "--seeds")
             .map_err(|problem| problem.hint("add `--routing ecmp`, or omit --seeds"));
     }
     let size = question.groups.first().map_or(0, Vec::len);
     if size < 2 {
-        return told("a collective has at least 2 ranks".to_owned(), "--ranks");
+        return refused("a collective has at least 2 ranks".to_owned(), "--ranks");
     }
     let pairs = (size as u64).saturating_mul(size as u64).saturating_mul(question.groups.len() as u64);
     let routes = pairs.saturating_mul(u64::from(question.seeds));
     if question.operation == Collective::AllToAll && network.lists_pairs() && routes > MOST_PAIRS {
         let message =
             format!("{} routes of pairs of ranks, over all hash seeds, are too many", human::whole(routes));
-        return told(message, "--ranks")
+        return refused(message, "--ranks")
             .map_err(|problem| problem.hint("use fewer --seeds or ranks, or `--routing spray` on a tree"));
     }
     let mut seen = BTreeSet::new();
@@ -189,19 +189,19 @@ fn check(question: &Question<'_>, network: Network<'_>) -> Result<u64, Problem> 
                 "group {number} has {} ranks and the first group {size}: sizes must be equal",
                 group.len()
             );
-            return told(message, "--ranks");
+            return refused(message, "--ranks");
         }
         for &rank in group {
             if rank >= devices {
                 let message =
                     format!("rank {rank} does not exist: the network has {devices} devices, from 0");
-                return told(message, "--ranks");
+                return refused(message, "--ranks");
             }
             if !seen.insert(rank) {
-                return told(format!("rank {rank} is listed twice"), "--ranks");
+                return refused(format!("rank {rank} is listed twice"), "--ranks");
             }
             if stranded.contains(&rank) {
-                return told(format!("rank {rank} is disconnected by the failed parts"), "--fail");
+                return refused(format!("rank {rank} is disconnected by the failed parts"), "--fail");
             }
         }
     }

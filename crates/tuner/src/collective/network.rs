@@ -135,7 +135,7 @@ impl Network<'_> {
     ) -> f64 {
         match self {
             Self::Design(wiring) if is_torus_law(cluster, wiring) => {
-                let class = Class::among(exchange, groups.iter().cloned(), &wiring.topology.design);
+                let class = Class::of_groups(exchange, groups.iter().cloned(), &wiring.topology.design);
                 torus_ratio(plain, operation, group, (exchange.bytes, class.ideal))
             }
             _ => 1.0,
@@ -157,7 +157,7 @@ fn on_design(
 ) -> Result<(f64, Vec<LayerLoad>), Problem> {
     let redrawn = if draw > 0 { Some(wiring.redrawn(draw)?) } else { None };
     let wiring = redrawn.as_ref().unwrap_or(wiring);
-    let class = Class::among(exchange, groups.iter().cloned(), &wiring.topology.design);
+    let class = Class::of_groups(exchange, groups.iter().cloned(), &wiring.topology.design);
     let together = class_time(wiring, std::slice::from_ref(&class))?;
     let slowdown = together.exchanges.first().map_or(1.0, |exchange| exchange.slowdown);
     Ok((slowdown, together.layers))

@@ -15,9 +15,9 @@ fn network(
     change: impl FnOnce(&mut DesignSpec),
 ) -> (Cluster, Wiring) {
     let cluster = by_name("dgx-h100", devices).expect("a preset");
-    let mut said = DesignSpec { kind: Some(kind), routing: Some(routing), ..DesignSpec::default() };
-    change(&mut said);
-    let wiring = wiring(&cluster, &said, &[]).expect("it is built");
+    let mut spec = DesignSpec { kind: Some(kind), routing: Some(routing), ..DesignSpec::default() };
+    change(&mut spec);
+    let wiring = wiring(&cluster, &spec, &[]).expect("it is built");
     (cluster, wiring)
 }
 
@@ -56,9 +56,9 @@ fn a_fabric_without_contention_has_the_closed_form() {
 /// so the bandwidth time grows by `4 x 48/56`.
 #[test]
 fn oversubscription_slows_by_the_share_that_leaves_a_leaf() {
-    let slow = network(64, Kind::Clos, Routing::Spray, |said| {
-        said.leaf_oversubscription = Some(4.0);
-        said.radix = Some(20);
+    let slow = network(64, Kind::Clos, Routing::Spray, |spec| {
+        spec.leaf_oversubscription = Some(4.0);
+        spec.radix = Some(20);
     });
     let curve = of(&slow, Collective::AllToAll, &[(0..64).collect()], 1);
     assert!((curve.slowdown.median / (4.0 * 48.0 / 56.0) - 1.0).abs() < 1e-9, "{:?}", curve.slowdown);
@@ -69,7 +69,7 @@ fn oversubscription_slows_by_the_share_that_leaves_a_leaf() {
 
 #[test]
 fn hashes_have_a_distribution_over_seeds() {
-    let hashed = network(256, Kind::Clos, Routing::Ecmp, |said| said.radix = Some(32));
+    let hashed = network(256, Kind::Clos, Routing::Ecmp, |spec| spec.radix = Some(32));
     let groups: Vec<Vec<u32>> = (0..2).map(|half| (half..256).step_by(2).collect()).collect();
     let curve = of(&hashed, Collective::SendReceive, &groups, 12);
     let (one, over) = (of(&hashed, Collective::SendReceive, &groups, 1).slowdown, curve.slowdown);

@@ -33,8 +33,8 @@ fn flows_agree_with_the_closed_form_where_nothing_blocks() {
             tier.oversubscription = 1.0;
         }
         for kind in [None, Some(Kind::RailOptimized), Some(Kind::RailOnly), Some(Kind::Clos)] {
-            let said = DesignSpec { kind, routing: Some(Routing::Spray), ..DesignSpec::default() };
-            let wiring = wiring(&cluster, &said, &[]).expect("it is built");
+            let spec = DesignSpec { kind, routing: Some(Routing::Spray), ..DesignSpec::default() };
+            let wiring = wiring(&cluster, &spec, &[]).expect("it is built");
             let timer = FlowTimer::new(&cluster, wiring).expect("whole");
             let closed = Fabric::new(&cluster);
             for group in groups(devices, cluster.scale_up.domain_size) {
@@ -91,9 +91,9 @@ proptest! {
         let mut cluster = by_name(name, devices).expect("a preset");
         cluster.network.tiers.iter_mut().for_each(|tier| tier.oversubscription = 1.0);
         let domain = domain.min(devices);
-        let group = Group::among(n, stride, domain, devices);
-        let said = DesignSpec { kind: Some(kind), routing: Some(Routing::Spray), ..DesignSpec::default() };
-        let wiring = wiring(&cluster, &said, &[]).expect("it is built");
+        let group = Group::strided(n, stride, domain, devices);
+        let spec = DesignSpec { kind: Some(kind), routing: Some(Routing::Spray), ..DesignSpec::default() };
+        let wiring = wiring(&cluster, &spec, &[]).expect("it is built");
         let timer = FlowTimer::new(&cluster, wiring).expect("whole");
         let here = timer.time(operation, Bytes::new(bytes), &group, 1.0);
         let closed = Fabric::new(&cluster).time(operation, Bytes::new(bytes), &group, 1.0);
@@ -132,9 +132,9 @@ proptest! {
 #[test]
 fn oversubscription_and_failures_show() {
     let cluster = by_name("dgx-h100", 256).expect("a preset");
-    let slow = |said: &DesignSpec, failed: &[&str], stride| {
+    let slow = |spec: &DesignSpec, failed: &[&str], stride| {
         let failed: Vec<Part> = failed.iter().map(|part| Part::parse(part).expect("a part")).collect();
-        let timer = FlowTimer::new(&cluster, wiring(&cluster, said, &failed).expect("built")).expect("whole");
+        let timer = FlowTimer::new(&cluster, wiring(&cluster, spec, &failed).expect("built")).expect("whole");
         timer.slowdown(Collective::AllReduce, &Group::new(256 / stride, stride, 8)).expect("joined")
     };
     let rails = DesignSpec { kind: Some(Kind::RailOnly), ..DesignSpec::default() };
@@ -153,10 +153,10 @@ fn oversubscription_and_failures_show() {
 }
 
 #[test]
-fn domains_that_differ_and_ranks_that_are_cut_off_are_told() {
+fn domains_that_differ_and_ranks_that_are_cut_off_are_reported() {
     let cluster = by_name("dgx-h100", 64).expect("a preset");
-    let said = DesignSpec { kind: Some(Kind::RailOnly), domain: Some(16), ..DesignSpec::default() };
-    let problem = wiring(&cluster, &said, &[]).expect_err("another domain");
+    let spec = DesignSpec { kind: Some(Kind::RailOnly), domain: Some(16), ..DesignSpec::default() };
+    let problem = wiring(&cluster, &spec, &[]).expect_err("another domain");
     assert!(problem.message.contains("domains of 16 devices, but the cluster of 8"), "{}", problem.message);
     let clos = DesignSpec { kind: Some(Kind::Clos), ..DesignSpec::default() };
     let problem = wiring(&cluster, &clos, &[Part::Switch(1, 0)]).expect_err("one leaf for all");
@@ -166,8 +166,8 @@ fn domains_that_differ_and_ranks_that_are_cut_off_are_told() {
 #[test]
 fn a_scale_up_network_is_one_domain_with_the_bandwidth_of_the_design() {
     let cluster = by_name("dgx-h100", 256).expect("a preset");
-    let said = DesignSpec { kind: Some(Kind::ScaleUp), ..DesignSpec::default() };
-    let one = wiring(&cluster, &said, &[]).expect("built");
+    let spec = DesignSpec { kind: Some(Kind::ScaleUp), ..DesignSpec::default() };
+    let one = wiring(&cluster, &spec, &[]).expect("built");
     let free = unblocked(&cluster, &one);
     assert_eq!((free.scale_up.domain_size, free.scale_up.bandwidth), (256, cluster.scale_up.bandwidth));
     // The layout of the run has domains of 8; those of the network are used.
@@ -186,8 +186,8 @@ fn a_domains_bandwidth_is_carried_and_what_is_not_is_refused() {
     let cluster = by_name("dgx-h100", 64).expect("a preset");
     let rails = DesignSpec { kind: Some(Kind::RailOnly), ..DesignSpec::default() };
     let group = Group::new(8, 1, 8);
-    let growing = |said: &DesignSpec| {
-        let timer = FlowTimer::new(&cluster, wiring(&cluster, said, &[]).expect("built")).expect("whole");
+    let growing = |spec: &DesignSpec| {
+        let timer = FlowTimer::new(&cluster, wiring(&cluster, spec, &[]).expect("built")).expect("whole");
         let cost = timer.time(Collective::AllGather, Bytes::new(1e10), &group, 1.0);
         cost.time - cost.latency
     };
@@ -197,12 +197,12 @@ fn a_domains_bandwidth_is_carried_and_what_is_not_is_refused() {
 
     let microsecond = Some(Seconds::from_micros(1.0));
     let torus = DesignSpec { kind: Some(Kind::Torus), ..DesignSpec::default() };
-    for (said, key, words) in [
+    for (spec, key, words) in [
         (DesignSpec { domain_latency: microsecond, ..rails.clone() }, "design.domain_latency", "latencies"),
         (DesignSpec { link_latency: microsecond, ..rails.clone() }, "design.link_latency", "latencies"),
         (torus, "design.kind", "a torus connects single devices, but the cluster has scale-up domains of"),
     ] {
-        let problem = wiring(&cluster, &said, &[]).expect_err("it would be ignored");
+        let problem = wiring(&cluster, &spec, &[]).expect_err("it would be ignored");
         assert!(problem.message.contains(words), "{}", problem.message);
         assert_eq!(problem.place.expect("a place").key.as_deref(), Some(key));
     }
@@ -213,11 +213,11 @@ fn a_domains_bandwidth_is_carried_and_what_is_not_is_refused() {
 #[test]
 fn a_torus_is_priced_by_its_links() {
     let cluster = by_name("tpu-v5p-pod", 512).expect("a preset");
-    let said = DesignSpec { kind: Some(Kind::Torus), ..DesignSpec::default() };
-    let timer = FlowTimer::new(&cluster, wiring(&cluster, &said, &[]).expect("built")).expect("whole");
+    let spec = DesignSpec { kind: Some(Kind::Torus), ..DesignSpec::default() };
+    let timer = FlowTimer::new(&cluster, wiring(&cluster, &spec, &[]).expect("built")).expect("whole");
     let closed = Fabric::new(&cluster);
     let ratio = |operation, ranks, stride| {
-        let group = Group::among(ranks, stride, 8960, 512);
+        let group = Group::strided(ranks, stride, 8960, 512);
         let bytes = Bytes::new(1e9);
         let (a, b) = (timer.time(operation, bytes, &group, 1.0), closed.time(operation, bytes, &group, 1.0));
         (a.time - a.latency) / (b.time - b.latency)
@@ -232,14 +232,14 @@ fn a_torus_is_priced_by_its_links() {
     // Half a ring has no way back: twice the time.
     assert!((ratio(Collective::AllGather, 4, 1) - 2.0).abs() < 1e-6);
     let broken = [Part::parse("link:torus:0").expect("a part")];
-    let broken = FlowTimer::new(&cluster, wiring(&cluster, &said, &broken).expect("built")).expect("whole");
-    let ring = Group::among(8, 1, 8960, 512);
+    let broken = FlowTimer::new(&cluster, wiring(&cluster, &spec, &broken).expect("built")).expect("whole");
+    let ring = Group::strided(8, 1, 8960, 512);
     let slower = broken.slowdown(Collective::AllGather, &ring).expect("joined");
     assert!(slower > 1.5, "{slower}");
     // The torus of NICs: two links of two directions each, and no scale-up domains.
     let mut lone = by_name("dgx-h100", 64).expect("a preset");
     lone.scale_up.domain_size = 1;
-    let flat = DesignSpec { dimensions: Some(vec![8, 8]), ..said };
+    let flat = DesignSpec { dimensions: Some(vec![8, 8]), ..spec };
     let timer = FlowTimer::new(&lone, wiring(&lone, &flat, &[]).expect("built")).expect("whole");
     let slowdown =
         |n, stride| timer.slowdown(Collective::AllGather, &Group::new(n, stride, 1)).expect("joined");

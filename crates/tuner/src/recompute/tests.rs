@@ -46,8 +46,8 @@ fn brute_force(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options)
     for number in 0..total {
         let entries =
             (0..stages).map(|s| ways[number / ways.len().pow(s as u32) % ways.len()].clone()).collect();
-        let said = Plan { stage_recompute: Some(entries), ..bare.clone() };
-        let variant = trial.variant(&said).expect("priced");
+        let specified = Plan { stage_recompute: Some(entries), ..bare.clone() };
+        let variant = trial.variant(&specified).expect("priced");
         if variant.fits && best.is_none_or(|best| variant.step_time < best) {
             best = Some(variant.step_time);
         }
@@ -146,8 +146,8 @@ proptest! {
                 segments: if *n == 0 { Vec::new() } else { vec![Recompute::Full { layers: Some(*n) }] },
                 offload: None,
             };
-            let said = Plan { stage_recompute: Some(layers.iter().map(entry).collect()), ..plan.clone() };
-            let costing = Costing::new(&model, &cluster, &said, &machine).expect("priced");
+            let specified = Plan { stage_recompute: Some(layers.iter().map(entry).collect()), ..plan.clone() };
+            let costing = Costing::new(&model, &cluster, &specified, &machine).expect("priced");
             evaluate(&costing).expect("runs").time.total
         };
         let mut more = layers.clone();
@@ -252,7 +252,7 @@ fn the_best_on_all_stages_is_the_best_of_every_policy_on_every_number_of_layers(
 }
 
 #[test]
-fn nothing_fits_on_a_device_too_small_and_the_answer_says_what_would() {
+fn nothing_fits_on_a_device_too_small_and_the_answer_names_what_would() {
     let model = model::by_name("llama-3.1-405b").expect("known");
     let cluster = cluster::by_name("dgx-h100", 1024).expect("a preset");
     let spec = PlanSpec {

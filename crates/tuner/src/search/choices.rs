@@ -12,7 +12,7 @@ pub(super) fn sequence_parallel(space: &Space, degrees: &Degrees) -> Vec<bool> {
     if degrees.tensor > 1 {
         space.sequence_parallel.clone()
     } else {
-        vec![space.said.sequence_parallel.unwrap_or(false)]
+        vec![space.specified.sequence_parallel.unwrap_or(false)]
     }
 }
 

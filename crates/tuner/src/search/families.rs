@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_family_wants_what_comes_before_its_own_row() {
+    fn a_family_needs_the_row_before_its_own() {
         let row = |standing, tensor, time| {
             let strategy = strategy(tensor);
             Row {
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_wants_what_is_plainer_and_what_is_as_plain_and_as_fast() {
+    fn a_cut_needs_what_is_simpler_and_what_is_as_simple_and_as_fast() {
         let cut = Cut { level: odd(Oddity::PartialSharding).level(), time: 1.04 };
         assert_eq!(cut.limit(&TIE, Oddities::default()), TIE.limit());
         assert_eq!(cut.limit(&TIE, odd(Oddity::PartialSharding)), 1.04);

@@ -135,9 +135,9 @@ impl Space {
     fn is_pinned(&self, key: &str) -> bool {
         use railwright_spec::run::Section as _;
         match key {
-            "recompute_layers" => self.said.recompute.is_some(),
-            "hybrid_group" => self.said.sharding.is_some(),
-            key => self.said.get(key).is_some(),
+            "recompute_layers" => self.specified.recompute.is_some(),
+            "hybrid_group" => self.specified.sharding.is_some(),
+            key => self.specified.get(key).is_some(),
         }
     }
 }
@@ -205,10 +205,10 @@ mod tests {
     use railwright_spec::plan::{PlanSpec, Schedule};
     use railwright_spec::{cluster, model};
 
-    fn space(said: &PlanSpec) -> Space {
+    fn space(specified: &PlanSpec) -> Space {
         let model = model::by_name("llama-3-8b").expect("known");
         let cluster = cluster::by_name("dgx-h100", 64).expect("known");
-        Space::new(said, &model, &cluster).expect("a space")
+        Space::new(specified, &model, &cluster).expect("a space")
     }
 
     #[test]

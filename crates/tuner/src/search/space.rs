@@ -50,7 +50,7 @@ pub struct Space {
     /// What is not searched: batch, sequence, precision, optimizer, software.
     pub base: Plan,
     /// Settings of the user's plan.
-    pub said: PlanSpec,
+    pub specified: PlanSpec,
     /// Tensor parallel.
     pub tensor: Counts,
     /// Pipeline stages.
@@ -106,48 +106,48 @@ pub struct Space {
 impl Space {
     /// Everything that the software generation supports for the model on the cluster, except settings fixed
     /// by the plan.
-    pub fn new(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
-        let software = said.generation(cluster)?;
-        Self::build(said, model, cluster, software, Some(software.offers.clone()))
+    pub fn new(specified: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
+        let software = specified.generation(cluster)?;
+        Self::build(specified, model, cluster, software, Some(software.offers.clone()))
     }
 
     /// The same with every choice that the calculator can price, whether the software generation ships it or not.
-    pub fn unlimited(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
-        Self::build(said, model, cluster, said.generation(cluster)?, None)
+    pub fn unlimited(specified: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
+        Self::build(specified, model, cluster, specified.generation(cluster)?, None)
     }
 
     fn build(
-        said: &PlanSpec,
+        specified: &PlanSpec,
         model: &Model,
         cluster: &Cluster,
         software: &Software,
         limits: Option<Offers>,
     ) -> Result<Self, Problem> {
         let offers = limits.clone().unwrap_or_else(Offers::everything);
-        let (base, chosen) = base(said, model, cluster)?;
+        let (base, chosen) = base(specified, model, cluster)?;
         let pinned = |value: Option<u64>, otherwise: Counts| value.map_or(otherwise, Counts::one);
         let yes_no = |can: bool| if can { vec![true, false] } else { vec![false] };
         let switch = |value: Option<bool>, can: bool| value.map_or_else(|| yes_no(can), |v| vec![v]);
         let only_one = |can: bool| if can { Counts::ANY } else { Counts::Between(1, 1) };
         let has_experts = model.is_mixture_of_experts();
         let space = Self {
-            tensor: pinned(said.tensor_parallel, only_one(offers.tensor)),
-            pipeline: pinned(said.pipeline_parallel, only_one(offers.pipeline)),
-            virtual_stages: pinned(said.virtual_stages, Counts::ANY),
-            context: pinned(said.context_parallel, only_one(!offers.context.is_empty())),
-            context_kinds: said.context_kind.map_or_else(
+            tensor: pinned(specified.tensor_parallel, only_one(offers.tensor)),
+            pipeline: pinned(specified.pipeline_parallel, only_one(offers.pipeline)),
+            virtual_stages: pinned(specified.virtual_stages, Counts::ANY),
+            context: pinned(specified.context_parallel, only_one(!offers.context.is_empty())),
+            context_kinds: specified.context_kind.map_or_else(
                 || if offers.context.is_empty() { vec![base.context_kind] } else { offers.context.clone() },
                 |kind| vec![kind],
             ),
-            expert: pinned(said.expert_parallel, only_one(has_experts && offers.expert)),
-            expert_tensor: pinned(said.expert_tensor_parallel, Counts::ANY),
-            data: pinned(said.data_parallel, Counts::ANY),
-            micro_batch: pinned(said.micro_batch, Counts::ANY),
-            sequence_parallel: said.sequence_parallel.map_or_else(
+            expert: pinned(specified.expert_parallel, only_one(has_experts && offers.expert)),
+            expert_tensor: pinned(specified.expert_tensor_parallel, Counts::ANY),
+            data: pinned(specified.data_parallel, Counts::ANY),
+            micro_batch: pinned(specified.micro_batch, Counts::ANY),
+            sequence_parallel: specified.sequence_parallel.map_or_else(
                 || if offers.sequence_parallel { vec![true, false] } else { vec![false] },
                 |on| vec![on],
             ),
-            sharding: said.sharding.map_or_else(
+            sharding: specified.sharding.map_or_else(
                 || Shardings::Open {
                     stages: offers.zero_stages.clone(),
                     groups: if offers.hybrid_sharding { Counts::ANY } else { Counts::Listed(Vec::new()) },
@@ -155,34 +155,40 @@ impl Space {
                 },
                 |sharding| Shardings::Listed(vec![sharding]),
             ),
-            segments: said.segment.map(|segment| vec![segment]),
-            rank_orders: said.rank_order.map_or_else(|| offers.rank_orders.clone(), |order| vec![order]),
-            schedules: said.schedule.map_or_else(|| offers.schedules.clone(), |schedule| vec![schedule]),
-            splits: if said.layers_per_stage.is_some() {
+            segments: specified.segment.map(|segment| vec![segment]),
+            rank_orders: specified.rank_order.map_or_else(|| offers.rank_orders.clone(), |order| vec![order]),
+            schedules: specified.schedule.map_or_else(|| offers.schedules.clone(), |schedule| vec![schedule]),
+            splits: if specified.layers_per_stage.is_some() {
                 vec![Split::Given]
-            } else if said.uneven_stages == Some(false) || !offers.uneven_stages {
+            } else if specified.uneven_stages == Some(false) || !offers.uneven_stages {
                 vec![Split::Even]
             } else {
                 vec![Split::Even, Split::ShortEnds, Split::LightHead]
             },
-            given_layers: said.layers_per_stage.clone(),
-            policies: policies(said.recompute.as_ref(), model, &base, software, cluster, &offers),
-            recompute_layers: match &said.recompute {
+            given_layers: specified.layers_per_stage.clone(),
+            policies: policies(specified.recompute.as_ref(), model, &base, software, cluster, &offers),
+            recompute_layers: match &specified.recompute {
                 Some(Recompute::Full { layers } | Recompute::Selective { layers, .. }) => {
                     layers.map_or(Counts::Listed(Vec::new()), Counts::one)
                 }
                 _ if !offers.recompute_layers => Counts::Listed(Vec::new()),
                 _ => Counts::ANY,
             },
-            overlap_gradient_reduce: switch(said.overlap_gradient_reduce, offers.overlap.gradient_reduce),
-            overlap_parameter_gather: switch(said.overlap_parameter_gather, offers.overlap.parameter_gather),
-            overlap_tensor: switch(said.overlap_tensor, offers.overlap.tensor),
-            overlap_pipeline: switch(said.overlap_pipeline, offers.overlap.pipeline),
-            overlap_expert: switch(said.overlap_expert, has_experts && offers.overlap.expert),
+            overlap_gradient_reduce: switch(
+                specified.overlap_gradient_reduce,
+                offers.overlap.gradient_reduce,
+            ),
+            overlap_parameter_gather: switch(
+                specified.overlap_parameter_gather,
+                offers.overlap.parameter_gather,
+            ),
+            overlap_tensor: switch(specified.overlap_tensor, offers.overlap.tensor),
+            overlap_pipeline: switch(specified.overlap_pipeline, offers.overlap.pipeline),
+            overlap_expert: switch(specified.overlap_expert, has_experts && offers.overlap.expert),
             offers: limits,
             base,
             chosen,
-            said: said.clone(),
+            specified: specified.clone(),
         };
         Ok(space)
     }
@@ -243,8 +249,8 @@ impl Space {
 }
 
 /// The plan that holds where nothing is searched, and what was chosen for it.
-fn base(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan, Vec<String>), Problem> {
-    if said.micro_batches.is_some() {
+fn base(specified: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan, Vec<String>), Problem> {
+    if specified.micro_batches.is_some() {
         return Err(Problem::new(
             "a search compares strategies with one batch, but micro_batches makes the batch depend on the \
              layout",
@@ -252,7 +258,7 @@ fn base(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan, Vec<
         .at_key("plan.micro_batches")
         .hint("set plan.global_batch or plan.batch_tokens instead"));
     }
-    if said.stage_recompute.is_some() {
+    if specified.stage_recompute.is_some() {
         return Err(Problem::new("stage_recompute applies to one layout, but a search tries many")
             .at_key("plan.stage_recompute")
             .hint("omit it; `railwright recompute` refines the layout found by the search"));
@@ -270,7 +276,7 @@ fn base(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan, Vec<
         virtual_stages: Some(1),
         layers_per_stage: None,
         schedule: Some(Schedule::default()),
-        ..said.clone()
+        ..specified.clone()
     };
     let length = spec.tokens_per_sequence(model);
     if spec.sequence_length.is_none() {
@@ -282,7 +288,7 @@ fn base(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan, Vec<
         chosen.push(format!("global batch {sequences}"));
     }
     // Inferred from what was specified, not from the layout that stands in for it.
-    spec.software = Some(said.generation(cluster)?.id.clone());
+    spec.software = Some(specified.generation(cluster)?.id.clone());
     let plan = spec.resolve(model, cluster)?;
     chosen.push(format!("software {}", plan.software));
     Ok((plan, chosen))
@@ -290,15 +296,15 @@ fn base(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan, Vec<
 
 /// Recompute policies that free something, the least recompute first.
 fn policies(
-    said: Option<&Recompute>,
+    specified: Option<&Recompute>,
     model: &Model,
     base: &Plan,
     software: &Software,
     cluster: &Cluster,
     offers: &Offers,
 ) -> Vec<Policy> {
-    if let Some(said) = said {
-        return vec![match said {
+    if let Some(specified) = specified {
+        return vec![match specified {
             Recompute::None => Policy::None,
             Recompute::Selective { modules, .. } => Policy::Selective(modules.clone()),
             Recompute::Full { .. } => Policy::Full,

@@ -134,16 +134,16 @@ fn cases() -> impl Strategy2<Value = Case> {
 use proptest::strategy::Strategy as Strategy2;
 
 fn space(case: &Case, model: &Model, cluster: &Cluster) -> Space {
-    let said = PlanSpec {
+    let specified = PlanSpec {
         software: Some(case.software.to_owned()),
         global_batch: Some(case.batch),
         sequence_length: Some(case.length),
         ..PlanSpec::default()
     };
     let mut space = if case.unlimited {
-        Space::unlimited(&said, model, cluster)
+        Space::unlimited(&specified, model, cluster)
     } else {
-        Space::new(&said, model, cluster)
+        Space::new(&specified, model, cluster)
     }
     .expect("a space");
     space.schedules.clone_from(&case.schedules);
@@ -458,22 +458,22 @@ fn no_pin_wins(name: &str, layers: usize, preset: &str, devices: u64, batch: u64
     model.layers.truncate(layers);
     let mut cluster = cluster::by_name(preset, devices).expect("known");
     cluster.accelerator.memory = cluster.accelerator.memory * 0.5;
-    let said = PlanSpec {
+    let specified = PlanSpec {
         software: Some("megatron-core-2025".to_owned()),
         global_batch: Some(batch),
         sequence_length: Some(2048),
         ..PlanSpec::default()
     };
-    let best = |said: &PlanSpec| {
-        let space = Space::new(said, &model, &cluster).expect("a space");
+    let best = |specified: &PlanSpec| {
+        let space = Space::new(specified, &model, &cluster).expect("a space");
         let options = Options { keep: 1, ..Options::default() };
         let search = Search::new(&model, &cluster, space, options).ok()?;
         search.run().best.entries().first().copied()
     };
-    let open = best(&said).expect("something fits");
+    let open = best(&specified).expect("something fits");
     let mut pins: Vec<(String, PlanSpec)> = Vec::new();
     let mut pin = |text: String, change: &dyn Fn(&mut PlanSpec)| {
-        let mut pinned = said.clone();
+        let mut pinned = specified.clone();
         change(&mut pinned);
         pins.push((text, pinned));
     };
@@ -509,7 +509,7 @@ fn no_pin_wins(name: &str, layers: usize, preset: &str, devices: u64, batch: u64
         }
     }
     // Numbers of chunks of the best pipelines, which an open search must suggest.
-    let space = Space::new(&said, &model, &cluster).expect("a space");
+    let space = Space::new(&specified, &model, &cluster).expect("a space");
     for pipeline in [2, 4, 8] {
         let suggested =
             space.virtual_stage_choices(Schedule::OneForwardOneBackward, pipeline, model.num_layers());
@@ -553,14 +553,14 @@ fn no_chunk_is_without_work() {
 fn what_ties_in_memory_is_ordered_by_time() {
     let model = model::by_name("llama-3-8b").expect("known");
     let cluster = cluster::by_name("dgx-h100", 8).expect("known");
-    let said = PlanSpec {
+    let specified = PlanSpec {
         global_batch: Some(32),
         sequence_length: Some(4096),
         context_parallel: Some(1),
         virtual_stages: Some(1),
         ..PlanSpec::default()
     };
-    let space = Space::new(&said, &model, &cluster).expect("a space");
+    let space = Space::new(&specified, &model, &cluster).expect("a space");
     let options = Options { objective: Objective::Headroom, keep: 20, ..Options::default() };
     let search = Search::new(&model, &cluster, space, options).expect("a search");
     let candidates = search.outcome(&search.run()).candidates;

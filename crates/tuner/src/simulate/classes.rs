@@ -115,9 +115,9 @@ impl Classes {
         let mut sums: BTreeMap<(Dim, u32, When), BTreeMap<u32, Sum>> = BTreeMap::new();
         let mut add = |when: When, stage: u32, exchange: StageExchange| {
             let Some(dim) = Dim::of(exchange.dimension, exchange.phase) else { return };
-            let group = exchange.among.group(&costing.layout);
+            let group = exchange.process_group.group(&costing.layout);
             let cost = costing.machine.fabric.time(exchange.operation, exchange.bytes, &group, 1.0);
-            let (count, axis) = (exchange.count, exchange.among.axis(costing.plan, &costing.layout));
+            let (count, axis) = (exchange.count, exchange.process_group.axis(costing.plan, &costing.layout));
             if cost.time * count <= Seconds::ZERO {
                 return;
             }
@@ -160,7 +160,7 @@ impl Classes {
             });
             classes.parts.insert(at, parts.collect());
         }
-        classes.ways(costing, numbering, design);
+        classes.link_paths(costing, numbering, design);
         if is_torus {
             // A message alone has one of a device's links.
             let cost = costing.machine.fabric.send(Bytes::new(1e9), &costing.layout.pipeline, 1.0);
@@ -177,7 +177,7 @@ impl Classes {
     }
 
     /// Messages between neighbouring stages, and between the last and the first where chunks go around.
-    fn ways(&mut self, costing: &Costing<'_>, numbering: &Numbering, design: &Design) {
+    fn link_paths(&mut self, costing: &Costing<'_>, numbering: &Numbering, design: &Design) {
         let stages = costing.plan.pipeline_parallel as u32;
         for from in 0..stages {
             for to in [(from + 1) % stages, (from + stages - 1) % stages] {
@@ -222,7 +222,7 @@ impl Classes {
     }
 
     /// The class of messages from a stage to another.
-    pub(super) fn way(&self, from: u32, to: u32) -> Option<u32> {
+    pub(super) fn link_path(&self, from: u32, to: u32) -> Option<u32> {
         self.between.get(&(from, to)).copied()
     }
 }

@@ -333,7 +333,7 @@ impl Transfer {
     }
 
     fn send(&self, staged: &mut Staged, classes: &Classes, (from, to): (u32, u32), after: u32) -> u32 {
-        match classes.way(from, to) {
+        match classes.link_path(from, to) {
             Some(class) => moved(
                 staged,
                 Moved {

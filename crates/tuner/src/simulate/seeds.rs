@@ -46,13 +46,13 @@ pub fn over_seeds(
     seeds: u32,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<(), Problem> {
-    let told = |message: String| Problem::new(message).in_file("--seeds");
+    let refused = |message: String| Problem::new(message).in_file("--seeds");
     let design = &setting.wiring.topology.design;
     if !(1..=MOST_SEEDS).contains(&seeds) {
-        return Err(told(format!("{seeds} is not between 1 and {MOST_SEEDS}")));
+        return Err(refused(format!("{seeds} is not between 1 and {MOST_SEEDS}")));
     }
     if !design.routing.is_hashed() {
-        return Err(told(format!("{} routing has no hash seed", design.routing.name()))
+        return Err(refused(format!("{} routing has no hash seed", design.routing.name()))
             .hint("add `--routing ecmp`, or omit --seeds"));
     }
     let mut times = vec![own.step_time];

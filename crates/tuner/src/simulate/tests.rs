@@ -24,18 +24,18 @@ fn run_on(machine: &str, name: &str, devices: u64, change: impl Fn(&mut PlanSpec
     (model, cluster, plan)
 }
 
-fn said(kind: Kind) -> DesignSpec {
+fn spec_of(kind: Kind) -> DesignSpec {
     DesignSpec { kind: Some(kind), routing: Some(Routing::Spray), ..DesignSpec::default() }
 }
 
 fn simulated(
     run: &(Model, Cluster, Plan),
-    said: &DesignSpec,
+    spec_of: &DesignSpec,
     failed: &[&str],
     background: Option<Background>,
 ) -> Simulation {
     let failed: Vec<Part> = failed.iter().map(|part| Part::parse(part).expect("a part")).collect();
-    let wiring = wiring(&run.1, said, &failed).expect("it is built");
+    let wiring = wiring(&run.1, spec_of, &failed).expect("it is built");
     simulate(&run.0, &run.1, &run.2, &Setting { wiring: &wiring, background })
         .unwrap_or_else(|p| panic!("{p}"))
 }
@@ -48,16 +48,17 @@ fn change(simulation: &Simulation, what: &str) -> f64 {
 #[test]
 fn the_time_alone_is_that_of_the_report() {
     let run = run("llama-3.1-8b", 64, |p| (p.tensor_parallel, p.pipeline_parallel) = (Some(2), Some(4)));
-    let tree = DesignSpec { leaf_oversubscription: Some(8.0), ..said(Kind::Clos) };
-    for (said, failed) in [(said(Kind::RailOnly), vec![]), (tree, vec![]), (said(Kind::Clos), vec!["nic:0"])]
+    let tree = DesignSpec { leaf_oversubscription: Some(8.0), ..spec_of(Kind::Clos) };
+    for (spec_of, failed) in
+        [(spec_of(Kind::RailOnly), vec![]), (tree, vec![]), (spec_of(Kind::Clos), vec!["nic:0"])]
     {
         let parts: Vec<Part> = failed.iter().map(|part| Part::parse(part).expect("a part")).collect();
-        let wiring = wiring(&run.1, &said, &parts).expect("it is built");
-        let report = simulated(&run, &said, &failed, None);
+        let wiring = wiring(&run.1, &spec_of, &parts).expect("it is built");
+        let report = simulated(&run, &spec_of, &failed, None);
         let mut watch = |_: usize, _: usize| ControlFlow::Continue(());
         let run = (&run.0, &run.1, &run.2);
         let alone = step_time_watched(run, &wiring, &mut watch).expect("simulated");
-        assert_eq!(alone, report.step_time, "{said:?} {failed:?}");
+        assert_eq!(alone, report.step_time, "{spec_of:?} {failed:?}");
         // A limit leaves a step that ends before it as it is, and cuts one that does not.
         let mut within = |share| {
             let extent = Extent { limit: report.step_time * share, ..Extent::WHOLE };
@@ -65,7 +66,7 @@ fn the_time_alone_is_that_of_the_report() {
                 .expect("simulated")
                 .map(|timed| timed.step_time)
         };
-        assert_eq!((within(1.001), within(0.9)), (Some(report.step_time), None), "{said:?} {failed:?}");
+        assert_eq!((within(1.001), within(0.9)), (Some(report.step_time), None), "{spec_of:?} {failed:?}");
     }
 }
 
@@ -100,7 +101,7 @@ fn without_contention_the_step_is_the_closed_form() {
     ];
     for run in &runs {
         let plan = &run.2;
-        let simulation = simulated(run, &said(Kind::RailOptimized), &[], None);
+        let simulation = simulated(run, &spec_of(Kind::RailOptimized), &[], None);
         let at = simulation
             .changes
             .iter()
@@ -142,7 +143,7 @@ fn sharded_gradients_cross_links_in_every_micro_batch() {
     ];
     let mut wrong = Vec::new();
     for run in &runs {
-        let simulation = simulated(run, &said(Kind::RailOptimized), &[], None);
+        let simulation = simulated(run, &spec_of(Kind::RailOptimized), &[], None);
         let at =
             simulation.changes.iter().find(|c| c.what.starts_with("communication starts")).expect("there");
         let machine = Machine::new(&run.1);
@@ -177,13 +178,13 @@ fn eight_b() -> (Model, Cluster, Plan) {
 #[test]
 fn oversubscription_broken_parts_and_other_jobs_cost_what_they_must() {
     let run = eight_b();
-    let whole = simulated(&run, &said(Kind::RailOnly), &[], None);
+    let whole = simulated(&run, &spec_of(Kind::RailOnly), &[], None);
     assert!(whole.is_exact, "{:?}", whole.flows);
     // A rail-only tree without oversubscription does no worse than one that joins rails.
-    let joined = simulated(&run, &said(Kind::RailOptimized), &[], None);
+    let joined = simulated(&run, &spec_of(Kind::RailOptimized), &[], None);
     assert!((whole.step_time / joined.step_time - 1.0).abs() < 1e-9);
 
-    let nic = simulated(&run, &said(Kind::RailOnly), &["nic:3"], None);
+    let nic = simulated(&run, &spec_of(Kind::RailOnly), &["nic:3"], None);
     assert!((row(&nic, "data").alone / row(&nic, "data").closed_form - 1.0) > 0.05);
     assert!(change(&nic, "broken parts") > 0.0);
     assert!(nic.step_time > whole.step_time);
@@ -191,14 +192,19 @@ fn oversubscription_broken_parts_and_other_jobs_cost_what_they_must() {
     let sum: f64 = nic.changes.iter().map(|change| change.cost.get()).sum();
     assert!((nic.closed_form.get() + sum - nic.step_time.get()).abs() < 1e-9);
 
-    let busy = simulated(&run, &said(Kind::RailOnly), &[], Some(Background { load: 0.5, spare_only: false }));
+    let busy =
+        simulated(&run, &spec_of(Kind::RailOnly), &[], Some(Background { load: 0.5, spare_only: false }));
     assert!(change(&busy, "other jobs") > 0.0);
-    let both =
-        simulated(&run, &said(Kind::RailOnly), &["nic:3"], Some(Background { load: 0.5, spare_only: false }));
+    let both = simulated(
+        &run,
+        &spec_of(Kind::RailOnly),
+        &["nic:3"],
+        Some(Background { load: 0.5, spare_only: false }),
+    );
     assert!(both.step_time > busy.step_time && both.step_time > nic.step_time);
     assert_eq!(both.changes.len(), 4);
 
-    let thin = DesignSpec { leaf_oversubscription: Some(8.0), ..said(Kind::Clos) };
+    let thin = DesignSpec { leaf_oversubscription: Some(8.0), ..spec_of(Kind::Clos) };
     let thin = simulated(&run, &thin, &[], None);
     assert!(row(&thin, "pipeline").slowdown > 1.5, "{:?}", thin.dimensions);
     // Tensor groups never leave their domain.
@@ -207,11 +213,11 @@ fn oversubscription_broken_parts_and_other_jobs_cost_what_they_must() {
 
 /// Hashes collide where sprayed packets do not; with static ways on rails nothing collides.
 #[test]
-fn collisions_show_and_are_said_to_be_approximate() {
+fn collisions_show_and_are_marked_approximate() {
     let run = eight_b();
-    let hashed = DesignSpec { routing: Some(Routing::Ecmp), radix: Some(32), ..said(Kind::RailOptimized) };
+    let hashed = DesignSpec { routing: Some(Routing::Ecmp), radix: Some(32), ..spec_of(Kind::RailOptimized) };
     let hashed = simulated(&run, &hashed, &[], None);
-    let sprayed = simulated(&run, &DesignSpec { radix: Some(32), ..said(Kind::RailOptimized) }, &[], None);
+    let sprayed = simulated(&run, &DesignSpec { radix: Some(32), ..spec_of(Kind::RailOptimized) }, &[], None);
     assert!(hashed.step_time > sprayed.step_time);
     assert!(sprayed.is_exact && !hashed.is_exact);
     assert!(
@@ -222,9 +228,9 @@ fn collisions_show_and_are_said_to_be_approximate() {
 }
 
 #[test]
-fn a_run_that_cannot_finish_says_so() {
+fn a_run_that_cannot_finish_is_reported() {
     let run = eight_b();
-    let wiring = wiring(&run.1, &said(Kind::Clos), &[]).expect("whole");
+    let wiring = wiring(&run.1, &spec_of(Kind::Clos), &[]).expect("whole");
     let cut = Wiring::new(&wiring.topology.design, &[Part::Switch(1, 2)]).expect("there");
     let problem =
         simulate(&run.0, &run.1, &run.2, &Setting { wiring: &cut, background: None }).expect_err("cut off");
@@ -245,7 +251,7 @@ fn symmetry_makes_the_largest_step_small() {
         p.layers_per_stage = Some([vec![7], vec![8; 14], vec![7]].concat());
     });
     for kind in [Kind::RailOnly, Kind::Clos] {
-        let simulation = simulated(&run, &said(kind), &[], None);
+        let simulation = simulated(&run, &spec_of(kind), &[], None);
         assert!(simulation.is_exact);
         // Tensor, data, and a message each way, for each of sixteen stages.
         assert_eq!(simulation.flows, 64);
@@ -261,9 +267,9 @@ fn one_domain_of_all_devices_is_no_slower_than_rails() {
     let run = run("llama-3-70b", 256, |p| {
         (p.tensor_parallel, p.pipeline_parallel) = (Some(8), Some(4));
     });
-    let rails = simulated(&run, &said(Kind::RailOptimized), &[], None);
-    let said = DesignSpec { kind: Some(Kind::ScaleUp), ..DesignSpec::default() };
-    let ideal = simulated(&run, &said, &[], None);
+    let rails = simulated(&run, &spec_of(Kind::RailOptimized), &[], None);
+    let spec_of = DesignSpec { kind: Some(Kind::ScaleUp), ..DesignSpec::default() };
+    let ideal = simulated(&run, &spec_of, &[], None);
     assert!(ideal.step_time < rails.step_time, "{:?} {:?}", ideal.step_time, rails.step_time);
     for row in &ideal.dimensions {
         // Alone nothing blocks; together, dimensions share the one port of each device.
@@ -274,8 +280,13 @@ fn one_domain_of_all_devices_is_no_slower_than_rails() {
 
 /// Expected time of a dimension's communication of one purpose on a topology: bytes of each group scaled by a
 /// simulation of these groups alone, summed over a step of the stage.
-fn alone_by_groups(run: &(Model, Cluster, Plan), said: &DesignSpec, stage: u32, dimension: Dim) -> [f64; 3] {
-    let wiring = wiring(&run.1, said, &[]).expect("it is built");
+fn alone_by_groups(
+    run: &(Model, Cluster, Plan),
+    spec_of: &DesignSpec,
+    stage: u32,
+    dimension: Dim,
+) -> [f64; 3] {
+    let wiring = wiring(&run.1, spec_of, &[]).expect("it is built");
     let timer = flows::FlowTimer::new(&run.1, wiring.clone()).expect("whole");
     let free = flows::unblocked(&run.1, &wiring);
     let machine = Machine::new(&free);
@@ -290,13 +301,13 @@ fn alone_by_groups(run: &(Model, Cluster, Plan), said: &DesignSpec, stage: u32, 
             _ => false,
         };
         if is_meant {
-            let group = exchange.among.group(&costing.layout);
+            let group = exchange.process_group.group(&costing.layout);
             let cost = machine.fabric.time(exchange.operation, exchange.bytes, &group, 1.0);
             let slowdown = timer.slowdown(exchange.operation, &group).expect("joined");
             let growing = (cost.time - cost.latency).get();
             closed += cost.time.get() * exchange.count;
             alone += (cost.latency.get() + growing * slowdown) * exchange.count;
-            kinds.insert(exchange.among);
+            kinds.insert(exchange.process_group);
         }
     }
     [closed, alone, kinds.len() as f64]
@@ -307,7 +318,8 @@ fn alone_by_groups(run: &(Model, Cluster, Plan), said: &DesignSpec, stage: u32, 
 #[test]
 fn dimensions_that_exchange_in_several_groups_meet_the_links_of_each() {
     // One leaf per domain: all traffic that leaves it goes to the spines.
-    let thin = DesignSpec { leaf_oversubscription: Some(4.0), hosts_per_leaf: Some(8), ..said(Kind::Clos) };
+    let thin =
+        DesignSpec { leaf_oversubscription: Some(4.0), hosts_per_leaf: Some(8), ..spec_of(Kind::Clos) };
     let hybrid = run("llama-3.1-8b", 256, |p| {
         p.sharding = Some(Sharding { zero_stage: 3, group: Some(8), reshard_after_forward: true });
         p.global_batch = Some(256);
@@ -366,7 +378,7 @@ fn groups_that_lie_unevenly_on_domains_cost_what_their_smallest_part_carries() {
     let worst = shares.iter().copied().fold(0.0, f64::max);
     assert!((worst - 1.0).abs() < 1e-9, "{shares:?}");
     for kind in [Kind::RailOnly, Kind::RailOptimized] {
-        let simulation = simulated(&run, &said(kind), &[], None);
+        let simulation = simulated(&run, &spec_of(kind), &[], None);
         let data = row(&simulation, "data");
         assert!((data.alone / data.closed_form - 1.0).abs() < 1e-9, "{kind:?} {data:?}");
     }
@@ -376,7 +388,7 @@ fn groups_that_lie_unevenly_on_domains_cost_what_their_smallest_part_carries() {
 fn spares_of_one_domain_have_no_traffic_and_are_refused() {
     let run = eight_b();
     let spare = Some(Background { load: 0.5, spare_only: true });
-    let design = DesignSpec { devices: Some(264), ..said(Kind::Clos) };
+    let design = DesignSpec { devices: Some(264), ..spec_of(Kind::Clos) };
     let wiring = wiring(&run.1, &design, &[]).expect("it is built");
     let problem = simulate(&run.0, &run.1, &run.2, &Setting { wiring: &wiring, background: spare })
         .expect_err("one domain is left");
@@ -386,15 +398,15 @@ fn spares_of_one_domain_have_no_traffic_and_are_refused() {
 /// By default a dragonfly routes adaptively: hardly slower than minimal routes only, with the share of
 /// non-minimal traffic reported.
 #[test]
-fn dragonflies_route_adaptively_and_say_what_takes_detours() {
+fn dragonflies_route_adaptively_and_report_detours() {
     let run = run("llama-3.1-8b", 128, |p| {
         // Replicas far apart: rings go from group to group, many over the same link.
         (p.tensor_parallel, p.pipeline_parallel) = (Some(8), Some(4));
     });
     let on = |routing| {
         // Groups of 8 routers with 4 devices each: one link between two routers, eight between two groups.
-        let said = DesignSpec { routing, radix: Some(15), ..DesignSpec::default() };
-        simulated(&run, &DesignSpec { kind: Some(Kind::Dragonfly), ..said }, &[], None)
+        let spec_of = DesignSpec { routing, radix: Some(15), ..DesignSpec::default() };
+        simulated(&run, &DesignSpec { kind: Some(Kind::Dragonfly), ..spec_of }, &[], None)
     };
     let (usual, minimal) = (on(None), on(Some(Routing::Spray)));
     assert_eq!((usual.routing, minimal.routing), ("adaptive", "spray"));
@@ -414,14 +426,14 @@ fn two_planes_gain_what_was_published_over_a_clos_of_three_tiers() {
         radix: Some(128),
         hosts_per_leaf: Some(128),
         backup_ports: Some(8),
-        ..said(Kind::DualPlane)
+        ..spec_of(Kind::DualPlane)
     };
     let clos = DesignSpec {
         routing: Some(Routing::Ecmp),
         radix: Some(64),
         tiers: Some(3),
         pods: Some(5),
-        ..said(Kind::Clos)
+        ..spec_of(Kind::Clos)
     };
     let gain = |batch: u64| {
         let run = run("gpt3-175b", 2304, |p| {

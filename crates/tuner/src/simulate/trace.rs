@@ -16,7 +16,7 @@ use crate::exchanges::{convert, numbering};
 use railwright_calculator::collectives::Collective;
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{Evaluation, evaluate, pipeline};
-use railwright_calculator::exchanges::{Among, StageExchange, of_chunk, of_step};
+use railwright_calculator::exchanges::{ProcessGroup, StageExchange, of_chunk, of_step};
 use railwright_calculator::schedule::{ChunkCost, OperationKind, simulate};
 use railwright_calculator::transfer::{Gather, Transfer};
 use railwright_network::chakra::{Node, Trace, Work};
@@ -241,7 +241,7 @@ impl<'a> Stage<'a> {
         for exchange in exchanges {
             let bytes = exchange.bytes * (exchange.count * share);
             let is_same = |known: &&mut (StageExchange, Bytes)| {
-                known.0.operation == exchange.operation && known.0.among == exchange.among
+                known.0.operation == exchange.operation && known.0.process_group == exchange.process_group
             };
             match sums.iter_mut().find(is_same) {
                 Some(known) => known.1 += bytes,
@@ -337,7 +337,7 @@ impl<'a> Stage<'a> {
         self.before = end;
     }
 
-    /// Tells messages between the same two stages apart.
+    /// Distinguishes messages between the same two stages.
     fn tag(&self, back: bool, chunk: u32, micro_batch: u32) -> u32 {
         let micro_batches = self.costing.plan.micro_batches().max(1) as u32;
         let passes = self.evaluation.chunks.len() as u32;
@@ -363,7 +363,7 @@ impl<'a> Stage<'a> {
             (one.dimension, one.phase) == (Dimension::Data, Phase::Optimizer)
                 && one.stages.contains(&self.stage)
                 // Not priced: a tied embedding of two stages, and the norm of gradients.
-                && !matches!(one.among, Among::Stages(_) | Among::All)
+                && !matches!(one.process_group, ProcessGroup::Stages(_) | ProcessGroup::All)
                 && (one.operation == Collective::AllGather) == gathers
         };
         step.iter().filter(is_own).cloned().collect()

@@ -86,12 +86,12 @@ pub fn numbers(unit: u64, from: u64, to: u64, dense: bool) -> Vec<u64> {
 /// doubling still helped.
 pub(super) fn larger(machine: &Machine, rows: &[&Row], goal: &Goal) -> Option<u64> {
     let last = rows.last()?;
-    let wants_more = match (goal.deadline, goal.budget) {
+    let needs_more = match (goal.deadline, goal.budget) {
         (Some(_), _) => !rows.iter().any(|row| row.in_time),
         (None, Some(_)) => last.in_budget,
         (None, None) => false,
     };
-    if !wants_more {
+    if !needs_more {
         return None;
     }
     let before = rows.iter().rev().find(|row| row.devices.saturating_mul(2) <= last.devices);

@@ -111,23 +111,24 @@ pub(super) fn apply(baseline: &Baseline<'_>, change: &Change) -> Result<Changed,
 /// The specification with everything fixed that a change of something else must not move.
 fn pinned(baseline: &Baseline<'_>) -> RunSpec {
     let mut spec = baseline.spec.clone();
-    let (run, said) = (baseline.run, &mut spec.plan);
+    let (run, specified) = (baseline.run, &mut spec.plan);
     let plan = &run.plan;
-    if said.layers_per_stage.is_none() && plan.layers_per_stage.is_some() {
-        said.uneven_stages = Some(true);
+    if specified.layers_per_stage.is_none() && plan.layers_per_stage.is_some() {
+        specified.uneven_stages = Some(true);
     }
-    if defaults::is_open(said) {
+    if defaults::is_open(specified) {
         // The layout was chosen, and with it what is recomputed.
-        said.virtual_stages = Some(plan.virtual_stages);
-        said.recompute = Some(plan.recompute.clone());
+        specified.virtual_stages = Some(plan.virtual_stages);
+        specified.recompute = Some(plan.recompute.clone());
     }
-    said.tensor_parallel = Some(plan.tensor_parallel);
-    said.pipeline_parallel = Some(plan.pipeline_parallel);
-    said.context_parallel = Some(plan.context_parallel);
-    said.expert_parallel = Some(plan.expert_parallel);
-    said.micro_batch = Some(plan.micro_batch);
-    (said.global_batch, said.micro_batches, said.batch_tokens) = (Some(plan.global_batch), None, None);
-    said.sequence_length = Some(plan.sequence_length);
+    specified.tensor_parallel = Some(plan.tensor_parallel);
+    specified.pipeline_parallel = Some(plan.pipeline_parallel);
+    specified.context_parallel = Some(plan.context_parallel);
+    specified.expert_parallel = Some(plan.expert_parallel);
+    specified.micro_batch = Some(plan.micro_batch);
+    (specified.global_batch, specified.micro_batches, specified.batch_tokens) =
+        (Some(plan.global_batch), None, None);
+    specified.sequence_length = Some(plan.sequence_length);
     spec.cluster.devices = Some(run.cluster.devices);
     spec
 }

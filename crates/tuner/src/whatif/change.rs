@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_are_reported() {
         for text in [
             "",
             "=",

@@ -72,7 +72,7 @@ mod tests {
     use super::verdict;
 
     #[test]
-    fn losses_are_told_as_losses() {
+    fn losses_are_reported_as_losses() {
         assert!(verdict(0.1, 0, 3).contains("the slowest change hides the others"));
         assert!(verdict(0.1, 2, 0).starts_with("faster than"));
         assert!(verdict(-0.1, 2, 0).starts_with("less than"));

@@ -202,21 +202,21 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_or_two_things_is_told() {
-        let told = |word: &str| {
+    fn what_means_nothing_or_two_things_is_reported() {
+        let text = |word: &str| {
             let problem = target(word).expect_err(word);
             format!("{}; {}", problem.message, problem.hint.unwrap_or_default())
         };
-        assert_eq!(told("name"), "`name` is ambiguous; write `cluster.name` or `model.name`");
+        assert_eq!(text("name"), "`name` is ambiguous; write `cluster.name` or `model.name`");
         assert!(
-            told("plan.mico_batch").contains("did you mean `plan.micro_batch`?"),
+            text("plan.mico_batch").contains("did you mean `plan.micro_batch`?"),
             "{}",
-            told("plan.mico_batch")
+            text("plan.mico_batch")
         );
-        assert!(told("overlap.tensr").contains("`plan.overlap.tensor`"), "{}", told("overlap.tensr"));
-        assert!(told("nic_gbs").contains("`nic_gbps`"), "{}", told("nic_gbs"));
-        assert!(told("slow.stage").contains("slow.stage.0=0.9"));
-        assert!(told("slow.rnk").contains("`slow.rank`"), "{}", told("slow.rnk"));
-        assert!(told("zzz").contains("railwright keys"));
+        assert!(text("overlap.tensr").contains("`plan.overlap.tensor`"), "{}", text("overlap.tensr"));
+        assert!(text("nic_gbs").contains("`nic_gbps`"), "{}", text("nic_gbs"));
+        assert!(text("slow.stage").contains("slow.stage.0=0.9"));
+        assert!(text("slow.rnk").contains("`slow.rank`"), "{}", text("slow.rnk"));
+        assert!(text("zzz").contains("railwright keys"));
     }
 }

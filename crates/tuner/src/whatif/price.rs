@@ -46,9 +46,9 @@ pub(super) fn price(changed: &Changed, network: Option<&OnTopology>) -> Result<P
 fn doubts(mut estimate: Vec<Warning>, plan: &[Warning]) -> Vec<Warning> {
     const SAME: (&str, &str) = ("tensor-parallel-leaves-domain", "tensor-parallel-across-domains");
     for warning in plan {
-        let is_told =
+        let is_reported =
             |known: &Warning| known.id == warning.id || (warning.id == SAME.0 && known.id == SAME.1);
-        if !estimate.iter().any(is_told) {
+        if !estimate.iter().any(is_reported) {
             estimate.push(warning.clone());
         }
     }

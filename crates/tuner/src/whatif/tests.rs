@@ -162,7 +162,7 @@ fn another_gpu_brings_its_links_and_another_system_its_network() {
 }
 
 #[test]
-fn impossible_changes_say_why_and_the_others_still_count() {
+fn impossible_changes_have_reasons_and_the_others_still_count() {
     let answer = what_if(DENSE, &["tp=7", "nic_gbps=800", "global_batch=2047"]);
     let reasons: Vec<Option<String>> = answer
         .alone
@@ -199,10 +199,12 @@ fn changes_that_make_no_sense_are_errors_all_at_once() {
         .map(|text| Change::parse(text).expect(text));
     let problems = rehearse(&Baseline { spec: &spec, run: &run, read: &no_file, network: None }, &changes)
         .expect_err("senseless");
-    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    assert_eq!(told.len(), 4, "{told:?}");
-    for (told, part) in told.iter().zip(["cluster.power", "there is no stage 16", "`bogus`", "found 1.5"]) {
-        assert!(told.contains(part) && told.starts_with("--change"), "{told}");
+    let message: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(message.len(), 4, "{message:?}");
+    for (message, part) in
+        message.iter().zip(["cluster.power", "there is no stage 16", "`bogus`", "found 1.5"])
+    {
+        assert!(message.contains(part) && message.starts_with("--change"), "{message}");
     }
     // A stage that another change takes away is none: each makes sense alone.
     let fewer = what_if(DENSE, &["pp=8", "slow.stage.12=0.5"]);
@@ -211,7 +213,7 @@ fn changes_that_make_no_sense_are_errors_all_at_once() {
 }
 
 #[test]
-fn what_is_so_already_is_said() {
+fn changes_already_in_effect_are_reported() {
     let answer = what_if(DENSE, &["tp=8", "memory=x1", "price=9"]);
     assert!(
         answer.alone[0].notes[0].starts_with("the run already has this value: nothing changes"),

@@ -8,7 +8,7 @@ use railwright_spec::calibration::{Calibration, CollectiveKind, Evidence, Operat
 use railwright_spec::human;
 
 /// `calibration `h100.toml`: products.bf16, 648 measurements in rank0.json within a run +/- 0.4%`
-fn told(calibration: &Calibration, figure: &str, regime: Regime, evidence: &Evidence) -> String {
+fn sentence(calibration: &Calibration, figure: &str, regime: Regime, evidence: &Evidence) -> String {
     let file = if calibration.file.is_empty() { String::new() } else { format!(" `{}`", calibration.file) };
     let count = match evidence.samples {
         1 => "1 measurement".to_owned(),
@@ -35,7 +35,7 @@ fn of<'c>(costing: &'c Costing<'_>) -> Option<&'c Calibration> {
 pub(super) fn products(costing: &Costing<'_>, format: railwright_spec::precision::DataType) -> String {
     of(costing)
         .and_then(|c| c.products(format).map(|rate| (c, rate)))
-        .map(|(c, rate)| told(c, &rate.operators.name(), rate.regime, &rate.evidence))
+        .map(|(c, rate)| sentence(c, &rate.operators.name(), rate.regime, &rate.evidence))
         .unwrap_or_default()
 }
 
@@ -48,14 +48,14 @@ pub(super) fn operators(costing: &Costing<'_>, operators: Operators) -> Option<S
         Operators::Products(_) | Operators::AttentionForward | Operators::AttentionBackward
     );
     (is_device || rate.regime == Regime::Burst || calibration.software == costing.software.id)
-        .then(|| told(calibration, &rate.operators.name(), rate.regime, &rate.evidence))
+        .then(|| sentence(calibration, &rate.operators.name(), rate.regime, &rate.evidence))
 }
 
 /// Behind the host's costs.
 pub(super) fn host(costing: &Costing<'_>) -> Option<String> {
     let calibration = of(costing).filter(|c| c.software == costing.software.id)?;
     let host = calibration.host.as_ref()?;
-    Some(told(calibration, "host", Regime::Sustained, &host.evidence))
+    Some(sentence(calibration, "host", Regime::Sustained, &host.evidence))
 }
 
 /// Behind a family of compute, by its identifier in the breakdown.
@@ -84,13 +84,13 @@ pub(super) fn collective(costing: &Costing<'_>, row: &CommunicationRow) -> Optio
     if !row.is_joined {
         let law = calibration.network.as_ref()?;
         let on = if law.covers(row.domains) { "" } else { " extrapolated from the measured domains" };
-        return Some(told(calibration, &format!("network{on}"), Regime::Burst, &law.evidence));
+        return Some(sentence(calibration, &format!("network{on}"), Regime::Burst, &law.evidence));
     }
     let kind = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == operation)?;
     let has_links = calibration.link == costing.cluster.scale_up.link;
     if let Some(law) = calibration.collective(kind, ranks).filter(|_| has_links) {
         let figure = format!("{operation} x{ranks}");
-        return Some(told(calibration, &figure, law.regime, &law.evidence));
+        return Some(sentence(calibration, &figure, law.regime, &law.evidence));
     }
     let doublings = |n: u64| (n as f64 / ranks as f64).log2().abs();
     let near = calibration
@@ -100,9 +100,9 @@ pub(super) fn collective(costing: &Costing<'_>, row: &CommunicationRow) -> Optio
         .min_by(|a, b| doublings(a.ranks).total_cmp(&doublings(b.ranks)));
     if let Some(law) = near {
         let figure = format!("{operation} x{} extrapolated", law.ranks);
-        return Some(told(calibration, &figure, law.regime, &law.evidence));
+        return Some(sentence(calibration, &figure, law.regime, &law.evidence));
     }
     let rate =
         calibration.collective_rate.as_ref().filter(|_| calibration.software == costing.software.id)?;
-    Some(told(calibration, "collectives in the run", Regime::Sustained, &rate.evidence))
+    Some(sentence(calibration, "collectives in the run", Regime::Sustained, &rate.evidence))
 }

@@ -83,16 +83,16 @@ pub(super) fn explanation(
 /// Parameters on one rank and among how many ranks each kind of them is divided; not divided unless `is_sharded`.
 pub(super) fn shards(plan: &Plan, local: LocalParameters, place: &str, is_sharded: bool) -> Vec<Input> {
     let source = |what: &str| format!("{what} on one rank of {place}");
-    let among = |ranks: u64| if is_sharded { ranks as f64 } else { 1.0 };
+    let process_group = |ranks: u64| if is_sharded { ranks as f64 } else { 1.0 };
     let mut list = vec![
         given("dense", local.dense, &source("parameters")),
-        given("shards", among(plan.shard_group()), "plan.sharding"),
+        given("shards", process_group(plan.shard_group()), "plan.sharding"),
     ];
     if local.routed > 0.0 {
         list.push(given("routed", local.routed, &source("parameters of routed experts")));
         list.push(given(
             "expert_shards",
-            among(plan.expert_data_parallel()),
+            process_group(plan.expert_data_parallel()),
             "plan.sharding, plan.expert_parallel",
         ));
     }

@@ -48,7 +48,7 @@ fn the_arithmetic_can_be_redone_by_hand() {
 }
 
 #[test]
-fn every_part_of_the_breakdown_is_explained_and_an_unknown_one_is_told() {
+fn every_part_of_the_breakdown_is_explained_and_an_unknown_one_is_reported() {
     let estimate = large();
     for part in &estimate.time.children {
         for id in part.children.iter().map(|c| &c.id).chain((part.id != "exposed").then_some(&part.id)) {
@@ -126,8 +126,8 @@ fn collectives_over_a_nodes_bus_are_the_calibrations() {
     assert!(rows.len() >= 2 && rows.iter().all(|row| row.domains == 2), "{rows:?}");
     for row in rows {
         // base + bytes over the bandwidth of the bus, which two ranks fill with the buffer itself.
-        let said = 20e-6 + row.bytes.get() / 10e9;
-        assert!((row.time_each.get() / said - 1.0).abs() < 1e-6, "{row:?} {said}");
+        let by_hand = 20e-6 + row.bytes.get() / 10e9;
+        assert!((row.time_each.get() / by_hand - 1.0).abs() < 1e-6, "{row:?} {by_hand}");
     }
     let exposed = estimate.explain("exposed.tensor").expect("explained");
     assert!(exposed.inputs[1..].iter().all(|i| i.source.contains("bus.toml`: all_reduce x2")), "{exposed:?}");

@@ -164,7 +164,7 @@ mod tests {
         estimate(&model, &cluster, &plan, &EstimateOptions::default()).expect("priced")
     }
 
-    fn told<'a>(estimate: &'a Estimate, id: &str) -> Option<&'a str> {
+    fn reported<'a>(estimate: &'a Estimate, id: &str) -> Option<&'a str> {
         estimate.warnings.iter().find(|w| w.id == id).map(|w| w.message.as_str())
     }
 
@@ -172,9 +172,9 @@ mod tests {
     fn two_nodes_measured_are_carried_on_with_a_warning() {
         let data = |p: &mut PlanSpec| p.tensor_parallel = Some(1);
         let near = of(16, Some(network(0.9, 2.0)), data);
-        assert_eq!(told(&near, "calibration-network-range"), None);
+        assert_eq!(reported(&near, "calibration-network-range"), None);
         let far = of(256, Some(network(0.9, 2.0)), data);
-        let message = told(&far, "calibration-network-range").expect("thirty-two domains");
+        let message = reported(&far, "calibration-network-range").expect("thirty-two domains");
         assert!(message.contains("over 2 domains") && message.contains("span 32 domains"), "{message}");
         // What was measured is calibrated, what is carried on is not called so.
         let sources = |e: &Estimate| -> Vec<crate::collectives::Source> {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_and_sizes_that_were_not_measured_are_told() {
+    fn ranks_and_sizes_that_were_not_measured_are_reported() {
         let law = |ranks, to_bytes| CollectiveLaw {
             operation: CollectiveKind::ReduceScatter,
             ranks,
@@ -230,12 +230,12 @@ mod tests {
                 p.sequence_parallel = Some(true);
             })
         };
-        assert_eq!(told(&with(law(8, 1e9)), "calibration-collective-range"), None);
+        assert_eq!(reported(&with(law(8, 1e9)), "calibration-collective-range"), None);
         let small = with(law(8, 65536.0));
-        let message = told(&small, "calibration-collective-range").expect("megabytes were not measured");
+        let message = reported(&small, "calibration-collective-range").expect("megabytes were not measured");
         assert!(message.contains("reduce scatter") && message.contains("65.5 kB"), "{message}");
         let other = with(law(4, 1e9));
-        let message = told(&other, "calibration-collective-range").expect("four are not eight");
+        let message = reported(&other, "calibration-collective-range").expect("four are not eight");
         assert!(message.contains("over 8 ranks, while 4 were measured"), "{message}");
     }
 
@@ -280,10 +280,10 @@ mod tests {
         let row = probe.communication.iter().find(|row| row.dimension == "tensor").expect("tensor parallel");
         assert!(row.is_joined && row.domains == 2, "{row:?}");
         let kind = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == row.operation).expect("known");
-        assert_eq!(told(&probe, "calibration-network-range"), None);
+        assert_eq!(reported(&probe, "calibration-network-range"), None);
         let small = with(law(kind, 65536.0));
-        let message = told(&small, "calibration-collective-range").expect("megabytes were not measured");
+        let message = reported(&small, "calibration-collective-range").expect("megabytes were not measured");
         assert!(message.contains("65.5 kB"), "{message}");
-        assert_eq!(told(&small, "calibration-network-range"), None);
+        assert_eq!(reported(&small, "calibration-network-range"), None);
     }
 }

@@ -13,14 +13,14 @@ fn has(ids: &[String], id: &str) {
 }
 
 #[test]
-fn a_plan_that_does_not_fit_says_so_once() {
+fn a_plan_that_does_not_fit_is_reported_once() {
     let found = ids("llama-3-70b", "dgx-h100", 8, |p| p.tensor_parallel = Some(8));
     has(&found, "memory-does-not-fit");
     assert!(!found.iter().any(|i| i == "memory-margin-small"), "{found:?}");
 }
 
 #[test]
-fn a_starved_pipeline_is_told() {
+fn a_starved_pipeline_is_reported() {
     let found = ids("llama-3-8b", "dgx-h100", 8, |p| {
         p.tensor_parallel = Some(1);
         p.pipeline_parallel = Some(8);
@@ -31,7 +31,7 @@ fn a_starved_pipeline_is_told() {
 }
 
 #[test]
-fn an_uneven_split_is_told() {
+fn an_uneven_split_is_reported() {
     let found = ids("llama-3-8b", "dgx-h100", 4, |p| {
         p.tensor_parallel = Some(1);
         p.pipeline_parallel = Some(4);
@@ -41,14 +41,14 @@ fn an_uneven_split_is_told() {
 }
 
 #[test]
-fn tensor_parallelism_across_domains_is_told() {
+fn tensor_parallelism_across_domains_is_reported() {
     let found = ids("llama-3-70b", "dgx-h100", 64, |p| p.tensor_parallel = Some(16));
     has(&found, "tensor-parallel-across-domains");
     has(&found, "network-uncalibrated");
 }
 
 #[test]
-fn tiny_micro_batches_are_told() {
+fn tiny_micro_batches_are_reported() {
     let found = ids("llama-3.2-1b", "dgx-h100", 8, |p| {
         p.tensor_parallel = Some(8);
         p.sequence_length = Some(256);
@@ -58,12 +58,12 @@ fn tiny_micro_batches_are_told() {
 }
 
 #[test]
-fn an_accelerator_without_measurements_is_told() {
+fn an_accelerator_without_measurements_is_reported() {
     has(&ids("llama-3-8b", "h800", 8, |_| ()), "operators-derived");
 }
 
 #[test]
-fn a_comfortable_run_has_nothing_to_say() {
+fn a_comfortable_run_has_no_warning() {
     let found = ids("llama-3-8b", "dgx-h100", 8, |p| {
         p.tensor_parallel = Some(2);
         p.recompute = Some(Recompute::Full { layers: None });

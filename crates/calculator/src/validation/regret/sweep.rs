@@ -9,7 +9,7 @@ use crate::memory::SURE_TO_FIT;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// One layout of a sweep: rows that the calculator cannot tell apart.
+/// One layout of a sweep: rows that the calculator cannot distinguish.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     /// The first of its rows.

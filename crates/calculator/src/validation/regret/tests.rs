@@ -50,7 +50,7 @@ fn two_layouts_or_times_within_the_noise_are_no_choice() {
 }
 
 #[test]
-fn rows_that_cannot_be_told_apart_are_one_layout_with_their_median() {
+fn indistinguishable_rows_are_one_layout_with_their_median() {
     let answer = judged(&[
         (1.0, Some(1.0), true),
         (1.0, Some(3.0), true),

@@ -70,7 +70,7 @@ impl Measured {
         if !arguments.paths.is_empty() {
             let loaded =
                 traces::load(&arguments.paths, WANTED, Keep::default(), printer)?.without_digests()?;
-            profiled::tell(&loaded, printer);
+            profiled::print_remarks(&loaded, printer);
             let mut ranks = Vec::new();
             for recording in loaded.recordings {
                 match recording {
@@ -176,10 +176,10 @@ fn of_log(judged: &railwright_profiler::log::Judged) -> Samples {
 fn format(name: &str) -> Result<DataType, Problem> {
     DataType::from_name(name).ok_or_else(|| {
         let known = DataType::ALL.map(DataType::name);
-        let told = format!("formats are {}", known.join(", "));
+        let message = format!("formats are {}", known.join(", "));
         Problem::new(format!("`{name}` is not a number format"))
             .in_file("--product-format")
-            .hint(did_you_mean(name, known, &told))
+            .hint(did_you_mean(name, known, &message))
     })
 }
 
@@ -221,7 +221,7 @@ impl Where {
             return Ok(Self { cluster, software, run: Some(resolved.run), remarks });
         }
         let Some(word) = named.or(by_device.clone()) else {
-            let told = match measured.device() {
+            let message = match measured.device() {
                 Some(device) => {
                     format!("the device of the measurements, `{device}`, is not in the catalogue")
                 }
@@ -229,7 +229,7 @@ impl Where {
             };
             let hint = "pass the measured cluster, as in `--cluster dgx-h100`; `railwright gpus list` shows \
                 the catalogue";
-            return Err(Problem::new(told).hint(hint).into());
+            return Err(Problem::new(message).hint(hint).into());
         };
         let cluster = run::cluster(&word)?.resolve()?;
         if let Some(device) = by_device.filter(|device| *device != cluster.accelerator.id) {

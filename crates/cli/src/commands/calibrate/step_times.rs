@@ -107,8 +107,8 @@ fn flags(layout: &str) -> Result<RunFlags, Problem> {
     }
     let command = RunFlags::augment_args(Command::new("layout").no_binary_name(true).disable_help_flag(true));
     let matches = command.try_get_matches_from(words).map_err(|error| {
-        let told = error.to_string();
-        let first = told.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let message = error.to_string();
+        let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         let problem = Problem::new(format!("`{layout}` is no layout: {first}")).in_file("--step");
         problem
             .hint("names are those of the flags of `railwright estimate`, such as `tp`, `pp`, `mbs`, `gpus`")

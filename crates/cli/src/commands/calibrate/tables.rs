@@ -24,11 +24,11 @@ impl Answer for Calibrated {
                 format!(" in {} calibrated by {}", self.cluster, self.title),
             )
         } else {
-            let told = format!(
+            let caption = format!(
                 " ({}) compared with {} in {}",
                 self.calibration.accelerator, self.title, self.cluster
             );
-            (self.calibration.file.clone(), told)
+            (self.calibration.file.clone(), caption)
         };
         document.spans(vec![Cell::new(subject, Tone::Strong), done.into()]);
         let against = if self.fitted {
@@ -92,7 +92,9 @@ impl Answer for Calibrated {
             ]
         };
         let of_step = |s: &StepLine| {
-            let off = |said: f64| ((said - s.measured.get()) / s.measured.get().max(1e-12)).abs().to_string();
+            let off = |predicted: f64| {
+                ((predicted - s.measured.get()) / s.measured.get().max(1e-12)).abs().to_string()
+            };
             let mut cells = vec!["step".to_owned(), s.name.clone(), "sustained".to_owned()];
             cells.extend(std::iter::repeat_n(String::new(), 5));
             cells.extend([s.measured, s.before, s.after].map(|t| t.get().to_string()));
@@ -186,9 +188,9 @@ fn steps(document: &mut Document, steps: &[StepLine]) {
         Column::numbers("after"),
         Column::numbers("off"),
     ];
-    let off = |said: f64, took: f64| {
+    let off = |predicted: f64, took: f64| {
         if took > 0.0 {
-            Cell::number(format!("{:+.1}%", 100.0 * (said / took - 1.0)), said / took - 1.0)
+            Cell::number(format!("{:+.1}%", 100.0 * (predicted / took - 1.0)), predicted / took - 1.0)
         } else {
             Cell::default()
         }

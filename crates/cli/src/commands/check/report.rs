@@ -208,7 +208,7 @@ fn details(document: &mut Document, checked: &Checked) {
         document.heading_with(format!("{file}: {title}"), about);
         document.blocks.push(bullets(found.into_iter().map(|remark| {
             let line = remark.line.map_or_else(String::new, |line| format!("line {line}: "));
-            format!("{line}`{}`: {}", remark.said, remark.message)
+            format!("{line}`{}`: {}", remark.source, remark.message)
         })));
     }
 }

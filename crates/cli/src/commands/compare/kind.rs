@@ -26,7 +26,7 @@ pub(super) fn of(path: &str) -> Kind {
     if !is_address && !access::is_file(Path::new(path)) {
         return Kind::Traces;
     }
-    let records = input::shelf::format(path);
+    let records = input::jobs_found::format(path);
     let is_log = records == Some("training log");
     // Run files and launch files are local.
     if is_address {

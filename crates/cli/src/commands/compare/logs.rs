@@ -4,7 +4,7 @@
 //! a change: a log does not hold where the time of a step goes.
 
 use super::kind::Kind;
-use super::{modelled, told, verdicts};
+use super::{modelled, verdict_of, verdicts};
 use crate::args;
 use crate::commands::{profiled, steps};
 use crate::exit::{Failure, Outcome};
@@ -172,7 +172,8 @@ fn predicted(
     file: &str,
     warnings: &mut Vec<Warning>,
 ) -> Result<(Run, Side), Failure> {
-    let Resolved { run, warnings: found, .. } = profiled::resolved(file, None, modelled::said(arguments))?;
+    let Resolved { run, warnings: found, .. } =
+        profiled::resolved(file, None, modelled::run_arguments(arguments))?;
     warnings.extend(found);
     let estimate = estimate_run(&run)?;
     let interval = &estimate.step_time_interval;
@@ -189,12 +190,12 @@ fn predicted(
 fn of_another_batch(run: &Run, side: &Side) -> Option<Warning> {
     let Side::Measured { batch: Some(batch), .. } = side else { return None };
     (*batch != run.plan.global_batch).then(|| {
-        let told = format!(
+        let verdict_of = format!(
             "the log belongs to another run: its steps have {} sequences, those of the run {}",
             human::whole(*batch),
             human::whole(run.plan.global_batch)
         );
-        Warning::new("runs-not-alike", told)
+        Warning::new("runs-not-alike", verdict_of)
     })
 }
 
@@ -232,9 +233,9 @@ impl Logged {
     }
 
     /// The change in words.
-    fn told(&self) -> (String, Tone) {
+    fn verdict_of(&self) -> (String, Tone) {
         if let Some(shift) = &self.shift {
-            return told(shift);
+            return verdict_of(shift);
         }
         let percent = |share: f64| format!("{:+.1}%", share * 100.0);
         let Some((low, high)) = self.change.1 else { return Default::default() };
@@ -327,7 +328,7 @@ impl Answer for Logged {
             Cell::new(format!("step time {}, was {}", seconds(second), seconds(first)), Tone::Strong),
             format!(": {:+.1}%", self.change.0 * 100.0).into(),
         ]);
-        let (words, tone) = self.told();
+        let (words, tone) = self.verdict_of();
         document.paragraph(Cell::new(words, tone));
         verdicts(&mut document, &self.verdicts);
         document.heading("steps");
@@ -343,11 +344,11 @@ impl Answer for Logged {
         document.table(Table { columns, rows });
         for side in &self.sides {
             if let Side::Measured { file, times_from: TimesFrom::WholeRun, .. } = side {
-                let told = format!(
+                let verdict_of = format!(
                     "{file}: the only time is the mean of the whole run, including its start, evaluation and \
                      checkpoints; the spread is unknown"
                 );
-                document.paragraph(Cell::new(told, Tone::Doubtful));
+                document.paragraph(Cell::new(verdict_of, Tone::Doubtful));
             }
         }
         document

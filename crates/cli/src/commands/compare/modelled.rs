@@ -74,7 +74,7 @@ impl Waiting {
     }
 
     /// In words, given what the mean rank waits.
-    fn told(&self, waiting: f64) -> Vec<String> {
+    fn verdict_of(&self, waiting: f64) -> Vec<String> {
         let mut lines = Vec::new();
         if waiting > 0.0 {
             lines.push(if self.waited_for.is_empty() {
@@ -104,7 +104,7 @@ pub(super) fn run(
     printer: &Printer,
 ) -> Result<Outcome, Failure> {
     let (run_file, traces) = if modelled_first { (first, second) } else { (second, first) };
-    let Resolved { run, warnings, .. } = profiled::resolved(run_file, None, said(arguments))?;
+    let Resolved { run, warnings, .. } = profiled::resolved(run_file, None, run_arguments(arguments))?;
     printer.warnings(&warnings);
     let modelled = timeline_with(&run.model, &run.cluster, &run.plan, Detail::Operators)?;
     let tables = profiled::tables(&arguments.reading)?;
@@ -143,12 +143,12 @@ pub(super) fn run(
 }
 
 /// Run settings of the command line, as in `estimate`.
-pub(super) fn said(arguments: &args::Compare) -> args::RunArguments {
+pub(super) fn run_arguments(arguments: &args::Compare) -> args::RunArguments {
     let flag = |path: &String| ("--calibration".to_owned(), "cluster.calibration".to_owned(), path.clone());
     let settings = arguments.calibration.iter().map(flag).collect();
-    let mut said = arguments.beside.run("");
-    said.flags.settings.extend::<Vec<_>>(settings);
-    said
+    let mut run_arguments = arguments.beside.run("");
+    run_arguments.flags.settings.extend::<Vec<_>>(settings);
+    run_arguments
 }
 
 /// A warning if traces and run differ in the number or kind of devices.
@@ -207,17 +207,18 @@ impl Answer for Against {
         document.heading_with("step breakdown", "mean of the shown ranks, largest difference first");
         document.table(super::differences("part", comparison.labels.iter()));
         let waiting = comparison.figures.iter().find(|figure| figure.name == "waiting");
-        let told = self.waiting.told(waiting.map_or(0.0, |figure| figure.first.max(figure.second)));
-        if !told.is_empty() {
-            document.blocks.push(Block::Bullets(told.into_iter().map(Cell::from).collect()));
+        let verdict_of =
+            self.waiting.verdict_of(waiting.map_or(0.0, |figure| figure.first.max(figure.second)));
+        if !verdict_of.is_empty() {
+            document.blocks.push(Block::Bullets(verdict_of.into_iter().map(Cell::from).collect()));
         }
         self.operators(&mut document, terminal);
         if !comparison.warnings.is_empty() {
             document.heading("warnings");
-            let tell = |warning: &railwright_spec::problem::Warning| {
+            let print_remarks = |warning: &railwright_spec::problem::Warning| {
                 Cell::from(format!("{} ({})", warning.message, warning.id))
             };
-            document.blocks.push(Block::Bullets(comparison.warnings.iter().map(tell).collect()));
+            document.blocks.push(Block::Bullets(comparison.warnings.iter().map(print_remarks).collect()));
         }
         document
     }

@@ -62,8 +62,8 @@ pub(super) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<
 fn parameters(run: &RunArguments) -> Map<String, Value> {
     let spelled = run::layered(run).ok().and_then(|spec| spelled(&spec));
     // A launch file may contain a custom model, which only the file can express.
-    if let Some(said) = spelled.filter(|_| run.launch.is_none()) {
-        return said.into_iter().map(|(name, value)| (name, json!(value))).collect();
+    if let Some(arguments_of) = spelled.filter(|_| run.launch.is_none()) {
+        return arguments_of.into_iter().map(|(name, value)| (name, json!(value))).collect();
     }
     let mut all = Map::new();
     let named =
@@ -108,7 +108,7 @@ fn escaped(text: &str) -> String {
 fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
     let parameters = parameters(run);
     let truths = |value: &Value| if value == "true" { json!(true) } else { value.clone() };
-    let said: Map<String, Value> =
+    let arguments_of: Map<String, Value> =
         parameters.iter().map(|(name, value)| (name.clone(), truths(value))).collect();
     let mut answers = Vec::new();
     let mut add = |command: &str, arguments: Map<String, Value>, outcome: Outcome, text: &str| {
@@ -119,16 +119,18 @@ fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
         }
     };
     let fits = Outcome::from(estimated.estimate.memory.fit);
-    add("estimate", said.clone(), fits, &envelope(Estimated::KIND, &estimated.json()));
+    add("estimate", arguments_of.clone(), fits, &envelope(Estimated::KIND, &estimated.json()));
     let json = || Output { json: true, ..Output::default() };
     // What cannot be answered is missing, and the page says so there.
     let memory = args::Memory { run: run.clone(), stage: None, by: By::Kind, svg: None, output: json() };
     if let Some((outcome, text)) = asked(|printer| memory::run(&memory, printer)) {
         // The page leaves out of this question what only money depends on.
         let money = |name: &str| ["tokens", "availability"].contains(&name);
-        let said =
-            said.iter().filter(|(name, _)| !money(name)).map(|(name, value)| (name.clone(), value.clone()));
-        add("memory", said.collect(), outcome, &text);
+        let arguments_of = arguments_of
+            .iter()
+            .filter(|(name, _)| !money(name))
+            .map(|(name, value)| (name.clone(), value.clone()));
+        add("memory", arguments_of.collect(), outcome, &text);
     }
     if let Some(name) = &run.model {
         let showing = args::Showing { name: name.clone(), output: json() };
@@ -148,7 +150,7 @@ fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
 /// What a command prints.
 fn asked(run: impl FnOnce(&Printer) -> Result<Outcome, Failure>) -> Option<(Outcome, String)> {
     let listener = Listener::new(std::sync::Arc::default());
-    let outcome = run(&Printer::heard_by(std::sync::Arc::clone(&listener))).ok()?;
+    let outcome = run(&Printer::with_listener(std::sync::Arc::clone(&listener))).ok()?;
     Some((outcome, listener.take()))
 }
 

@@ -34,9 +34,9 @@ pub(super) fn document(estimated: &Estimated) -> Document {
     }
     if !estimate.warnings.is_empty() {
         document.heading("warnings");
-        let told =
+        let bullets =
             estimate.warnings.iter().map(|w| Cell::new(format!("{} [{}]", w.message, w.id), Tone::Doubtful));
-        document.blocks.push(Block::Bullets(told.collect()));
+        document.blocks.push(Block::Bullets(bullets.collect()));
     }
     foundation::provenance(&mut document, estimate);
     document

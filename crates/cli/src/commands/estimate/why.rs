@@ -185,7 +185,7 @@ pub(super) fn document(estimate: &Estimate, items: &[Item]) -> Document {
         )
         .into(),
     ]);
-    let mut told = Vec::new();
+    let mut shown = Vec::new();
     for item in items {
         document.heading_with(item.id.clone(), item.value.clone());
         if let Some(formula) = &item.formula {
@@ -202,8 +202,8 @@ pub(super) fn document(estimate: &Estimate, items: &[Item]) -> Document {
             document.paragraph(Cell::new(source.as_str(), Tone::Faint));
         }
         // Several numbers may share a topic.
-        if let Some(topic) = item.topic.as_ref().filter(|topic| !told.contains(&topic.id.as_str())) {
-            told.push(&topic.id);
+        if let Some(topic) = item.topic.as_ref().filter(|topic| !shown.contains(&topic.id.as_str())) {
+            shown.push(&topic.id);
             paragraphs(&mut document, &topic.text);
         }
     }

@@ -33,10 +33,10 @@ pub(crate) fn run(arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome
         return on_file(arguments, file, &sizes, printer);
     }
     let on = on_network::routed(&arguments.on, arguments.routing.as_deref());
-    let said = on_network::said(&on)?.spec;
+    let specified = on_network::specified(&on)?.spec;
     let mut chosen = Vec::new();
     let word = on_network::cluster_or_usual(arguments.cluster.as_deref(), &mut chosen);
-    let (cluster, groups) = placed(arguments, word, &said)?;
+    let (cluster, groups) = placed(arguments, word, &specified)?;
     let Wired { sheet, wiring, chosen: laid } = wired(&on, &cluster, &failed)?;
     chosen.extend(laid);
     let recovery = Recovery::read(&Value::Text(arguments.recovery.clone()))
@@ -67,8 +67,8 @@ fn on_file(
     let (mut cluster, fabric, laid) = on_fabric::read(file, word, arguments.routing.as_deref())?;
     chosen.extend(laid);
     let devices = fabric.devices.len() as u64;
-    let said = DesignSpec { devices: Some(devices), ..DesignSpec::default() };
-    let (_, groups) = placed(arguments, word, &said)?;
+    let specified = DesignSpec { devices: Some(devices), ..DesignSpec::default() };
+    let (_, groups) = placed(arguments, word, &specified)?;
     cluster.devices = devices.next_multiple_of(cluster.scale_up.domain_size.max(1));
     let is_hashed = fabric.setting.routing.is_hashed();
     let seeds = arguments.seeds.unwrap_or(if is_hashed { SEEDS } else { 1 });
@@ -92,7 +92,7 @@ enum Computed {
 
 fn watched(cluster: &Cluster, network: Network<'_>, question: &Question<'_>, printer: &Printer) -> Computed {
     let watching = printer.watching(BAR, "hash seeds");
-    let curve = curve_watched(cluster, network, question, &mut |done, all| watching.tell(done, all));
+    let curve = curve_watched(cluster, network, question, &mut |done, all| watching.advance(done, all));
     watching.finish();
     match curve {
         Ok(curve) => Computed::Curve(curve),
@@ -119,7 +119,7 @@ fn unplaced(problem: Problem, place: &str) -> Problem {
 fn placed(
     arguments: &CollectiveOn,
     word: &str,
-    said: &DesignSpec,
+    specified: &DesignSpec,
 ) -> Result<(Cluster, Vec<Vec<u32>>), Problem> {
     let mut spec = run::cluster(word)?;
     let per_node = spec.resolve()?.devices_per_node.max(1);
@@ -131,7 +131,7 @@ fn placed(
         groups.push(of_nodes(text, arguments.first_node, per_node)?);
     }
     if groups.is_empty() {
-        let all = arguments.gpus.or(said.devices).ok_or_else(|| {
+        let all = arguments.gpus.or(specified.devices).ok_or_else(|| {
             Problem::new("the collective has no ranks").hint("use --gpus, --ranks or --nodelist")
         })?;
         groups.push((0..device(all)?).collect());

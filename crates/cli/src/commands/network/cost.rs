@@ -424,10 +424,10 @@ impl Compared {
             let text = format!("{} has no step to compare: {}", refused.name, refused.problem.message);
             remarks.push(Cell::new(super::dashed(&text), Tone::Doubtful));
         }
-        let mut said = Vec::new();
+        let mut printed = Vec::new();
         for warning in self.comparison.entries.iter().flat_map(|entry| &entry.bill.warnings) {
-            if !said.contains(&&warning.message) {
-                said.push(&warning.message);
+            if !printed.contains(&&warning.message) {
+                printed.push(&warning.message);
                 remarks.push(Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Doubtful));
             }
         }
@@ -473,8 +473,8 @@ impl Compared {
         let rows = self.comparison.break_even.iter().map(|even| {
             vec![
                 Cell::number(format!("{:.3}", even.ratio), even.ratio),
-                even.dear_ports.as_str().into(),
-                even.dear_transceivers.as_str().into(),
+                even.expensive_ports.as_str().into(),
+                even.expensive_transceivers.as_str().into(),
             ]
         });
         let columns = vec![

@@ -64,7 +64,7 @@ pub(crate) struct Answered {
 pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Failure> {
     let (open, usual) = on_usual_machine(&arguments.run)?;
     let asked = open_run::ask(&open)?;
-    open_run::tell_launch(&open, printer)?;
+    open_run::report_launch(&open, printer)?;
     let [setting] = asked.settings.as_slice() else {
         let several = asked.settings.len();
         let problem = Problem::new(format!("{several} clusters or cluster sizes, but only one is possible"));
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     let searcher = Searcher::new(arguments.effort.wanted(), &watched)?;
     let mut priced = priced(arguments, (&asked, setting), usual, &searcher)?;
     let watching = printer.watching(BAR, "simulating");
-    let judged = priced.judge(setting, false, &searcher, &|done, all| watching.tell(done, all));
+    let judged = priced.judge(setting, false, &searcher, &|done, all| watching.advance(done, all));
     watching.finish();
     let Priced { codesign, chosen, is_complete, device_price, .. } = priced;
     let is_complete = is_complete && judged.is_continue();
@@ -144,16 +144,16 @@ fn priced(
     }
     let axes = axes(arguments, &setting.run.cluster)?;
     let machine = &setting.run.cluster;
-    let (said, mut chosen) = said(asked, setting);
+    let (specified, mut chosen) = plan_of(asked, setting);
     chosen.extend(usual);
-    let space = searcher.space(setting, &said, &[]).map_err(Failure::Input)?;
+    let space = searcher.space(setting, &specified, &[]).map_err(Failure::Input)?;
     let sends_to_all = space.sends_to_all(&setting.run.model);
     let grid = Grid::new(&axes, machine, sends_to_all, &prices).map_err(in_words)?;
-    let mut classes = Classes::new(searcher, setting, &said);
+    let mut classes = Classes::new(searcher, setting, &specified);
     // What is wrong with the plan on every network is a mistake, not an answer.
-    searcher.prepare(setting, &said, Options::default()).map_err(Failure::Input)?;
+    searcher.prepare(setting, &specified, Options::default()).map_err(Failure::Input)?;
     let found = classes.plans(&grid.classes, &best_first(&grid.classes))?;
-    chosen.extend(classes.said(grid.classes.len()));
+    chosen.extend(classes.summary(grid.classes.len()));
     let layouts = grid.classes.iter().zip(&found).map(|(cluster, found)| match found {
         Ok(found) => of_cluster(setting, cluster).short_layout(&found.plan),
         Err(_) => String::new(),
@@ -182,11 +182,11 @@ fn on_usual_machine(run: &OpenRun) -> Result<(OpenRun, Option<String>), Problem>
     let sets_cluster = |path: &str| {
         path.starts_with("cluster.") && !["cluster.devices", "cluster.calibration"].contains(&path)
     };
-    let says_machine = !run.cluster.is_empty()
+    let has_machine = !run.cluster.is_empty()
         || run.run.is_some()
         || run.flags.settings.iter().any(|(_, path, _)| sets_cluster(path))
         || run.set.iter().any(|text| sets_cluster(text.split('=').next().unwrap_or_default().trim()));
-    if says_machine {
+    if has_machine {
         return Ok((run, None));
     }
     let set = run.set.iter().filter_map(|text| text.split_once('='));
@@ -218,29 +218,29 @@ fn title(run: &Run) -> String {
 }
 
 /// The plan settings, with a batch; and the defaults.
-fn said(asked: &Asked<'_>, setting: &Setting) -> (PlanSpec, Vec<String>) {
+fn plan_of(asked: &Asked<'_>, setting: &Setting) -> (PlanSpec, Vec<String>) {
     // Networks are built for whole domains.
-    let mut said = asked.said();
-    said.segment.get_or_insert(Segment::Whole);
+    let mut specified = asked.specified();
+    specified.segment.get_or_insert(Segment::Whole);
     let mut chosen = Vec::new();
     let length = asked.sequence_length();
-    if said.sequence_length.is_none() {
+    if specified.sequence_length.is_none() {
         chosen.push(format!("sequences of {} tokens", human::whole(length)));
     }
     let devices = setting.run.cluster.devices;
-    let sequences = match (said.global_batch, said.batch_tokens) {
-        (Some(_), _) => said.global_batch,
+    let sequences = match (specified.global_batch, specified.batch_tokens) {
+        (Some(_), _) => specified.global_batch,
         (None, Some(tokens)) => Some(divisible_batch(tokens.0, length, devices)),
-        (None, None) if said.micro_batches.is_some() => None,
+        (None, None) if specified.micro_batches.is_some() => None,
         (None, None) => {
             let usual = usual_batch(length, devices);
             Some(divided_batch(usual, &[devices]).unwrap_or(usual))
         }
     };
-    if let (Some(sequences), None) = (sequences, said.global_batch) {
+    if let (Some(sequences), None) = (sequences, specified.global_batch) {
         chosen.push(format!("global batch {}", human::whole(sequences)));
     }
-    (PlanSpec { global_batch: sequences, batch_tokens: None, ..said }, chosen)
+    (PlanSpec { global_batch: sequences, batch_tokens: None, ..specified }, chosen)
 }
 
 /// The setting with another cluster.

@@ -44,7 +44,7 @@ pub(crate) struct Answered {
     /// The run whose steps slow-downs are of.
     pub(super) run: Option<String>,
     /// Whether the exposed share is set by the user.
-    pub(super) says_share: bool,
+    pub(super) share_given: bool,
 }
 
 /// Reports the effect of failures.
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
         }
         // Why a step could not be worked out, which is not that it cannot finish.
         let broken = RefCell::new(None);
-        let told = || broken.take().map_or(Ok(()), |problem| Err(placed(&sheet, problem)));
+        let refused = || broken.take().map_or(Ok(()), |problem| Err(placed(&sheet, problem)));
         let slower = |kept: f64| match &run {
             Some(run) => on_run::slower(&design, run, kept).unwrap_or_else(|problem| {
                 broken.borrow_mut().get_or_insert(problem);
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
             None => slowdown(kept, job.exposed_share),
         };
         let expectation = expectation(&design, &rates, &job, &slower)?;
-        told()?;
+        refused()?;
         let failed = failed(arguments, &design)?;
         let named = if failed.named.is_empty() {
             None
@@ -115,19 +115,19 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
                     &draw,
                     (samples, arguments.sample_seed),
                     how,
-                    &mut |drawn| watching.tell(drawn as usize, all),
+                    &mut |drawn| watching.advance(drawn as usize, all),
                 )?)
             }
             None => None,
         };
-        told()?;
+        refused()?;
         list.push(Failing { design, expectation, sampled, named });
     }
     watching.finish();
     let is_cut =
         list.iter().any(|failing| failing.named.as_ref().is_some_and(|(_, _, factor)| factor.is_none()));
     let answer =
-        Answered { list, job, run: arguments.run.clone(), says_share: arguments.exposed_share.is_some() };
+        Answered { list, job, run: arguments.run.clone(), share_given: arguments.exposed_share.is_some() };
     printer.answer(&answer, &arguments.output)?;
     Ok(match (watching.is_stopped(), is_cut) {
         (true, _) => Outcome::Interrupted,
@@ -163,10 +163,10 @@ fn failed(arguments: &Failures, design: &Design) -> Result<Failed, Problem> {
     let mut failed = Failed { named: Vec::new(), any: Vec::new() };
     let parts = parts(&classes(design));
     for text in &arguments.fail {
-        let told = |problem: Problem| problem.in_file("--fail");
+        let refused = |problem: Problem| problem.in_file("--fail");
         let shown = human::shorten(text);
         let Some((name, number)) = text.rsplit_once(['#', ':', '=']) else {
-            return Err(told(Problem::new(format!("`{shown}` is not a part")))
+            return Err(refused(Problem::new(format!("`{shown}` is not a part")))
                 .hint("use `leaf#3` for one part, `leaf=2` for any two"));
         };
         let plain = |name: &str| name.trim().to_lowercase().replace([' ', '_'], "-");
@@ -174,25 +174,28 @@ fn failed(arguments: &Failures, design: &Design) -> Result<Failed, Problem> {
             let known: Vec<String> = parts.iter().map(|(part, _)| plain(part)).collect();
             let list = format!("a {} has {}", design.name, known.join(", "));
             let hint = did_you_mean(&plain(name), known.iter().map(String::as_str), &list);
-            return Err(
-                told(Problem::new(format!("a {} has no `{}`", design.name, human::shorten(name)))).hint(hint)
-            );
+            return Err(refused(Problem::new(format!(
+                "a {} has no `{}`",
+                design.name,
+                human::shorten(name)
+            )))
+            .hint(hint));
         };
         let Ok(number) = number.trim().parse::<u64>() else {
-            return Err(told(Problem::new(format!("`{shown}` has no whole number after the part"))));
+            return Err(refused(Problem::new(format!("`{shown}` has no whole number after the part"))));
         };
         let count = human::whole(all);
         if text.contains('=') {
             if number > all.min(MOST_FAILED) {
                 let message = format!("{number} cannot fail of {count} parts ({part})");
                 let most = human::whole(all.min(MOST_FAILED));
-                return Err(told(Problem::new(message)).hint(format!("at most {most} can")));
+                return Err(refused(Problem::new(message)).hint(format!("at most {most} can")));
             }
             failed.any.push((part.to_owned(), number));
         } else {
             if number >= all {
                 let message = format!("a {} has no {part} {number}: it has {count}", design.name);
-                return Err(told(Problem::new(message)).hint("numbers begin at 0"));
+                return Err(refused(Problem::new(message)).hint("numbers begin at 0"));
             }
             failed.named.push(Part { class: part, number });
         }

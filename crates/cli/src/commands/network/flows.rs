@@ -152,7 +152,7 @@ fn played(
     let all = listed.len() * draws as usize;
     let play = |draw: u32| {
         let before = listed.len() * draw as usize;
-        play_watched(routes, listed, draw, &mut |ended| watching.tell(before + ended, all))
+        play_watched(routes, listed, draw, &mut |ended| watching.advance(before + ended, all))
     };
     let (intervals, outcome) = play(0)?;
     let mut makespans = vec![outcome.duration];

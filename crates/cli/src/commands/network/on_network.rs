@@ -17,7 +17,7 @@ pub(super) fn of(
     usual: Kind,
     cluster: &Cluster,
 ) -> Result<(Sheet<DesignSpec>, Design), Problem> {
-    let mut sheet = said(on)?;
+    let mut sheet = specified(on)?;
     sheet.spec.kind.get_or_insert(usual);
     fill(&mut sheet.spec, cluster);
     let design = sheet.spec.resolve().map_err(|problem| placed(&sheet, problem))?;
@@ -55,7 +55,7 @@ pub(super) fn usual_routing(kind: Kind, spec: &mut DesignSpec) -> Option<String>
 }
 
 /// Design settings, independent of the cluster.
-pub(super) fn said(on: &OnNetwork) -> Result<Sheet<DesignSpec>, Problem> {
+pub(super) fn specified(on: &OnNetwork) -> Result<Sheet<DesignSpec>, Problem> {
     let mut sheet = design(on.topology.as_deref(), &DesignFlags::default())?;
     for setting in &on.keys {
         let Some((key, value)) = setting.split_once('=') else {
@@ -123,7 +123,7 @@ mod tests {
     use super::as_setting;
 
     #[test]
-    fn problems_speak_of_settings() {
+    fn problems_name_settings() {
         assert_eq!(
             as_setting("set design.gpus = 64, or design.radix"),
             "set --network gpus=64, or --network radix"

@@ -99,7 +99,7 @@ fn floor(settings: &[String]) -> Result<Floor, Problem> {
 pub(crate) struct Shown(Summary);
 
 /// The value and its alternatives: `ecmp (or spray, static)`.
-fn among<T: Copy + PartialEq + serde::Serialize>(holds: T, all: &[T]) -> String {
+fn one_of<T: Copy + PartialEq + serde::Serialize>(holds: T, all: &[T]) -> String {
     let others: Vec<String> = all.iter().filter(|one| **one != holds).map(|one| words(*one)).collect();
     match (all.is_empty(), others.is_empty()) {
         (true, _) => String::new(),
@@ -253,7 +253,7 @@ impl Shown {
             _ => several(*room, "device"),
         };
         let forwarding = if design.rails > 1 || design.separates_rails() {
-            among(design.forwarding, design.kind.forwardings())
+            one_of(design.forwarding, design.kind.forwardings())
         } else {
             String::new()
         };
@@ -274,7 +274,7 @@ impl Shown {
             ("rails", rails.into()),
             ("planes", planes.into()),
             ("oversubscription", ratio.collect::<Vec<_>>().join(" at leaves, ").into()),
-            ("routing", among(design.routing, design.kind.routings()).into()),
+            ("routing", one_of(design.routing, design.kind.routings()).into()),
             ("forwarding", forwarding.into()),
             ("joins at most", largest.into()),
         ]
@@ -349,7 +349,7 @@ impl Shown {
                 Cell::number(human::whole(reach.devices), reach.devices as f64),
                 Cell::number(reach.links.to_string(), reach.links as f64),
                 Cell::number(human::seconds(reach.latency), reach.latency.get()),
-                Cell::number(human::whole(reach.ways), reach.ways as f64),
+                Cell::number(human::whole(reach.link_paths), reach.link_paths as f64),
             ]
         });
         let columns = vec![

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
     let run = run.as_used();
     if let Some(launch) = &launch {
-        run::launch::tell(launch, printer);
+        run::launch::print_remarks(launch, printer);
     }
     let on = on_network::routed(&arguments.on, arguments.routing.as_deref());
     let Wired { sheet, wiring, chosen: laid } = wired(&on, &run.cluster, &failed)?;
@@ -53,12 +53,12 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     let setting = Setting { wiring: &wiring, background };
     let watching = printer.watching(BAR, "simulating");
     let simulation = simulate_watched(&run.model, &run.cluster, &run.plan, &setting, &mut |done, all| {
-        watching.tell(done, all)
+        watching.advance(done, all)
     });
     let simulation = simulation.and_then(|mut simulation| {
         let Some(seeds) = arguments.seeds else { return Ok(simulation) };
         let run = (&run.model, &run.cluster, &run.plan);
-        over_seeds(run, (&setting, &mut simulation), seeds, &mut |done, all| watching.tell(done, all))?;
+        over_seeds(run, (&setting, &mut simulation), seeds, &mut |done, all| watching.advance(done, all))?;
         Ok(simulation)
     });
     watching.finish();
@@ -128,13 +128,13 @@ pub(super) fn in_words(problem: Problem, sheet: &Sheet<DesignSpec>) -> Problem {
 impl railwright_answers::Pricing for Pricing {
     fn machine(&self, cluster: &Cluster) -> Result<Option<(Machine, String)>, Problem> {
         network_of(self, cluster)?
-            .map(|(wiring, said)| flows::machine(cluster, wiring).map(|machine| (machine, said)))
+            .map(|(wiring, remark)| flows::machine(cluster, wiring).map(|machine| (machine, remark)))
             .transpose()
     }
 
     fn machines(&self, cluster: &Cluster) -> Result<Option<(Machines, String)>, Problem> {
         network_of(self, cluster)?
-            .map(|(wiring, said)| flows::quick_and_simulated(cluster, wiring).map(|both| (both, said)))
+            .map(|(wiring, remark)| flows::quick_and_simulated(cluster, wiring).map(|both| (both, remark)))
             .transpose()
     }
 }
@@ -145,8 +145,8 @@ pub(crate) fn on_topology(
     cluster: &Cluster,
 ) -> Result<Option<(OnTopology, String)>, Problem> {
     let Some(on) = asked(pricing)? else { return Ok(None) };
-    let said = on_network::said(&on)?.spec;
-    Ok(network_of(pricing, cluster)?.map(|(_, words)| (OnTopology::new(said), words)))
+    let remark = on_network::specified(&on)?.spec;
+    Ok(network_of(pricing, cluster)?.map(|(_, words)| (OnTopology::new(remark), words)))
 }
 
 /// The network that collectives are to be simulated on, if they are.
@@ -155,8 +155,8 @@ fn network_of(pricing: &Pricing, cluster: &Cluster) -> Result<Option<(Wiring, St
     let Wired { sheet, wiring, .. } = wired(&on, cluster, &[])?;
     let kind = sheet.spec.kind.unwrap_or(Kind::RailOptimized).name();
     let routing = sheet.spec.routing.unwrap_or_default().name();
-    let said = format!("collectives simulated on {kind}, routing {routing}");
-    Ok(Some((wiring, said)))
+    let remark = format!("collectives simulated on {kind}, routing {routing}");
+    Ok(Some((wiring, remark)))
 }
 
 /// Topology settings, if collectives are simulated.
@@ -180,10 +180,10 @@ fn asked(pricing: &Pricing) -> Result<Option<OnNetwork>, Problem> {
         });
     }
     if is_flow != Some(true) {
-        if let Some(said) = pricing.topology.as_deref().or(keys.first().map(|key| key.as_str())) {
+        if let Some(remark) = pricing.topology.as_deref().or(keys.first().map(|key| key.as_str())) {
             return Err(Problem::new(format!(
                 "the closed form has no topology, so `{}` has no effect",
-                human::shorten(said)
+                human::shorten(remark)
             ))
             .in_file(if pricing.topology.is_some() { "--topology" } else { "--network" })
             .hint("add `--network flow`"));

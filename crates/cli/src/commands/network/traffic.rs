@@ -43,11 +43,11 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
     let run = run.as_used();
     if let Some(launch) = &launch {
-        run::launch::tell(launch, printer);
+        run::launch::print_remarks(launch, printer);
     }
-    let wants_network =
+    let needs_network =
         arguments.by == TrafficBy::Link || arguments.on.topology.is_some() || !arguments.on.keys.is_empty();
-    let design = if wants_network {
+    let design = if needs_network {
         if arguments.on.topology.is_none() {
             chosen.push(format!("topology {}", Kind::RailOptimized.name()));
         }

@@ -44,18 +44,18 @@ pub(super) fn document(page: &PipelinePage, limit: usize, terminal: Terminal) ->
 
 fn head(page: &PipelinePage, document: &mut Document) {
     let shape = &page.shape;
-    let mut said = page.extent();
+    let mut summary = page.extent();
     if shape.virtual_pipeline > 1 {
-        let _ = write!(said, " of {} chunks", shape.virtual_pipeline);
+        let _ = write!(summary, " of {} chunks", shape.virtual_pipeline);
     }
     if shape.micro_batches > 0 {
-        let _ = write!(said, ", {} micro-batches", shape.micro_batches);
+        let _ = write!(summary, ", {} micro-batches", shape.micro_batches);
     }
     if shape.data_parallel > 1 {
-        let _ = write!(said, ", {} replicas", shape.data_parallel);
+        let _ = write!(summary, ", {} replicas", shape.data_parallel);
     }
-    let _ = write!(said, ", {} step{}", page.steps.len(), if page.steps.len() == 1 { "" } else { "s" });
-    document.spans(vec![Cell::new(page.label.as_str(), Tone::Strong), format!(": {said}").into()]);
+    let _ = write!(summary, ", {} step{}", page.steps.len(), if page.steps.len() == 1 { "" } else { "s" });
+    document.spans(vec![Cell::new(page.label.as_str(), Tone::Strong), format!(": {summary}").into()]);
     let slow = &page.what_if.slowdown;
     let off = page.replay_error as f64 / page.median_step.max(1) as f64;
     document.pairs(vec![
@@ -91,8 +91,9 @@ fn head(page: &PipelinePage, document: &mut Document) {
             if page.replay_error == 0 {
                 "0%: it reproduces the measured steps".into()
             } else {
-                let told = format!("{} of a step ({}), median", time(page.replay_error), human::percent(off));
-                Cell::number(told, off)
+                let cost_cell =
+                    format!("{} of a step ({}), median", time(page.replay_error), human::percent(off));
+                Cell::number(cost_cell, off)
             },
         ),
         (
@@ -208,7 +209,7 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
         .map(|s| {
             let cost = match s.cost {
                 0 => Cell::number("nothing", 0.0),
-                cost => told(cost, s.certainty).toned(if bounds { Tone::Plain } else { Tone::Bad }),
+                cost => cost_cell(cost, s.certainty).toned(if bounds { Tone::Plain } else { Tone::Bad }),
             };
             let mut row = vec![
                 Cell::whole(s.step.into()),
@@ -242,7 +243,7 @@ fn sort_of_cost(page: &PipelinePage) -> Option<Column> {
 }
 
 /// What something costs, with a sign where it is a bound.
-fn told(nanoseconds: i64, certainty: Certainty) -> Cell {
+fn cost_cell(nanoseconds: i64, certainty: Certainty) -> Cell {
     let cost = cell(nanoseconds);
     Cell { text: certainty.signed(&cost.text), ..cost }
 }
@@ -251,7 +252,7 @@ fn told(nanoseconds: i64, certainty: Certainty) -> Cell {
 fn saved(page: &PipelinePage, share: &Share) -> Vec<Cell> {
     if page.bounds_only.is_some() {
         let certainty = share.certainty.name().into();
-        return vec![told(share.saved, share.certainty), Cell::default(), Cell::default(), certainty];
+        return vec![cost_cell(share.saved, share.certainty), Cell::default(), Cell::default(), certainty];
     }
     if share.saved.abs() < page.replay_error {
         let within = Cell::new(format!("within {}", time(page.replay_error)), Tone::Faint);
@@ -386,7 +387,7 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
             cell(s.measured),
             cell(s.excess),
             Cell::whole(s.stalls as u64),
-            if s.stalls > 0 { told(s.stall_cost, s.certainty) } else { cell(0) },
+            if s.stalls > 0 { cost_cell(s.stall_cost, s.certainty) } else { cell(0) },
             cell(s.replayed),
             Cell::number(format!("{:+.2}%", s.error * 100.0), s.error),
         ];
@@ -425,8 +426,8 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         row
     };
     // What changes nothing needs no row.
-    let told = |share: &&Share| (share.alone - 1.0).abs() >= 0.0005 || share.recovered.abs() >= 0.005;
-    let mut rows: Vec<Vec<Cell>> = what_if.kinds.iter().filter(told).map(row).collect();
+    let cost_cell = |share: &&Share| (share.alone - 1.0).abs() >= 0.0005 || share.recovered.abs() >= 0.005;
+    let mut rows: Vec<Vec<Cell>> = what_if.kinds.iter().filter(cost_cell).map(row).collect();
     rows.extend(what_if.stages.iter().map(row));
     rows.extend(what_if.replicas.iter().take(16).map(row));
     if !what_if.replicas.is_empty() {

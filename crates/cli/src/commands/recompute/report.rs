@@ -274,8 +274,8 @@ pub(crate) fn say(document: &mut Document, list: &[Flags]) {
 
 /// Recompute of the virtual stages of a stage, with equal ones merged: `2 x full, 1 x mlp + norm`.
 pub(crate) fn choices(list: &[String]) -> String {
-    let said: Vec<String> = list.iter().map(|choice| spaced(choice)).collect();
-    match said.as_slice() {
+    let spelled: Vec<String> = list.iter().map(|choice| spaced(choice)).collect();
+    match spelled.as_slice() {
         [first, rest @ ..] if rest.iter().all(|c| c == first) => first.clone(),
         list => list.join(" | "),
     }

@@ -177,7 +177,7 @@ impl Answered {
         if let Some(fastest) = &self.fastest {
             let lag = fastest
                 .ranked
-                .dearer
+                .costlier
                 .filter(|_| self.objective == Objective::Dollars)
                 .unwrap_or(fastest.ranked.behind);
             let odd = objections(&fastest.ranked);
@@ -296,7 +296,8 @@ impl Answered {
     fn against(&self, ranked: &Ranked) -> Cell {
         let slow = ranked.candidate.expected_time / ranked.candidate.step_time;
         let near_limit = if slow > 1.005 { " (near the memory limit)" } else { "" };
-        let by_cost = ranked.dearer.filter(|_| self.objective == Objective::Dollars && self.pareto.is_none());
+        let by_cost =
+            ranked.costlier.filter(|_| self.objective == Objective::Dollars && self.pareto.is_none());
         let lag = format!("{:+.1}%", unsigned_zero(by_cost.unwrap_or(ranked.behind) * 100.0, 0.05));
         match () {
             () if ranked.rank == 1 => Cell::new(format!("best{near_limit}"), Tone::Good),

@@ -7,12 +7,12 @@ use super::catalogue::Asker;
 use super::kept::Kept;
 use super::line::{self, Line};
 use super::openapi;
+use super::output_format;
 use super::start::Given;
-use super::voice;
 use crate::args::Arguments;
 use crate::commands;
 use crate::exit::Failure;
-use crate::input::{access, shelf};
+use crate::input::{access, jobs_found};
 use crate::printer::{Listener, Printer};
 use bytes::Bytes;
 use railwright_server::{Desk, Outcome, Question, Reply, Watch};
@@ -102,7 +102,7 @@ impl Desk for Commands {
     }
 
     fn traces(&self) -> Value {
-        json!(shelf::list(&self.given.traces))
+        json!(jobs_found::list(&self.given.traces))
     }
 
     fn uploads(&self, folder: &Path) {
@@ -113,7 +113,7 @@ impl Desk for Commands {
 /// Runs a command for a client other than a terminal.
 fn answer(arguments: &Arguments, command: String, media: Option<&'static str>, watch: &Arc<Watch>) -> Reply {
     let listener = Listener::new(Arc::clone(watch));
-    let printer = Printer::heard_by(Arc::clone(&listener));
+    let printer = Printer::with_listener(Arc::clone(&listener));
     crate::run::launch::forget();
     let end = commands::run(&arguments.command, &printer);
     crate::run::launch::forget();
@@ -124,6 +124,6 @@ fn answer(arguments: &Arguments, command: String, media: Option<&'static str>, w
         Err(Failure::BrokenPipe) => return Reply::Broken(Problem::new("the result was lost")),
     };
     let text = listener.take();
-    let media = media.unwrap_or_else(|| voice::media_of(&text));
+    let media = media.unwrap_or_else(|| output_format::media_of(&text));
     Reply::Answer { outcome, media, body: Bytes::from(text), command, notes: listener.notes() }
 }

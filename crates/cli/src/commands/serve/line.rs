@@ -4,7 +4,7 @@
 //! the parser.
 
 use super::catalogue::{Asker, commands, find};
-use super::voice::voice;
+use super::output_format::output_format;
 use super::words::Words;
 use crate::args::Arguments;
 use clap::{Command, FromArgMatches as _};
@@ -47,7 +47,7 @@ impl Asked {
         let command = self.command.clone();
         match parse(&self.parsed) {
             Ok(arguments) => Ok(Line { arguments, command, media: self.media }),
-            Err(error) => Err(Reply::Problems { problems: vec![told(&error)], command }),
+            Err(error) => Err(Reply::Problems { problems: vec![problem_of(&error)], command }),
         }
     }
 }
@@ -61,8 +61,8 @@ pub(super) fn of(question: &Question, asker: Asker) -> Result<Asked, Reply> {
         words.typed.push(word.to_owned());
     }
     let mut problems = words.arguments(command, question, asker);
-    let (media, flags) = match voice(command, question.format.as_deref()) {
-        Ok(voice) => voice,
+    let (media, flags) = match output_format(command, question.format.as_deref()) {
+        Ok(output_format) => output_format,
         Err(problem) => {
             problems.push(problem);
             (None, Vec::new())
@@ -86,7 +86,7 @@ pub(super) fn of(question: &Question, asker: Asker) -> Result<Asked, Reply> {
 }
 
 /// The parser's complaint as a problem.
-fn told(error: &clap::Error) -> Problem {
+fn problem_of(error: &clap::Error) -> Problem {
     let text = error.to_string();
     let mut parts = text.split("\n\n");
     let first = parts.next().unwrap_or_default().trim_start_matches("error: ");

@@ -4,7 +4,7 @@
 //! other endpoints. Excludes fields of answers: see their schemas in `docs/reference/schema`.
 
 use super::catalogue::{Asker, asked, commands, key_of, name_of, settable};
-use super::voice::forms;
+use super::output_format::forms;
 use clap::{Arg, ArgAction, Command};
 use railwright_spec::run::{Key, Kind};
 use serde_json::{Map, Value, json};
@@ -248,7 +248,7 @@ fn of_argument(argument: &Arg) -> Value {
 
 /// Endpoints other than commands.
 fn beside() -> Map<String, Value> {
-    let told = json!({ "$ref": "#/components/responses/Problems" });
+    let problem_of = json!({ "$ref": "#/components/responses/Problems" });
     let job = json!({ "name": "job", "in": "path", "required": true, "schema": { "type": "string" } });
     let content = |schema: Value| json!({ "application/json": { "schema": schema } });
     let paths = json!({
@@ -274,7 +274,7 @@ fn beside() -> Map<String, Value> {
             "requestBody": { "required": true, "content": { "application/octet-stream": {} } },
             "responses": {
                 "201": { "description": "Kept", "content": content(json!({ "$ref": "#/components/schemas/Upload" })) },
-                "default": told,
+                "default": problem_of,
             },
         } },
         "/api/v1/jobs": { "post": {
@@ -284,7 +284,7 @@ fn beside() -> Map<String, Value> {
             "responses": {
                 "202": { "description": "Begun", "content": content(json!({
                     "type": "object", "properties": { "job": { "type": "string" } }, "required": ["job"] })) },
-                "default": told,
+                "default": problem_of,
             },
         } },
         "/api/v1/jobs/{job}": {
@@ -292,7 +292,7 @@ fn beside() -> Map<String, Value> {
             "delete": {
                 "operationId": "stop_job",
                 "summary": "Stop a job; its response has the results so far and the outcome `interrupted`",
-                "responses": { "204": { "description": "Stopping" }, "default": told },
+                "responses": { "204": { "description": "Stopping" }, "default": problem_of },
             },
         },
         "/api/v1/jobs/{job}/events": {
@@ -301,7 +301,7 @@ fn beside() -> Map<String, Value> {
                 "operationId": "follow_job",
                 "summary": "Server-sent events: `progress` (done, total, message, best) at most ten times a second, then one `answer` \
                     (outcome, command, notes, answer) or `problems` (problems, command)",
-                "responses": { "200": { "description": "Events", "content": { "text/event-stream": {} } }, "default": told },
+                "responses": { "200": { "description": "Events", "content": { "text/event-stream": {} } }, "default": problem_of },
             },
         },
     });

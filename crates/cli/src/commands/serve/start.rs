@@ -10,7 +10,7 @@ mod paths;
 pub(super) use paths::given;
 
 use crate::commands::examples;
-use crate::input::shelf;
+use crate::input::jobs_found;
 use crate::run::spelled::spelled;
 use railwright_spec::run::parse;
 use serde_json::{Map, Value, json};
@@ -42,21 +42,21 @@ impl Given {
     pub(super) fn json(&self) -> Value {
         let examples: Vec<Value> = examples::list()
             .map(|(name, about, text)| {
-                let said = parse(text, name).ok().and_then(|spec| spelled(&spec));
+                let settings = parse(text, name).ok().and_then(|spec| spelled(&spec));
                 let run: Map<String, Value> =
-                    said.into_iter().flatten().map(|(name, value)| (name, json!(value))).collect();
+                    settings.into_iter().flatten().map(|(name, value)| (name, json!(value))).collect();
                 json!({ "name": name, "about": about, "run": run })
             })
             .collect();
-        let shelf = shelf::list(&self.traces);
+        let jobs_found = jobs_found::list(&self.traces);
         json!({
             "railwright": env!("CARGO_PKG_VERSION"),
             "api": super::openapi::VERSION,
             "run": self.run,
             "traces": self.traces,
             "folder_of_traces": self.folder,
-            "jobs": shelf.jobs,
-            "more_jobs": shelf.more,
+            "jobs": jobs_found.jobs,
+            "more_jobs": jobs_found.more,
             "examples": examples,
         })
     }

@@ -89,13 +89,13 @@ impl Words {
     }
 
     /// What to type.
-    pub(super) fn shown(&self, voice: &[String]) -> String {
+    pub(super) fn shown(&self, output_format: &[String]) -> String {
         let mut words = self.typed.clone();
         // A value that begins like a flag is passed after `--`.
         let split = words.iter().position(|word| word.starts_with('-'));
         let after = split.map(|at| words.split_off(at));
         words.extend(self.typed_flags.iter().cloned());
-        words.extend(voice.iter().filter(|flag| !flag.ends_with("json")).cloned());
+        words.extend(output_format.iter().filter(|flag| !flag.ends_with("json")).cloned());
         if let Some(after) = after {
             words.push("--".to_owned());
             words.extend(after);

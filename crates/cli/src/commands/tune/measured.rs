@@ -67,8 +67,9 @@ fn of(file: &str, log: &str, arguments: &RunArguments) -> Result<Run, Failure> {
         Failure::Input(problems) if file == log => {
             let ending = Path::new(file).extension().is_some_and(|e| e == "log" || e == "out" || e == "txt");
             let hint = "pass its variant, as in `--measured train-1.sh=train-1.log`";
-            let told = problems.into_iter().map(|problem| if ending { problem.hint(hint) } else { problem });
-            Failure::Input(told.collect())
+            let messages =
+                problems.into_iter().map(|problem| if ending { problem.hint(hint) } else { problem });
+            Failure::Input(messages.collect())
         }
         other => other,
     })

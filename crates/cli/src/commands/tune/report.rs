@@ -31,7 +31,7 @@ pub(crate) struct TunedFields<'a> {
     /// Settings that are kept.
     kept: &'a [String],
     /// Rarely changed framework settings that the search keeps.
-    habits: &'a [&'static str],
+    structural_keys: &'a [&'static str],
     /// Whether everything was searched.
     is_complete: bool,
     /// Minimum probability of fitting.
@@ -58,7 +58,7 @@ pub(crate) struct OriginFields<'a> {
     key: &'a str,
     value: &'a str,
     /// The text of the file.
-    said: &'a str,
+    source: &'a str,
     line: Option<usize>,
 }
 
@@ -118,14 +118,14 @@ impl Answer for Tuned {
             format: self.file.format.map(Format::name),
             title: &self.title,
             kept: &self.kept,
-            habits: &self.habits,
+            structural_keys: &self.structural_keys,
             is_complete: self.is_complete,
             fit_probability: self.fit_probability,
             tie_band: self.band(),
             own: RowFields::of(&self.own),
             origins: self
                 .pinned()
-                .map(|o| OriginFields { key: &o.key, value: &o.value, said: &o.said, line: o.line })
+                .map(|o| OriginFields { key: &o.key, value: &o.value, source: &o.source, line: o.line })
                 .collect(),
             layouts: self.rows.iter().map(RowFields::of).collect(),
             untouched: self.untouched(),
@@ -142,11 +142,11 @@ impl Answer for Tuned {
             document.paragraph(Cell::new(text, Tone::Doubtful));
         }
         document.paragraph(format!("kept: {}; all others are tuned", self.kept.join(", ")).as_str());
-        if !self.habits.is_empty() {
+        if !self.structural_keys.is_empty() {
             let text = format!(
                 "also kept, because they rarely help: {}; `--free {}` includes them",
-                self.habits.iter().map(|key| what(key)).collect::<Vec<_>>().join(", "),
-                self.habits.join(",")
+                self.structural_keys.iter().map(|key| what(key)).collect::<Vec<_>>().join(", "),
+                self.structural_keys.join(",")
             );
             document.paragraph(Cell::new(text, Tone::Faint));
         }
@@ -158,7 +158,8 @@ impl Answer for Tuned {
         let untouched = self.untouched();
         if !untouched.is_empty() {
             let more = untouched.len().saturating_sub(MOST_NAMED);
-            let named = untouched.iter().take(MOST_NAMED).map(|said| format!("`{said}`")).collect::<Vec<_>>();
+            let named =
+                untouched.iter().take(MOST_NAMED).map(|source| format!("`{source}`")).collect::<Vec<_>>();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             document.paragraph(Cell::new(
                 format!("not understood, left unchanged: {}{more}", named.join(", ")),
@@ -360,7 +361,7 @@ impl Tuned {
             .map(|origin| {
                 let key = origin.key.trim_start_matches("plan.").to_owned();
                 let line = origin.line.map_or_else(String::new, |line| format!(":{line}"));
-                let place = format!("{}{line}  {}", self.file.path, origin.said);
+                let place = format!("{}{line}  {}", self.file.path, origin.source);
                 (
                     key,
                     vec![
@@ -396,7 +397,7 @@ impl Tuned {
     /// What the file has that no reader knows.
     fn untouched(&self) -> Vec<&str> {
         self.launch.as_ref().map_or_else(Vec::new, |launch| {
-            launch.remarks_of(RemarkKind::Unknown).map(|remark| remark.said.as_str()).collect()
+            launch.remarks_of(RemarkKind::Unknown).map(|remark| remark.source.as_str()).collect()
         })
     }
 

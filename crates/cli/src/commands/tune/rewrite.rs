@@ -86,7 +86,7 @@ impl Original {
             Ok(())
         };
         let edited = edit(format, &self.text, own, &to, &is_right);
-        let said = back.into_inner().filter(|_| edited.is_ok());
-        (Some(edited), said)
+        let source = back.into_inner().filter(|_| edited.is_ok());
+        (Some(edited), source)
     }
 }

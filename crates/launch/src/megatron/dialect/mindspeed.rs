@@ -4,11 +4,11 @@
 //! that a list of layers gives.
 
 use super::super::arguments::{Argument, Arguments};
-use super::Says;
+use super::Stated;
 use crate::Draft;
 
 /// Translates the flags wherever they are given: no other program has flags of these names.
-pub(super) fn translate(arguments: &mut Arguments, says: &mut Says, draft: &mut Draft) {
+pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mut Draft) {
     rename(arguments, "moe_intermediate_size", "moe_ffn_hidden_size", |word| Some(word.to_owned()));
     rename(arguments, "context_parallel_algo", "cp_comm_type", |word| match word {
         "ulysses_cp_algo" => Some("a2a".to_owned()),
@@ -30,17 +30,17 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Says, draft: &mut 
         && number(arguments, "moe_layer_freq").is_none_or(|every| every == 1)
         && (1..layers).contains(&dense)
     {
-        let (said, line) = arguments.origin("first_k_dense_replace");
+        let (source, line) = arguments.origin("first_k_dense_replace");
         let list = format!("([0]*{dense}+[1]*{})", layers - dense);
-        *arguments = arguments.with("moe_layer_freq", Some(Argument { values: vec![list], said, line }));
+        *arguments = arguments.with("moe_layer_freq", Some(Argument { values: vec![list], source, line }));
     }
     for (field, key, why) in [
         ("noop_layers", "model.layers", "some of `--num-layers` are empty, which is not modelled"),
         ("num_layer_list", "plan.layers_per_stage", "the list is not read; give it with --layers-per-stage"),
     ] {
         if arguments.mentions(field) {
-            let (said, line) = arguments.origin(field);
-            draft.leave_open(key, &said, line, why);
+            let (source, line) = arguments.origin(field);
+            draft.leave_open(key, &source, line, why);
             if field == "noop_layers" {
                 // Without a number of layers the file is partial, so nothing that depends on it is stated.
                 *arguments = arguments.with("num_layers", None);
@@ -48,11 +48,11 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Says, draft: &mut 
         }
     }
     if arguments.get("lora_r").is_some() {
-        let (said, line) = arguments.origin("lora_r");
-        says.adapter = Some((said.clone(), line));
-        says.rank = number(arguments, "lora_r").map(|rank| (rank, said, line));
-        let (said, line) = arguments.origin("lora_target_modules");
-        says.targets = arguments.get("lora_target_modules").map(|names| (names.values.clone(), said, line));
+        let (source, line) = arguments.origin("lora_r");
+        says.adapter = Some((source.clone(), line));
+        says.rank = number(arguments, "lora_r").map(|rank| (rank, source, line));
+        let (source, line) = arguments.origin("lora_target_modules");
+        says.targets = arguments.get("lora_target_modules").map(|names| (names.values.clone(), source, line));
     }
 }
 
@@ -62,6 +62,6 @@ fn rename(arguments: &mut Arguments, from: &str, to: &str, value: impl Fn(&str) 
         return;
     }
     let Some(text) = arguments.word(from).and_then(value) else { return };
-    let (said, line) = arguments.origin(from);
-    *arguments = arguments.with(to, Some(Argument { values: vec![text], said, line }));
+    let (source, line) = arguments.origin(from);
+    *arguments = arguments.with(to, Some(Argument { values: vec![text], source, line }));
 }

@@ -13,21 +13,21 @@ use crate::{Draft, RemarkKind};
 pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
     let line = |word: &Word| (word.line > 0).then_some(word.line);
     let number = |flag: &str| {
-        let (word, count, said) = value(words, &[flag])?;
-        Some((count.parse::<u64>().ok().filter(|&n| n > 0)?, said, line(word)))
+        let (word, count, source) = value(words, &[flag])?;
+        Some((count.parse::<u64>().ok().filter(|&n| n > 0)?, source, line(word)))
     };
     if !arguments.mentions("seq_length")
-        && let (Some((prompt, _, _)), Some((response, said, line))) =
+        && let (Some((prompt, _, _)), Some((response, source, line))) =
             (number("--rollout-max-prompt-len"), number("--rollout-max-response-len"))
     {
         let values = vec![prompt.saturating_add(response).to_string()];
-        *arguments = arguments.with("seq_length", Some(Argument { values, said: said.clone(), line }));
+        *arguments = arguments.with("seq_length", Some(Argument { values, source: source.clone(), line }));
         let message = "all samples are estimated at the maximum prompt and response length, an upper bound of time and \
              memory";
-        draft.remark(RemarkKind::Assumed, &said, line, message);
+        draft.remark(RemarkKind::Assumed, &source, line, message);
     }
     let length = arguments.word("seq_length").and_then(|word| word.parse::<u64>().ok()).filter(|&n| n > 0);
-    if let (Some((tokens, said, line)), Some(length)) = (number("--max-tokens-per-gpu"), length)
+    if let (Some((tokens, source, line)), Some(length)) = (number("--max-tokens-per-gpu"), length)
         && words.iter().any(|word| word.text == "--use-dynamic-batch-size")
         && !arguments.mentions("micro_batch_size")
     {
@@ -37,11 +37,11 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
         let micro = (shared.saturating_mul(tokens) / length).max(1);
         *arguments = arguments.with(
             "micro_batch_size",
-            Some(Argument { values: vec![micro.to_string()], said: said.clone(), line }),
+            Some(Argument { values: vec![micro.to_string()], source: source.clone(), line }),
         );
         let message =
             "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
-        draft.remark(RemarkKind::Assumed, &said, line, message);
+        draft.remark(RemarkKind::Assumed, &source, line, message);
     }
     if let Some(word) = words.iter().find(|word| word.text == "--colocate") {
         let message = "the rollout engine shares these GPUs: it is assumed to release its memory while the actor \
@@ -104,12 +104,12 @@ pub(super) fn quiet(words: &[Word], draft: &mut Draft) {
 pub(super) fn world(words: &[Word], world: &mut World, draft: &mut Draft) {
     let count = |flag: &str| value(words, &[flag]);
     let (nodes, per_node) = (count("--actor-num-nodes"), count("--actor-num-gpus-per-node"));
-    if let (Some((_, nodes, said)), Some((word, per_node, also))) = (&nodes, &per_node)
+    if let (Some((_, nodes, source)), Some((word, per_node, also))) = (&nodes, &per_node)
         && let (Ok(nodes), Ok(per_node)) = (nodes.parse::<u64>(), per_node.parse::<u64>())
     {
         let line = (word.line > 0).then_some(word.line);
         let ranks = nodes.checked_mul(per_node);
-        *world = World { ranks, per_node: Some(per_node), said: format!("{said} {also}"), line };
+        *world = World { ranks, per_node: Some(per_node), source: format!("{source} {also}"), line };
         return;
     }
     *world = World::default();
@@ -154,9 +154,9 @@ mod tests {
         ] {
             assert_eq!(value(&found, key), expected, "{key}");
         }
-        let unknown: Vec<&str> = found.remarks_of(RemarkKind::Unknown).map(|r| r.said.as_str()).collect();
+        let unknown: Vec<&str> = found.remarks_of(RemarkKind::Unknown).map(|r| r.source.as_str()).collect();
         assert!(unknown.is_empty(), "{unknown:?}");
-        assert!(found.remarks_of(RemarkKind::Assumed).any(|r| r.said == "--colocate"));
+        assert!(found.remarks_of(RemarkKind::Assumed).any(|r| r.source == "--colocate"));
     }
 
     #[test]

@@ -13,9 +13,12 @@ fn relatives_have_flags_and_defaults_of_their_own() {
     let moe = ["model.experts", "model.top_k", "model.moe_every", "plan.expert_capacity"];
     let one = read("--deepspeed --fp16 --num-experts 128 --moe-expert-parallel-size 8");
     assert_eq!(values(&one, &moe), ["128", "1", "2", "1.0"]);
-    let said =
+    let source =
         read("--deepspeed --fp16 --num-experts 128 --topk 2 --expert-interval 1 --normalization rmsnorm");
-    assert_eq!(values(&said, &["model.top_k", "model.moe_every", "model.norm"]), ["2", "1", "\"rms_norm\""]);
+    assert_eq!(
+        values(&source, &["model.top_k", "model.moe_every", "model.norm"]),
+        ["2", "1", "\"rms_norm\""]
+    );
     // A number for each layer is never taken for one number.
     let pyramid = read("--deepspeed --fp16 --num-experts 64 64 128");
     assert!(pyramid.open.iter().any(|open| open.key == "model.experts"), "{:?}", pyramid.open);

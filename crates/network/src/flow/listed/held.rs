@@ -17,7 +17,7 @@
 //! margin of 15%: `tests/packet-cases`.
 
 use super::{Interval, Listed, Routes};
-use crate::simulate::Way;
+use crate::simulate::LinkPath;
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 
@@ -82,18 +82,18 @@ pub fn held(
         return vec![None; flows.len()];
     }
     let capacities = routes.capacities();
-    let ways: Vec<Way> = flows
+    let link_paths: Vec<LinkPath> = flows
         .iter()
         .enumerate()
         .map(|(tag, flow)| {
-            let way = (flow.from != flow.to && flow.bytes.get() > 0.0)
-                .then(|| routes.way(flow.from, flow.to, super::label(draw, tag as u64)));
-            way.flatten().unwrap_or_default()
+            let link_path = (flow.from != flow.to && flow.bytes.get() > 0.0)
+                .then(|| routes.link_path(flow.from, flow.to, super::label(draw, tag as u64)));
+            link_path.flatten().unwrap_or_default()
         })
         .collect();
     let mut crowds: BTreeMap<u32, Crowd> = BTreeMap::new();
-    for ((number, way), interval) in ways.iter().enumerate().zip(intervals) {
-        for &(link, share) in &way.links {
+    for ((number, link_path), interval) in link_paths.iter().enumerate().zip(intervals) {
+        for &(link, share) in &link_path.links {
             let crowd = crowds.entry(link).or_default();
             crowd.begins.push((interval.begin.get(), share));
             crowd.ends.push((interval.end.get(), share));
@@ -102,28 +102,28 @@ pub fn held(
     }
     crowds.values_mut().for_each(Crowd::finish);
     let mut own = vec![0.0_f64; flows.len()];
-    let mut paused = pauses(&ways, intervals, &crowds, &capacities, &mut own);
+    let mut paused = pauses(&link_paths, intervals, &crowds, &capacities, &mut own);
     if paused.is_empty() {
         return vec![None; flows.len()];
     }
-    spread(&ways, intervals, &crowds, &mut paused);
+    spread(&link_paths, intervals, &crowds, &mut paused);
     // Acknowledgements go back the other way.
-    let back: Vec<Way> = flows
+    let back: Vec<LinkPath> = flows
         .iter()
-        .zip(&ways)
+        .zip(&link_paths)
         .enumerate()
-        .map(|(tag, (flow, way))| {
-            let back = (!way.links.is_empty())
-                .then(|| routes.way(flow.to, flow.from, super::label(draw, tag as u64)));
+        .map(|(tag, (flow, link_path))| {
+            let back = (!link_path.links.is_empty())
+                .then(|| routes.link_path(flow.to, flow.from, super::label(draw, tag as u64)));
             back.flatten().unwrap_or_default()
         })
         .collect();
-    latest(flows, (&ways, &back), intervals, (&paused, &own))
+    latest(flows, (&link_paths, &back), intervals, (&paused, &own))
 }
 
 /// Links before those at which more is offered than twice the capacity, with the time of the congestion.
 fn pauses(
-    ways: &[Way],
+    link_paths: &[LinkPath],
     intervals: &[Interval],
     crowds: &BTreeMap<u32, Crowd>,
     capacities: &[f64],
@@ -140,13 +140,15 @@ fn pauses(
         let mut offered = 0.0;
         let (mut since, mut until) = (f64::INFINITY, 0.0_f64);
         for &flow in &crowd.flows {
-            let (Some(way), Some(interval)) = (ways.get(flow as usize), intervals.get(flow as usize)) else {
+            let (Some(link_path), Some(interval)) =
+                (link_paths.get(flow as usize), intervals.get(flow as usize))
+            else {
                 continue;
             };
             if interval.begin.get() > time || interval.end.get() <= time {
                 continue;
             }
-            let before = way.links.iter().take_while(|own| own.0 != link);
+            let before = link_path.links.iter().take_while(|own| own.0 != link);
             let rate = before
                 .filter(|(_, share)| *share > 0.0)
                 .map(|(own, share)| {
@@ -155,7 +157,7 @@ fn pauses(
                     capacity / crowds.get(own).map_or(1.0, |crowd| crowd.at(time)).max(*share)
                 })
                 .fold(f64::INFINITY, f64::min);
-            let share = way.links.iter().find(|own| own.0 == link).map_or(0.0, |own| own.1);
+            let share = link_path.links.iter().find(|own| own.0 == link).map_or(0.0, |own| own.1);
             if rate.is_finite() {
                 offered += rate * share;
                 since = since.min(interval.begin.get());
@@ -167,7 +169,7 @@ fn pauses(
         }
         for &flow in &crowd.flows {
             members.push((flow, link, until));
-            for (own, _) in ways.get(flow as usize).map_or(&[][..], |way| &way.links) {
+            for (own, _) in link_paths.get(flow as usize).map_or(&[][..], |link_path| &link_path.links) {
                 if *own == link {
                     break;
                 }
@@ -204,7 +206,7 @@ fn meets(interval: &Interval, pause: Pause) -> bool {
 
 /// Pauses spread from a link to all links before it, over the flows that cross it.
 fn spread(
-    ways: &[Way],
+    link_paths: &[LinkPath],
     intervals: &[Interval],
     crowds: &BTreeMap<u32, Crowd>,
     paused: &mut BTreeMap<u32, Pause>,
@@ -213,13 +215,15 @@ fn spread(
     while let Some(link) = open.pop() {
         let Some(&pause) = paused.get(&link) else { continue };
         for &flow in crowds.get(&link).map_or(&[][..], |crowd| &crowd.flows) {
-            let (Some(way), Some(interval)) = (ways.get(flow as usize), intervals.get(flow as usize)) else {
+            let (Some(link_path), Some(interval)) =
+                (link_paths.get(flow as usize), intervals.get(flow as usize))
+            else {
                 continue;
             };
             if !meets(interval, pause) {
                 continue;
             }
-            for (own, _) in way.links.iter().take_while(|own| own.0 != link) {
+            for (own, _) in link_path.links.iter().take_while(|own| own.0 != link) {
                 if widen(paused, *own, pause) {
                     open.push(*own);
                 }
@@ -231,7 +235,7 @@ fn spread(
 /// The latest end of each flow, in the order in which flows begin.
 fn latest(
     flows: &[Listed],
-    (ways, back): (&[Way], &[Way]),
+    (link_paths, back): (&[LinkPath], &[LinkPath]),
     intervals: &[Interval],
     (paused, own): (&BTreeMap<u32, Pause>, &[f64]),
 ) -> Vec<Option<Seconds>> {
@@ -241,15 +245,15 @@ fn latest(
     order.sort_by(|a, b| begin(a).total_cmp(&begin(b)).then(end(a).total_cmp(&end(b))).then(a.cmp(b)));
     let mut late = vec![0.0_f64; flows.len()];
     for number in order {
-        let (Some(flow), Some(way), Some(interval)) =
-            (flows.get(number as usize), ways.get(number as usize), intervals.get(number as usize))
+        let (Some(flow), Some(link_path), Some(interval)) =
+            (flows.get(number as usize), link_paths.get(number as usize), intervals.get(number as usize))
         else {
             continue;
         };
         let before = flow.after.iter().filter_map(|before| late.get(*before as usize)).copied();
         let shift = before.fold(0.0, f64::max);
-        let back = back.get(number as usize).map_or(&[][..], |way| &way.links);
-        let pause = way
+        let back = back.get(number as usize).map_or(&[][..], |link_path| &link_path.links);
+        let pause = link_path
             .links
             .iter()
             .chain(back)

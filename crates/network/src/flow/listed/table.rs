@@ -62,28 +62,29 @@ pub fn parse(text: &str, file: &str, device: &dyn Fn(&str) -> Option<u32>) -> Re
         let line = record.position().map_or(0, csv::Position::line);
         let cell =
             |n: usize| columns.get(n).copied().flatten().and_then(|at| record.get(at)).unwrap_or_default();
-        let told = |problem: Problem| problem.in_file(format!("{file}:{line}"));
+        let placed = |problem: Problem| problem.in_file(format!("{file}:{line}"));
         if flows.len() == MOST {
-            return Err(told(Problem::new(format!("more than {MOST} flows"))));
+            return Err(placed(Problem::new(format!("more than {MOST} flows"))));
         }
         let of = |n: usize| {
             let word = cell(n);
-            device(word).ok_or_else(|| told(Problem::new(format!("there is no device `{}`", shorten(word)))))
+            device(word)
+                .ok_or_else(|| placed(Problem::new(format!("there is no device `{}`", shorten(word)))))
         };
         let (from, to) = (of(0)?, of(1)?);
-        let bytes = number::<Bytes>(cell(2), Bytes::new).map_err(told)?.get();
+        let bytes = number::<Bytes>(cell(2), Bytes::new).map_err(placed)?.get();
         let start = if cell(3).is_empty() {
             0.0
         } else {
-            number::<Seconds>(cell(3), Seconds::new).map_err(told)?.get()
+            number::<Seconds>(cell(3), Seconds::new).map_err(placed)?.get()
         };
         // The latency of a route would otherwise be lost in rounding.
         if !(0.0..=1e18).contains(&bytes) || !(0.0..=1e9).contains(&start) {
-            return Err(told(Problem::new("bytes are 0 to 1e18, and a start 0 to 1e9 s")));
+            return Err(placed(Problem::new("bytes are 0 to 1e18, and a start 0 to 1e9 s")));
         }
         let name = if cell(5).is_empty() { flows.len().to_string() } else { cell(5).to_owned() };
         if names.insert(name.clone(), flows.len() as u32).is_some() {
-            return Err(told(Problem::new(format!("the flow `{}` occurs twice", shorten(&name)))));
+            return Err(placed(Problem::new(format!("the flow `{}` occurs twice", shorten(&name)))));
         }
         let after = cell(4).split_whitespace().map(str::to_owned).collect::<Vec<String>>();
         lines.push((line, after));

@@ -10,8 +10,8 @@ impl Routes for Star {
         vec![10e9; 2 * self.0 as usize]
     }
 
-    fn way(&self, from: u32, to: u32, _: u64) -> Option<Way> {
-        (to < self.0).then(|| Way { links: vec![(from, 1.0), (self.0 + to, 1.0)], latency: 1e-6 })
+    fn link_path(&self, from: u32, to: u32, _: u64) -> Option<LinkPath> {
+        (to < self.0).then(|| LinkPath { links: vec![(from, 1.0), (self.0 + to, 1.0)], latency: 1e-6 })
     }
 }
 

@@ -134,7 +134,7 @@ proptest! {
 
     /// The rows that are left out never limit: rates on few rows are those on all links.
     #[test]
-    fn links_left_out_limit_nobody(
+    fn links_left_out_limit_no_flow(
         spec in designs(),
         pairs in proptest::collection::vec((0_u32..64, 0_u32..64), 1..30),
     ) {
@@ -143,7 +143,7 @@ proptest! {
         let n = wiring.devices();
         let mut loads = Vec::new();
         for (from, to) in pairs.iter().map(|(from, to)| (from % n, to % n)).filter(|(from, to)| from != to) {
-            loads.push(wiring.way(from, to, 0).expect("joined").links);
+            loads.push(wiring.link_path(from, to, 0).expect("joined").links);
         }
         let all = &wiring.capacities()[..wiring.topology.graph.link_count()];
         let slices: Vec<rows::Load<'_>> = loads.iter().map(Vec::as_slice).collect();

@@ -46,16 +46,16 @@ fn lost_nic(wiring: &Wiring, link: LinkId) -> Option<NodeId> {
 
 /// What flows into a node flows out of it, over links that are whole; the sender sends 1, the receiver gets 1.
 fn is_a_flow(wiring: &Wiring, from: u32, to: u32) -> Result<(), TestCaseError> {
-    let Some(way) = wiring.way(from, to, 5) else {
+    let Some(link_path) = wiring.link_path(from, to, 5) else {
         prop_assert!(!is_joined(wiring, from, to), "{from} {to} are joined, and no way is found");
         return Ok(());
     };
     let mut net: BTreeMap<NodeId, f64> = BTreeMap::new();
-    for (link, share) in &way.links {
+    for (link, share) in &link_path.links {
         let link = LinkId(*link);
         // Where a NIC lost ports its link to the device stands for a limit (`recovery`): what flows is what passes its ports.
         if let Some(nic) = lost_nic(wiring, link) {
-            let ports = way.links.iter().filter(|(port, _)| {
+            let ports = link_path.links.iter().filter(|(port, _)| {
                 let (port, graph) = (LinkId(*port), &wiring.topology.graph);
                 let is_out = graph.to(link) == nic;
                 graph.class(port).layer == Layer::Access
@@ -82,7 +82,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn ways_around_broken_parts_are_whole(
+    fn routes_around_broken_parts_are_whole(
         spec in designs(),
         parts in proptest::collection::vec((0_usize..10, 0_u32..20), 1..4),
     ) {
@@ -105,7 +105,7 @@ proptest! {
                 if from != to {
                     is_a_flow(&wiring, from, to)?;
                     let apart = stranded.contains(&from) != stranded.contains(&to);
-                    prop_assert!(!(apart && wiring.way(from, to, 0).is_some()), "{from} {to} are apart");
+                    prop_assert!(!(apart && wiring.link_path(from, to, 0).is_some()), "{from} {to} are apart");
                 }
             }
         }
@@ -123,7 +123,7 @@ pub(super) fn slowdown(spec: &DesignSpec, failed: &[&str], exchange: &(Numbering
 /// The simulator and the arithmetic of `failures`: the domain keeps `1 - 1/K` of its NICs, a dual plane `1 - 1/16`
 /// (10.1145/3651890.3672265: -6.25%), a leaf of a rail `1 - 1/K`, a spine of a sprayed tree `1 - 1/s`.
 #[test]
-fn failures_cost_what_their_class_says() {
+fn failures_cost_equals_their_class() {
     let ring = neighbours(256, 8);
     // A leaf of 64 ports has two rails of 32 devices where nothing is above it.
     for (kind, leaf) in [(Kind::RailOnly, 0.75), (Kind::RailOptimized, 0.875)] {
@@ -151,31 +151,31 @@ fn failures_cost_what_their_class_says() {
 }
 
 #[test]
-fn who_is_cut_off_is_told() {
+fn disconnected_ranks_are_reported() {
     let ring = neighbours(64, 8);
     let problem = |spec: &DesignSpec, failed: &[&str]| {
         exchange_time(&wiring(spec, failed), &ring.0, std::slice::from_ref(&ring.1)).expect_err("cut off")
     };
     let clos = spec(Kind::Clos, 64, 8, 16);
-    let told = problem(&clos, &["leaf:1"]);
-    assert_eq!(told.message, "without `leaf:1` 8 ranks (8-15) are disconnected: the step cannot finish");
-    assert!(told.hint.is_some());
+    let outcome = problem(&clos, &["leaf:1"]);
+    assert_eq!(outcome.message, "without `leaf:1` 8 ranks (8-15) are disconnected: the step cannot finish");
+    assert!(outcome.hint.is_some());
     // All rails of one domain.
     let nics: Vec<String> = (16..24).map(|n| format!("nic:{n}")).collect();
     let nics: Vec<&str> = nics.iter().map(String::as_str).collect();
-    let told = problem(&spec(Kind::RailOnly, 64, 8, 16), &nics);
-    assert!(told.message.contains("8 ranks (16-23) are disconnected"), "{}", told.message);
+    let outcome = problem(&spec(Kind::RailOnly, 64, 8, 16), &nics);
+    assert!(outcome.message.contains("8 ranks (16-23) are disconnected"), "{}", outcome.message);
     let torus = DesignSpec { dimensions: Some(vec![4, 1, 1]), ..spec(Kind::Torus, 4, 1, 8) };
     let (numbering, ring) = exchange(4, Shape::Gather, 4, 1, 1e6);
-    let told = exchange_time(&wiring(&torus, &["link:torus:0", "link:torus:3"]), &numbering, &[ring])
+    let outcome = exchange_time(&wiring(&torus, &["link:torus:0", "link:torus:3"]), &numbering, &[ring])
         .expect_err("cut off");
-    assert!(told.message.contains("rank 0 is disconnected"), "{}", told.message);
+    assert!(outcome.message.contains("rank 0 is disconnected"), "{}", outcome.message);
     // More ranks than devices.
-    let told = {
+    let outcome = {
         let (numbering, ring) = neighbours(128, 8);
         exchange_time(&wiring(&clos, &[]), &numbering, &[ring]).expect_err("too many")
     };
-    assert_eq!(told.message, "the run has 128 ranks, but the network 64 devices");
+    assert_eq!(outcome.message, "the run has 128 ranks, but the network 64 devices");
 }
 
 #[test]

@@ -57,7 +57,7 @@ proptest! {
 /// its class in `network failures`: HPN's 1/16 of a host's ports costs the one device half of its planes; a
 /// leaf, spine or NIC their shares.
 #[test]
-fn failures_at_32768_devices_cost_what_their_class_says() {
+fn failures_at_32768_devices_cost_equals_their_class() {
     let sprayed = |kind, radix| DesignSpec { routing: Some(Routing::Spray), ..spec(kind, 32_768, 8, radix) };
     let ring = neighbours(32_768, 8);
     for (kind, radix) in [(Kind::RailOnly, 64), (Kind::RailOptimized, 64), (Kind::RailOnly, 128)] {

@@ -15,8 +15,8 @@ fn time(
     traffic: &(Numbering, Exchange),
 ) -> Option<f64> {
     let wiring = wiring(spec, failed).recovering(recovery);
-    let told = exchange_time(&wiring, &traffic.0, std::slice::from_ref(&traffic.1)).ok()?;
-    Some(told.duration.get())
+    let outcome = exchange_time(&wiring, &traffic.0, std::slice::from_ref(&traffic.1)).ok()?;
+    Some(outcome.duration.get())
 }
 
 /// Rings along all rails, under each recovery, against the class of the part that failed: same bandwidth kept, also where it stops.

@@ -141,7 +141,7 @@ fn operators_that_launch_late_are_first_calls_or_preempted() {
 }
 
 #[test]
-fn launches_of_graphs_are_not_told_to_become_graphs() {
+fn launches_of_graphs_get_no_advice_to_use_graphs() {
     let found = one_rank(|_, r| {
         for _ in 0..30 {
             r.host = r.host.max(r.device + 30 * MICROSECOND);

@@ -1,7 +1,7 @@
-//! Passes without names: what runs between messages, told apart by phase.
+//! Passes without names: what runs between messages, distinguished by phase.
 //!
 //! Responsible for: stretches of forward or backward work that neither a message nor a named pass interrupts. On a device they are made of kernels, without one of the
-//! operators of the host. What interrupts what is told by the order of launches, which is the order of the program: on the device a receive may be under way long before
+//! operators of the host. What interrupts what is recognised by the order of launches, which is the order of the program: on the device a receive may be under way long before
 //! the pass that needs it, in the middle of another, and a send begins when the next pass already runs. Times are the device's. Refuses stretches far shorter than the
 //! others, which belong to no micro batch.
 

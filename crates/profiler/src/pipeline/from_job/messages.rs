@@ -54,7 +54,7 @@ pub(super) fn of_rank(trace: &RankTrace, passes: &[Found]) -> Vec<Found> {
     found
 }
 
-/// Lets messages begin when their step does: a rank that is done with the step before asks for the first message early, and waits for nobody of this step.
+/// Lets messages begin when their step does: a rank that is done with the step before asks for the first message early, and waits for no rank of this step.
 pub(super) fn from_the_step_on(passes: &mut [Pass]) {
     let mut begins: BTreeMap<u32, i64> = BTreeMap::new();
     for pass in passes.iter().filter(|p| !p.kind.is_message()) {

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frameworks_say_it_differently() {
+    fn frameworks_spell_it_differently() {
         use PassKind as K;
         let says = |name: &str| read(name).map(|n| (n.kind, n.stage, n.micro_batch));
         assert_eq!(says("PP:2F13"), Some((K::Forward, Some(2), Some(13))));

@@ -40,7 +40,7 @@ impl<'a> Places<'a> {
     }
 
     /// Whether the user said it.
-    pub(super) fn said(&self) -> bool {
+    pub(super) fn stated(&self) -> bool {
         self.layout.is_some()
     }
 
@@ -95,7 +95,7 @@ fn stages(job: &Job, groups: &Groups, found: &[(u32, Vec<Found>)]) -> BTreeMap<u
     by_peers(job)
 }
 
-/// Stages by who sends to whom: ranks that messages join, in order of rank, are a pipeline.
+/// Stages by senders and receivers: ranks that messages join, in order of rank, are a pipeline.
 fn by_peers(job: &Job) -> BTreeMap<u32, u32> {
     let mut next: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for member in &job.members {

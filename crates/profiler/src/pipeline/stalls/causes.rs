@@ -2,7 +2,7 @@
 //!
 //! Responsible for: of the slow passes of a step those that had one cause: the two ends of a message and the members of a collective, which share its transfer; the parts
 //! of one pass on the ranks that share it; the same communication or update slow on several ranks at the same time; the same collective of a step slow by alike excesses in several
-//! groups, though stages come to it at different times; and a communication of which nobody else was recorded, that lasted while another pass stalled, because it waited for that. Refuses to put together passes of one rank that follow each other, and arithmetic of several stages or
+//! groups, though stages come to it at different times; and a communication of which no other rank was recorded, that lasted while another pass stalled, because it waited for that. Refuses to put together passes of one rank that follow each other, and arithmetic of several stages or
 //! replicas: each may have a cause of its own.
 
 use super::{Found, excess};

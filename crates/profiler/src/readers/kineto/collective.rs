@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn gloo_tells_shapes_instead_of_numbers() {
+    fn gloo_records_shapes_instead_of_numbers() {
         let call = annotated("gloo:all_reduce", b"[[256, 256], []]", br#"["float", ""]"#);
         assert_eq!(
             (call.kind, call.elements_in, call.element_bytes),

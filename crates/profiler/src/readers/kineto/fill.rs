@@ -513,7 +513,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_ask_for_what_analyses_need() {
+    fn names_request_what_analyses_need() {
         assert_eq!(judge("aten::addmm"), Trait::Shaped);
         assert_eq!(judge("aten::_scaled_dot_product_flash_attention"), Trait::Shaped);
         assert_eq!(judge("aten::cudnn_convolution"), Trait::Shaped);

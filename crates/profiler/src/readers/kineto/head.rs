@@ -59,12 +59,13 @@ impl Head {
             }
             b"distributedInfo" => {
                 self.kineto = true;
-                let said: Distributed = serde_json::from_slice(value).map_err(|e| e.to_string())?;
-                identity.rank = said.rank.and_then(|r| u32::try_from(r).ok());
-                identity.world_size = said.world_size.and_then(|w| u32::try_from(w).ok()).filter(|&w| w > 0);
-                identity.backend = said.backend.filter(|b| !b.is_empty() && b != "undefined");
-                identity.communication_library = said.nccl_version.filter(|v| !v.is_empty());
-                for group in said.pg_config.as_array().into_iter().flatten() {
+                let stated: Distributed = serde_json::from_slice(value).map_err(|e| e.to_string())?;
+                identity.rank = stated.rank.and_then(|r| u32::try_from(r).ok());
+                identity.world_size =
+                    stated.world_size.and_then(|w| u32::try_from(w).ok()).filter(|&w| w > 0);
+                identity.backend = stated.backend.filter(|b| !b.is_empty() && b != "undefined");
+                identity.communication_library = stated.nccl_version.filter(|v| !v.is_empty());
+                for group in stated.pg_config.as_array().into_iter().flatten() {
                     groups.list(listed(group));
                 }
             }

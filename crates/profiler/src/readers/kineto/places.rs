@@ -1,6 +1,6 @@
 //! Where groups are in the list of a trace, by name and ranks.
 //!
-//! Responsible for: finding one of fifty thousand groups without going through all of them. Refuses to hold groups: it is told of every change.
+//! Responsible for: finding one of fifty thousand groups without going through all of them. Refuses to hold groups: it receives every change.
 
 use crate::trace::RankGroup;
 use std::collections::{BTreeMap, BTreeSet};

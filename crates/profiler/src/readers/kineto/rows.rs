@@ -73,10 +73,10 @@ impl Processes {
         if !named && event.name.bytes != b"process_labels" {
             return;
         }
-        let Some(said) = first_string(event.arguments) else { return };
+        let Some(stated) = first_string(event.arguments) else { return };
         let name = self.names.entry(event.process.to_vec()).or_default();
         if named || name.is_empty() {
-            *name = said;
+            *name = stated;
         }
     }
 

@@ -47,7 +47,7 @@ pub(super) fn read_by(
             }
         }
         if let Some(error) = &broken {
-            // Told first: that an event is cut as well follows from it.
+            // Reported first: that an event is cut as well follows from it.
             let place = parser.offset + filled as u64;
             parser
                 .fill

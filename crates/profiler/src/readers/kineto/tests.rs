@@ -84,11 +84,14 @@ fn check(fault: &str, bytes: &[u8], wanted: &Wanted) {
         (None, []) => {}
         (Some((kind, count, word)), [damage]) => {
             assert_eq!((damage.kind, damage.count), (*kind, *count), "{fault}");
-            let (offset, said) = damage.places.first().unwrap_or_else(|| panic!("{fault}: no place"));
-            assert!(said.contains(word), "{fault}: {said}");
+            let (offset, stated) = damage.places.first().unwrap_or_else(|| panic!("{fault}: no place"));
+            assert!(stated.contains(word), "{fault}: {stated}");
             // The place is where the event begins, and the line is its line.
             let line = memchr::memchr_iter(b'\n', &bytes[..*offset as usize]).count() + 1;
-            assert!(said.starts_with(&format!("line {line}: ")), "{fault}: {said} instead of line {line}");
+            assert!(
+                stated.starts_with(&format!("line {line}: ")),
+                "{fault}: {stated} instead of line {line}"
+            );
         }
         (_, found) => panic!("{fault}: {found:?}"),
     }
@@ -119,8 +122,8 @@ fn f01_cut_anywhere_everything_complete_is_kept() {
         let events = strict["traceEvents"].as_array().map_or(0, Vec::len);
         assert_eq!(trace.report.events, events as u64, "cut at {share}");
         assert_eq!(trace.report.count(DamageKind::Truncated), 1, "cut at {share}");
-        let said = &trace.report.damages[0].places[0].1;
-        assert!(said.contains("its last") && said.contains("bytes were ignored"), "{said}");
+        let stated = &trace.report.damages[0].places[0].1;
+        assert!(stated.contains("its last") && stated.contains("bytes were ignored"), "{stated}");
     }
 }
 
@@ -212,7 +215,7 @@ fn f14_of_a_member_that_comes_twice_the_last_counts() {
 }
 
 #[test]
-fn f17_18_a_stream_is_a_stream_however_it_is_said() {
+fn f17_18_a_stream_is_a_stream_in_every_spelling() {
     let text = clean();
     let sane = read(text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
     let place = victim(&text);
@@ -254,8 +257,8 @@ fn f21_an_empty_file_is_one_clear_line() {
         ("{}", "damaged: the file contains no trace events"),
         ("nothing of interest", "damaged: the file contains no trace events"),
     ] {
-        let said = read(bytes.as_bytes()).map(|_| ()).map_err(|e| e.to_string());
-        assert_eq!(said, Err(wanted.to_owned()));
+        let stated = read(bytes.as_bytes()).map(|_| ()).map_err(|e| e.to_string());
+        assert_eq!(stated, Err(wanted.to_owned()));
     }
 }
 
@@ -304,8 +307,8 @@ fn a_damaged_head_costs_itself() {
     let wrong = text.replace("\"rank\": 0", "\"rank\": zero");
     let trace = kept(&wrong);
     assert_eq!((trace.report.kept, trace.identity.rank), (ALL, None));
-    let said = &trace.report.damages[0].places[0].1;
-    assert!(said.contains("`distributedInfo` could not be read"), "{said}");
+    let stated = &trace.report.damages[0].places[0].1;
+    assert!(stated.contains("`distributedInfo` could not be read"), "{stated}");
     let quoted = text.replace("\"backend\": \"nccl\"", "\"backend\": \"nc\"cl\"");
     let trace = kept(&quoted);
     assert_eq!((trace.report.kept, trace.report.count(DamageKind::UnreadableEvent)), (ALL, 1));
@@ -358,7 +361,7 @@ fn damage_in_one_event_after_another_does_not_swallow_what_is_between() {
     }
 }
 
-/// Operators of compiled kernels name a stream as a number; ROCm's calls name one as an address, which is nobody's number.
+/// Operators of compiled kernels name a stream as a number; ROCm's calls name one as an address, which is no number of a stream.
 #[test]
 fn streams_that_the_host_names_are_kept_beside_its_rows() {
     let event = |category: &str, at: u32, arguments: &str| {

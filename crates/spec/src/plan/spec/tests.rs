@@ -50,7 +50,7 @@ fn defaults_are_what_people_start_with() {
 }
 
 #[test]
-fn a_batch_can_be_said_in_three_ways_but_only_once() {
+fn a_batch_has_three_spellings_and_only_one_at_a_time() {
     let base = PlanSpec { tensor_parallel: Some(8), ..PlanSpec::default() };
     let batch = |spec: &PlanSpec| resolved("llama-3-8b", "dgx-h100", 64, spec).global_batch;
     assert_eq!(batch(&PlanSpec { global_batch: Some(48), ..base.clone() }), 48);
@@ -79,7 +79,7 @@ fn presets_keep_megatrons_bytes() {
 }
 
 #[test]
-fn degrees_that_do_not_divide_are_told() {
+fn degrees_that_do_not_divide_are_reported() {
     let (model, cluster) =
         (model::by_name("llama-3-8b").expect("model"), by_name("dgx-h100", 60).expect("cluster"));
     let refused = |spec: PlanSpec| {

@@ -31,8 +31,8 @@ pub(super) fn use_one_of(values: &[u64]) -> String {
 pub(super) fn with_values(problem: Problem, values: &[u64]) -> Problem {
     let key = problem.place.as_ref().and_then(|place| place.key.clone()).unwrap_or_default();
     let values = if values.is_empty() { &[1][..] } else { values };
-    let told = problem.hint(use_one_of(values));
-    values.iter().fold(told, |problem, value| problem.remedy(key.as_str(), value))
+    let advised = problem.hint(use_one_of(values));
+    values.iter().fold(advised, |problem, value| problem.remedy(key.as_str(), value))
 }
 
 pub(super) fn greatest_common_divisor(a: u64, b: u64) -> u64 {

@@ -104,19 +104,19 @@ mod tests {
     fn what_a_framework_lacks_is_named() {
         let model = model::by_name("llama-3-8b").expect("known");
         let cluster = cluster::by_name("dgx-h100", 64).expect("known");
-        let told =
+        let message_of =
             |spec: &PlanSpec| check(&spec.resolve(&model, &cluster).expect("possible")).map(|w| w.message);
         let pipelined =
             PlanSpec { tensor_parallel: Some(2), pipeline_parallel: Some(4), ..PlanSpec::default() };
-        assert_eq!(told(&pipelined), None);
+        assert_eq!(message_of(&pipelined), None);
         let composer = PlanSpec { software: Some("fsdp1-2023".into()), ..pipelined.clone() };
-        let message = told(&composer).expect("no pipeline there");
+        let message = message_of(&composer).expect("no pipeline there");
         assert!(
             message.contains("tensor parallelism, ") && message.contains("pipeline parallelism"),
             "{message}"
         );
         let zero_bubble = PlanSpec { schedule: Some(Schedule::ZbH2), ..pipelined };
-        assert!(told(&zero_bubble).expect("not in Megatron").contains("the schedule zb-h2"));
+        assert!(message_of(&zero_bubble).expect("not in Megatron").contains("the schedule zb-h2"));
     }
 
     #[test]

@@ -241,7 +241,7 @@ fn recompute_by_stage_is_of_layers_and_modules_that_are_there() {
 }
 
 #[test]
-fn absurd_numbers_are_told_alone() {
+fn absurd_numbers_are_reported_alone() {
     assert!(
         first(LLAMA, "dgx-h100", 8, |p| p.tensor_parallel = 0)
             .starts_with("plan.tensor_parallel: expected a whole number from 1 to 10000000, found 0")

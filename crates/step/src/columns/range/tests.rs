@@ -30,7 +30,7 @@ fn spans_are_cut_to_the_range_and_counted() {
 }
 
 #[test]
-fn nested_spans_are_told_apart_and_a_recursion_counts_once() {
+fn nested_spans_are_distinguished_and_a_recursion_counts_once() {
     let host = Class::Host;
     let rows = vec![
         vec![piece(10, 60, "linear", host)],

@@ -29,13 +29,13 @@ fn networks() -> Vec<Cluster> {
 }
 
 fn search<'a>(model: &'a Model, cluster: &'a Cluster, keep: usize, every_detail: bool) -> Search<'a> {
-    let said = PlanSpec {
+    let specified = PlanSpec {
         global_batch: Some(128),
         segment: Some(Segment::Whole),
         software: Some("megatron-core-2025".to_owned()),
         ..PlanSpec::default()
     };
-    let space = Space::new(&said, model, cluster).expect("a space");
+    let space = Space::new(&specified, model, cluster).expect("a space");
     Search::new(model, cluster, space, Options { keep, every_detail, ..Options::default() })
         .expect("a search")
         .ordered()

@@ -7,7 +7,7 @@ use super::*;
 fn groups_within_a_part_of_a_rack_are_whole() {
     let model = model::by_name("qwen3-30b-a3b").expect("known");
     let cluster = cluster::by_name("gb300-nvl72", 128).expect("known");
-    let said = PlanSpec {
+    let specified = PlanSpec {
         tensor_parallel: Some(1),
         pipeline_parallel: Some(1),
         context_parallel: Some(1),
@@ -16,7 +16,7 @@ fn groups_within_a_part_of_a_rack_are_whole() {
         global_batch: Some(512),
         ..PlanSpec::default()
     };
-    let space = Space::new(&said, &model, &cluster).expect("a space");
+    let space = Space::new(&specified, &model, &cluster).expect("a space");
     let search = Search::new(&model, &cluster, space, Options { keep: 1, ..Options::default() });
     let search = search.expect("layouts");
     let outcome = search.outcome(&search.run());
@@ -31,7 +31,7 @@ fn groups_within_a_part_of_a_rack_are_whole() {
 fn parts_of_racks_are_compared_with_whole_ones() {
     let model = model::by_name("qwen3-30b-a3b").expect("known");
     let cluster = cluster::by_name("gb300-nvl72", 128).expect("known");
-    let said = PlanSpec {
+    let specified = PlanSpec {
         tensor_parallel: Some(1),
         pipeline_parallel: Some(2),
         context_parallel: Some(1),
@@ -42,7 +42,7 @@ fn parts_of_racks_are_compared_with_whole_ones() {
         ..PlanSpec::default()
     };
     let best = |segments: Option<Vec<Segment>>| {
-        let mut space = Space::new(&said, &model, &cluster).expect("a space");
+        let mut space = Space::new(&specified, &model, &cluster).expect("a space");
         space.segments = segments;
         let search = Search::new(&model, &cluster, space, Options { keep: 1, ..Options::default() });
         let search = search.expect("layouts");

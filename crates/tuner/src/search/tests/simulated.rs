@@ -10,7 +10,7 @@ fn front_runners_by_flows_are_the_best_of_all_by_flows() {
     use railwright_network::topology::{DesignSpec, Kind};
     let model = model::by_name("llama-3-8b").expect("known");
     let cluster = cluster::by_name("dgx-h100", 64).expect("known");
-    let said = PlanSpec { global_batch: Some(64), ..PlanSpec::default() };
+    let specified = PlanSpec { global_batch: Some(64), ..PlanSpec::default() };
     let thin = DesignSpec {
         kind: Some(Kind::Clos),
         leaf_oversubscription: Some(2.0),
@@ -18,7 +18,7 @@ fn front_runners_by_flows_are_the_best_of_all_by_flows() {
         ..DesignSpec::default()
     };
     let space = || {
-        let mut space = Space::new(&said, &model, &cluster).expect("a space");
+        let mut space = Space::new(&specified, &model, &cluster).expect("a space");
         space.restrict("pipeline_parallel", "1..2").expect("a range");
         space
     };

@@ -173,10 +173,10 @@ fn errors(name: &str, pairs: &[Pair], mut predict: impl FnMut(&Pair) -> f64) -> 
             right * 100.0
         );
     }
-    let said = known(name).1;
-    assert_eq!(pairs.len(), said.pairs as usize, "{name}");
+    let published = known(name).1;
+    assert_eq!(pairs.len(), published.pairs as usize, "{name}");
     assert!(
-        (median - said.median).abs() < 5e-3 && (ninth - said.ninth).abs() < 1e-2,
+        (median - published.median).abs() < 5e-3 && (ninth - published.ninth).abs() < 1e-2,
         "{name}: {median} {ninth}"
     );
     right

@@ -21,7 +21,7 @@ type Planned = Result<Found, NoPlan>;
 pub(super) struct Classes<'a> {
     searcher: &'a Searcher<'a>,
     setting: &'a Setting,
-    said: &'a PlanSpec,
+    specified: &'a PlanSpec,
     surveys: BTreeMap<u64, Survey>,
     memo: Memo,
     /// Why nothing can be trained on domains of a size.
@@ -32,11 +32,11 @@ pub(super) struct Classes<'a> {
 }
 
 impl<'a> Classes<'a> {
-    pub(super) fn new(searcher: &'a Searcher<'a>, setting: &'a Setting, said: &'a PlanSpec) -> Self {
+    pub(super) fn new(searcher: &'a Searcher<'a>, setting: &'a Setting, specified: &'a PlanSpec) -> Self {
         Self {
             searcher,
             setting,
-            said,
+            specified,
             surveys: BTreeMap::new(),
             memo: Memo::default(),
             nothing: BTreeMap::new(),
@@ -51,7 +51,7 @@ impl<'a> Classes<'a> {
     }
 
     /// How many classes were searched, in words.
-    pub(super) fn said(&self, classes: usize) -> Option<String> {
+    pub(super) fn summary(&self, classes: usize) -> Option<String> {
         let searched: usize = self.surveys.values().map(Survey::len).sum();
         (self.is_complete() && searched > 0 && searched < classes).then(|| {
             format!(
@@ -95,7 +95,7 @@ impl<'a> Classes<'a> {
         }
         let setting = of_cluster(self.setting, cluster);
         let options = Options { keep: 1, ..Options::default() };
-        let mut search = match self.searcher.prepare(&setting, self.said, options) {
+        let mut search = match self.searcher.prepare(&setting, self.specified, options) {
             Ok(search) => search,
             Err(problems) => {
                 let first = problems.into_iter().next().map_or_else(String::new, |problem| problem.message);

@@ -343,7 +343,7 @@ impl Answered {
             None => format!(
                 "step: exposed network time, {} of it{}, grows with the lost bandwidth ({})",
                 human::percent(self.job.exposed_share),
-                if self.says_share { "" } else { " (default; set --exposed-share or --run)" },
+                if self.share_given { "" } else { " (default; set --exposed-share or --run)" },
                 words(self.job.recovery)
             ),
         }));

@@ -29,7 +29,7 @@ pub(in crate::commands::serve) fn given(paths: &[String]) -> Result<Given, Failu
                 let beside = named.flatten().filter_map(|path| Path::new(path).canonicalize().ok());
                 given.roots.extend(beside);
                 if given.run.is_none() {
-                    given.run = Some(said(flag, &name, spec)?);
+                    given.run = Some(settings(flag, &name, spec)?);
                 }
             }
             Kind::Records => {
@@ -74,7 +74,7 @@ fn kind(path: &Path, name: &str) -> Result<Kind, Problem> {
 }
 
 /// The arguments of a run: spelled out, so that the page can change one of them, or the file.
-fn said(flag: &str, name: &str, spec: Option<RunSpec>) -> Result<Map<String, Value>, Failure> {
+fn settings(flag: &str, name: &str, spec: Option<RunSpec>) -> Result<Map<String, Value>, Failure> {
     let spec = match spec {
         None if flag == "launch" => {
             let text = input::read(name, LOG_LIMIT)?;
@@ -85,7 +85,7 @@ fn said(flag: &str, name: &str, spec: Option<RunSpec>) -> Result<Map<String, Val
     };
     let spelled = spec.and_then(|spec| spelled(&spec));
     Ok(match spelled {
-        Some(said) => said.into_iter().map(|(name, value)| (name, json!(value))).collect(),
+        Some(settings) => settings.into_iter().map(|(name, value)| (name, json!(value))).collect(),
         None => Map::from_iter([(flag.to_owned(), json!(name))]),
     })
 }

@@ -7,7 +7,7 @@ use railwright_spec::plan::{Group, Layout, Plan};
 
 /// A group of a stage's ranks, or ranks of the same place in two stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Among {
+pub enum ProcessGroup {
     /// Tensor parallel.
     Tensor,
     /// Context parallel.
@@ -34,7 +34,7 @@ pub enum Among {
     All,
 }
 
-impl Among {
+impl ProcessGroup {
     /// Its figures in a layout.
     pub fn group(self, layout: &Layout) -> Group {
         match self {
@@ -94,22 +94,26 @@ mod tests {
         plan.sharding.group = Some(8);
         plan.rank_order = RankOrder::TensorContextDataPipeline;
         let layout = Layout::new(&plan, 8);
-        for among in [
-            Among::Tensor,
-            Among::Context,
-            Among::Data,
-            Among::Shard,
-            Among::Replicate,
-            Among::Expert,
-            Among::ExpertTensor,
-            Among::ExpertData,
-            Among::ExpertShard,
-            Among::ExpertReplicate,
+        for process_group in [
+            ProcessGroup::Tensor,
+            ProcessGroup::Context,
+            ProcessGroup::Data,
+            ProcessGroup::Shard,
+            ProcessGroup::Replicate,
+            ProcessGroup::Expert,
+            ProcessGroup::ExpertTensor,
+            ProcessGroup::ExpertData,
+            ProcessGroup::ExpertShard,
+            ProcessGroup::ExpertReplicate,
         ] {
-            let group = among.group(&layout);
-            assert_eq!(among.axis(&plan, &layout), Some((group.ranks, group.stride)), "{among:?}");
-            assert!(64_u64.is_multiple_of(group.ranks * group.stride), "{among:?} {group:?}");
+            let group = process_group.group(&layout);
+            assert_eq!(
+                process_group.axis(&plan, &layout),
+                Some((group.ranks, group.stride)),
+                "{process_group:?}"
+            );
+            assert!(64_u64.is_multiple_of(group.ranks * group.stride), "{process_group:?} {group:?}");
         }
-        assert_eq!(Among::Stages(1).axis(&plan, &layout), None);
+        assert_eq!(ProcessGroup::Stages(1).axis(&plan, &layout), None);
     }
 }

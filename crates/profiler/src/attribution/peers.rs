@@ -4,7 +4,7 @@
 //! order), else of the members of the collective that ends it. Excludes intervals with other boundaries.
 
 use super::chain::{Chains, Event, What};
-use super::twins::{self, Class};
+use super::replicas::{self, Class};
 use crate::communication::Operation;
 use crate::joined::Joined;
 use crate::trace::NONE;
@@ -57,14 +57,14 @@ impl Stretches {
     pub(super) fn of(chains: &Chains, joined: &Joined) -> Self {
         let lists: Vec<Vec<Stretch>> = (0..chains.events.len()).map(|m| of_member(chains, m)).collect();
         let mut found = Self { lists, ..Self::default() };
-        let classes = twins::classes(chains, joined);
+        let classes = replicas::classes(chains, joined);
         let columns = found.at_places(chains, &classes);
         found.index(chains, joined);
         // Two ranks of the same program are weaker evidence than the members of a collective, but messages
         // have no members.
-        found.compare_twins(&columns, 3);
+        found.compare_replicas(&columns, 3);
         found.compare_members(joined);
-        found.compare_twins(&columns, 2);
+        found.compare_replicas(&columns, 2);
         found
     }
 
@@ -132,7 +132,7 @@ impl Stretches {
     }
 
     /// Compares stretches of ranks that run the same program, at least `least` of them, where nothing is compared yet.
-    fn compare_twins(&mut self, columns: &[Vec<(u32, u32)>], least: usize) {
+    fn compare_replicas(&mut self, columns: &[Vec<(u32, u32)>], least: usize) {
         for column in columns.iter().filter(|column| column.len() >= least) {
             let open = column.iter().copied().filter(|&at| self.get(at).column.is_none());
             self.compare(open.collect());

@@ -13,7 +13,7 @@ use super::super::route::Route;
 use super::Message;
 use std::ops::Range;
 
-pub(super) struct Way<'a> {
+pub(super) struct LinkPath<'a> {
     pub(super) design: &'a Design,
     pub(super) network: &'a ClosNetwork,
     pub(super) layout: &'a ClosLayout,
@@ -32,7 +32,7 @@ struct Ends {
 /// A link with the share of the message on it.
 type Shares = Vec<(LinkId, f64)>;
 
-impl Way<'_> {
+impl LinkPath<'_> {
     fn ends(&self) -> Ends {
         let (fabric, from) = self.design.leaf_of(self.network, self.message.from);
         let (_, to) = self.design.leaf_of(self.network, self.message.to);
@@ -81,7 +81,7 @@ impl Way<'_> {
                         let uplink = ends.port % clos.leaf_uplinks;
                         (uplink, uplink / clos.spines_per_pod)
                     }
-                    _ => (choices.among(clos.leaf_uplinks), choices.among(clos.trunk())),
+                    _ => (choices.below(clos.leaf_uplinks), choices.below(clos.trunk())),
                 };
                 let down = trunk * clos.spines_per_pod + up % clos.spines_per_pod;
                 vec![one(fabric.uplink(ends.from, up)), one(fabric.uplink(ends.to, down).reverse())]
@@ -96,14 +96,14 @@ impl Way<'_> {
         if self.design.routing == Routing::Static {
             return fabric.by_destination(ends);
         }
-        let up = choices.among(clos.leaf_uplinks);
+        let up = choices.below(clos.leaf_uplinks);
         let spine = up % clos.spines_per_pod;
-        let spine_up = choices.among(clos.spine_uplinks);
+        let spine_up = choices.below(clos.spine_uplinks);
         let (group, link) = fabric.pod_link(from, spine, spine_up);
         let (first, count) = fabric.links_of_core(to, link % clos.cores_per_group);
-        let down_link = first + choices.among(count) * clos.cores_per_group;
+        let down_link = first + choices.below(count) * clos.cores_per_group;
         let (down_spine, down_uplink) = fabric.spine_of(to, group, down_link);
-        let down = choices.among(clos.trunk()) * clos.spines_per_pod + down_spine;
+        let down = choices.below(clos.trunk()) * clos.spines_per_pod + down_spine;
         vec![
             one(fabric.uplink(ends.from, up)),
             one(fabric.spine_uplink(from, spine, spine_up)),

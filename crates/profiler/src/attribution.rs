@@ -13,10 +13,10 @@ mod links;
 mod opening;
 mod peers;
 mod replay;
+mod replicas;
 mod report;
 mod stages;
 mod steps;
-mod twins;
 mod uneven;
 mod verdict;
 

@@ -184,7 +184,7 @@ fn clocks_and_the_order_of_input_change_nothing() {
 }
 
 #[test]
-fn many_replicas_have_the_culprit_of_each() {
+fn each_of_many_replicas_has_its_culprit() {
     let job = Synthetic { slow_chip: vec![(1, 1.1)], ..Synthetic::default() }.job();
     let mut many = replicate(&job, 8);
     assert_eq!(many.world_size, 32);
@@ -236,7 +236,7 @@ fn a_first_step_that_begins_late_is_charged() {
 /// The same without host rows: waits of other ranks show it. A late recording is not a late rank: it lacks
 /// collectives, and no rank waited.
 #[test]
-fn a_late_start_is_told_from_a_late_recording() {
+fn a_late_start_is_distinguished_from_a_late_recording() {
     // The steps stay, as the device has them.
     let strip = |job: &mut crate::Job| {
         for trace in job.members.iter_mut().map(|member| &mut member.trace) {
@@ -424,7 +424,7 @@ fn a_slow_link_is_a_group_with_a_cost() {
 }
 
 #[test]
-fn doubt_acquits_nobody() {
+fn doubt_rules_out_no_straggler() {
     let mut job = plan().job();
     job.members.retain(|member| member.rank != 7);
     let report = straggler_report(&mut job, &JoinOptions::default());
@@ -438,7 +438,7 @@ fn doubt_acquits_nobody() {
 /// A rank whose collective ends scatter, by its recorder or by a PCIe box, is still matched; a layout forces
 /// it; and if it is not matched, no rank is cleared.
 #[test]
-fn ends_that_scatter_never_acquit() {
+fn scattered_ends_rule_out_no_straggler() {
     for (microseconds, rank) in [(1, 3), (4, 0), (12, 5), (20, 7), (60, 2), (200, 6)] {
         let plan = Synthetic { tensor: 1, data: 8, layers: 16, described: false, ..Synthetic::default() };
         let mut job = Synthetic { stalls: vec![(rank, 1, 30_000_000), (rank, 2, 30_000_000)], ..plan }.job();

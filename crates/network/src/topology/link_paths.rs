@@ -170,7 +170,7 @@ impl Topology {
             }
             Routing::Spray | Routing::Valiant | Routing::Adaptive => 0..planes,
             Routing::Ecmp => {
-                let plane = choices.among(planes);
+                let plane = choices.below(planes);
                 plane..plane + 1
             }
             Routing::Static => to % planes..to % planes + 1,
@@ -183,10 +183,10 @@ impl Topology {
         route.side_by_side(access(from)?.into_iter().map(|link| (link, share)));
         match (&self.layout.fabric, &self.design.fabric) {
             (FabricLayout::Clos(layout), Fabric::Clos(network)) => {
-                let way = clos::Way { design: &self.design, network, layout, message };
+                let link_path = clos::LinkPath { design: &self.design, network, layout, message };
                 match self.detail {
-                    Detail::Links => way.route(chosen.clone(), &mut choices, route),
-                    Detail::Pooled => way.route_pooled(chosen.clone(), route),
+                    Detail::Links => link_path.route(chosen.clone(), &mut choices, route),
+                    Detail::Pooled => link_path.route_pooled(chosen.clone(), route),
                     Detail::Parted => parted::route(self, chosen.clone(), (from, to), route)?,
                 }
             }

@@ -10,14 +10,14 @@ use std::{fmt, io};
 const AT_ONCE: usize = 1 << 20;
 
 /// What was written so far.
-pub(crate) struct Heard<'a> {
+pub(crate) struct Interruptible<'a> {
     text: Vec<u8>,
     /// Where the next question is due.
     ask_at: usize,
     printer: &'a Printer,
 }
 
-impl Heard<'_> {
+impl Interruptible<'_> {
     fn take(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         self.text.extend_from_slice(bytes);
         if self.text.len() >= self.ask_at {
@@ -28,7 +28,7 @@ impl Heard<'_> {
     }
 }
 
-impl io::Write for Heard<'_> {
+impl io::Write for Interruptible<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.take(bytes).map_err(io::Error::other)?;
         Ok(bytes.len())
@@ -39,7 +39,7 @@ impl io::Write for Heard<'_> {
     }
 }
 
-impl fmt::Write for Heard<'_> {
+impl fmt::Write for Interruptible<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.take(text.as_bytes()).map_err(|_| fmt::Error)
     }
@@ -49,14 +49,14 @@ impl Printer {
     /// All that `write` writes, or why it ended early.
     pub(crate) fn written<E>(
         &self,
-        write: impl FnOnce(&mut Heard<'_>) -> Result<(), E>,
+        write: impl FnOnce(&mut Interruptible<'_>) -> Result<(), E>,
     ) -> Result<String, Problem> {
-        let mut heard = Heard { text: Vec::new(), ask_at: AT_ONCE, printer: self };
-        let ended = write(&mut heard);
+        let mut interruptible = Interruptible { text: Vec::new(), ask_at: AT_ONCE, printer: self };
+        let ended = write(&mut interruptible);
         self.wanted()?;
         let broken = || Problem::new("the output could not be written");
         ended.map_err(|_| broken())?;
-        String::from_utf8(heard.text).map_err(|_| broken())
+        String::from_utf8(interruptible.text).map_err(|_| broken())
     }
 }
 
@@ -69,9 +69,9 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_writer_ends_soon_after_nobody_waits() {
+    fn a_writer_ends_soon_after_the_reader_leaves() {
         let watch = Arc::new(Watch::default());
-        let printer = Printer::heard_by(Listener::new(Arc::clone(&watch)));
+        let printer = Printer::with_listener(Listener::new(Arc::clone(&watch)));
         let line = [b'x'; 1000];
         let whole = printer.written(|out| (0..5000).try_for_each(|_| out.write_all(&line)));
         assert_eq!(whole.map(|text| text.len()), Ok(5_000_000));

@@ -82,7 +82,7 @@ fn every_kind() -> Vec<DesignSpec> {
 }
 
 #[test]
-fn ways_are_flows_from_end_to_end() {
+fn routes_are_flows_from_end_to_end() {
     for spec in every_kind() {
         for &routing in spec.kind.expect("said").routings() {
             for forwarding in [None, Some(Forwarding::Before), Some(Forwarding::After)] {
@@ -111,7 +111,7 @@ fn ways_are_flows_from_end_to_end() {
 }
 
 #[test]
-fn direct_ways_are_shortest_and_rails_are_kept_apart() {
+fn direct_routes_are_shortest_and_rails_are_kept_apart() {
     for spec in every_kind() {
         let topology = build(&spec, Detail::Links);
         let design = &topology.design;
@@ -193,7 +193,7 @@ fn worst_shift(devices: u32, radix: u64) -> (u32, Topology) {
 }
 
 #[test]
-fn static_ways_of_a_shift_do_not_collide() {
+fn static_routes_of_a_shift_do_not_collide() {
     // D-mod-k: when each device sends to the one `shift` further, no link carries two messages (E. Zahavi, 2010). Full trees, and trees
     // with a part of their pods where cores divide a pod's links.
     let mut colliding = Vec::new();
@@ -228,7 +228,7 @@ fn links_to_cores(topology: &Topology) -> BTreeMap<u32, BTreeMap<u32, u32>> {
 /// another, a core takes no more from one than it has links to the other: less than all, so messages meet under any routing by one way
 /// each. Here two do; three in one tree of eight ports.
 #[test]
-fn where_cores_do_not_divide_a_pods_links_ways_must_collide_and_hardly_more() {
+fn where_cores_do_not_divide_a_pods_links_routes_collide_and_hardly_more() {
     for (devices, radix, expected) in [(48, 8, 2), (80, 8, 3), (96, 8, 2), (112, 8, 2), (192, 16, 2)] {
         let (worst, topology) = worst_shift(devices, radix);
         let links = links_to_cores(&topology);
@@ -246,21 +246,21 @@ fn where_cores_do_not_divide_a_pods_links_ways_must_collide_and_hardly_more() {
 }
 
 #[test]
-fn hashed_ways_spread_over_labels() {
+fn hashed_routes_spread_over_labels() {
     let one = DesignSpec {
         channels: Some(1),
         routing: Some(Routing::Ecmp),
         ..DesignSpec::of(Kind::Clos, 128, 1, 8)
     };
     let topology = build(&one, Detail::Links);
-    let ways: BTreeSet<Vec<u32>> = (0..2000)
+    let link_paths: BTreeSet<Vec<u32>> = (0..2000)
         .map(|label| {
             let route = topology.route(0, 127, label).expect("joined");
             route.hops.iter().map(|hop| hop.link.0).collect()
         })
         .collect();
     // Between pods of a k-ary tree there are k^2/4 ways.
-    assert_eq!(ways.len(), 16);
+    assert_eq!(link_paths.len(), 16);
 }
 
 /// NCCL's defaults: two channels of one queue pair, each of which a hash sends another way; on several ports each, with the same share.

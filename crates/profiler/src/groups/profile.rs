@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One thing that a group was seen doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Deed {
+pub struct Call {
     /// What.
     pub operation: Option<Operation>,
     /// How much, if that is known.
@@ -23,9 +23,9 @@ pub struct Deed {
 
 /// What a group was seen doing on its busiest rank, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Habits {
+pub struct GroupProfile {
     /// One by one.
-    pub deeds: Vec<Deed>,
+    pub calls: Vec<Call>,
     /// From when until when that rank was recorded, in nanoseconds.
     pub recorded: (i64, i64),
     /// How many steps were recorded.
@@ -43,7 +43,7 @@ const STRAY: f64 = 0.02;
 
 /// Minimum share for a classification: half of the all-reduces of tensor parallel layers belong to the
 /// forward pass, a third with recomputation.
-const HABIT: f64 = 0.2;
+const REGULAR_SHARE: f64 = 0.2;
 
 /// Phases must be known of this share.
 const KNOWN: f64 = 0.8;
@@ -59,27 +59,27 @@ const LAYERS: usize = 8;
 /// weight gradient gathers its input again).
 const GATHERED: usize = 4;
 
-impl Habits {
+impl GroupProfile {
     fn count(&self, wanted: impl Fn(Operation) -> bool) -> usize {
-        self.deeds.iter().filter(|deed| deed.operation.is_some_and(&wanted)).count()
+        self.calls.iter().filter(|call| call.operation.is_some_and(&wanted)).count()
     }
 
     /// How often each size of an operation came; what is unknown counts as one size.
     fn sizes(&self, operation: Operation) -> BTreeMap<Option<u64>, usize> {
         let mut sizes = BTreeMap::new();
-        for deed in self.deeds.iter().filter(|deed| deed.operation == Some(operation)) {
-            *sizes.entry(deed.bytes).or_default() += 1;
+        for call in self.calls.iter().filter(|call| call.operation == Some(operation)) {
+            *sizes.entry(call.bytes).or_default() += 1;
         }
         sizes
     }
 
     /// Which share of an operation belongs to the forward pass, by bytes where all sizes are known; none where phases are not known.
     fn forward(&self, operation: Operation) -> Option<f64> {
-        let deeds = || self.deeds.iter().filter(|deed| deed.operation == Some(operation));
-        let sized = deeds().all(|deed| deed.bytes.is_some());
-        let weight = |deed: &Deed| if sized { deed.bytes.unwrap_or(0) as f64 } else { 1.0 };
+        let calls = || self.calls.iter().filter(|call| call.operation == Some(operation));
+        let sized = calls().all(|call| call.bytes.is_some());
+        let weight = |call: &Call| if sized { call.bytes.unwrap_or(0) as f64 } else { 1.0 };
         let sum = |wanted: &dyn Fn(Phase) -> bool| -> f64 {
-            deeds().filter(|deed| wanted(deed.phase)).map(weight).sum()
+            calls().filter(|call| wanted(call.phase)).map(weight).sum()
         };
         let all = sum(&|_| true);
         let known = sum(&|phase| phase != Phase::Other);
@@ -91,7 +91,7 @@ impl Habits {
     fn pauses(&self, operation: Operation) -> f64 {
         let (from, to) = self.recorded;
         let starts =
-            self.deeds.iter().filter(|deed| deed.operation == Some(operation)).map(|deed| deed.start);
+            self.calls.iter().filter(|call| call.operation == Some(operation)).map(|call| call.start);
         let moments: Vec<i64> = [from].into_iter().chain(starts).chain([to]).collect();
         let mut pauses: Vec<i64> = moments.windows(2).map(|pair| pair[1] - pair[0]).collect();
         pauses.sort_unstable();
@@ -104,8 +104,8 @@ impl Habits {
     fn longest_row_of_gathers(&self) -> usize {
         let mut longest = 0;
         let mut row = 0;
-        for deed in &self.deeds {
-            match deed.operation {
+        for call in &self.calls {
+            match call.operation {
                 Some(Operation::AllGather) => row += 1,
                 Some(Operation::ReduceScatter) => row = 0,
                 _ => {}
@@ -117,14 +117,14 @@ impl Habits {
 
     /// Whether the group moves nothing but single numbers: norms, losses, flags. That is the purpose of no dimension.
     pub(super) fn scalars(&self) -> bool {
-        let scalar = |deed: &Deed| deed.bytes.is_some_and(|bytes| bytes <= SCALARS);
-        let moves = |deed: &&Deed| deed.operation != Some(Operation::Barrier);
-        self.deeds.iter().any(|deed| moves(&deed)) && self.deeds.iter().filter(moves).all(scalar)
+        let scalar = |call: &Call| call.bytes.is_some_and(|bytes| bytes <= SCALARS);
+        let moves = |call: &&Call| call.operation != Some(Operation::Barrier);
+        self.calls.iter().any(|call| moves(&call)) && self.calls.iter().filter(moves).all(scalar)
     }
 
     /// The dimension that operations give away.
     pub(super) fn dimension(&self) -> Option<Dimension> {
-        let all = self.deeds.len();
+        let all = self.calls.len();
         if all == 0 {
             return None;
         }
@@ -151,7 +151,7 @@ impl Habits {
     /// Activations (tensor parallel) or gradients (data parallel).
     fn of_all_reduces(&self) -> Option<Dimension> {
         match self.forward(Operation::AllReduce) {
-            Some(share) if share >= HABIT => return Some(Dimension::Tensor),
+            Some(share) if share >= REGULAR_SHARE => return Some(Dimension::Tensor),
             Some(share) if share <= STRAY => return Some(Dimension::Data),
             Some(_) => return None,
             None => {}
@@ -160,16 +160,16 @@ impl Habits {
         let steps = self.steps.max(1) as usize;
         let sizes = self.sizes(Operation::AllReduce);
         let most = sizes.values().copied().max().unwrap_or(0);
-        if most >= LAYERS * steps && most * 2 > self.deeds.len() {
+        if most >= LAYERS * steps && most * 2 > self.calls.len() {
             return (self.pauses(Operation::AllReduce) < PAUSES).then_some(Dimension::Tensor);
         }
-        (most <= steps * 2 && self.deeds.len() >= 2 && !sizes.contains_key(&None)).then_some(Dimension::Data)
+        (most <= steps * 2 && self.calls.len() >= 2 && !sizes.contains_key(&None)).then_some(Dimension::Data)
     }
 
     /// Activations of sequence parallel layers (tensor parallel), or parameters and gradients (data parallel).
     fn of_shards(&self) -> Option<Dimension> {
         match self.forward(Operation::ReduceScatter) {
-            Some(share) if share >= HABIT => return Some(Dimension::Tensor),
+            Some(share) if share >= REGULAR_SHARE => return Some(Dimension::Tensor),
             Some(share) if share <= STRAY => return Some(Dimension::Data),
             Some(_) => return None,
             None => {}
@@ -178,9 +178,9 @@ impl Habits {
             return Some(Dimension::Data);
         }
         // As many operations as there are sizes: every shard has its own.
-        let sizes: BTreeSet<Option<u64>> = self.deeds.iter().map(|deed| deed.bytes).collect();
+        let sizes: BTreeSet<Option<u64>> = self.calls.iter().map(|call| call.bytes).collect();
         let steps = self.steps.max(1) as usize;
-        (sizes.len() > 1 && sizes.len() * steps * 4 >= self.deeds.len()).then_some(Dimension::Data)
+        (sizes.len() > 1 && sizes.len() * steps * 4 >= self.calls.len()).then_some(Dimension::Data)
     }
 
     /// Whether most of what a group does is reducing and gathering, in several sizes: gradients and shards of parameters, where activations have one.
@@ -188,10 +188,10 @@ impl Habits {
         let is_it = |operation: Operation| {
             matches!(operation, Operation::AllReduce | Operation::ReduceScatter | Operation::AllGather)
         };
-        let wanted = || self.deeds.iter().filter(|deed| deed.operation.is_some_and(is_it));
-        let sizes: BTreeSet<u64> = wanted().filter_map(|deed| deed.bytes).collect();
-        let reduces = wanted().any(|deed| deed.operation != Some(Operation::AllGather));
-        reduces && sizes.len() >= 3 && wanted().count() * 2 > self.deeds.len()
+        let wanted = || self.calls.iter().filter(|call| call.operation.is_some_and(is_it));
+        let sizes: BTreeSet<u64> = wanted().filter_map(|call| call.bytes).collect();
+        let reduces = wanted().any(|call| call.operation != Some(Operation::AllGather));
+        reduces && sizes.len() >= 3 && wanted().count() * 2 > self.calls.len()
     }
 }
 
@@ -200,21 +200,21 @@ mod tests {
     use super::*;
 
     /// A step of so many layers over and over: what each does in the forward pass and in the backward pass, at equal distances, and what ends the step.
-    fn habits(
+    fn profile(
         steps: u32,
         layers: i64,
         forward: &[(Operation, u64)],
         backward: &[(Operation, u64)],
         last: &[(Operation, u64)],
         phased: bool,
-    ) -> Habits {
-        let mut deeds = Vec::new();
+    ) -> GroupProfile {
+        let mut calls = Vec::new();
         let mut now = 0;
         let mut does = |list: &[(Operation, u64)], phase: Phase, length: i64| {
             for (k, &(operation, bytes)) in list.iter().enumerate() {
                 let start = now + length * k as i64 / list.len() as i64;
                 let phase = if phased { phase } else { Phase::Other };
-                deeds.push(Deed { operation: Some(operation), bytes: Some(bytes), start, phase });
+                calls.push(Call { operation: Some(operation), bytes: Some(bytes), start, phase });
             }
             now += length;
         };
@@ -223,7 +223,7 @@ mod tests {
             (0..layers).for_each(|_| does(backward, Phase::Backward, 200));
             does(last, Phase::Optimizer, 30);
         }
-        Habits { deeds, recorded: (0, now), steps, experts: false }
+        GroupProfile { calls, recorded: (0, now), steps, experts: false }
     }
 
     use Operation::{AllGather, AllReduce, ReduceScatter};
@@ -231,9 +231,9 @@ mod tests {
     #[test]
     fn norms_and_flags_are_no_gradients() {
         for phased in [true, false] {
-            let norms = habits(3, 12, &[], &[], &[(AllReduce, 4), (AllReduce, 8)], phased);
+            let norms = profile(3, 12, &[], &[], &[(AllReduce, 4), (AllReduce, 8)], phased);
             assert!(norms.scalars() && norms.dimension().is_none());
-            let more = habits(3, 12, &[], &[(AllReduce, 25 << 20)], &[(AllReduce, 4)], phased);
+            let more = profile(3, 12, &[], &[(AllReduce, 25 << 20)], &[(AllReduce, 4)], phased);
             assert!(!more.scalars());
         }
     }
@@ -243,7 +243,7 @@ mod tests {
         for steps in [1, 2, 5] {
             for phased in [true, false] {
                 let of = |forward: &[_], backward: &[_], last: &[_]| {
-                    habits(steps, 12, forward, backward, last, phased).dimension()
+                    profile(steps, 12, forward, backward, last, phased).dimension()
                 };
                 let twice = [(AllReduce, 8_192), (AllReduce, 8_192)];
                 let label = format!("{steps} steps, phases {phased}");
@@ -281,13 +281,13 @@ mod tests {
 
     #[test]
     fn a_loss_averaged_in_the_forward_pass_does_not_make_activations_of_gradients() {
-        let mut habits = habits(2, 4, &[], &[(AllReduce, 25 << 20)], &[], true);
-        habits.deeds.push(Deed {
+        let mut profile = profile(2, 4, &[], &[(AllReduce, 25 << 20)], &[], true);
+        profile.calls.push(Call {
             operation: Some(AllReduce),
             bytes: Some(4),
             start: 5,
             phase: Phase::Forward,
         });
-        assert_eq!(habits.dimension(), Some(Dimension::Data));
+        assert_eq!(profile.dimension(), Some(Dimension::Data));
     }
 }

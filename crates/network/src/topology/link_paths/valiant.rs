@@ -15,7 +15,7 @@ use super::grouped::merged;
 
 /// Ways of one message over which its packets go, unless there are more groups than this: then one through each. Few enough that a job of
 /// tens of thousands of ranks stays within a computer; messages of neighbouring devices take the ways next to these.
-const WAYS: u64 = 64;
+const PATHS: u64 = 64;
 
 /// Links from one switch of a group to another group: the switch at the near end, the link, the switch at the far end.
 type Crossing = (u64, LinkId, u64);
@@ -39,16 +39,16 @@ impl Groups<'_> {
         route: &mut Route,
     ) -> bool {
         let thirds = (0..self.count).filter(|third| *third != here && *third != there);
-        let each = (WAYS / self.count.saturating_sub(2).max(1)).max(1);
+        let each = (PATHS / self.count.saturating_sub(2).max(1)).max(1);
         let mut of_groups: Vec<Vec<[Option<LinkId>; 6]>> = Vec::new();
         for third in thirds {
             let (into, out) = ((self.between)(here, third), (self.between)(third, there));
             if into.is_empty() || out.is_empty() {
                 continue;
             }
-            let ways = each.min(into.len().max(out.len()) as u64);
+            let link_paths = each.min(into.len().max(out.len()) as u64);
             // Ways that stand next to each other, from where the device's number begins.
-            let numbers = (0..ways).map(|way| (start * ways + way) as usize);
+            let numbers = (0..link_paths).map(|link_path| (start * link_paths + link_path) as usize);
             let paths = numbers.map(|n| (self.path)(third, into[n % into.len()], out[n % out.len()]));
             let whole: Vec<_> =
                 paths.filter(|path| path.iter().flatten().all(|link| is_alive(*link))).collect();
@@ -58,9 +58,9 @@ impl Groups<'_> {
         }
         let by_group = 1.0 / of_groups.len() as f64;
         for position in 0..6 {
-            let links = of_groups.iter().flat_map(|ways| {
-                let share = by_group / ways.len() as f64;
-                ways.iter().filter_map(move |way| way[position].map(|link| (link, share)))
+            let links = of_groups.iter().flat_map(|link_paths| {
+                let share = by_group / link_paths.len() as f64;
+                link_paths.iter().filter_map(move |link_path| link_path[position].map(|link| (link, share)))
             });
             let links = merged(links.collect());
             if !links.is_empty() {

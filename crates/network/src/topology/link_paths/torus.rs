@@ -24,16 +24,16 @@ pub(super) fn route(
 ) {
     // One bit per dimension selects the direction at equal distance.
     let sides = |n: usize| [n & 1 == 1, n & 2 == 2, n & 4 == 4];
-    let ways: Vec<([usize; 3], [bool; 3])> = match routing {
+    let link_paths: Vec<([usize; 3], [bool; 3])> = match routing {
         Routing::Static => vec![(ORDERS[0], [false; 3])],
-        Routing::Ecmp => vec![(ORDERS[choices.among(6) as usize], sides(choices.among(8) as usize))],
+        Routing::Ecmp => vec![(ORDERS[choices.below(6) as usize], sides(choices.below(8) as usize))],
         Routing::Spray | Routing::Valiant | Routing::Adaptive => {
             ORDERS.iter().flat_map(|order| (0..8).map(|n| (*order, sides(n)))).collect()
         }
     };
-    let share = 1.0 / ways.len() as f64;
+    let share = 1.0 / link_paths.len() as f64;
     let mut shares: BTreeMap<(usize, LinkId), f64> = BTreeMap::new();
-    for (order, side) in &ways {
+    for (order, side) in &link_paths {
         for (position, link) in walk(torus, first, message, *order, *side).into_iter().enumerate() {
             *shares.entry((position, link)).or_default() += share;
         }

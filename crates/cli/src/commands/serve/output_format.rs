@@ -8,7 +8,7 @@ use railwright_spec::problem::{Problem, did_you_mean};
 const PAGES: &[&str] = &["estimate", "profile"];
 
 /// Flags for the form of an answer, and its media type as far as the form decides it.
-pub(super) fn voice(
+pub(super) fn output_format(
     command: &Command,
     format: Option<&str>,
 ) -> Result<(Option<&'static str>, Vec<String>), Problem> {

@@ -25,7 +25,7 @@ const PATHS: usize = 4_096;
 /// What was found.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Shelf {
+pub(crate) struct JobList {
     /// Jobs, by folder and name.
     pub(crate) jobs: Vec<Job>,
     /// Whether the list is truncated.
@@ -55,7 +55,7 @@ pub(crate) struct Job {
 }
 
 /// Looks below `given`: files and folders as they were named.
-pub(crate) fn list(given: &[String]) -> Shelf {
+pub(crate) fn list(given: &[String]) -> JobList {
     let mut look = Look { entries: ENTRIES, more: false };
     let mut files = Vec::new();
     for path in given {
@@ -82,7 +82,7 @@ pub(crate) fn list(given: &[String]) -> Shelf {
     for job in &mut jobs {
         job.paths.truncate(PATHS);
     }
-    Shelf { jobs, more }
+    JobList { jobs, more }
 }
 
 /// How much may still be looked at.
@@ -193,9 +193,9 @@ mod tests {
 
     #[test]
     fn jobs_are_found_below_a_folder() {
-        let shelf = list(&[fixtures()]);
-        assert!(!shelf.more);
-        let named = |name: &str| shelf.jobs.iter().find(|job| job.name == name);
+        let jobs_found = list(&[fixtures()]);
+        assert!(!jobs_found.more);
+        let named = |name: &str| jobs_found.jobs.iter().find(|job| job.name == name);
         let dlrm = named("param_dlrm_8r").expect("a job");
         assert_eq!(
             (dlrm.files, dlrm.format.as_str(), dlrm.ranks, dlrm.paths.len()),
@@ -204,14 +204,14 @@ mod tests {
         assert!(dlrm.paths[0].ends_with("param_dlrm_8r") && dlrm.bytes > 400_000, "{dlrm:?}");
         // A folder that holds two kinds of things is two jobs, each by its files.
         let of_gloo =
-            || shelf.jobs.iter().filter(|job| job.folder.ends_with("generated_torch215_gloo_pp2dp2"));
+            || jobs_found.jobs.iter().filter(|job| job.folder.ends_with("generated_torch215_gloo_pp2dp2"));
         assert!(of_gloo().any(|job| job.format == "flight record"));
         let traces = of_gloo().find(|job| job.format == "PyTorch profiler").expect("a job");
         assert_eq!((traces.files, traces.ranks, traces.paths.len()), (4, Some(4), 4));
         // Folders below folders, by their place.
         assert!(named("torchrec_v100_4r/resnet18").is_some());
         assert!(
-            shelf
+            jobs_found
                 .jobs
                 .iter()
                 .all(|job| job.files > 0 && !job.name.contains(".csv") && !job.name.contains(".png"))
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shelf_of_any_size_is_bounded() {
+    fn a_list_of_jobs_of_any_size_is_bounded() {
         let top = std::env::temp_dir().join(format!("railwright-shelf-{}", std::process::id()));
         let _ = fs::remove_dir_all(&top);
         let mut deep = top.clone();
@@ -237,8 +237,8 @@ mod tests {
             fs::create_dir_all(&folder).expect("made");
             fs::write(folder.join("rank0.json"), trace).expect("written");
         }
-        let shelf = list(&[top.display().to_string()]);
-        assert_eq!((shelf.jobs.len(), shelf.more), (JOBS, true));
+        let jobs_found = list(&[top.display().to_string()]);
+        assert_eq!((jobs_found.jobs.len(), jobs_found.more), (JOBS, true));
         let _ = fs::remove_dir_all(&top);
     }
 }

@@ -17,7 +17,7 @@ const CROWD: usize = 3;
 
 /// All who are connected.
 #[derive(Debug)]
-pub(crate) struct Visitors {
+pub(crate) struct Clients {
     table: Mutex<Table>,
     /// Permits of unauthenticated connections, including closing ones.
     door: Arc<Semaphore>,
@@ -35,15 +35,15 @@ struct Table {
 
 /// One who is connected, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Visitor {
-    all: Arc<Visitors>,
+pub(crate) struct Client {
+    all: Arc<Clients>,
     number: u64,
     bell: Arc<Notify>,
     guest: AtomicBool,
     place: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
-impl Visitors {
+impl Clients {
     /// Limits of both kinds.
     pub(crate) fn new(strangers: usize, guests: usize) -> Arc<Self> {
         let strangers = strangers.max(1);
@@ -62,7 +62,7 @@ impl Visitors {
     }
 
     /// Registers an unauthenticated connection; evicts the oldest above the limit.
-    pub(crate) fn enter(self: &Arc<Self>, place: Option<OwnedSemaphorePermit>) -> Visitor {
+    pub(crate) fn enter(self: &Arc<Self>, place: Option<OwnedSemaphorePermit>) -> Client {
         let bell = Arc::new(Notify::new());
         let mut table = self.table();
         table.last += 1;
@@ -74,11 +74,11 @@ impl Visitors {
         table.strangers.insert(number, Arc::clone(&bell));
         drop(table);
         let place = Mutex::new(place);
-        Visitor { all: Arc::clone(self), number, bell, guest: AtomicBool::new(false), place }
+        Client { all: Arc::clone(self), number, bell, guest: AtomicBool::new(false), place }
     }
 }
 
-impl Visitor {
+impl Client {
     /// The token was shown on this connection. Whether there is room for another guest.
     pub(crate) fn shows_token(&self) -> bool {
         if self.is_guest() {
@@ -104,8 +104,8 @@ impl Visitor {
     /// Waits until an unauthenticated connection must close: evicted, or after `patience`. Never for
     /// authenticated ones.
     pub(crate) async fn has_to_go(&self, patience: Duration) {
-        let told = self.bell.notified();
-        if tokio::time::timeout(patience, told).await.is_ok() {
+        let announced = self.bell.notified();
+        if tokio::time::timeout(patience, announced).await.is_ok() {
             tokio::time::sleep(LAST_WORD.min(patience)).await;
         }
         if self.is_guest() {
@@ -114,7 +114,7 @@ impl Visitor {
     }
 }
 
-impl Drop for Visitor {
+impl Drop for Client {
     fn drop(&mut self) {
         let mut table = self.all.table();
         if self.is_guest() {
@@ -129,19 +129,19 @@ impl Drop for Visitor {
 mod tests {
     use super::*;
 
-    fn counts(all: &Visitors) -> (usize, usize) {
+    fn counts(all: &Clients) -> (usize, usize) {
         let table = all.table();
         (table.strangers.len(), table.guests)
     }
 
-    async fn goes(visitor: &Visitor) -> bool {
+    async fn goes(client: &Client) -> bool {
         let soon = LAST_WORD + Duration::from_millis(200);
-        tokio::time::timeout(soon, visitor.has_to_go(Duration::from_secs(60))).await.is_ok()
+        tokio::time::timeout(soon, client.has_to_go(Duration::from_secs(60))).await.is_ok()
     }
 
     #[tokio::test]
     async fn the_first_stranger_goes_and_no_guest() {
-        let all = Visitors::new(2, 2);
+        let all = Clients::new(2, 2);
         let guest = all.enter(all.place().await);
         assert!(guest.shows_token() && guest.shows_token());
         let (first, second) = (all.enter(all.place().await), all.enter(all.place().await));
@@ -161,7 +161,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_stranger_has_only_so_long() {
-        let all = Visitors::new(2, 2);
+        let all = Clients::new(2, 2);
         let (stranger, guest) = (all.enter(None), all.enter(None));
         assert!(guest.shows_token());
         let short = Duration::from_millis(5);
@@ -177,7 +177,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_crowd_waits_at_the_door() {
-        let all = Visitors::new(1, 4);
+        let all = Clients::new(1, 4);
         let mut crowd = Vec::new();
         for _ in 0..CROWD {
             crowd.push(all.enter(all.place().await));

@@ -253,8 +253,8 @@ impl Doubts {
             )),
         }
         doubts.acquittal.extend(bounds.map(str::to_owned));
-        if !joined.matching.unsaid.is_empty() {
-            let lanes: Vec<String> = joined.matching.unsaid.iter().map(ToString::to_string).collect();
+        if !joined.matching.unspecified.is_empty() {
+            let lanes: Vec<String> = joined.matching.unspecified.iter().map(ToString::to_string).collect();
             doubts.acquittal.push(format!("the process groups of {} are unknown", lanes.join(", ")));
         }
         doubts

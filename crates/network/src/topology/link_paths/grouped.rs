@@ -12,13 +12,18 @@ use super::super::route::Route;
 use super::Message;
 
 /// All of the ways, or the one that hash or destination choose.
-fn chosen<T: Copy>(ways: Vec<T>, routing: Routing, by_destination: u64, choices: &mut Choices) -> Vec<T> {
-    let n = ways.len() as u64;
+fn chosen<T: Copy>(
+    link_paths: Vec<T>,
+    routing: Routing,
+    by_destination: u64,
+    choices: &mut Choices,
+) -> Vec<T> {
+    let n = link_paths.len() as u64;
     match routing {
-        _ if n < 2 => ways,
-        Routing::Spray | Routing::Valiant | Routing::Adaptive => ways,
-        Routing::Ecmp => vec![ways[choices.among(n) as usize]],
-        Routing::Static => vec![ways[(by_destination % n) as usize]],
+        _ if n < 2 => link_paths,
+        Routing::Spray | Routing::Valiant | Routing::Adaptive => link_paths,
+        Routing::Ecmp => vec![link_paths[choices.below(n) as usize]],
+        Routing::Static => vec![link_paths[(by_destination % n) as usize]],
     }
 }
 
@@ -54,12 +59,12 @@ pub(super) fn route(
         }
         return;
     }
-    let ways = chosen(layout.between(dragonfly, group, other), routing, message.to, choices);
-    let share = 1.0 / ways.len().max(1) as f64;
+    let link_paths = chosen(layout.between(dragonfly, group, other), routing, message.to, choices);
+    let share = 1.0 / link_paths.len().max(1) as f64;
     let local = |group: u64, a: u64, b: u64| layout.local(dragonfly, group, a, b).map(|link| (link, share));
-    let first: Vec<_> = ways.iter().filter_map(|(near, ..)| local(group, from, *near)).collect();
-    let last: Vec<_> = ways.iter().filter_map(|(.., far)| local(other, *far, to)).collect();
-    for links in [first, ways.iter().map(|(_, link, _)| (*link, share)).collect(), last] {
+    let first: Vec<_> = link_paths.iter().filter_map(|(near, ..)| local(group, from, *near)).collect();
+    let last: Vec<_> = link_paths.iter().filter_map(|(.., far)| local(other, *far, to)).collect();
+    for links in [first, link_paths.iter().map(|(_, link, _)| (*link, share)).collect(), last] {
         if !links.is_empty() {
             route.side_by_side(merged(links));
         }
@@ -86,11 +91,11 @@ pub(super) fn route_plus(
         route.side_by_side(spines.iter().map(|spine| (layout.local(plus, to, *spine).reverse(), share)));
         return;
     }
-    let ways = chosen(layout.between(plus, group, other), routing, message.to, choices);
-    let share = 1.0 / ways.len().max(1) as f64;
-    let up = ways.iter().map(|(near, ..)| (layout.local(plus, from, *near), share)).collect();
-    let down = ways.iter().map(|(.., far)| (layout.local(plus, to, *far).reverse(), share)).collect();
+    let link_paths = chosen(layout.between(plus, group, other), routing, message.to, choices);
+    let share = 1.0 / link_paths.len().max(1) as f64;
+    let up = link_paths.iter().map(|(near, ..)| (layout.local(plus, from, *near), share)).collect();
+    let down = link_paths.iter().map(|(.., far)| (layout.local(plus, to, *far).reverse(), share)).collect();
     route.side_by_side(merged(up));
-    route.side_by_side(merged(ways.iter().map(|(_, link, _)| (*link, share)).collect()));
+    route.side_by_side(merged(link_paths.iter().map(|(_, link, _)| (*link, share)).collect()));
     route.side_by_side(merged(down));
 }

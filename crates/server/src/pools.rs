@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 /// The places for one kind of question.
 #[derive(Debug)]
-pub(crate) struct Lane {
+pub(crate) struct WorkerPool {
     /// Turns at the processors.
     turns: Semaphore,
     /// Threads: of questions at their turn, and of those whose work goes on though it was given up.
@@ -21,11 +21,11 @@ pub(crate) struct Lane {
 
 /// Both kinds.
 #[derive(Debug)]
-pub(crate) struct Lanes {
+pub(crate) struct WorkerPools {
     /// What a page asks while a hand moves.
-    pub(crate) quick: Lane,
+    pub(crate) quick: WorkerPool,
     /// What may take seconds or more.
-    pub(crate) long: Lane,
+    pub(crate) long: WorkerPool,
 }
 
 /// A permit of a question. The first part is released when the response is sent or the client disconnects,
@@ -35,19 +35,19 @@ pub(crate) struct Turn<'a> {
     pub(crate) thread: OwnedSemaphorePermit,
 }
 
-impl Lanes {
+impl WorkerPools {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let lane = |at_once: usize| Lane {
+        let pool = |at_once: usize| WorkerPool {
             turns: Semaphore::new(at_once),
             threads: Arc::new(Semaphore::new(at_once + settings.given_up)),
             waiting: AtomicUsize::new(0),
             may_wait: settings.waiting,
         };
-        Self { quick: lane(settings.questions), long: lane(settings.long_questions) }
+        Self { quick: pool(settings.questions), long: pool(settings.long_questions) }
     }
 }
 
-impl Lane {
+impl WorkerPool {
     /// Waits for a permit; `None` if too many questions wait, or too many abandoned ones still run.
     pub(crate) async fn turn(&self) -> Option<Turn<'_>> {
         let waiting = Waiting::new(self)?;
@@ -59,13 +59,13 @@ impl Lane {
 }
 
 /// Counts who waits.
-struct Waiting<'a>(&'a Lane);
+struct Waiting<'a>(&'a WorkerPool);
 
 impl<'a> Waiting<'a> {
-    fn new(lane: &'a Lane) -> Option<Self> {
-        let before = lane.waiting.fetch_add(1, Ordering::SeqCst);
-        let one = Self(lane);
-        (before < lane.may_wait).then_some(one)
+    fn new(pool: &'a WorkerPool) -> Option<Self> {
+        let before = pool.waiting.fetch_add(1, Ordering::SeqCst);
+        let one = Self(pool);
+        (before < pool.may_wait).then_some(one)
     }
 }
 

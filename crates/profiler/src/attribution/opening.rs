@@ -42,7 +42,7 @@ pub(super) fn opened(windows: &Windows, opening: i64) -> Windows {
 
 #[cfg(test)]
 mod tests {
-    use crate::culprits::{Verdict, straggler_report};
+    use crate::attribution::{Verdict, straggler_report};
     use crate::joined::JoinOptions;
     use crate::testing::Synthetic;
 
