@@ -470,7 +470,7 @@ class Offload(Record):
         """Share of the parameters."""
 
 class Overlap(Record):
-    """What communication runs beside compute."""
+    """Communication that overlaps with compute."""
     @property
     def gradient_reduce(self) -> bool:
         """Gradient reduction with the backward pass."""
@@ -624,10 +624,10 @@ class HostCosts(Record):
         """What it stands on."""
 
 class StepTimes(Record):
-    """What measured step times of one stack say of the parts of a step; holds for the calibration's software generation alone."""
+    """Corrections of the parts of a step by measured step times of one stack; holds for the calibration's software generation alone."""
     @property
     def factors(self) -> list[float]:
-        """Multiples of the predicted times of parts, in the order of `crate::software::Part::ALL`."""
+        """Multiples of the predicted times of parts, in the order of `crate::software::Part::ALL`, of runs of other models and formats than those measured."""
     @property
     def covariance(self) -> list[list[float]]:
         """Covariance of the logarithms of these multiples."""
@@ -643,6 +643,27 @@ class StepTimes(Record):
     @property
     def evidence(self) -> Evidence:
         """What it stands on."""
+    @property
+    def own(self) -> Rows[OwnRuns]:
+        """The same of runs of the models and formats of which some were measured."""
+
+class OwnRuns(Record):
+    """Corrections of the parts of a step of runs of one model in one format."""
+    @property
+    def model(self) -> str:
+        """The model's name."""
+    @property
+    def parameters(self) -> int:
+        """Its parameters, which distinguish models of one name."""
+    @property
+    def format(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]:
+        """The format of GEMMs."""
+    @property
+    def factors(self) -> list[float]:
+        """Multiples of the predicted times of parts."""
+    @property
+    def covariance(self) -> list[list[float]]:
+        """Covariance of the logarithms of these multiples."""
 
 class Rate(Record):
     """The rate of a kind of operators over the calculator's law of them, as a function of work."""
@@ -836,7 +857,7 @@ class Remark(Record):
     def kind(self) -> Literal["conflict", "unresolved", "invalid", "unknown", "not_modelled", "assumed", "ignored"]:
         """Of what kind."""
     @property
-    def said(self) -> str:
+    def source(self) -> str:
         """Its subject: a flag, a key, a variable."""
     @property
     def line(self) -> int | None:
@@ -1759,7 +1780,7 @@ class Origin(Record):
     def value(self) -> str:
         """Its value, as a run file has it."""
     @property
-    def said(self) -> str:
+    def source(self) -> str:
         """The text of the file, such as `--tensor-model-parallel-size 8`, or the default."""
     @property
     def line(self) -> int | None:
@@ -1774,7 +1795,7 @@ class Open(Record):
     def key(self) -> str:
         """The key of a run file that would hold it."""
     @property
-    def said(self) -> str:
+    def source(self) -> str:
         """The text of the file; empty if none."""
     @property
     def line(self) -> int | None:
@@ -3332,6 +3353,21 @@ class CatalogueEntry(Record):
     @property
     def notes(self) -> str:
         """What to know about them."""
+    @property
+    def training(self) -> PublishedTraining | None:
+        """How it was trained, where its publication has both figures."""
+
+class PublishedTraining(Record):
+    """The steps of a published pre-training, after the ramp of the batch."""
+    @property
+    def global_batch(self) -> int:
+        """Sequences of a step."""
+    @property
+    def sequence_length(self) -> int:
+        """Tokens of a sequence."""
+    @property
+    def source(self) -> str:
+        """The publication, with its section."""
 
 class FlopFields(Record):
     @property
@@ -4024,7 +4060,7 @@ class Reach(Record):
     def latency(self) -> float:
         """Latency of the way; the most where ways differ."""
     @property
-    def ways(self) -> int:
+    def link_paths(self) -> int:
         """Equally short ways."""
 
 class NetworkCollective(Answer):
@@ -4444,10 +4480,10 @@ class Sweep(Record):
 class BreakEven(Record):
     """Two designs cost the same at some ratio or number of devices."""
     @property
-    def dear_ports(self) -> str:
+    def expensive_ports(self) -> str:
         """The cheaper design at a high port price."""
     @property
-    def dear_transceivers(self) -> str:
+    def expensive_transceivers(self) -> str:
         """The cheaper design at a high transceiver price."""
     @property
     def ratio(self) -> float:
@@ -5422,7 +5458,7 @@ class Decomposition(Record):
         """What passes that differ from their medians add, stalls above all. Negative when they were faster."""
     @property
     def host_ns(self) -> int:
-        """What ranks took between their passes on the host, where recorded messages show that they waited for nobody; else 0."""
+        """What ranks took between their passes on the host, where recorded messages show that they waited for no rank; else 0."""
     @property
     def outside_ns(self) -> int:
         """What passed before the first and after the last pass of the pipeline: gathering, reducing, the update."""
@@ -5617,7 +5653,7 @@ class PipelineShare(Record):
         """The most that could be saved whatever else waits: what they take beyond the ideal, summed over a step, in nanoseconds. No path through a step holds a pass twice, so it holds without the passes that were not recorded, too."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
-        """What is told as saved: where something was not recorded, `at_most`."""
+        """What is reported as saved: where something was not recorded, `at_most`."""
 
 class Subset(Record):
     """Which passes are meant: those that fit every list; an empty list fits all."""
@@ -6142,6 +6178,9 @@ class Roofline(Record):
     @property
     def target_share(self) -> float:
         """The share for which savings are reported."""
+    @property
+    def compute_target_share(self) -> float:
+        """The same for operators bound by compute: no more than the accelerator's best measured GEMM rate."""
     @property
     def covered_share(self) -> float:
         """What of the arithmetic's time belongs to operators with a row."""
@@ -7362,7 +7401,7 @@ class Targets(Record):
         """In `share` of the sweeps it is at most this."""
     @property
     def share(self) -> float:
-        """Share of the sweeps that the tail speaks of."""
+        """Share of the sweeps that the tail covers."""
 
 class SweepRegret(Record):
     """How well the calculator chooses within one sweep."""
@@ -7655,7 +7694,7 @@ class Ranked(Record):
     def behind(self) -> float:
         """Time per token over that of the first, less 1; negative where a slower one is first for another reason."""
     @property
-    def dearer(self) -> float | None:
+    def costlier(self) -> float | None:
         """The same of rent per token."""
     @property
     def step_time_interval(self) -> Interval:
@@ -7718,7 +7757,7 @@ class Candidate(Record):
     def dollars_per_billion_tokens(self) -> float | None:
         """Rent of the devices for a billion tokens; `None` without a price."""
     @property
-    def oddities(self) -> list[Literal["unequal_chunks", "torn_group", "short_context", "partial_sharding", "whole_optimizer", "tight_memory"]]:
+    def oddities(self) -> list[Literal["unequal_chunks", "torn_group", "short_context", "scattered_experts", "partial_sharding", "whole_optimizer", "tight_memory"]]:
         """What an expert would object to, the gravest first."""
     @property
     def tied_with_best(self) -> bool:
@@ -8585,7 +8624,7 @@ class Tune(Answer):
     def kept(self) -> list[str]:
         """Settings that are kept."""
     @property
-    def habits(self) -> list[str]:
+    def structural_keys(self) -> list[str]:
         """Rarely changed framework settings that the search keeps."""
     @property
     def is_complete(self) -> bool:
@@ -8696,7 +8735,7 @@ class OriginFields(Record):
     @property
     def value(self) -> str: ...
     @property
-    def said(self) -> str:
+    def source(self) -> str:
         """The text of the file."""
     @property
     def line(self) -> int | None: ...

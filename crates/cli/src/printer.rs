@@ -86,7 +86,7 @@ impl Listener {
         self.typed.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// What was told beside the answer: the first of it, each thing once.
+    /// Notes next to the answer: the first of them, each once.
     pub(crate) fn notes(&self) -> Vec<String> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -330,7 +330,7 @@ impl Printer {
         self.listener.as_ref().is_some_and(|listener| listener.typed.is_some())
     }
 
-    /// Who asked through the server, if anybody did.
+    /// The client of the server, if any.
     pub(crate) fn asker(&self) -> Option<Arc<Watch>> {
         self.listener.as_ref().map(|listener| Arc::clone(&listener.watch))
     }

@@ -28,7 +28,7 @@ fn the_worst_file_decides_the_exit_code() {
     let remarks = one["files"][0]["remarks"].as_array().expect("remarks");
     let unknown = remarks.iter().find(|remark| remark["kind"] == "unknown").expect("an unknown flag");
     assert_eq!(
-        (unknown["said"].as_str(), unknown["line"].as_u64()),
+        (unknown["source"].as_str(), unknown["line"].as_u64()),
         (Some("--loss-scaling-factr"), Some(100))
     );
     assert!(remarks.iter().any(|remark| remark["kind"] == "unresolved"), "`EXTRA_ARGS` has no value");

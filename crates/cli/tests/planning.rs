@@ -137,7 +137,6 @@ fn experts_would_launch_the_first_row() {
             number(first, "/ranked/candidate/step_time"),
             first["ranked"]["mfu"]
         );
-        println!("{line}");
         wrong.extend(objections(question, first).into_iter().map(|objection| format!("{objection}: {line}")));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -83,7 +83,7 @@ impl Object {
     }
 }
 
-/// Looks for an object: its first block tells its size. `Err(None)`: there is none.
+/// Looks for an object: its first block gives its size. `Err(None)`: there is none.
 pub(crate) fn probe(address: &Address) -> Result<Object, Option<Problem>> {
     let (store, path) = (store::of(address)?, address.path()?);
     let first = async {
@@ -218,6 +218,9 @@ struct Pieces {
     stream: BoxStream<'static, object_store::Result<Bytes>>,
 }
 
+/// A part on its way.
+type Fetching = JoinHandle<Result<Part, Problem>>;
+
 /// The bytes of an object.
 pub struct Reader {
     source: Arc<Source>,
@@ -227,7 +230,7 @@ pub struct Reader {
     part: (u64, Bytes),
     /// Length of the next part.
     length: u64,
-    next: Option<(Range<u64>, JoinHandle<Result<Part, Problem>>)>,
+    next: Option<(Range<u64>, Fetching)>,
     whole: Option<Pieces>,
     failure: Failure,
 }
@@ -306,10 +309,7 @@ impl Reader {
                 Some(pieces) if pieces.at == self.at => pieces,
                 _ => {
                     let whole = runtime::wait(self.source.whole(self.at))?;
-                    match whole.ok_or_else(|| late(&self.source))? {
-                        Ok(pieces) => pieces,
-                        Err(problem) => return Err(problem),
-                    }
+                    whole.ok_or_else(|| late(&self.source))??
                 }
             };
             if let Some(Ok(bytes)) = runtime::wait(pieces.stream.next())?.ok_or_else(|| late(&self.source))? {

@@ -73,7 +73,7 @@ fn every_type_to_the_digit_or_in_the_list_of_open_ones() {
                 }
             }
             (Err(error), _) => {
-                wrong.push(format!("{name}: {error}{}", if reported { " (told)" } else { "" }))
+                wrong.push(format!("{name}: {error}{}", if reported { " (reported)" } else { "" }));
             }
         }
     }

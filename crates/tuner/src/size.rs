@@ -244,7 +244,7 @@ impl Sizing {
         self.impossible.push(Impossible { machine, devices, reason: reason.into() });
     }
 
-    /// Takes the news that the memory of so many devices is not enough. Numbers that divide it are not tried.
+    /// Records that this number of devices has too little memory. Numbers that divide it are not tried.
     pub fn refuse_for_memory(&mut self, question: Question, reason: impl Into<String>) {
         self.too_small.push((question.machine, question.devices));
         self.refuse(question, reason);

@@ -180,6 +180,7 @@ struct Changes {
 /// Lower limits that a feature sets; 0 sets none.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[allow(clippy::struct_field_names, reason = "keys of the catalogue")]
 struct Least {
     score_extra: f64,
     hidden_extra: f64,

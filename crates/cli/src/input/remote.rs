@@ -92,17 +92,17 @@ pub(crate) fn find(path: &str) -> Result<(Vec<Object>, bool), Problem> {
 
 /// The most objects that one address may stand for.
 #[cfg(all(feature = "remote", not(target_family = "wasm")))]
-const MOST: usize = super::traces::sources::MOST;
+const MOST: usize = super::traces::extent::MOST;
 /// How far down prefixes are looked into.
 #[cfg(all(feature = "remote", not(target_family = "wasm")))]
-const DEEPEST: usize = super::traces::sources::DEEPEST as usize;
+const DEEPEST: usize = super::traces::extent::DEEPEST as usize;
 
 /// As folders are read: the files of a folder before the folders in it, numbers by their value.
 #[cfg(all(feature = "remote", not(target_family = "wasm")))]
 fn order(place: &str) -> Vec<(bool, Vec<(u128, String)>)> {
     let parts: Vec<&str> = place.split('/').collect();
     let last = parts.len() - 1;
-    parts.iter().enumerate().map(|(at, part)| (at < last, super::traces::sources::natural(part))).collect()
+    parts.iter().enumerate().map(|(at, part)| (at < last, super::traces::extent::natural(part))).collect()
 }
 
 /// A build without network connections has no objects.

@@ -3,6 +3,7 @@
 //! Responsible for: which files are meant ([`sources`]), reading them side by side, and the bar while it lasts. A file that cannot be
 //! read costs only itself. Refuses to hold more than a window of each file that is being read; memory is set by what is kept.
 
+pub(crate) mod extent;
 pub(in crate::input) mod globs;
 mod kept;
 pub(crate) mod sources;
@@ -212,7 +213,7 @@ fn folder_of(label: &str) -> &str {
 }
 
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
-/// Hands what a file says of its neighbours on to the traces in the same folder.
+/// Passes what a file has on its neighbours to the traces in the same folder.
 fn describe(loaded: &mut Loaded, label: &str, bytes: &[u8]) -> Result<(), Problem> {
     for recording in &mut loaded.recordings {
         if let Recording::Rank(trace) = recording

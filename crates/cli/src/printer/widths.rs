@@ -190,7 +190,7 @@ mod tests {
                 1 => "word".repeat(1 + (seed + at) % 3),
                 _ => "of".to_owned(),
             };
-            (0..1 + seed % 7).map(word).collect::<Vec<_>>().join(" ")
+            (0..=seed % 7).map(word).collect::<Vec<_>>().join(" ")
         };
         let mut with_room = 0;
         for seed in 0..40 {

@@ -1,6 +1,7 @@
 //! A server of objects on this machine: S3 at `/BUCKET/KEY`, files at `/web/KEY`, and files without parts at `/plain/KEY`, with faults.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -131,15 +132,12 @@ fn decoded(text: &str) -> String {
     while let [first, after @ ..] = rest {
         let code =
             (*first == b'%').then(|| after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok())).flatten();
-        match code.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
+        if let Some(byte) = code.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            bytes.push(byte);
+            rest = &after[2..];
+        } else {
+            bytes.push(*first);
+            rest = after;
         }
     }
     String::from_utf8(bytes).expect("UTF-8")
@@ -259,7 +257,8 @@ fn list(stream: &mut TcpStream, state: &State, request: &Request) {
         found.len() > PAGE
     );
     for (key, bytes) in found.iter().take(PAGE) {
-        text += &format!(
+        let _ = write!(
+            text,
             "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>\
             <ETag>\"{:x}\"</ETag><Size>{}</Size></Contents>",
             bytes.len(),
@@ -267,7 +266,7 @@ fn list(stream: &mut TcpStream, state: &State, request: &Request) {
         );
     }
     if let Some((key, _)) = found.get(PAGE - 1).filter(|_| found.len() > PAGE) {
-        text += &format!("<NextContinuationToken>{key}</NextContinuationToken>");
+        let _ = write!(text, "<NextContinuationToken>{key}</NextContinuationToken>");
     }
     answer(stream, 200, "", (text + "</ListBucketResult>").as_bytes());
 }

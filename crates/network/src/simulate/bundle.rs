@@ -77,7 +77,7 @@ impl Bundle {
         Self::with(wiring, classes, most, rows::EXACT)
     }
 
-    /// One flow for each class, and links whose loads differ by less than [`COARSE`] as one: for programs of many tasks on networks of many
+    /// One flow for each class, and links whose loads differ by less than `COARSE` as one: for programs of many tasks on networks of many
     /// different links.
     pub fn coarse(wiring: &Wiring, classes: &[Class]) -> Result<Self, Problem> {
         Self::with(wiring, classes, 1, COARSE)

@@ -32,7 +32,7 @@ const MOST_FLOWS: usize = 400_000;
 /// By how much more a step may be wrong then, as a share of the same time. The largest difference in the tests is below this.
 pub const MISSED_BY_MERGING: f64 = 0.06;
 
-/// A simulated step is worth its exact figure up to so many times the step in closed form, even if its network cannot be cheapest.
+/// A simulated step is computed exactly up to this multiple of the step in closed form, even if its network cannot be cheapest.
 const SLOW: f64 = 1.1;
 
 /// Hash seeds of networks whose routes are drawn by hashes: the interval covers all of them, and the step is their median.

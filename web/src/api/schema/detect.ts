@@ -106,7 +106,7 @@ export interface Origin {
   /**
    * The text of the file, such as `--tensor-model-parallel-size 8`, or the default.
    */
-  said: string
+  source: string
   /**
    * The line, from 1; `None` for a default of the framework.
    */
@@ -124,7 +124,7 @@ export interface Remark {
   /**
    * Its subject: a flag, a key, a variable.
    */
-  said: string
+  source: string
   /**
    * The line, from 1, if there is one.
    */
@@ -149,7 +149,7 @@ export interface Open {
   /**
    * The text of the file; empty if none.
    */
-  said: string
+  source: string
   /**
    * The line, from 1, if there is one.
    */

@@ -450,5 +450,5 @@ export interface Reach {
   /**
    * Equally short ways.
    */
-  ways: number
+  link_paths: number
 }

@@ -797,11 +797,11 @@ export interface BreakEven {
   /**
    * The cheaper design at a high port price.
    */
-  dear_ports: string
+  expensive_ports: string
   /**
    * The cheaper design at a high transceiver price.
    */
-  dear_transceivers: string
+  expensive_transceivers: string
   /**
    * Port price over transceiver price, or a factor on the catalogue's port prices.
    */

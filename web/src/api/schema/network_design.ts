@@ -15,7 +15,6 @@ export type Kind =
   | 'torus'
   | 'slim-fly'
   | 'scale-up'
-
 /**
  * Result of the search of a class.
  */

@@ -356,7 +356,7 @@ export interface Ranked {
   /**
    * The same of rent per token.
    */
-  dearer: number | null
+  costlier: number | null
   step_time_interval: Interval
   /**
    * Model FLOPs utilisation, attention counted in full, against the compute format's peak.

@@ -188,9 +188,9 @@ function BreakEven({ answer }: { answer: CostAnswer }) {
           />
           <ul class="remarks">
             {answer.break_even_by_port_price.map((one) => (
-              <li key={`${one.dear_ports} ${one.dear_transceivers}`}>
-                With ports at {Number(one.ratio.toPrecision(3))} of today’s prices, {one.dear_ports} and {one.dear_transceivers} cost the
-                same. More expensive ports favour {one.dear_ports}.
+              <li key={`${one.expensive_ports} ${one.expensive_transceivers}`}>
+                With ports at {Number(one.ratio.toPrecision(3))} of today’s prices, {one.expensive_ports} and {one.expensive_transceivers}{' '}
+                cost the same. More expensive ports favour {one.expensive_ports}.
               </li>
             ))}
             {answer.break_even_by_port_price.length === 0 && <li>No two of these designs trade places at any price of ports.</li>}

@@ -196,7 +196,7 @@ function Reach({ answer }: { answer: ShowAnswer }) {
                 <td class="right">{count(row.devices)}</td>
                 <td class="right">{row.links}</td>
                 <td class="right">{seconds(row.latency)}</td>
-                <td class="right">{count(row.ways)}</td>
+                <td class="right">{count(row.link_paths)}</td>
               </tr>
             ))}
           </tbody>

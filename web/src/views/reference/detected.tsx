@@ -72,14 +72,14 @@ export function Detected() {
             columns={[
               { key: 'key', title: 'Key', value: (row) => row.key, cell: (row) => <code>{row.key}</code> },
               { key: 'value', title: 'Is', value: (row) => row.value.replaceAll('"', ''), wrap: true },
-              { key: 'said', title: 'Because of', value: (row) => row.said, cell: (row) => <code>{row.said}</code>, wrap: true },
+              { key: 'said', title: 'Because of', value: (row) => row.source, cell: (row) => <code>{row.source}</code>, wrap: true },
               { key: 'line', title: 'Line', value: (row) => row.line, align: 'right' },
             ]}
           />
           {(answer.remarks ?? []).map((one) => (
-            <p key={`${one.said} ${one.message}`} class="muted reference-note">
+            <p key={`${one.source} ${one.message}`} class="muted reference-note">
               {one.line !== null && `line ${one.line}: `}
-              <code>{one.said}</code> <Ticked text={one.message} />
+              <code>{one.source}</code> <Ticked text={one.message} />
             </p>
           ))}
         </section>

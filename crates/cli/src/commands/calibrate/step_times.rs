@@ -1,4 +1,4 @@
-//! `--step LAYOUT=SECONDS`: step times that somebody measured, each with the layout that took it.
+//! `--step LAYOUT=SECONDS`: measured step times, each with its layout.
 //!
 //! Responsible for: reading them, and laying each over the run of `--run`. Refuses to fit.
 

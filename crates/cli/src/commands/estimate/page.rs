@@ -121,7 +121,7 @@ fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
     let fits = Outcome::from(estimated.estimate.memory.fit);
     add("estimate", arguments_of.clone(), fits, &envelope(Estimated::KIND, &estimated.json()));
     let json = || Output { json: true, ..Output::default() };
-    // What cannot be answered is missing, and the page says so there.
+    // What cannot be answered is missing, and the page shows that.
     let memory = args::Memory { run: run.clone(), stage: None, by: By::Kind, svg: None, output: json() };
     if let Some((outcome, text)) = asked(|printer| memory::run(&memory, printer)) {
         // The page leaves out of this question what only money depends on.

@@ -146,7 +146,7 @@ fn flag(argument: &Arg, long: &str, value: &Value) -> Result<Vec<String>, Proble
         _ if takes_none => Err(Problem::new("expected true or false").at_key(long)),
         value => {
             let texts = texts(argument, value)?;
-            // A key has one value, which may be a list; at the terminal, of keys said twice the last one counts. So has an argument that is
+            // A key has one value, which may be a list; at the terminal, of keys given twice the last one counts. So has an argument that is
             // given once.
             let is_one = key_of(argument).is_some() || matches!(argument.get_action(), ArgAction::Set);
             let words = if value.is_array() && is_one { vec![texts.join(",")] } else { texts };

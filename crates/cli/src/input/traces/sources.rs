@@ -3,6 +3,7 @@
 //! Responsible for: the list of streams to read, in natural order (`rank2` before `rank10`). Members of a
 //! plain archive are separate streams, which can be read in parallel. Reads content only to detect archives.
 
+use super::extent::{DEEPEST, MOST, natural};
 use super::{Content, HEAD, globs, is_end};
 use crate::input::disk::{self, File};
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
@@ -14,11 +15,6 @@ use railwright_spec::problem::Problem;
 use rayon::prelude::*;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-
-/// The most files that one path may stand for.
-pub(in crate::input) const MOST: usize = 1 << 20;
-/// How far down folders are looked into.
-pub(in crate::input) const DEEPEST: u32 = 8;
 
 /// Something to read.
 #[derive(Clone, Debug)]
@@ -415,19 +411,4 @@ fn index(file: Opened, path: &Path, object: Option<&remote::Object>) -> Option<V
 /// In order of name, with numbers by their value.
 fn sort(paths: &mut [PathBuf]) {
     paths.sort_by_cached_key(|path| natural(&path.display().to_string()));
-}
-
-pub(in crate::input) fn natural(name: &str) -> Vec<(u128, String)> {
-    let mut key = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let words = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(words);
-        let digits = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
-        let (number, after) = after.split_at(digits);
-        key.push((0, word.to_owned()));
-        key.push((number.parse().unwrap_or(u128::MAX), number.to_owned()));
-        rest = after;
-    }
-    key
 }
