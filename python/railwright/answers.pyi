@@ -651,10 +651,10 @@ class OwnRuns(Record):
     """Corrections of the parts of a step of runs of one model in one format."""
     @property
     def model(self) -> str:
-        """The model's name."""
+        """The model's name, for readers: launch files and users name one model differently."""
     @property
     def parameters(self) -> int:
-        """Its parameters, which distinguish models of one name."""
+        """Its parameters, which identify it."""
     @property
     def format(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]:
         """The format of GEMMs."""

@@ -54,7 +54,7 @@ pub(crate) use whatif::{Sensitivity, WhatIf};
     max_term_width = 100,
     arg_required_else_help = true,
     after_help = "Exit codes: 0 success; 1 negative result (does not fit); 2 bad input or usage; 3 internal error.\n\
-                  Data goes to stdout, everything else to stderr. No command accesses the network."
+                  Data goes to stdout, everything else to stderr. A command accesses only the network addresses that you pass."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]

@@ -257,6 +257,9 @@ fn missing(path: &Path) -> String {
     if access::is_restricted() {
         return "drop the file on the web UI, or start the server with its path".to_owned();
     }
+    if path.to_str().is_some_and(remote::is_address) {
+        return "addresses are read for traces, logs and digests only: download the file".to_owned();
+    }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         return format!("the folder `{}` does not exist either", folder.display());

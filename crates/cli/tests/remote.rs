@@ -214,12 +214,23 @@ fn digests_in_a_bucket_are_the_same_from_any_number_of_processes() {
     assert!(web.code == 2 && web.stderr.contains("a web server cannot be written to"), "{}", web.stderr);
     // Neither a name nor a report has the signature of an address.
     let key = keys(&bucket)[0].clone();
-    let presigned = bucket.http(&format!("web/{key}?X-Signature=hidden"));
+    let presigned = bucket.http(&format!("web/{key}?X-Signature=c0ffee"));
     assert_eq!(bucket.run(&["digest", &presigned, "-o", "s3://traces/signed"]).code, 0);
+    for command in ["profile", "stragglers"] {
+        for form in [
+            &[command, &presigned][..],
+            &[command, &presigned, "--json"],
+            &[command, &presigned, "--format", "md"],
+        ] {
+            let report = bucket.run(form);
+            assert!(!report.stdout.is_empty(), "{form:?}: {}", report.stderr);
+            assert!(!report.stdout.contains("c0ffee") && !report.stderr.contains("c0ffee"), "{form:?}");
+        }
+    }
     let signed = bucket.objects("signed/");
     assert_eq!(signed.len(), 1);
     assert!(
-        !signed.iter().any(|(key, bytes)| key.contains("hidden") || bytes.windows(6).any(|w| w == b"hidden"))
+        !signed.iter().any(|(key, bytes)| key.contains("c0ffee") || bytes.windows(6).any(|w| w == b"c0ffee"))
     );
 }
 

@@ -147,6 +147,12 @@ fn the_batch_is_the_published_one_where_there_is_one() {
     assert_eq!(number(&rows(&answer)[0], "/plan/sequence_length"), 4096.0);
     // As many tokens in longer sequences; a batch that is set stays.
     assert_eq!(number(&on(&["--seq", "8192"]), "/global_batch"), 7680.0);
+    let uneven = on(&["--seq", "7000"]);
+    assert_eq!(number(&uneven, "/global_batch"), 9216.0);
+    assert!(
+        uneven["title"].as_str().is_some_and(|t| t.contains("(tokens of the published batch: ")),
+        "{uneven}"
+    );
     let own = on(&["--global-batch", "1024"]);
     assert_eq!(number(&rows(&own)[0], "/plan/global_batch"), 1024.0);
     assert!(own["title"].as_str().is_some_and(|title| title.contains("set by the user")));

@@ -216,9 +216,9 @@ pub struct StepTimes {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OwnRuns {
-    /// The model's name.
+    /// The model's name, for readers: launch files and users name one model differently.
     pub model: String,
-    /// Its parameters, which distinguish models of one name.
+    /// Its parameters, which identify it.
     pub parameters: u64,
     /// The format of GEMMs.
     pub format: DataType,
@@ -231,7 +231,12 @@ pub struct OwnRuns {
 impl OwnRuns {
     /// Whether they hold for runs of a model in a format.
     pub fn holds(&self, model: &Model, format: DataType) -> bool {
-        self.format == format && self.model == model.name && self.parameters == model.parameters().total
+        (self.parameters, self.format) == Self::kind(model, format)
+    }
+
+    /// What runs have in common that share factors: the parameters of the model, and the format of GEMMs.
+    pub fn kind(model: &Model, format: DataType) -> (u64, DataType) {
+        (model.parameters().total, format)
     }
 }
 

@@ -4,7 +4,7 @@ use super::peak;
 use crate::question::Question;
 use railwright_spec::human;
 use railwright_spec::model::PublishedTraining;
-use railwright_spec::plan::{divided_batch, divisible_batch, usual_batch};
+use railwright_spec::plan::{divided_batch, divisible_batch, is_divided, usual_batch};
 use railwright_spec::problem::Problem;
 use railwright_tuner::size::{Goal, reach};
 
@@ -62,11 +62,36 @@ impl Batch {
                 batch
             }
             (None, None) => {
+                let devices: Vec<u64> = asked
+                    .settings()
+                    .iter()
+                    .map(|s| {
+                        if asked.has_devices() {
+                            s.run.cluster.devices
+                        } else {
+                            s.run.cluster.devices_per_node
+                        }
+                    })
+                    .collect();
+                let near = |is_own: bool| {
+                    if is_own { " or the nearest that divides by the number of GPUs" } else { "" }
+                };
                 if let Some(training) = published {
+                    let is_exact = training.sequence_length == sequence_length;
                     let tokens = training.global_batch.saturating_mul(training.sequence_length);
-                    let sequences = (tokens / sequence_length).max(1);
-                    chosen.push(format!("global batch {}", human::whole(sequences)));
-                    let origin = format!("as published: {}", training.source);
+                    let sequences = if is_exact {
+                        training.global_batch
+                    } else {
+                        divisible_batch(tokens as f64, sequence_length, 1024)
+                    };
+                    is_own = devices.iter().any(|&devices| !is_divided(sequences, devices));
+                    chosen.push(format!("global batch {}{}", human::whole(sequences), near(is_own)));
+                    let what = match (is_exact, is_own) {
+                        (true, false) => "as published",
+                        (true, true) => "close to the published batch",
+                        (false, _) => "tokens of the published batch",
+                    };
+                    let origin = format!("{what}: {}", training.source);
                     return Ok(Self { sequences, sequence_length, grows, is_own, chosen, origin });
                 }
                 origin = "assumed; a larger batch scales to more GPUs";
@@ -88,22 +113,10 @@ impl Batch {
                     if goal.deadline.is_some() { reach.to / 4 } else { 0 }
                 });
                 let usual = usual_batch(sequence_length, wanted);
-                let devices: Vec<u64> = asked
-                    .settings()
-                    .iter()
-                    .map(|s| {
-                        if asked.has_devices() {
-                            s.run.cluster.devices
-                        } else {
-                            s.run.cluster.devices_per_node
-                        }
-                    })
-                    .collect();
                 let common = divided_batch(usual, &devices);
                 is_own = common.is_none();
                 let sequences = common.unwrap_or(usual);
-                let near = if is_own { " or the nearest that divides by the number of GPUs" } else { "" };
-                chosen.push(format!("global batch {}{near}", human::whole(sequences)));
+                chosen.push(format!("global batch {}{}", human::whole(sequences), near(is_own)));
                 sequences
             }
         };
@@ -111,7 +124,9 @@ impl Batch {
     }
 
     pub(super) fn at(&self, devices: u64, fewest: u64) -> u64 {
-        let own = |usual: u64| divided_batch(usual, &[devices]).unwrap_or(usual);
+        let own = |usual: u64| {
+            if is_divided(usual, devices) { usual } else { divided_batch(usual, &[devices]).unwrap_or(usual) }
+        };
         if self.is_own && !self.grows {
             own(self.sequences)
         } else if self.grows {

@@ -101,7 +101,8 @@ pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option
     let mut groups = Vec::with_capacity(layouts.len());
     for (run, ..) in &layouts {
         let is_same = |kind: &&Timed<'_>| {
-            kind.model == run.model && kind.plan.precision.compute == run.plan.precision.compute
+            OwnRuns::kind(kind.model, kind.plan.precision.compute)
+                == OwnRuns::kind(run.model, run.plan.precision.compute)
         };
         groups.push(kinds.iter().position(is_same).unwrap_or_else(|| {
             kinds.push(run);

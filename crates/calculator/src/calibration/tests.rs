@@ -291,6 +291,9 @@ fn two_step_times_separate_the_parts_and_are_written() {
     assert!(steps.factors[3] > 1.0 && steps.factors[3] < communication, "{steps:?}");
     let other = model::by_name("llama-3.1-70b").expect("known");
     assert_eq!(steps.of(&model, DataType::Bf16).0, &steps.own[0].factors);
+    // A name is a label: a launch file calls the same model by the name of the file.
+    let renamed = railwright_spec::model::Model { name: "my_run".to_owned(), ..model.clone() };
+    assert_eq!(steps.of(&renamed, DataType::Bf16).0, &steps.own[0].factors);
     for (model, format) in [(&other, DataType::Bf16), (&model, DataType::Fp8)] {
         assert_eq!(steps.of(model, format).0, &steps.factors);
     }

@@ -8,6 +8,7 @@ use super::profile::time;
 use super::profiled;
 use crate::args;
 use crate::exit::{Failure, Outcome};
+use crate::input::remote::shown;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use kind::Kind;
@@ -88,8 +89,13 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
     };
     let verdicts = conditions.iter().map(verdict).collect::<Result<Vec<_>, Problem>>()?;
     let fails = verdicts.iter().any(|verdict| verdict.met);
-    let answer =
-        Compared { titles: sides.map(String::clone), comparison, shift, verdicts, top: arguments.top };
+    let answer = Compared {
+        titles: sides.map(|side| shown(side).to_owned()),
+        comparison,
+        shift,
+        verdicts,
+        top: arguments.top,
+    };
     printer.answer(&answer, &arguments.output)?;
     Ok(if fails { Outcome::No } else { Outcome::Yes })
 }

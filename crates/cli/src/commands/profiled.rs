@@ -6,6 +6,7 @@
 use crate::args::{Needed, Reading, RunArguments};
 use crate::exit::Failure;
 use crate::input::jobs::Wanted;
+use crate::input::remote::shown;
 use crate::input::traces::{self, Loaded};
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::Printer;
@@ -217,8 +218,8 @@ pub(crate) fn profiled(read: &Read, options: &Options) -> Result<Profile, Failur
 /// What paths are called in titles.
 pub(crate) fn title(paths: &[String]) -> String {
     match paths {
-        [one] => one.clone(),
-        [first, .., last] => format!("{first} ... {last} ({} paths)", paths.len()),
+        [one] => shown(one).to_owned(),
+        [first, .., last] => format!("{} ... {} ({} paths)", shown(first), shown(last), paths.len()),
         [] => String::new(),
     }
 }

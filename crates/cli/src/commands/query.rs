@@ -199,7 +199,7 @@ impl Answer for Schema {
 pub(crate) fn save(arguments: &args::tables::Save, printer: &Printer) -> Result<Outcome, Failure> {
     if !is_saved_profile(&arguments.output) {
         let problem = Problem::new(format!("`{}` does not end with `.railwright`", arguments.output));
-        return Err(problem.in_file("--output").hint("name it so, that people know description").into());
+        return Err(problem.in_file("--output").hint("end the name with `.railwright`").into());
     }
     save_as(&arguments.output, &arguments.paths, Keep { python: arguments.python }, printer)
 }

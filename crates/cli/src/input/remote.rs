@@ -31,6 +31,11 @@ pub(crate) fn refused(path: &str) -> Option<Problem> {
     Some(Problem::new(message).in_file(path).hint(hint))
 }
 
+/// A path as reports have it: an address without its query, which may be a signature.
+pub(crate) fn shown(path: &str) -> &str {
+    if is_address(path) { path.split(['?', '#']).next().unwrap_or(path) } else { path }
+}
+
 /// Whether a path is the address of one object, rather than of a prefix: as far as the address shows.
 pub(crate) fn names_one(path: &str) -> bool {
     is_address(path) && !path.ends_with('/')

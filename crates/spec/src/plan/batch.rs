@@ -40,6 +40,11 @@ pub fn divided_batch(usual: u64, devices: &[u64]) -> Option<u64> {
     Some(batch)
 }
 
+/// Whether the odd part of a number of devices divides a batch, so that layouts without odd degrees exist.
+pub fn is_divided(batch: u64, devices: u64) -> bool {
+    batch.is_multiple_of(odd_factor(devices, batch))
+}
+
 /// The default batch for a number of devices, a multiple of their odd part.
 pub fn default_batch(sequence_length: u64, devices: u64) -> u64 {
     let usual = usual_batch(sequence_length, devices);

@@ -248,11 +248,11 @@ export interface StepTimes {
  */
 export interface OwnRuns {
   /**
-   * The model's name.
+   * The model's name, for readers: launch files and users name one model differently.
    */
   model: string
   /**
-   * Its parameters, which distinguish models of one name.
+   * Its parameters, which identify it.
    */
   parameters: number
   format: DataType

@@ -157,7 +157,8 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
             rows.push(row(name, Regime::Sustained, text, &steps.evidence));
         }
         let text = value(&steps.factors, &steps.covariance);
-        rows.push(row("step times, other models".to_owned(), Regime::Sustained, text, &steps.evidence));
+        let name = if steps.own.is_empty() { "step times" } else { "step times, other models" };
+        rows.push(row(name.to_owned(), Regime::Sustained, text, &steps.evidence));
     }
     document.table(Table { columns, rows });
 }

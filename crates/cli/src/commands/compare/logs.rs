@@ -8,6 +8,7 @@ use super::{modelled, verdict_of, verdicts};
 use crate::args;
 use crate::commands::{profiled, steps};
 use crate::exit::{Failure, Outcome};
+use crate::input::remote::shown;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use crate::run::{Resolved, launch};
@@ -154,7 +155,7 @@ fn measured(path: &str, run: Option<&Run>, printer: &Printer) -> Result<Side, Fa
     let rounding = log.rounding();
     let interval = noise::median_interval(&seconds).map(|(low, high)| (low - rounding, high + rounding));
     Ok(Side::Measured {
-        file: path.to_owned(),
+        file: shown(path).to_owned(),
         framework: log.framework,
         times_from: log.times_from(),
         batch: log.reports.iter().rev().find(|report| report.seconds.is_finite()).and_then(|r| r.batch),
@@ -178,7 +179,7 @@ fn predicted(
     let estimate = estimate_run(&run)?;
     let interval = &estimate.step_time_interval;
     let side = Side::Predicted {
-        file: file.to_owned(),
+        file: shown(file).to_owned(),
         step_time: estimate.step_time.get(),
         interval: (interval.low.get(), interval.high.get()),
         coverage: interval.coverage,

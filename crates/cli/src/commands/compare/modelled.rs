@@ -5,6 +5,7 @@ use crate::args;
 use crate::commands::profile::time;
 use crate::commands::profiled;
 use crate::exit::{Failure, Outcome};
+use crate::input::remote::shown;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use crate::run::Resolved;
@@ -125,7 +126,7 @@ pub(super) fn run(
     let measured = measured::step(&read.job, &read.joined, &options.tables, &profile.windows, typical)
         .ok_or_else(|| Problem::new("nothing was recorded").in_file(traces.as_str()))?;
     let waiting = Waiting::of(&profile, typical);
-    let name = format!("{traces}, step {}", profile.windows.name(typical));
+    let name = format!("{}, step {}", shown(traces), profile.windows.name(typical));
     let (titles, mut comparison) = if modelled_first {
         ([run_file.clone(), name], steps(&modelled, &measured))
     } else {

@@ -224,10 +224,11 @@ impl Answered {
         {
             let by = (cost(best) / cost(reference) - 1.0) * 100.0;
             remarks.push(Cell::from(format!(
-                "reference: {}; {} costs {by:+.1}% per token and {} less for the network",
+                "reference: {}; {} costs {by:+.1}% per token and {} {} for the network",
                 named(reference),
                 named(best),
-                human::dollars(reference.dollars - best.dollars)
+                human::dollars(Dollars::new((reference.dollars - best.dollars).get().abs())),
+                if reference.dollars < best.dollars { "more" } else { "less" }
             )));
         }
         remarks
@@ -238,7 +239,7 @@ impl Answered {
         if !self.is_complete {
             let left = self.not_searched();
             let what = if left == 0 {
-                "stopped before the simulation: no network is recommended".to_owned()
+                "stopped before the end of the simulation: no network is recommended".to_owned()
             } else {
                 format!(
                     "stopped: {} of {} classes of networks were not searched; no network is recommended",
@@ -257,8 +258,10 @@ impl Answered {
             } else {
                 "step time and dollars"
             };
+            let others =
+                if self.not_searched() == 0 { "no other network" } else { "no other searched network" };
             remarks.push(Cell::from(format!(
-                "fronts are within a domain size: no other network of that size is at least as good in {axes}"
+                "fronts are within a domain size: {others} of that size is at least as good in {axes}"
             )));
         } else {
             remarks.push(Cell::from(format!(
