@@ -12,7 +12,7 @@ use railwright_calculator::validation::cases;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Fewer runs of one stack than this say nothing about what one of them tells of the others.
+/// Fewer runs of one stack than this do not determine how far one of them predicts the others.
 const FEWEST: usize = 4;
 /// Measured runs of a stack that the table of errors has lines for.
 pub(crate) const LOGS: [usize; 3] = [0, 1, 3];
@@ -243,7 +243,7 @@ pub(crate) struct Remaining {
     pub(crate) scope: Scope,
     /// Runs that were measured before.
     pub(crate) logs: usize,
-    /// Stacks, or models and formats of them, that were judged; all weigh alike.
+    /// Stacks, or models and formats of them, that were tested; all have equal weight.
     pub(crate) parts: usize,
     /// Median absolute error.
     pub(crate) median: f64,

@@ -368,7 +368,7 @@ impl<'a> Searcher<'a> {
 /// Fixed settings that contradict each other or the number of devices.
 fn pins(setting: &Setting, specified: &PlanSpec) -> Result<(), Vec<Problem>> {
     let run = &setting.run;
-    let remarks = |problem: Problem| vec![setting.spec.placed(problem)];
+    let placed = |problem: Problem| vec![setting.spec.placed(problem)];
     let degrees = PlanSpec {
         tensor_parallel: specified.tensor_parallel,
         pipeline_parallel: specified.pipeline_parallel,
@@ -376,7 +376,7 @@ fn pins(setting: &Setting, specified: &PlanSpec) -> Result<(), Vec<Problem>> {
         // An open degree counts 1 here: others may be larger, but not divide better.
         ..PlanSpec { expert_parallel: Some(specified.expert_parallel.unwrap_or(1)), ..PlanSpec::default() }
     };
-    degrees.resolve(&run.model, &run.cluster).map_err(remarks)?;
+    degrees.resolve(&run.model, &run.cluster).map_err(placed)?;
     let Some(data) = specified.data_parallel else { return Ok(()) };
     let pinned =
         [specified.tensor_parallel, specified.pipeline_parallel, specified.context_parallel, Some(data)];
@@ -393,7 +393,7 @@ fn pins(setting: &Setting, specified: &PlanSpec) -> Result<(), Vec<Problem>> {
         "the parallel sizes multiply to {ranks} ranks, which do not divide {} devices",
         human::whole(devices)
     );
-    Err(remarks(
+    Err(placed(
         Problem::new(message).at_key("plan.data_parallel").hint("omit it: it follows from the others"),
     ))
 }

@@ -118,7 +118,7 @@ mod tests {
         (plan.schedule, plan.pipeline_parallel, plan.virtual_stages) = (schedule, 2, virtual_stages);
         let list = texts.iter().map(|t| Value::Text((*t).to_owned())).collect();
         plan.stage_recompute = Some(Field::read(&Value::List(list)).expect("reads"));
-        let coverage = Coverage::new(&plan, split).expect("said");
+        let coverage = Coverage::new(&plan, split).expect("given");
         let name = |&(t, n): &(usize, u64)| (coverage.treatments[t].recompute.short(), n);
         coverage.chunks.iter().map(|chunk| chunk.iter().map(name).collect()).collect()
     }

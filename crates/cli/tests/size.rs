@@ -1,7 +1,7 @@
 //! `size` as a user runs it: choices meet goals, nothing cheaper does, and a negative result has the closest
 //! size.
 
-use crate::support::{json, run, transcript};
+use crate::support::{json, rejected, run, transcript};
 use serde_json::Value;
 
 /// Narrow enough to be searched in a moment.
@@ -194,15 +194,7 @@ fn mistakes_are_reported() {
         &["--tokens", "1T", "--gpus", "8", "--space", "tpp=1"],
     ] {
         let line = [&on[..], more].concat();
-        let outcome = run(&line);
-        assert_eq!(outcome.code, 2, "{line:?}: {}", outcome.stdout);
-        assert!(
-            outcome.stdout.is_empty() && !outcome.stderr.contains("panicked"),
-            "{line:?}: {}",
-            outcome.stderr
-        );
-        text.push_str(&transcript(&line));
-        text.push('\n');
+        text.push_str(&rejected(&line));
     }
     let unpriced = ["size", "llama-3-8b", "--cluster", "h800", "--tokens", "1T", "--budget", "1M"];
     assert_eq!(run(&unpriced).code, 2);

@@ -227,8 +227,8 @@ fn doubts(first: &Report, second: &Report) -> Vec<railwright_spec::problem::Warn
     let mut warnings = Vec::new();
     let mut differ = |what: &str, a: String, b: String| {
         if a != b {
-            let compared = format!("{what} differ: {a} and {b}");
-            warnings.push(railwright_spec::problem::Warning::new("runs-not-alike", compared));
+            let message = format!("{what} differ: {a} and {b}");
+            warnings.push(railwright_spec::problem::Warning::new("runs-not-alike", message));
         }
     };
     let device = |report: &Report| report.device.clone().unwrap_or_else(|| "unknown".to_owned());

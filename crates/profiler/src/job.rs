@@ -104,7 +104,7 @@ impl Job {
         let count =
             |who: usize| if who == 1 { "1 other has".to_owned() } else { format!("{who} others have") };
         for (size, who) in claims.iter().filter(|(size, _)| Some(**size) != chosen) {
-            let says = match who.as_slice() {
+            let claim = match who.as_slice() {
                 [one] => format!("{one} has"),
                 [one, others @ ..] => format!("{one} and {} more have", others.len()),
                 [] => continue,
@@ -113,7 +113,7 @@ impl Job {
                 Some(chosen) => format!("{} {chosen}: using {chosen}", count(claims[&chosen].len())),
                 None => format!("but rank {} is among the traces", least - 1),
             };
-            let text = format!("{says} world size {size}, {instead}");
+            let text = format!("{claim} world size {size}, {instead}");
             self.warnings.push(Warning::new("trace-world-size", text));
         }
     }

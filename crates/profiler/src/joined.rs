@@ -99,13 +99,13 @@ pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
     infer(&mut groups, job.world_size, layout, |group| seen.profile(group));
     let mut warnings = clocks.warnings();
     if let Some(layout) = layout.filter(|layout| layout.world() != u64::from(job.world_size)) {
-        let inferred = format!(
+        let message = format!(
             "the sizes of the dimensions multiply to {} ranks, but the job has {}{}",
             layout.world(),
             if job.world_size_known { "" } else { "at least " },
             job.world_size
         );
-        warnings.push(Warning::new("layout-world-size", inferred));
+        warnings.push(Warning::new("layout-world-size", message));
     }
     warnings.extend(guessed(&matching, job.world_size));
     warnings.extend(mismatches(job, &matching, &groups));
@@ -155,11 +155,11 @@ fn mismatches(job: &Job, matching: &Matching, groups: &Groups) -> Vec<Warning> {
     let wrong = matching.collectives.iter().filter(|collective| !collective.consistent).count();
     let mut warnings = Vec::new();
     if wrong > 0 {
-        let inferred = format!(
+        let message = format!(
             "{wrong} of {} matched collectives differ in operation or size between their ranks; they are not used for clocks",
             matching.collectives.len()
         );
-        warnings.push(Warning::new("collective-mismatch", inferred));
+        warnings.push(Warning::new("collective-mismatch", message));
     }
     let is_own = |part: &Part| part.group.and_then(|id| groups.get(id)).is_some_and(|group| group.size == 1);
     let all = matching.parts.iter().zip(&matching.of).flat_map(|(parts, of)| parts.iter().zip(of));
@@ -169,11 +169,11 @@ fn mismatches(job: &Job, matching: &Matching, groups: &Groups) -> Vec<Warning> {
         alone += u64::from(of.is_none());
     }
     if job.members.len() > 1 && alone as f64 > 0.25 * parts as f64 {
-        let inferred = format!(
+        let message = format!(
             "{alone} of {parts} collectives and messages have no counterpart on another rank: their waits are \
              unknown"
         );
-        warnings.push(Warning::new("unmatched-communication", inferred));
+        warnings.push(Warning::new("unmatched-communication", message));
     }
     warnings
 }

@@ -5,30 +5,8 @@
 
 use object_store::path::Path;
 use railwright_spec::problem::Problem;
+use railwright_spec::{Scheme, without_query};
 use url::Url;
-
-/// Kinds of stores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scheme {
-    S3,
-    Gs,
-    Az,
-    Http,
-}
-
-/// Prefixes of addresses.
-const PREFIXES: [(&str, Scheme); 5] = [
-    ("s3://", Scheme::S3),
-    ("gs://", Scheme::Gs),
-    ("az://", Scheme::Az),
-    ("http://", Scheme::Http),
-    ("https://", Scheme::Http),
-];
-
-/// Whether a path is the address of a remote object or prefix.
-pub fn is_address(path: &str) -> bool {
-    PREFIXES.iter().any(|(prefix, _)| path.starts_with(prefix))
-}
 
 /// An address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,20 +26,21 @@ impl Address {
     /// Reads an address.
     pub(crate) fn read(text: &str) -> Result<Self, Problem> {
         let wrong = |message: String| Problem::new(message).in_file(without_query(text));
-        let Some((prefix, scheme)) = PREFIXES.iter().find(|(prefix, _)| text.starts_with(prefix)) else {
+        let Some((scheme, rest)) = Scheme::of(text) else {
             return Err(wrong("this is not an address".to_owned())
                 .hint("addresses begin with `s3://`, `gs://`, `az://`, `http://` or `https://`"));
         };
-        if *scheme == Scheme::Http {
+        if scheme == Scheme::Http {
             return Self::of_web(text, &wrong);
         }
-        let (container, key) = text[prefix.len()..].split_once('/').unwrap_or((&text[prefix.len()..], ""));
+        let (container, key) = rest.split_once('/').unwrap_or((rest, ""));
+        let prefix = &text[..text.len() - rest.len()];
         if container.is_empty() {
             return Err(wrong("the address has no bucket".to_owned())
                 .hint(format!("write it as `{prefix}BUCKET/PREFIX`")));
         }
         Ok(Self {
-            scheme: *scheme,
+            scheme,
             base: format!("{prefix}{container}/"),
             container: container.to_owned(),
             key: key.to_owned(),
@@ -122,11 +101,6 @@ impl Address {
     }
 }
 
-/// A text before its query.
-fn without_query(text: &str) -> &str {
-    text.split('?').next().unwrap_or(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,6 +128,5 @@ mod tests {
         let message = wrong("https://me:hidden@host/x?y=hidden");
         assert!(message.contains("password") && !message.contains("hidden"), "{message}");
         assert!(Address::read("s3://b/a//c").and_then(|a| a.path()).is_err());
-        assert!(!is_address("traces/s3") && !is_address("file:///x") && is_address("az://a/b"));
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! Responsible for: one message for each kind of failure. Leaves out texts of the store that contain a full address with its signature.
 
-use crate::address::{Address, Scheme};
+use crate::address::Address;
 use crate::runtime::LONGEST;
 use object_store::Error;
+use railwright_spec::Scheme;
 use railwright_spec::problem::Problem;
 
 /// The status of the answer, if there was one. The library has a type for it, but keeps it private; its text is fixed by a test.

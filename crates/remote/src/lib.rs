@@ -14,7 +14,6 @@ mod runtime;
 mod store;
 mod writing;
 
-pub use address::is_address;
 pub use listing::{Found, find};
 pub use reader::{Failure, Object, Reader};
 pub use writing::write;

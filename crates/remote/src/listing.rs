@@ -3,12 +3,13 @@
 //! Responsible for: one request where an object is named, and pages of a list where a prefix is. Leaves order and choice to the caller, who does
 //! the same for folders. Refuses more objects than the caller takes.
 
-use crate::address::{Address, Scheme};
+use crate::address::Address;
 use crate::failure;
 use crate::reader::{Meta, Object, probe};
 use crate::{runtime, store};
 use futures_util::StreamExt as _;
 use object_store::path::Path;
+use railwright_spec::Scheme;
 use railwright_spec::problem::Problem;
 
 /// What an address stands for.

@@ -3,7 +3,7 @@
 //! Responsible for: one connection pool for each container, and the variables that the stores' own tools read. Plain HTTP is allowed where the
 //! user's endpoint has it. Never asks for credentials interactively.
 
-use crate::address::{Address, Scheme};
+use crate::address::Address;
 use crate::failure::innermost;
 use crate::profile;
 use object_store::aws::AmazonS3Builder;
@@ -11,6 +11,7 @@ use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
+use railwright_spec::Scheme;
 use railwright_spec::problem::Problem;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -2,9 +2,10 @@
 //!
 //! Responsible for: a whole object or nothing, as stores replace it. Refuses web servers.
 
-use crate::address::{Address, Scheme};
+use crate::address::Address;
 use crate::{failure, runtime, store};
 use object_store::ObjectStoreExt as _;
+use railwright_spec::Scheme;
 use railwright_spec::problem::Problem;
 
 /// Writes an object in the place of one that is there.

@@ -143,8 +143,8 @@ pub(crate) async fn respond(
     let mut response = match admission {
         Err(refusal) => replies::bytes(refusal.status, TEXT, format!("{}\n", refusal.message)),
         Ok(_) if !is_welcome => {
-            let announced = "too many connections: close some browser tabs\n";
-            replies::bytes(StatusCode::SERVICE_UNAVAILABLE, TEXT, announced)
+            let message = "too many connections: close some browser tabs\n";
+            replies::bytes(StatusCode::SERVICE_UNAVAILABLE, TEXT, message)
         }
         Ok(Admission::Ticket) => lead(format!("/{}/", app.guard.token())),
         // The page's addresses are relative to a folder.

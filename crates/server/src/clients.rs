@@ -104,8 +104,8 @@ impl Client {
     /// Waits until an unauthenticated connection must close: evicted, or after `patience`. Never for
     /// authenticated ones.
     pub(crate) async fn has_to_go(&self, patience: Duration) {
-        let announced = self.bell.notified();
-        if tokio::time::timeout(patience, announced).await.is_ok() {
+        let rung = self.bell.notified();
+        if tokio::time::timeout(patience, rung).await.is_ok() {
             tokio::time::sleep(LAST_WORD.min(patience)).await;
         }
         if self.is_guest() {

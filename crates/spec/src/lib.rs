@@ -22,6 +22,7 @@
 //! # Ok::<(), Problem>(())
 //! ```
 
+mod address;
 pub mod calibration;
 pub mod cluster;
 pub mod human;
@@ -33,3 +34,5 @@ pub mod quantity;
 pub mod run;
 pub mod software;
 pub mod topic;
+
+pub use address::{Scheme, is_address, without_query};

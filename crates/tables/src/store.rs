@@ -83,8 +83,8 @@ fn check(manifest: &Manifest) -> Result<(), Problem> {
         return Err(Problem::new(format!("the manifest lists `{}` twice", part.name)));
     }
     if manifest.passes as usize > manifest.parts.len() {
-        let text_of = format!("the manifest lists {} tables of passes without parts", manifest.passes);
-        return Err(Problem::new(text_of));
+        let message = format!("the manifest lists {} tables of passes without parts", manifest.passes);
+        return Err(Problem::new(message));
     }
     Ok(())
 }
@@ -171,11 +171,11 @@ impl Store {
             return Err(Problem::new("the manifest is not that of a saved profile").in_file(label));
         }
         if manifest.version > VERSION {
-            let text_of = format!(
+            let message = format!(
                 "the saved profile has version {}, written by {}; this program reads up to version {VERSION}",
                 manifest.version, manifest.written_by
             );
-            return Err(Problem::new(text_of)
+            return Err(Problem::new(message)
                 .in_file(label)
                 .hint("read it with that program, or read the traces again"));
         }

@@ -258,7 +258,7 @@ pub fn simulate_watched(
         dimensions,
         layers: busy,
         over_time,
-        // Other jobs need not be alike: no rank waits for them.
+        // Other jobs may differ: no rank waits for them.
         is_exact: bundle.alike.iter().take(own_classes).all(|alike| *alike),
         detours: detours(&bundle, classes.get(..own_classes).unwrap_or_default()),
         tasks: staged.script.len(),

@@ -122,7 +122,7 @@ mod tests {
         assert!(close * 10 >= errors.len() * 7, "{errors:?}");
     }
 
-    /// An anchor that constants were fitted to shows its left-out error, and one that they were not says so.
+    /// An anchor that constants were fitted to shows its left-out error, and one that they were not is marked so.
     #[test]
     fn fitted_anchors_are_marked() {
         let table = include_str!("../../../catalog/evidence/anchors.csv");

@@ -239,7 +239,7 @@ mod tests {
         let times = |b: f64| known(b) * if (b - 1e7).abs() < 1.0 { 5.0 } else { 1.0 };
         let all = run(CollectiveKind::AllGather, &[1e5, 1e6, 1e7, 1e9], 7, times);
         let fitted = fit(&case(&cluster), &[of(all)]).expect("fitted");
-        let range = fitted.remarks.iter().find(|r| r.contains("Leave-one-out error")).expect("told");
+        let range = fitted.remarks.iter().find(|r| r.contains("Leave-one-out error")).expect("reported");
         assert!(
             range.starts_with("all_gather x8: default link model, scaled to the measured rate"),
             "{range}"

@@ -8,7 +8,7 @@ use super::profile::time;
 use super::profiled;
 use crate::args;
 use crate::exit::{Failure, Outcome};
-use crate::input::remote::shown;
+use crate::input::remote::without_query;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use kind::Kind;
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
     let verdicts = conditions.iter().map(verdict).collect::<Result<Vec<_>, Problem>>()?;
     let fails = verdicts.iter().any(|verdict| verdict.met);
     let answer = Compared {
-        titles: sides.map(|side| shown(side).to_owned()),
+        titles: sides.map(|side| without_query(side).to_owned()),
         comparison,
         shift,
         verdicts,
@@ -170,7 +170,7 @@ fn verdicts(document: &mut Document, verdicts: &[Verdict]) {
         return;
     }
     document.heading("conditions");
-    let print_remarks = |verdict: &Verdict| {
+    let line = |verdict: &Verdict| {
         let found = match verdict.difference.relative {
             Some(share) => format!("{:+.2}%", share * 100.0),
             None => time(verdict.difference.change),
@@ -182,7 +182,7 @@ fn verdicts(document: &mut Document, verdicts: &[Verdict]) {
         };
         Cell::new(format!("{}: {word} ({found})", verdict.condition.text), tone)
     };
-    document.blocks.push(Block::Bullets(verdicts.iter().map(print_remarks).collect()));
+    document.blocks.push(Block::Bullets(verdicts.iter().map(line).collect()));
 }
 
 #[derive(Serialize)]
@@ -243,10 +243,7 @@ impl Answer for Compared {
         self.kernels(&mut document, terminal);
         if !comparison.warnings.is_empty() {
             document.heading("warnings");
-            let print_remarks = |warning: &railwright_spec::problem::Warning| {
-                Cell::from(format!("{} ({})", warning.message, warning.id))
-            };
-            document.blocks.push(Block::Bullets(comparison.warnings.iter().map(print_remarks).collect()));
+            document.warnings(&comparison.warnings);
         }
         document
     }

@@ -92,16 +92,15 @@ fn files(paths: &[String]) -> Result<Vec<(PathBuf, String)>, Problem> {
     for path in paths {
         for stream in sources::of(path)? {
             let file = stream.path().to_owned();
-            let below = file.strip_prefix(path).unwrap_or(&file);
-            let place = if below.as_os_str().is_empty() || below == file {
-                Path::new(file.file_name().unwrap_or_default())
+            let text = file.to_string_lossy();
+            let bare = Path::new(input::remote::without_query(&text));
+            let below = bare.strip_prefix(path).unwrap_or(bare);
+            let place = if below.as_os_str().is_empty() || below == bare {
+                Path::new(bare.file_name().unwrap_or_default())
             } else {
                 below
             };
-            let named = place.to_string_lossy();
-            // The query of an address is no part of a name.
-            let short = named.split('?').next().filter(|_| input::remote::is_address(path));
-            let name = digest_name(short.map_or(place, Path::new));
+            let name = digest_name(place);
             match names.get(&name) {
                 Some(other) if *other != file => {
                     let message = format!(

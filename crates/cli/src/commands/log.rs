@@ -5,7 +5,7 @@ mod metrics;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::jobs::Wanted;
-use crate::input::remote::shown;
+use crate::input::remote::without_query;
 use crate::input::traces;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Metric, Printer, Terminal, chart};
@@ -118,7 +118,7 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
     };
     printer.warnings(&judged.warnings);
     let answer = Read {
-        file: shown(&arguments.file).to_owned(),
+        file: without_query(&arguments.file).to_owned(),
         framework: log.framework,
         times_from: log.times_from(),
         curve: curve(&log, &known, POINTS),

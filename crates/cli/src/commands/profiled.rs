@@ -6,7 +6,7 @@
 use crate::args::{Needed, Reading, RunArguments};
 use crate::exit::Failure;
 use crate::input::jobs::Wanted;
-use crate::input::remote::shown;
+use crate::input::remote::without_query;
 use crate::input::traces::{self, Loaded};
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::Printer;
@@ -218,8 +218,10 @@ pub(crate) fn profiled(read: &Read, options: &Options) -> Result<Profile, Failur
 /// What paths are called in titles.
 pub(crate) fn title(paths: &[String]) -> String {
     match paths {
-        [one] => shown(one).to_owned(),
-        [first, .., last] => format!("{} ... {} ({} paths)", shown(first), shown(last), paths.len()),
+        [one] => without_query(one).to_owned(),
+        [first, .., last] => {
+            format!("{} ... {} ({} paths)", without_query(first), without_query(last), paths.len())
+        }
         [] => String::new(),
     }
 }

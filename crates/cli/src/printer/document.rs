@@ -4,6 +4,7 @@
 //! Responsible for: the elements of all reports. Does not compute: commands fill it with finished numbers.
 
 use railwright_spec::human;
+use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
 
 /// How a piece of text is meant; never the only carrier of a meaning.
@@ -176,6 +177,12 @@ impl Document {
 
     pub(crate) fn paragraph(&mut self, text: impl Into<Cell>) {
         self.blocks.push(Block::Paragraph(vec![text.into()]));
+    }
+
+    /// Warnings with their identifiers, as bullets.
+    pub(crate) fn warnings(&mut self, warnings: &[Warning]) {
+        let line = |warning: &Warning| Cell::from(format!("{} ({})", warning.message, warning.id));
+        self.blocks.push(Block::Bullets(warnings.iter().map(line).collect()));
     }
 
     pub(crate) fn spans(&mut self, spans: Vec<Cell>) {

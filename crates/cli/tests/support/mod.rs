@@ -57,13 +57,29 @@ pub(crate) fn run_with_stdin(arguments: &[&str], text: &str) -> Outcome {
 
 /// A command line and everything about its end, for a snapshot.
 pub(crate) fn transcript(arguments: &[&str]) -> String {
-    let outcome = run(arguments);
+    transcript_of(arguments, &run(arguments))
+}
+
+fn transcript_of(arguments: &[&str], outcome: &Outcome) -> String {
     let mut text = format!("$ railwright {}\n{}", arguments.join(" "), outcome.stdout);
     if !outcome.stderr.is_empty() {
         text.push_str("--- stderr\n");
         text.push_str(&outcome.stderr);
     }
     text + &format!("--- exit {}\n", outcome.code)
+}
+
+/// The transcript of a command line that must be rejected: code 2, an error, nothing on standard output.
+pub(crate) fn rejected(arguments: &[&str]) -> String {
+    let outcome = run(arguments);
+    assert_eq!(outcome.code, 2, "{arguments:?}: {}{}", outcome.stdout, outcome.stderr);
+    assert!(
+        outcome.stdout.is_empty() && outcome.stderr.starts_with("error: "),
+        "{arguments:?}: {}",
+        outcome.stderr
+    );
+    assert!(!outcome.stderr.contains("panicked"), "{arguments:?}: {}", outcome.stderr);
+    transcript_of(arguments, &outcome) + "\n"
 }
 
 /// A file of this process's own in the system's folder for temporary files.

@@ -138,7 +138,7 @@ fn a_script_of_2022_in_one_string() {
         ),
         ["\"none\"", "true", "\"selective:core_attention\"", "\"megatron-lm-2021\"", "8"]
     );
-    let tensor = launch.origins.iter().find(|origin| origin.key == "plan.tensor_parallel").expect("said");
+    let tensor = launch.origins.iter().find(|origin| origin.key == "plan.tensor_parallel").expect("given");
     assert_eq!(tensor.line, Some(14));
     let model = launch.spec.model.resolve(|_| Err(Problem::new("none"))).expect("sound");
     // GPT-3 by hand: 96 x (12 h^2 + 13 h) + (50,257 + 2,048) h + 2 h with h = 12,288.

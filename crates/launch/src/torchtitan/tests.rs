@@ -172,8 +172,8 @@ fn pipelines_that_drain_several_times_are_reported() {
         remarks(&launch, RemarkKind::NotModelled).into_iter().find(|source| source.contains("drains"))
     };
     let batch = "global_batch_size = 256";
-    assert!(with(8, 8, 4, batch).expect("told").contains("drains 4 times"));
-    let open = with(8, -1, 4, batch).expect("told");
+    assert!(with(8, 8, 4, batch).expect("reported").contains("drains 4 times"));
+    let open = with(8, -1, 4, batch).expect("reported");
     assert!(
         open.contains("every 8 sequences of a rank") && open.contains("fewer than 32 data-parallel"),
         "{open}"

@@ -115,12 +115,12 @@ fn doubts(first: &Step, second: &Step) -> Vec<Warning> {
     if let (Some(measured), Some(modelled)) = (measured, modelled)
         && measured.stages() != modelled.stages()
     {
-        let compared = format!(
+        let message = format!(
             "the trace shows {} pipeline stage(s) and the run has {}: pass `--layout` if the traces do not record groups",
             measured.stages(),
             modelled.stages()
         );
-        warnings.push(Warning::new("runs-not-alike", compared));
+        warnings.push(Warning::new("runs-not-alike", message));
     }
     warnings
 }

@@ -173,7 +173,7 @@ fn a_cut_dump_of_the_rank_that_never_came_blames_no_one_else() {
             "{cut}"
         );
         assert_eq!((verdict.damaged.len(), verdict.damaged[0].rank), (1, 3));
-        let text = &verdict.warnings.iter().find(|w| w.id == "trace-damaged").expect("told").message;
+        let text = &verdict.warnings.iter().find(|w| w.id == "trace-damaged").expect("reported").message;
         assert!(
             text.contains("entries were read") && text.contains("at byte") && text.contains("truncated"),
             "{text}"

@@ -44,7 +44,7 @@ pub(super) struct Ends {
     pub moments: Vec<(i64, PartRef)>,
 }
 
-/// Finds the pipelines of a whole job. `known` are sets of ranks that are groups for other purposes; `stated` are pipelines as the user says them.
+/// Finds the pipelines of a whole job. `known` are sets of ranks that are groups for other purposes; `stated` are pipelines that the user gives.
 pub(super) fn neighbours(
     job: &Job,
     ranks: &[Ends],

@@ -65,7 +65,7 @@ fn is_checkpoint(name: &str) -> bool {
         || name.starts_with("CheckpointWithoutOutputFunctionBackward")
 }
 
-/// What the name of a kernel without a launch says: compilers and libraries write the pass into it.
+/// The pass in the name of a kernel without a launch: compilers and libraries write the pass into it.
 pub(super) fn kernel(name: &str) -> Option<Phase> {
     let lower = name.to_ascii_lowercase();
     // A C++ name holds brackets of its own before those of the arguments.

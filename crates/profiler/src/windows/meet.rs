@@ -137,12 +137,12 @@ pub(super) fn doubts(
         if short.len() > NAMED {
             parts.push(format!("{} more ranks", short.len() - NAMED));
         }
-        let parts = format!(
+        let message = format!(
             "not fully recorded: {}; excluded from the means of these steps, and waits for them are \
              estimates",
             parts.join("; ")
         );
-        warnings.push(Warning::new("steps-partly-recorded", parts));
+        warnings.push(Warning::new("steps-partly-recorded", message));
     }
     if !left_out.is_empty() {
         let left: BTreeSet<u64> = left_out.iter().copied().collect();
@@ -164,13 +164,13 @@ pub(super) fn doubts(
             ranks.push(format!("{} more", because.len() - NAMED));
         }
         let lost: Vec<u32> = left.iter().map(|&name| name as u32).collect();
-        let parts = format!(
+        let message = format!(
             "excluded: {}, recorded by at most half of the ranks or out of order; not in {}: omit these files \
              to include them",
             these(&lost),
             ranks.join(", ")
         );
-        warnings.push(Warning::new("steps-left-out", parts));
+        warnings.push(Warning::new("steps-left-out", message));
     }
     warnings
 }

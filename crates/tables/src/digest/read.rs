@@ -24,16 +24,16 @@ pub fn read_digest(label: &str, bytes: &Bytes) -> Result<RankTrace, Problem> {
 }
 
 fn about(label: &str, table: &Table, bytes: &[u8]) -> Result<About, Problem> {
-    let wrong = |text_of: String, hint: &str| Problem::new(text_of).in_file(label).hint(hint);
+    let wrong = |message: String, hint: &str| Problem::new(message).in_file(label).hint(hint);
     let text = table.metadata(KEY).ok_or_else(|| wrong("the digest has no metadata".to_owned(), AGAIN))?;
     let version: Version = serde_json::from_str(&text)
         .map_err(|error| wrong(format!("the metadata of the digest is damaged: {error}"), AGAIN))?;
     if version.version > VERSION {
-        let text_of = format!(
+        let message = format!(
             "the digest has version {}, written by {}; this program reads up to version {VERSION}",
             version.version, version.written_by
         );
-        return Err(wrong(text_of, "read it with that program, or create it again from the trace"));
+        return Err(wrong(message, "read it with that program, or create it again from the trace"));
     }
     let mut about: About = serde_json::from_str(&text)
         .map_err(|error| wrong(format!("the metadata of the digest is damaged: {error}"), AGAIN))?;

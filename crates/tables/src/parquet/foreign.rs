@@ -88,8 +88,8 @@ impl Columns {
                     .map_err(unreadable)?;
             }
             if cells.len() != rows {
-                let text_of = format!("has {} values in a table of {rows} rows", cells.len());
-                return Err(table.wrong(column.name(), &text_of));
+                let message = format!("has {} values in a table of {rows} rows", cells.len());
+                return Err(table.wrong(column.name(), &message));
             }
             table.named.push((column.name().to_owned(), cells));
         }

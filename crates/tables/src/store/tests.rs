@@ -165,7 +165,7 @@ fn every_flipped_byte_is_reported_or_harmless() {
     }
     let job = Job::new(vec![trace]);
     let good = save(&job, &[]).expect("saved");
-    let (mut text_of, mut silent) = (0, 0);
+    let (mut reported, mut silent) = (0, 0);
     for at in (0..good.len()).step_by(7) {
         let mut bytes = good.clone();
         bytes[at] ^= 0x55;
@@ -177,11 +177,11 @@ fn every_flipped_byte_is_reported_or_harmless() {
             }
             Err(problem) => {
                 assert!(problem.to_string().starts_with('x'), "{problem}");
-                text_of += 1;
+                reported += 1;
             }
         }
     }
-    assert!(text_of > 300, "{text_of} told, {silent} silent");
+    assert!(reported > 300, "{reported} told, {silent} silent");
     for length in (0..good.len() - 2048).step_by(101) {
         Store::open("x", good[..length].to_vec()).and_then(|store| store.load()).expect_err("cut off");
     }
@@ -213,7 +213,7 @@ fn opened(bytes: Vec<u8>) -> Result<Saved, Problem> {
 #[test]
 fn times_that_cannot_be_are_damage() {
     assert!(opened(save(&job_of(&[(-5, 1), (0, 9)]), &[]).expect("saved")).is_ok());
-    for (rows, text_of) in [
+    for (rows, expected) in [
         (&[(9, 3)][..], "row 0 of `gpu.parquet` ends before it starts"),
         (&[(0, i64::MIN)], "ends before it starts"),
         (&[(i64::MIN, 5)], "is outside of"),
@@ -223,7 +223,7 @@ fn times_that_cannot_be_are_damage() {
         (&[(0, LIMIT), (0, LIMIT)], "raises the sum"),
     ] {
         let problem = opened(save(&job_of(rows), &[]).expect("saved")).expect_err("damaged");
-        assert!(problem.to_string().contains(text_of), "{rows:?}: {problem}");
+        assert!(problem.to_string().contains(expected), "{rows:?}: {problem}");
     }
     let mut of_host = job_of(&[]);
     of_host.members[0].trace.host.push(HostActivity { start: 7, end: 6, ..HostActivity::default() });

@@ -8,7 +8,7 @@ use super::{modelled, verdict_of, verdicts};
 use crate::args;
 use crate::commands::{profiled, steps};
 use crate::exit::{Failure, Outcome};
-use crate::input::remote::shown;
+use crate::input::remote::without_query;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use crate::run::{Resolved, launch};
@@ -155,7 +155,7 @@ fn measured(path: &str, run: Option<&Run>, printer: &Printer) -> Result<Side, Fa
     let rounding = log.rounding();
     let interval = noise::median_interval(&seconds).map(|(low, high)| (low - rounding, high + rounding));
     Ok(Side::Measured {
-        file: shown(path).to_owned(),
+        file: without_query(path).to_owned(),
         framework: log.framework,
         times_from: log.times_from(),
         batch: log.reports.iter().rev().find(|report| report.seconds.is_finite()).and_then(|r| r.batch),
@@ -179,7 +179,7 @@ fn predicted(
     let estimate = estimate_run(&run)?;
     let interval = &estimate.step_time_interval;
     let side = Side::Predicted {
-        file: shown(file).to_owned(),
+        file: without_query(file).to_owned(),
         step_time: estimate.step_time.get(),
         interval: (interval.low.get(), interval.high.get()),
         coverage: interval.coverage,
@@ -191,12 +191,12 @@ fn predicted(
 fn of_another_batch(run: &Run, side: &Side) -> Option<Warning> {
     let Side::Measured { batch: Some(batch), .. } = side else { return None };
     (*batch != run.plan.global_batch).then(|| {
-        let verdict_of = format!(
+        let message = format!(
             "the log belongs to another run: its steps have {} sequences, those of the run {}",
             human::whole(*batch),
             human::whole(run.plan.global_batch)
         );
-        Warning::new("runs-not-alike", verdict_of)
+        Warning::new("runs-not-alike", message)
     })
 }
 
@@ -345,11 +345,11 @@ impl Answer for Logged {
         document.table(Table { columns, rows });
         for side in &self.sides {
             if let Side::Measured { file, times_from: TimesFrom::WholeRun, .. } = side {
-                let verdict_of = format!(
+                let message = format!(
                     "{file}: the only time is the mean of the whole run, including its start, evaluation and \
                      checkpoints; the spread is unknown"
                 );
-                document.paragraph(Cell::new(verdict_of, Tone::Doubtful));
+                document.paragraph(Cell::new(message, Tone::Doubtful));
             }
         }
         document

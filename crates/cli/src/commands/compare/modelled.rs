@@ -5,7 +5,7 @@ use crate::args;
 use crate::commands::profile::time;
 use crate::commands::profiled;
 use crate::exit::{Failure, Outcome};
-use crate::input::remote::shown;
+use crate::input::remote::without_query;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use crate::run::Resolved;
@@ -75,7 +75,7 @@ impl Waiting {
     }
 
     /// In words, given what the mean rank waits.
-    fn verdict_of(&self, waiting: f64) -> Vec<String> {
+    fn remarks(&self, waiting: f64) -> Vec<String> {
         let mut lines = Vec::new();
         if waiting > 0.0 {
             lines.push(if self.waited_for.is_empty() {
@@ -126,7 +126,7 @@ pub(super) fn run(
     let measured = measured::step(&read.job, &read.joined, &options.tables, &profile.windows, typical)
         .ok_or_else(|| Problem::new("nothing was recorded").in_file(traces.as_str()))?;
     let waiting = Waiting::of(&profile, typical);
-    let name = format!("{}, step {}", shown(traces), profile.windows.name(typical));
+    let name = format!("{}, step {}", without_query(traces), profile.windows.name(typical));
     let (titles, mut comparison) = if modelled_first {
         ([run_file.clone(), name], steps(&modelled, &measured))
     } else {
@@ -208,18 +208,14 @@ impl Answer for Against {
         document.heading_with("step breakdown", "mean of the shown ranks, largest difference first");
         document.table(super::differences("part", comparison.labels.iter()));
         let waiting = comparison.figures.iter().find(|figure| figure.name == "waiting");
-        let verdict_of =
-            self.waiting.verdict_of(waiting.map_or(0.0, |figure| figure.first.max(figure.second)));
-        if !verdict_of.is_empty() {
-            document.blocks.push(Block::Bullets(verdict_of.into_iter().map(Cell::from).collect()));
+        let remarks = self.waiting.remarks(waiting.map_or(0.0, |figure| figure.first.max(figure.second)));
+        if !remarks.is_empty() {
+            document.blocks.push(Block::Bullets(remarks.into_iter().map(Cell::from).collect()));
         }
         self.operators(&mut document, terminal);
         if !comparison.warnings.is_empty() {
             document.heading("warnings");
-            let print_remarks = |warning: &railwright_spec::problem::Warning| {
-                Cell::from(format!("{} ({})", warning.message, warning.id))
-            };
-            document.blocks.push(Block::Bullets(comparison.warnings.iter().map(print_remarks).collect()));
+            document.warnings(&comparison.warnings);
         }
         document
     }

@@ -51,12 +51,12 @@ impl Second {
 
     /// The answers that the page asks about it: the estimate first.
     pub(super) fn answers(&self) -> Result<Vec<Value>, Failure> {
-        let arguments_of: Map<String, Value> = self
+        let given: Map<String, Value> = self
             .parameters
             .iter()
             .map(|(name, value)| (name.clone(), if value == "true" { json!(true) } else { value.clone() }))
             .collect();
-        let estimate = asked(&["estimate"], &arguments_of)?;
+        let estimate = asked(&["estimate"], &given)?;
         let warnings: Vec<Value> = estimate["answer"]["warnings"]
             .as_array()
             .into_iter()
@@ -64,37 +64,36 @@ impl Second {
             .map(|one| one["id"].clone())
             .collect();
         let mut answers = vec![estimate];
-        let lasting = arguments_of.iter().filter(|(name, _)| !MONEY.contains(&name.as_str()));
+        let lasting = given.iter().filter(|(name, _)| !MONEY.contains(&name.as_str()));
         let lasting: Map<String, Value> =
             lasting.map(|(name, value)| (name.clone(), value.clone())).collect();
         let mut more = vec![(vec!["memory"], lasting)];
-        if let Some(model) = arguments_of.get("model") {
+        if let Some(model) = given.get("model") {
             more.push((vec!["models", "show"], Map::from_iter([("name".to_owned(), model.clone())])));
         }
         let explain = |id| (vec!["explain"], Map::from_iter([("id".to_owned(), id)]));
         more.extend(warnings.into_iter().map(explain));
         // Failed answers are omitted; the page reports that.
-        answers.extend(more.iter().filter_map(|(words, arguments_of)| asked(words, arguments_of).ok()));
+        answers.extend(more.iter().filter_map(|(words, given)| asked(words, given).ok()));
         Ok(answers)
     }
 }
 
 /// A question that the page will ask, with its answer.
-fn asked(words: &[&str], arguments_of: &Map<String, Value>) -> Result<Value, Failure> {
+fn asked(words: &[&str], given: &Map<String, Value>) -> Result<Value, Failure> {
     let refused = |problems: Vec<Problem>| {
         let place =
             |problem: Problem| if problem.place.is_some() { problem } else { problem.in_file("--compare") };
         Failure::Input(problems.into_iter().map(place).collect())
     };
-    let (Arguments { command, .. }, line) =
-        line_of(words, arguments_of, None, Asker::Page).map_err(refused)?;
+    let (Arguments { command, .. }, line) = line_of(words, given, None, Asker::Page).map_err(refused)?;
     let listener = Listener::new(Arc::default());
     let outcome = commands::run(&command, &Printer::with_listener(Arc::clone(&listener)))?;
     let answer: Value = serde_json::from_str(&listener.take())
         .map_err(|error| Problem::new(format!("the second scenario failed: {error}")))?;
     Ok(json!({
         "command": words.join("/"),
-        "arguments": arguments_of,
+        "arguments": given,
         "outcome": railwright_server::Outcome::from(outcome).name(),
         "command_line": line,
         "answer": answer,

@@ -62,8 +62,8 @@ pub(super) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<
 fn parameters(run: &RunArguments) -> Map<String, Value> {
     let spelled = run::layered(run).ok().and_then(|spec| spelled(&spec));
     // A launch file may contain a custom model, which only the file can express.
-    if let Some(arguments_of) = spelled.filter(|_| run.launch.is_none()) {
-        return arguments_of.into_iter().map(|(name, value)| (name, json!(value))).collect();
+    if let Some(given) = spelled.filter(|_| run.launch.is_none()) {
+        return given.into_iter().map(|(name, value)| (name, json!(value))).collect();
     }
     let mut all = Map::new();
     let named =
@@ -108,7 +108,7 @@ fn escaped(text: &str) -> String {
 fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
     let parameters = parameters(run);
     let truths = |value: &Value| if value == "true" { json!(true) } else { value.clone() };
-    let arguments_of: Map<String, Value> =
+    let given: Map<String, Value> =
         parameters.iter().map(|(name, value)| (name.clone(), truths(value))).collect();
     let mut answers = Vec::new();
     let mut add = |command: &str, arguments: Map<String, Value>, outcome: Outcome, text: &str| {
@@ -119,18 +119,16 @@ fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
         }
     };
     let fits = Outcome::from(estimated.estimate.memory.fit);
-    add("estimate", arguments_of.clone(), fits, &envelope(Estimated::KIND, &estimated.json()));
+    add("estimate", given.clone(), fits, &envelope(Estimated::KIND, &estimated.json()));
     let json = || Output { json: true, ..Output::default() };
     // What cannot be answered is missing, and the page shows that.
     let memory = args::Memory { run: run.clone(), stage: None, by: By::Kind, svg: None, output: json() };
     if let Some((outcome, text)) = asked(|printer| memory::run(&memory, printer)) {
         // The page leaves out of this question what only money depends on.
         let money = |name: &str| ["tokens", "availability"].contains(&name);
-        let arguments_of = arguments_of
-            .iter()
-            .filter(|(name, _)| !money(name))
-            .map(|(name, value)| (name.clone(), value.clone()));
-        add("memory", arguments_of.collect(), outcome, &text);
+        let given =
+            given.iter().filter(|(name, _)| !money(name)).map(|(name, value)| (name.clone(), value.clone()));
+        add("memory", given.collect(), outcome, &text);
     }
     if let Some(name) = &run.model {
         let showing = args::Showing { name: name.clone(), output: json() };

@@ -91,9 +91,8 @@ fn head(page: &PipelinePage, document: &mut Document) {
             if page.replay_error == 0 {
                 "0%: it reproduces the measured steps".into()
             } else {
-                let cost_cell =
-                    format!("{} of a step ({}), median", time(page.replay_error), human::percent(off));
-                Cell::number(cost_cell, off)
+                let text = format!("{} of a step ({}), median", time(page.replay_error), human::percent(off));
+                Cell::number(text, off)
             },
         ),
         (
@@ -426,8 +425,8 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         row
     };
     // What changes nothing needs no row.
-    let cost_cell = |share: &&Share| (share.alone - 1.0).abs() >= 0.0005 || share.recovered.abs() >= 0.005;
-    let mut rows: Vec<Vec<Cell>> = what_if.kinds.iter().filter(cost_cell).map(row).collect();
+    let has_effect = |share: &&Share| (share.alone - 1.0).abs() >= 0.0005 || share.recovered.abs() >= 0.005;
+    let mut rows: Vec<Vec<Cell>> = what_if.kinds.iter().filter(has_effect).map(row).collect();
     rows.extend(what_if.stages.iter().map(row));
     rows.extend(what_if.replicas.iter().take(16).map(row));
     if !what_if.replicas.is_empty() {

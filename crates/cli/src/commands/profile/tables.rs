@@ -8,7 +8,6 @@ use railwright_profiler::profile::Part;
 use railwright_profiler::tree::{Level, Node};
 use railwright_profiler::waterfall::Group;
 use railwright_spec::human;
-use railwright_spec::problem::Warning;
 
 /// Parts smaller than this share of the step are left to the machines' formats.
 const SMALLEST: f64 = 0.0005;
@@ -323,7 +322,7 @@ impl Shown {
         }
         if !report.repairs.is_empty() {
             document.heading("repaired or dropped while reading");
-            let print_remarks = |repair: &railwright_profiler::profile::Repair| {
+            let line = |repair: &railwright_profiler::profile::Repair| {
                 // The folder is in the title; file names differ at the end.
                 let name = repair.file.rsplit('/').next().unwrap_or_default();
                 let start = name.char_indices().rev().nth(47).map_or(0, |(at, _)| at);
@@ -334,7 +333,7 @@ impl Shown {
                     repair.words()
                 ))
             };
-            let mut bullets: Vec<Cell> = report.repairs.iter().take(MOST).map(print_remarks).collect();
+            let mut bullets: Vec<Cell> = report.repairs.iter().take(MOST).map(line).collect();
             if report.repairs.len() > MOST {
                 bullets
                     .push(Cell::from(format!("and {} more (all with --json)", report.repairs.len() - MOST)));
@@ -343,9 +342,7 @@ impl Shown {
         }
         if !report.warnings.is_empty() {
             document.heading_with("warnings", "run `railwright explain ID` for details");
-            let print_remarks =
-                |warning: &Warning| Cell::from(format!("{} ({})", warning.message, warning.id));
-            document.blocks.push(Block::Bullets(report.warnings.iter().map(print_remarks).collect()));
+            document.warnings(&report.warnings);
         }
     }
 }

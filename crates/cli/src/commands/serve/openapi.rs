@@ -248,7 +248,7 @@ fn of_argument(argument: &Arg) -> Value {
 
 /// Endpoints other than commands.
 fn beside() -> Map<String, Value> {
-    let problem_of = json!({ "$ref": "#/components/responses/Problems" });
+    let problems = json!({ "$ref": "#/components/responses/Problems" });
     let job = json!({ "name": "job", "in": "path", "required": true, "schema": { "type": "string" } });
     let content = |schema: Value| json!({ "application/json": { "schema": schema } });
     let paths = json!({
@@ -274,7 +274,7 @@ fn beside() -> Map<String, Value> {
             "requestBody": { "required": true, "content": { "application/octet-stream": {} } },
             "responses": {
                 "201": { "description": "Kept", "content": content(json!({ "$ref": "#/components/schemas/Upload" })) },
-                "default": problem_of,
+                "default": problems,
             },
         } },
         "/api/v1/jobs": { "post": {
@@ -284,7 +284,7 @@ fn beside() -> Map<String, Value> {
             "responses": {
                 "202": { "description": "Begun", "content": content(json!({
                     "type": "object", "properties": { "job": { "type": "string" } }, "required": ["job"] })) },
-                "default": problem_of,
+                "default": problems,
             },
         } },
         "/api/v1/jobs/{job}": {
@@ -292,7 +292,7 @@ fn beside() -> Map<String, Value> {
             "delete": {
                 "operationId": "stop_job",
                 "summary": "Stop a job; its response has the results so far and the outcome `interrupted`",
-                "responses": { "204": { "description": "Stopping" }, "default": problem_of },
+                "responses": { "204": { "description": "Stopping" }, "default": problems },
             },
         },
         "/api/v1/jobs/{job}/events": {
@@ -301,7 +301,7 @@ fn beside() -> Map<String, Value> {
                 "operationId": "follow_job",
                 "summary": "Server-sent events: `progress` (done, total, message, best) at most ten times a second, then one `answer` \
                     (outcome, command, notes, answer) or `problems` (problems, command)",
-                "responses": { "200": { "description": "Events", "content": { "text/event-stream": {} } }, "default": problem_of },
+                "responses": { "200": { "description": "Events", "content": { "text/event-stream": {} } }, "default": problems },
             },
         },
     });

@@ -81,7 +81,7 @@ impl Stream {
     /// The archive that it lies in, or is.
     pub(in crate::input) fn archive(&self) -> Option<String> {
         matches!(self.part, Part::Member { .. } | Part::Archive)
-            .then(|| remote::shown(&self.path.display().to_string()).to_owned())
+            .then(|| remote::without_query(&self.path.display().to_string()).to_owned())
     }
 
     /// The first inflated bytes of every stream in it, with what errors call it; nothing of one that cannot be read.

@@ -84,7 +84,7 @@ fn every_kind() -> Vec<DesignSpec> {
 #[test]
 fn routes_are_flows_from_end_to_end() {
     for spec in every_kind() {
-        for &routing in spec.kind.expect("said").routings() {
+        for &routing in spec.kind.expect("given").routings() {
             for forwarding in [None, Some(Forwarding::Before), Some(Forwarding::After)] {
                 let spec = DesignSpec { routing: Some(routing), forwarding, ..spec.clone() };
                 let mut details = vec![Detail::Links];
