@@ -375,7 +375,7 @@ mod tests {
         *found.iter().find(|f| f.logs == logs && f.scope == Scope::Stack).expect("found")
     }
 
-    /// Publications whose level differs by tens of percent and whose runs do not scatter: one run tells nearly all.
+    /// Publications whose level differs by tens of percent and whose runs do not scatter: one run determines nearly everything.
     #[test]
     fn one_run_determines_the_level() {
         let found = found(|p, at| {
@@ -389,7 +389,7 @@ mod tests {
         assert!(one.width < none.width && one.inside > 0.7, "{found:?}");
     }
 
-    /// A slow network of each publication's own: a run that communicates and one that does not tell it from slow products.
+    /// A slow network of each publication's own: a run that communicates and one that does not distinguish it from slow products.
     #[test]
     fn parts_are_distinguished() {
         let found = found(|p, at| {

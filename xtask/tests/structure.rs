@@ -401,7 +401,7 @@ fn no_code_names_a_measured_run() {
             assert!(collection.is_none(), "{} chooses by the source `{choice}`", shown(&path));
         }
     }
-    // The calibrated data may say where a constant comes from, but must not choose by run.
+    // The calibrated data may name the source of a constant, but must not choose by run.
     for file in
         ["catalog/software.toml", "catalog/memory.toml", "catalog/intervals.toml", "catalog/differences.toml"]
     {

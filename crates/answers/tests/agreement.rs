@@ -35,7 +35,7 @@ fn near(a: f64, b: f64, tolerance: f64) -> bool {
     (a - b).abs() <= tolerance * a.abs().max(b.abs())
 }
 
-/// The specification that says everything of a run on a model of the catalogue.
+/// The complete specification of a run on a model of the catalogue.
 fn spec_of(model: &Model, cluster: &Cluster, plan: &Plan) -> RunSpec {
     let mut spec = RunSpec::default();
     spec.model = ModelSpec { name: Some(model.name.clone()), ..ModelSpec::default() };

@@ -226,7 +226,7 @@ pub fn judge_timed(case: &Case<'_>, calibration: &Calibration) -> Result<Vec<Ste
     step_times::lines(case.timed, calibration)
 }
 
-/// Writes what the fits say of themselves into the calibration.
+/// Writes the quality of the fits into the calibration.
 fn evidence(calibration: &mut Calibration, lines: &[Line]) {
     let of = |name: &str, regime: Regime| lines.iter().find(|l| l.name == name && l.regime == regime);
     let take = |evidence: &mut Evidence, line: Option<&Line>| {

@@ -4,7 +4,7 @@
 //! ([`simulate`]), a fast evaluation for search that agrees with it ([`summarize`]), the published closed forms
 //! ([`closed_form`]) and the peak of live activations ([`in_flight`]). Refuses to know what a pass costs or how a
 //! transfer is made: both come in as seconds. Each schedule's order, bound and closed form stand in a file of its name, behind
-//! one trait and one list; where its chunks lie and what it refuses is [`railwright_spec::plan::Schedule`]'s to say.
+//! one trait and one list; [`railwright_spec::plan::Schedule`] defines where its chunks lie and which plans it rejects.
 //!
 //! Virtual stages (*chunks*) are numbered along the pipeline, 0 holding the embedding and the last one the head:
 //!

@@ -52,7 +52,7 @@ fn throughput_of_narayanan_2021() {
 }
 
 /// Llama 3 405B at 8,192 tokens: TP 8, PP 16, no context parallelism, 2,048 sequences, ZeRO-2. One layer per chunk, and none in the
-/// first chunk, which holds the embedding, and the last, which holds the head (section 3.3.2); tensor communication is not said to be
+/// first chunk, which holds the embedding, and the last, which holds the head (section 3.3.2); tensor communication is not reported as
 /// overlapped. Priced as the Megatron of its year.
 fn llama_3(devices: u64) -> Estimate {
     let model = model::by_name("llama-3.1-405b").expect("in the catalogue");
@@ -76,7 +76,7 @@ fn llama_3(devices: u64) -> Estimate {
 
 #[test]
 fn llama_3_405b_reaches_38_to_43_percent() {
-    // 430 TFLOP/s and 43% on 8,192, 400 TFLOP/s and 41% on 16,384; the paper does not say how attention is counted (4% apart).
+    // 430 TFLOP/s and 43% on 8,192, 400 TFLOP/s and 41% on 16,384; the paper does not define how attention is counted (4% apart).
     // 38% is the same run at 131,072 tokens.
     for (devices, rate) in [(8192, 430.0), (16_384, 400.0)] {
         let estimate = llama_3(devices);

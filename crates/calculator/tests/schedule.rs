@@ -1,5 +1,5 @@
-//! What must hold of any pipeline: nothing overlaps, every input is made before it is used, and the fast path says what the
-//! engine says.
+//! What must hold of any pipeline: nothing overlaps, every input is made before it is used, and the fast path agrees
+//! with the engine.
 
 use proptest::prelude::*;
 use railwright_calculator::schedule::{

@@ -228,10 +228,16 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`)
-    #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], help_heading = "Plan")]
+    #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], hide_short_help = true, help_heading = "Plan")]
     pub(crate) fsdp: bool,
     /// Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`)
-    #[arg(long, value_name = "N", conflicts_with = "plan.sharding", help_heading = "Plan")]
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "plan.sharding",
+        hide_short_help = true,
+        help_heading = "Plan"
+    )]
     pub(crate) hsdp: Option<u64>,
     #[command(flatten)]
     pub(crate) flags: RunFlags,
@@ -246,7 +252,7 @@ pub(crate) struct Estimate {
     #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "", help_heading = "Output")]
     pub(crate) why: Option<String>,
     /// Add a scenario with this argument changed, or removed (`tp=-`), to an HTML report (repeatable)
-    #[arg(long, value_name = "NAME=VALUE", help_heading = "Output")]
+    #[arg(long, value_name = "NAME=VALUE", hide_short_help = true, help_heading = "Output")]
     pub(crate) compare: Vec<String>,
     /// Write a chart of where the time goes (`-` for standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]

@@ -32,7 +32,7 @@ pub struct Answer {
     pub data: String,
     /// The table as a fragment of HTML; empty where the answer is a text.
     pub html: String,
-    /// How it ended, as an exit code in a word: `yes`, `no`, `at-risk`, `cannot-tell` or `interrupted`.
+    /// Exit code as a word: `yes`, `no`, `at-risk`, `cannot-tell` or `interrupted`.
     pub outcome: &'static str,
     /// Notes beside the answer, such as files that could not be read.
     pub notes: Vec<String>,

@@ -79,7 +79,7 @@ fn collectives_have_kind_bytes_and_group() {
         ("13", Some(vec![0, 1]), None)
     );
     assert!(trace.groups.len() >= 7, "the groups that the head lists");
-    // The host's side says the same, and waits are no collectives of a kind.
+    // The host's side agrees, and waits are not counted as a kind of collective.
     let host: Vec<_> = trace.host.iter().filter(|r| r.kind == HostKind::Collective).collect();
     let kinds: BTreeSet<Option<CollectiveKind>> =
         host.iter().filter_map(|r| r.collective).map(|c| trace.collectives[c as usize].kind).collect();

@@ -1,4 +1,4 @@
-//! Every PyTorch trace of the collection against what `INDEX.csv` says of it.
+//! Every PyTorch trace of the collection against its row of `INDEX.csv`.
 
 use railwright_profiler::RankTrace;
 use railwright_profiler::readers::{Keep, Recording, detect, inflate};

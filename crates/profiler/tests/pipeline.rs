@@ -215,7 +215,7 @@ fn the_critical_path_of_a_pipeline() {
     assert_eq!(page.shown.critical.ranks[0].rank, 2, "{}", page.shown.critical.words);
 }
 
-/// With a stage missing nobody knows what it would have absorbed: costs are the most that they can be, or they are not told.
+/// With a stage missing, what it would have absorbed is unknown: costs are upper bounds or left out.
 #[test]
 fn what_was_not_recorded_makes_costs_bounds() {
     let whole = primus(None);

@@ -1,4 +1,4 @@
-//! Damaged pipeline timers: whatever is broken in a file, the page is made of the rest or an error says why not, and nothing panics.
+//! Damaged pipeline timers: whatever is broken in a file, the page is made of the rest or an error names why not, and nothing panics.
 
 use proptest::prelude::*;
 use railwright_profiler::passes::Passes;

@@ -38,7 +38,7 @@ fn products_of_an_h100_trace() {
     let mut times: Vec<f64> = head.times.iter().map(|t| t.micros()).collect();
     times.sort_by(f64::total_cmp);
     assert!((2000.0..2500.0).contains(&times[times.len() / 2]), "{times:?}");
-    // Attention runs over packed documents: its shapes do not say how far it sees.
+    // Attention runs over packed documents: its shapes do not show its mask.
     assert!(all.attention.is_empty());
     assert!(all.remarks.iter().any(|r| r.contains("variable lengths")), "{:?}", all.remarks);
     assert!((all.steps[0].step.millis() / 60.7 - 1.0).abs() < 0.05, "{:?}", all.steps);

@@ -60,7 +60,7 @@ fn a_pipeline_is_found_by_when_its_messages_end() {
     }
 }
 
-/// Names of a transformer's kernels say a tenth of the backward pass: its passes are found whole, and its steps by the launches of the update, and that it is a guess.
+/// Kernel names mark a tenth of a transformer's backward pass: passes are found complete, steps by the launches of the update, and both are reported as inferred.
 #[test]
 fn a_transformers_passes_and_steps_are_found_by_the_names_of_few_kernels() {
     let plan = Pipelined { tensor: 1, layers: 3, layer: 400_000, transformer: true, ..Pipelined::default() };
@@ -99,7 +99,7 @@ fn a_layout_decides_the_places_of_ranks() {
     }
 }
 
-/// Costs of a pipeline of which one half was not found would be wrong: that is said instead.
+/// Costs of a pipeline of which one half was not found would be wrong: a warning replaces them.
 #[test]
 fn backward_passes_alone_are_no_pipeline() {
     let mut job = Pipelined::default().job();
@@ -126,7 +126,7 @@ fn backward_passes_alone_are_no_pipeline() {
     assert!(problem.hint.is_some());
 }
 
-/// The sets of ranks that were told, by dimension.
+/// The sets of ranks that were identified, by dimension.
 fn sets(joined: &Joined) -> BTreeMap<Dimension, Vec<RankSet>> {
     let mut found: BTreeMap<Dimension, Vec<RankSet>> = BTreeMap::new();
     for group in joined.groups.groups.iter().filter(|group| group.inferred) {

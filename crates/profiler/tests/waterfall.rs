@@ -79,7 +79,7 @@ fn a_change_of_a_training_loop_is_measured() {
     // Four steps of some 61 ms, cut on the device.
     assert_eq!((current.windows.cut_by, current.windows.steps.len()), (CutBy::Launches, 4));
     near(current.report.step_time / 1e6, 60.9, 0.2);
-    // Which part waits can only be estimated from one of eight ranks, and only where sizes are told.
+    // Which part waits can only be estimated from one of eight ranks, and only where sizes are recorded.
     let total = &current.waterfall.total;
     let of = |share| total.sum(|label| matches!(label, Label::Exposed(_, s) if s == share));
     assert!(of(Share::Undivided) > 0 && of(Share::Transfer) > 0);

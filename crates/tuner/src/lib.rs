@@ -10,7 +10,7 @@
 //! use railwright_tuner::search::{Options, Search, Space};
 //!
 //! let (model, cluster) = (model::by_name("llama-3.1-8b")?, cluster::by_name("dgx-h100", 8)?);
-//! // What a plan says is kept, and what it leaves open is searched.
+//! // Keys that a plan sets are kept, and the others are searched.
 //! let kept = PlanSpec { pipeline_parallel: Some(1), global_batch: Some(64), ..PlanSpec::default() };
 //! let space = Space::new(&kept, &model, &cluster)?;
 //! let search = Search::new(&model, &cluster, space, Options { keep: 3, ..Options::default() })?;

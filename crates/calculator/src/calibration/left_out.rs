@@ -31,7 +31,7 @@ pub(super) struct Trial {
 }
 
 impl LeftOut {
-    /// error = sum |said - measured| / sum measured, over all held-out shapes.
+    /// error = sum |predicted - measured| / sum measured, over all held-out shapes.
     pub(super) fn of(shapes: usize, trials: &[Trial]) -> Option<Self> {
         let measured: f64 = trials.iter().map(|t| t.measured).sum();
         let off = |predicted: fn(&Trial) -> f64| {

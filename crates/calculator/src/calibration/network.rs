@@ -92,7 +92,7 @@ fn predicted(fabric: &Fabric, cluster: &Cluster, sample: &CollectiveSample) -> f
     fabric.time(op, Bytes::new(sample.bytes), &group(cluster, sample), 1.0).time.get()
 }
 
-/// The mean of |ln(said / measured)|.
+/// The mean of |ln(predicted / measured)|.
 fn error(
     bare: &Cluster,
     calibration: &Calibration,

@@ -1,4 +1,4 @@
-//! What measured step times tell of the times of a step's parts: a Bayesian linear model of logarithms in three levels.
+//! Infers the times of a step's parts from measured step times: a Bayesian linear model of logarithms in three levels.
 //!
 //! Responsible for: the prior (how far a stack, its runs of one model and format, and single runs are off), its update by measured over
 //! predicted times, and the spread of a prediction under it. Refuses to price runs: shares of parts and ratios are given.

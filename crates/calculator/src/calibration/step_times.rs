@@ -64,7 +64,7 @@ fn step(costing: &Costing<'_>) -> Result<f64, Problem> {
     Err(Problem::new("a measured run has no finite predicted step time, so nothing can be fitted to it"))
 }
 
-/// Fits factors of parts to measured step times, beside what `known` says already. `None` without runs.
+/// Fits factors of parts to measured step times, in addition to those in `known`. `None` without runs.
 ///
 /// Runs of one layout count once, by the geometric mean of their times: what no part explains is the same in each of them.
 pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option<StepTimes>, Problem> {

@@ -229,8 +229,8 @@ fn with(bare: &Cluster, calibration: &Calibration) -> Cluster {
 }
 
 /// The host's costs, so that the device idles for it as long as was measured: one multiple of all of them where it idles longer than the
-/// generation says. Where it idles less, what a step takes beside passes goes first: a device that never waits says nothing of what a launch
-/// costs, but that it costs less than what it launches.
+/// generation predicts. Where it idles less, the time of a step beside passes shrinks first: a device that never waits shows only that a
+/// launch costs less than the kernel that it launches.
 fn fit_host(
     bare: &Cluster,
     model: &Model,

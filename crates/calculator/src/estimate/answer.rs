@@ -34,7 +34,7 @@ impl EstimateOptions {
     }
 }
 
-/// Everything that is said about one run.
+/// The complete estimate of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {

@@ -1,4 +1,4 @@
-//! What a schedule's file says: the order of passes, what of it repeats, and the least that a pipeline takes.
+//! What the file of a schedule defines: the order of passes, what of it repeats, and the least that a pipeline takes.
 
 use super::slot::{Shape, Slot};
 use super::{ChunkCost, Pipeline};

@@ -9,7 +9,7 @@ use crate::disturbance;
 use crate::evaluate::{Evaluation, stage_parameters};
 use railwright_spec::quantity::Seconds;
 
-/// A collective of a stage's update with what the evaluated step says of it.
+/// A collective of a stage's update with its figures from the evaluated step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PricedCollective {
     /// Which.

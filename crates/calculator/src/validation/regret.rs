@@ -56,7 +56,7 @@ pub struct Sweep {
     pub source: String,
     /// What was trained.
     pub model: String,
-    /// Its layers, widths, heads and experts: names alone do not tell models of one study apart.
+    /// Its layers, widths, heads and experts: names alone do not distinguish the models of one study.
     pub dimensions: String,
     /// On what.
     pub accelerator: String,
@@ -73,7 +73,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// The sweep of a row, as its cells say.
+    /// The sweep of a row, from its cells.
     pub fn of(cells: &super::table::Cells) -> Self {
         let text = |column: &str| cells.text(column).unwrap_or_default().to_owned();
         let count = |column: &str| cells.count(column).unwrap_or_default();

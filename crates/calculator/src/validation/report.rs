@@ -40,9 +40,9 @@ pub struct Used {
     pub accelerator: String,
     /// Rows that it predicts otherwise than the catalogue.
     pub rows: usize,
-    /// Rows that ran on its accelerator and hold nothing that it says, so that their prediction stays.
+    /// Rows that ran on its accelerator and use nothing that it calibrates, so that their prediction is unchanged.
     pub unchanged: usize,
-    /// Rows on its accelerator of another software generation than its own, for which what it says of the host and of streams does not hold.
+    /// Rows on its accelerator of another software generation than its own, to which its constants of the host and of streams do not apply.
     pub other_software: usize,
     /// Errors of these.
     pub with: Errors,
@@ -313,8 +313,7 @@ fn memory_input<'a>(case: &'a Case, constants: &'a MemorySoftware) -> MemoryInpu
     }
 }
 
-/// A row that does not say what it recomputes ran somehow: the least recompute that fits is the plan that its owner would have
-/// chosen.
+/// Assumes the least recompute that fits for a row that ran and does not specify it: the plan that its owner would have chosen.
 pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
     use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Norm};
     if case.recompute_known {

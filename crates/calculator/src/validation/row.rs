@@ -30,13 +30,13 @@ pub struct Case {
     pub model: Model,
     /// On what.
     pub cluster: Cluster,
-    /// How, as the command of a user would say it.
+    /// How, in the terms of the command line.
     pub spec: PlanSpec,
     /// The plan that it resolves to, as it does for every command.
     pub plan: Plan,
     /// Whether the row's framework is one that the catalogue knows; if not, the accelerator alone decided.
     pub is_software_named: bool,
-    /// Whether the row says what was recomputed; if not, the least that fits is assumed.
+    /// Whether the row specifies what was recomputed; if not, the least that fits is assumed.
     pub recompute_known: bool,
     /// Measured step time in seconds.
     pub step_time: Option<f64>,
@@ -77,7 +77,7 @@ const COUNTS: [&str; 18] = [
 /// More virtual stages than this are no pipeline that anyone runs.
 const MOST_VIRTUAL_STAGES: u64 = 4096;
 
-/// Makes a case of a row, or says why it cannot be priced.
+/// Makes a case of a row, or returns why it cannot be priced.
 pub fn case(cells: &Cells) -> Result<Case, String> {
     let notes = cells.text("notes").unwrap_or_default().to_lowercase();
     // An empty cell is unknown, but one that cannot be read is not empty.
@@ -281,7 +281,7 @@ fn catalogue_model(name: &str) -> Option<Model> {
     let plain = name.to_lowercase().replace("-lora", "").replace(' ', "-");
     let cut = plain.split('(').next().unwrap_or_default().trim_end_matches('-').to_owned();
     if cut != plain {
-        // A remark in brackets marks a variant; the dimensions tell.
+        // A remark in brackets marks a variant; the dimensions identify the model.
         return None;
     }
     model::by_name(&cut).ok()
@@ -309,7 +309,7 @@ fn cluster(cells: &Cells, gpu: &str, devices: u64) -> Result<Cluster, String> {
     cluster::from_parts(gpu, devices, cells.count("gpus_per_node"), bandwidth).map_err(|p| p.to_string())
 }
 
-/// What is sharded where the row says it, in whole or by the size of its groups.
+/// What is sharded where the row specifies it, in whole or by the size of its groups.
 fn sharding(cells: &Cells, generation: &Software, notes: &str) -> Result<Option<Sharding>, String> {
     let stated = match cells.text("zero_stage") {
         Some("3" | "3.0" | "fsdp" | "hsdp") => Some(3),
@@ -360,7 +360,7 @@ fn shard_group(notes: &str) -> Option<u64> {
     number_after(notes, "fsdp group ").or_else(|| number_after(notes, "shard group of "))
 }
 
-/// Layers per stage when the notes say that the ends hold fewer.
+/// Layers per stage where the notes give the ends fewer.
 fn uneven(notes: &str, layers: u64, stages: u64, virtual_stages: u64) -> Option<Vec<u64>> {
     if stages < 2 {
         return None;

@@ -12,17 +12,25 @@ pub(crate) struct Global {
         value_name = "WHEN",
         default_value = "auto",
         hide_default_value = true,
+        hide_short_help = true,
         help_heading = "Global"
     )]
     pub(crate) color: ColourChoice,
     /// Print ASCII characters only
-    #[arg(long, global = true, help_heading = "Global")]
+    #[arg(long, global = true, hide_short_help = true, help_heading = "Global")]
     pub(crate) ascii: bool,
     /// Suppress notes and warnings on stderr
     #[arg(long, short, global = true, help_heading = "Global")]
     pub(crate) quiet: bool,
     /// Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine]
-    #[arg(long, global = true, value_name = "LIMIT", value_parser = crate::limits::amount, help_heading = "Global")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "LIMIT",
+        value_parser = crate::limits::amount,
+        hide_short_help = true,
+        help_heading = "Global"
+    )]
     pub(crate) memory_limit: Option<u64>,
 }
 

@@ -24,11 +24,31 @@ fn heading(section: &str) -> &'static str {
 /// Choices that together are shorter than this stand in the help's first line.
 const SHORT: usize = 48;
 
+/// Keys outside the model that the short help (`-h`) lists: those that a layout is described by. `--help` lists all.
+const USUAL: [&str; 17] = [
+    "tensor_parallel",
+    "sequence_parallel",
+    "pipeline_parallel",
+    "virtual_stages",
+    "context_parallel",
+    "data_parallel",
+    "expert_parallel",
+    "sharding",
+    "micro_batch",
+    "global_batch",
+    "sequence_length",
+    "precision.preset",
+    "recompute",
+    "schedule",
+    "software",
+    "devices",
+    "tokens",
+];
+
 fn argument(key: &Key, flag: String) -> Arg {
     let path = key.path();
     let aliases = aliases_of(key);
-    // The dimensions of a model and the details of a cluster would drown the rest: `--help` has them, `-h` has not.
-    let is_detail = key.section == "model" || (key.section == "cluster" && key.name != "devices");
+    let is_usual = key.section != "model" && USUAL.contains(&key.name);
     let doc = key.doc.trim().trim_end_matches('.');
     let argument = Arg::new(path)
         .long(flag)
@@ -36,7 +56,7 @@ fn argument(key: &Key, flag: String) -> Arg {
         .help(doc.to_owned())
         .long_help(format!("{doc}\n\nExpects {}. [default: {}]", key.kind.expects(), key.default))
         .help_heading(heading(key.section))
-        .hide_short_help(is_detail)
+        .hide_short_help(!is_usual)
         .allow_negative_numbers(true)
         .action(ArgAction::Append);
     match key.kind {

@@ -21,10 +21,16 @@ pub(crate) struct OpenRun {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`)
-    #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], help_heading = "Plan")]
+    #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], hide_short_help = true, help_heading = "Plan")]
     pub(crate) fsdp: bool,
     /// Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`)
-    #[arg(long, value_name = "N", conflicts_with = "plan.sharding", help_heading = "Plan")]
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "plan.sharding",
+        hide_short_help = true,
+        help_heading = "Plan"
+    )]
     pub(crate) hsdp: Option<u64>,
     #[command(flatten)]
     pub(crate) flags: RunFlags,
@@ -37,13 +43,13 @@ pub(crate) struct Effort {
     #[arg(long, value_name = "KEY=VALUES", help_heading = "Search")]
     pub(crate) space: Vec<String>,
     /// Minimum probability that a layout fits in memory, 0 to 1
-    #[arg(long, value_name = "P", help_heading = "Search")]
+    #[arg(long, value_name = "P", hide_short_help = true, help_heading = "Search")]
     pub(crate) fit_probability: Option<f64>,
     /// Include features the selected framework version does not support
-    #[arg(long, help_heading = "Search")]
+    #[arg(long, hide_short_help = true, help_heading = "Search")]
     pub(crate) unlimited: bool,
     /// Number of threads; does not affect results [default: number of cores]
-    #[arg(long, value_name = "N", help_heading = "Search")]
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Search")]
     pub(crate) threads: Option<usize>,
 }
 
@@ -72,10 +78,10 @@ impl Effort {
 pub(crate) struct Search {
     #[command(flatten)]
     pub(crate) run: OpenRun,
-    /// Of a launch file, keep what it has for these settings, as in `tp,recompute`; repeatable
+    /// Keep these settings of a launch file, such as `tp,recompute` (repeatable)
     #[arg(long, value_name = "KEY,...", value_delimiter = ',', help_heading = "Search")]
     pub(crate) keep: Vec<String>,
-    /// Of a launch file, free these settings, too, as in `context_parallel`; repeatable
+    /// Also search these settings of a launch file, such as `context_parallel` (repeatable)
     #[arg(long, value_name = "KEY,...", value_delimiter = ',', help_heading = "Search")]
     pub(crate) free: Vec<String>,
     #[command(flatten)]

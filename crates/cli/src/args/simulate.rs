@@ -48,10 +48,16 @@ pub(crate) struct Simulate {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Pricing {
     /// Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key (repeatable)
-    #[arg(long = "network", value_name = "HOW", help_heading = "Network")]
+    #[arg(long = "network", value_name = "HOW", hide_short_help = true, help_heading = "Network")]
     pub(crate) network: Vec<String>,
     /// Topology for `--network flow`: a name from `network topologies` or a design file [default: non-blocking fabric]
-    #[arg(long, value_name = "DESIGN", value_hint = ValueHint::AnyPath, help_heading = "Network")]
+    #[arg(
+        long,
+        value_name = "DESIGN",
+        value_hint = ValueHint::AnyPath,
+        hide_short_help = true,
+        help_heading = "Network"
+    )]
     pub(crate) topology: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Event loop of the fluid simulation.
 //!
-//! Responsible for: starting messages when a program says so, their latency, their progress at changing
+//! Responsible for: starting messages in the order of a program, their latency, their progress at changing
 //! rates, and the end of each. A message first waits for the latency of its route, then flows at its max-min
 //! fair rate (SimGrid's CM02 without TCP's corrections). Independent of the purpose of messages.
 

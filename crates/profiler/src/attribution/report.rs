@@ -105,7 +105,7 @@ pub struct StragglerReport {
     /// What counters of devices and network cards record of each rank, where they lie beside the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
-    /// What holds the job up, nothing, or that it cannot be told.
+    /// What delays the job, that nothing does, or that it is unknown.
     pub verdict: Verdict,
     /// Reasons for an inconclusive verdict.
     pub reasons: Vec<String>,

@@ -21,7 +21,7 @@ pub(super) fn count(windows: &Windows, opening: i64) -> f64 {
 }
 
 /// Whether the last step lacks an opening of this length, in nanoseconds: at least half of it, compared with the shortest other step. What precedes the first step is something
-/// else where no step lacks it, such as the end of a warm-up. Two steps are too few to tell.
+/// else where no step lacks it, such as the end of a warm-up. Two steps are too few to decide.
 pub(super) fn lack(windows: &Windows, opening: i64) -> bool {
     let durations: Vec<i64> = windows.steps.iter().map(StepWindow::duration).collect();
     match durations.split_last() {

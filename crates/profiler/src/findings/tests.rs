@@ -418,7 +418,7 @@ fn transfers_that_nothing_hides_by_dimension() {
         assert!((5_900.0..6_100.0).contains(&cost(&found, id)), "{description}: {found:#?}");
         assert_eq!(ids(&found).contains("unused-overlap"), id == "exposed-data", "{description}");
     }
-    // Two ranks without a description: whatever is inferred, it is told.
+    // Two ranks without a description: whatever is inferred is reported.
     let found = two_ranks(&["undefined"], |_, r, at| {
         r.collective(
             CollectiveKind::Broadcast,

@@ -71,7 +71,7 @@ fn damage_before_the_entries_costs_no_entries() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Every prefix of a dump gives a prefix of its entries, says so, and says where it ends.
+    /// Every prefix of a dump gives a prefix of its entries, with a warning that names where it ends.
     #[test]
     fn a_cut_dump_gives_the_entries_before_the_cut(which in 0..2_usize, at in 0.0..1.0_f64) {
         let (path, bytes, whole) = &WHOLE[which];
@@ -280,7 +280,7 @@ fn what_is_no_dump_is_refused_with_the_place_of_the_damage() {
 
 #[test]
 fn a_wait_that_depends_on_a_lost_count_is_not_assumed() {
-    // Rank 1's 64th all-reduce of `mesh_dp` stays open in its list for ever; `pg_status`, behind the entries, says that it ended.
+    // Rank 1's 64th all-reduce of `mesh_dp` stays open in its list for ever; `pg_status`, behind the entries, records its end.
     let (path, bytes) = file("fr_ok_rank_1.json");
     let whole = read(&path, &bytes).expect("a dump");
     assert!(whole.entries.iter().any(|entry| !entry.retired && entry.sequence == 64));

@@ -170,7 +170,7 @@ fn left(record: &FlightRecord, statuses: &BTreeMap<u64, &Status>, entry: &Entry)
     entry.state == "completed" || entry.completed.is_some() || by_count || retired
 }
 
-/// Whether only how far the groups had come could tell that a collective was left, and a damaged dump lost
+/// Whether only the progress of the groups could show that a collective was left out, and a damaged dump lost
 /// it: JSON has it after the entries. NCCL's recorder looks at the device when it dumps; entries of other
 /// recorders may stay open.
 fn may_have_been_left(record: &FlightRecord, entry: &Entry) -> bool {

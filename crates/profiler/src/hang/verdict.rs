@@ -64,7 +64,7 @@ pub struct Hang {
 }
 
 impl Hang {
-    /// Whether the job hangs. Not known where nothing hangs in the dumps that are there while others are missing or damaged. Where no dump says how many ranks there are
+    /// Whether the job hangs. Not known where nothing hangs in the dumps that are there while others are missing or damaged. Where no dump has the number of ranks
     /// ([`Self::world_size_listed`]) and nothing hints at one without a dump, nothing hangs among those that are here, and more is not known.
     pub fn hangs(&self) -> Option<bool> {
         let all_is_seen =

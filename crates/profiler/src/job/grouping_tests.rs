@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A trace: its path, what its head says of rank and world, and its start in seconds.
+/// A trace: its path, rank and world size from its header, and its start in seconds.
 fn trace(path: &str, rank: Option<u32>, world_size: Option<u32>, start: Option<u64>) -> Sighting {
     let digest =
         path.bytes().fold(7, |digest: u64, byte| digest.wrapping_mul(31).wrapping_add(u64::from(byte)));
@@ -215,7 +215,7 @@ fn a_trace_without_job_data_belongs_to_the_job_of_its_folder() {
         (0..3).map(|rank| trace(&format!("run/rank{rank}.json"), Some(rank), Some(4), None)).collect();
     all.push(trace("run/rank3.json", None, None, None));
     assert_eq!(paths(&group(&all)), [("run", Some(4), 4)]);
-    // By its name's form alone where even that says no rank.
+    // By its name alone where the header has no rank either.
     let mut hosts: Vec<_> =
         (0..3).map(|rank| trace(&format!("run/h_{}.json", 90 + rank), Some(rank), Some(4), None)).collect();
     hosts.push(trace("run/h_93.json", None, None, None));
@@ -252,7 +252,7 @@ fn ranks_that_go_on_where_others_end_are_of_their_job() {
     let of_start = |ranks, folder: &'static str| of(folder, ranks, None, Some(1_700_000_000));
     assert_eq!(count(of_start(0..4, "alpha"), of_start(4..8, "beta")), 1);
     assert_eq!(count(of_start(0..4, "alpha"), of_start(5..8, "beta")), 2);
-    // Without times, other names are other jobs, but of dumps, which never say one.
+    // Without times, other names are other jobs, except dumps, which have none.
     let silent = |family| {
         let with = |mut one: Sighting| {
             one.family = family;
@@ -327,7 +327,7 @@ fn processes_of_a_host_that_is_called_like_a_rank_are_one_job() {
     assert_eq!(group(&gpu1)[0].own_ranks, None);
     assert_eq!(group(&of(&|n| format!("gpu{}", n / 4), 0)).len(), 1);
     assert_eq!(group(&of(&|n| ["amber", "coral"][n as usize / 4].to_owned(), 0)).len(), 1);
-    // One after the other they are recordings of their own, and so are those of which nobody says when they began.
+    // One after the other they are recordings of their own, and so are those without a start time.
     assert_eq!(group(&of(&|_| "gpu1".to_owned(), 60)).len(), 8);
     let mut timeless = gpu1;
     for one in &mut timeless {

@@ -42,8 +42,8 @@ pub(crate) fn rank_in_folder(folder: &str) -> Option<u32> {
     rank_in_name(name, false)
 }
 
-/// Of files that say a rank, the one whose name counts more: two say the same rank, one of them is called by another that no file says or is called by, and all others are called
-/// by what they say. Its place and the rank that it is called by; nothing where more than one could be meant. `files` are (said, called).
+/// The file whose name has precedence over its header: two headers have the same rank, one of the two files is named after a rank that is otherwise missing, and the names of all
+/// others agree with their headers. Its index and the rank in its name; `None` where more than one file qualifies. `files` are (rank in the header, rank in the name).
 pub(super) fn miscalled(files: &[(Option<u32>, Option<u32>)]) -> Option<(usize, u32)> {
     let (at, (stated, called)) = files.iter().enumerate().find_map(|(at, &(stated, called))| {
         Some((at, stated.zip(called).filter(|(stated, called)| stated != called)?))
@@ -56,7 +56,7 @@ pub(super) fn miscalled(files: &[(Option<u32>, Option<u32>)]) -> Option<(usize, 
 }
 
 /// Host and process of a name as PyTorch's profiler makes it where none names the worker: `HOST_PROCESS.TIME.pt.trace.json`. Numbers in it are the host's. Nothing where what
-/// stands before the number says that it counts steps.
+/// stands before the number marks a step number.
 pub(super) fn host_and_process(name: &str) -> Option<(&str, &str)> {
     let (worker, time) = name.split_once(".pt.trace.json")?.0.rsplit_once('.')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

@@ -1,6 +1,6 @@
 //! Every report of a log as a point over the iterations.
 //!
-//! Responsible for: time, MFU, loss, gradient norm and learning rate of single reports, few enough to draw, so that no peak is lost. Refuses to smooth: levels are what [`super::judge()`] says.
+//! Responsible for: time, MFU, loss, gradient norm and learning rate of single reports, few enough to draw, so that no peak is lost. Refuses to smooth: levels come from [`super::judge()`].
 
 use super::judge::Known;
 use super::lines::{Report, TrainingLog};
@@ -88,7 +88,7 @@ pub fn measures(log: &TrainingLog, limit: usize) -> Vec<MeasureCurve> {
     curves.filter(|curve| !curve.points.is_empty()).collect()
 }
 
-/// MFU of a report: as the log says, else its TFLOP/s over the peak, else `flop_per_sequence · batch / (seconds · devices · peak)`.
+/// MFU of a report: the one in the log, else its TFLOP/s over the peak, else `flop_per_sequence · batch / (seconds · devices · peak)`.
 fn mfu(report: &Report, known: &Known) -> Option<f64> {
     let tflops = || {
         report

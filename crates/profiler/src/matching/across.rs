@@ -55,7 +55,7 @@ impl Crossing {
         })
     }
 
-    /// Takes the sets across for lanes that were told to be all ranks, or nothing.
+    /// Takes the sets across for streams that were identified as all ranks, or nothing.
     pub(super) fn take(&self, parts: &[Vec<Part>], all: &[Scored<'_>], inferred: &mut Vec<Inferred>) {
         for lane in all.iter().filter(|lane| !exchanges(lane, parts)) {
             let known = inferred.iter().position(|inferred| inferred.lane == lane.lane);

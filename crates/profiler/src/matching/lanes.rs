@@ -1,6 +1,6 @@
 //! Streams of different numbers that carry the same communication.
 //!
-//! Responsible for: joining, over ranks, the streams of which no trace says the group and whose numbers differ from rank to rank: by what they carry, which is the
+//! Responsible for: joining, over ranks, the streams whose group no trace has and whose numbers differ from rank to rank: by what they carry, which is the
 //! same operations about as often. Refuses to rename a stream where all ranks have that number.
 
 use super::assign::{Assigned, Key};

@@ -1,7 +1,7 @@
 //! A robust line through differences of clocks.
 //!
 //! Responsible for: offset and drift that a third of wild points does not move, in linear time. Ends of a collective differ between ranks by a part of what it takes, so short
-//! ones tell clocks best: where some are much shorter than others only they count. Refuses slopes that no clock has.
+//! ones determine clocks best: where some are much shorter than others only they count. Refuses slopes that no clock has.
 
 /// No pair of clocks drifts apart faster, in parts per million.
 pub const STEEPEST: f64 = 500.0;
@@ -34,7 +34,7 @@ pub struct Point {
 pub enum Slope {
     /// In any case: to see how well points lie on a line.
     Always,
-    /// Where the points tell it to 25 parts per million.
+    /// Where the points determine it to 25 parts per million.
     WhenSteady,
 }
 
@@ -70,7 +70,7 @@ impl Line {
         self.offset + self.drift * (time - self.about) as f64
     }
 
-    /// Whether the points told the drift.
+    /// Whether the points determined the drift.
     pub fn is_steady(&self) -> bool {
         self.drift_error <= STEADY
     }

@@ -1,7 +1,7 @@
 //! Inference of unrecorded groups from ends of collectives and messages.
 //!
 //! Responsible for: asking ends for the sets of every lane (`tiling`) and for the neighbours of pipelines (`neighbours`), matching the messages of
-//! neighbours, and giving what was told a group with its ranks. Refuses to decide between a pipeline of two stages and an all-to-all of two ranks where both run the
+//! neighbours, and giving what was identified a group with its ranks. Refuses to decide between a pipeline of two stages and an all-to-all of two ranks where both run the
 //! same kernels: then it is not called a pipeline.
 
 use super::assign::{Assigned, Key, Lists};
@@ -46,7 +46,7 @@ impl Matching {
         let streams = messages.iter().chain(&others).filter(|lane| **lane != Lane::Host).count();
         self.asked = streams > 1 || job.members.len() < job.world_size as usize;
         let mut ties = of_hosts(job);
-        // Lanes with more collectives than there are messages tell clocks better than messages do, which tell them better than the rest.
+        // Streams with more collectives than messages determine clocks better than messages, and messages better than the rest.
         let usual = chosen(assigned, &messages).iter().map(|(_, lists)| tiling::length(lists)).max();
         let (first, later): (Vec<Lane>, Vec<Lane>) = others.iter().partition(|lane| {
             let own = chosen(assigned, &[**lane]).iter().map(|(_, lists)| tiling::length(lists)).max();
@@ -88,7 +88,7 @@ impl Matching {
         }
     }
 
-    /// Messages of which nobody says the other end, by rank and end.
+    /// Messages whose peer is not recorded, by rank and end.
     fn message_ends(&self, job: &Job) -> Vec<Ends> {
         let of = |(at, parts): (usize, &Vec<super::Part>)| {
             let unspecified = parts.iter().enumerate().filter(|(_, part)| {
@@ -106,7 +106,7 @@ impl Matching {
         self.parts.iter().enumerate().map(of).collect()
     }
 
-    /// Adds the messages of two neighbours: by direction where an end says it.
+    /// Adds the messages of two neighbours: by direction where an end has it.
     fn pair(&mut self, job: &Job, pairs: Vec<Message>) {
         let rank = |at: PartRef| job.members[at.member as usize].rank;
         let mut channels: BTreeMap<Option<(u32, u32)>, Vec<Message>> = BTreeMap::new();

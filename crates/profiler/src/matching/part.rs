@@ -1,6 +1,6 @@
 //! One rank's part in a communication.
 //!
-//! Responsible for: picking the activities that communicate out of a trace, with all that is said of each: by its own description, by its
+//! Responsible for: picking the activities that communicate out of a trace, with everything known about each: from its own description, its
 //! name, by the framework's range around the call that launched it. Refuses to join ranks.
 
 use crate::communication::{Classes, NameTable, Operation};
@@ -125,7 +125,7 @@ fn of_member(member: usize, trace: &RankTrace, table: &NameTable, groups: &Group
     parts
 }
 
-/// What the part's own description says.
+/// The part's own description.
 fn describe(
     part: &mut Part,
     member: usize,
@@ -154,7 +154,7 @@ fn describe(
     part.bytes = bytes.or(part.bytes);
 }
 
-/// Asks the framework's range around the launch (`nccl:all_to_all`) what a kernel does that says nothing.
+/// The collective of a kernel without a description, from the framework's range around its launch (`nccl:all_to_all`).
 fn ask_the_host(parts: &mut [Part], mute: &[usize], trace: &RankTrace, classes: &Classes) {
     let correlations: BTreeMap<u32, usize> = mute
         .iter()

@@ -38,7 +38,7 @@ impl Fit {
 /// Clocks that a shift finds this near to each other, in nanoseconds, are one clock, as ranks of one host have; by chance that is rare.
 const ONE_CLOCK: f64 = 20_000.0;
 
-/// Fewer pairs do not tell a shift that the lists' lengths do not suggest.
+/// Fewer pairs do not establish a shift that the lists' lengths do not suggest.
 const FEWEST: usize = 8;
 
 impl Fit {
@@ -103,7 +103,7 @@ pub(super) fn best(first: &[&Part], second: &[&Part], known: Option<f64>, scratc
     let Some(near) = near(first, second, known, scratch) else {
         return Fit { shift: 0, mismatches: 0, pairs: 0, line: Line::default(), weight: 0.0 };
     };
-    // A poor fit may have lost more than the counts say: look farther.
+    // A poor fit may have lost more than the counts show: search farther.
     let interval = usual_interval(first, scratch);
     if near.is_good(interval / 2.0) && near.mismatches == 0 {
         return near;

@@ -121,14 +121,14 @@ const SAMPLED: (usize, usize) = (8, 4);
 const ALIKE: f64 = 500.0;
 
 /// Ends of ranks in different sets lie so many times as far apart as those within sets at most, if larger sets are one group; from the second figure on
-/// they are not; in between nothing is said.
+/// they are not; in between the answer is unknown.
 const ONE: f64 = 1.5;
 pub(super) const NOT_ONE: f64 = 2.5;
 
 /// No two clocks drift apart faster, in nanoseconds for a nanosecond; what a fit explains by more than that counts as lying apart.
 const FASTEST: f64 = 100e-6;
 
-/// What one lane's ends say of a tiling.
+/// The evidence of one stream's ends for a tiling.
 #[derive(Clone, Debug)]
 pub(super) struct Score {
     pub(super) tiling: Tiling,
@@ -140,14 +140,14 @@ pub(super) struct Score {
     pairs: Vec<(u32, u32, f64)>,
 }
 
-/// What one lane's ends say of all of them, the best first.
+/// The evidence of one stream's ends for all tilings, the best first.
 pub(super) struct Scored<'a> {
     pub(super) lane: Lane,
     pub(super) lists: &'a Lists,
     pub(super) scores: Vec<Score>,
 }
 
-/// Finds the sets of lanes of which no trace says the group, those with most collectives first, and ties the clocks of their ranks.
+/// Finds the sets of streams whose group no trace has, those with most collectives first, and ties the clocks of their ranks.
 pub(super) fn inferred(
     job: &Job,
     parts: &[Vec<Part>],
@@ -174,7 +174,7 @@ pub(super) fn inferred(
     for &&(lane, lists) in &order {
         let mut ends = Ends { job, parts, lists, fewest, known: BTreeMap::new() };
         let mut scores: Vec<Score> = Vec::new();
-        // A few collectives tell only where the clocks of all ranks are known: else sets of ranks whose clocks are known would be all that can be compared.
+        // A few collectives suffice only where the clocks of all ranks are known: else sets of ranks whose clocks are known would be all that can be compared.
         let members: Vec<u32> = lists.keys().copied().collect();
         let known = members.windows(2).all(|pair| ties.between(pair[0], pair[1]).is_some());
         let enough = known || length(lists) >= fewest;
@@ -184,7 +184,7 @@ pub(super) fn inferred(
         scores.sort_by(|a, b| a.apart.total_cmp(&b.apart).then(a.tiling.cmp(&b.tiling)));
         let scored = Scored { lane, lists, scores };
         if let Some(choice) = choose(&scored, world, stated) {
-            // Only what is clear tells clocks: sets of all ranks may be smaller ones that run alike.
+            // Only clear results determine clocks: sets of all ranks may be smaller ones that run alike.
             if choice.tiling.size < world || world == 2 {
                 ends.apart(choice.tiling, ties, scratch);
             }
@@ -217,7 +217,7 @@ struct Ends<'a> {
     job: &'a Job,
     parts: &'a [Vec<Part>],
     lists: &'a Lists,
-    /// So many collectives tell where clocks are not known.
+    /// So many collectives suffice where clocks are not known.
     fewest: usize,
     /// For pairs of members that were compared: how far their ends lie apart and by how much the second clock is ahead, if their lists fit each other.
     known: BTreeMap<(u32, u32), Option<(f64, f64)>>,
@@ -302,7 +302,7 @@ pub(super) fn times(apart: f64, best: f64) -> f64 {
 }
 
 /// The best sets, or the largest of those that hold them whole if ends of ranks that only the larger ones join lie apart as little. None where that is neither so nor
-/// not so, unless the user said which sizes are possible.
+/// not so, unless the user specified the possible sizes.
 fn choose(lane: &Scored<'_>, world: u32, stated: bool) -> Option<Inferred> {
     let base = lane.scores.first()?;
     let holds = |tiling: Tiling| {

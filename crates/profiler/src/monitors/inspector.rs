@@ -103,7 +103,7 @@ fn place_of(error: &serde_json::Error, window: &[u8]) -> usize {
     before.saturating_add(error.column()).min(window.len())
 }
 
-/// Reads a file; a damaged object costs itself, and how many were damaged is told.
+/// Reads a file; only damaged objects are lost, and their number is reported.
 pub fn read(label: &str, bytes: &[u8]) -> Result<(Vec<Record>, u64), Problem> {
     let (mut records, mut damaged, mut at) = (Vec::new(), 0, 0);
     let mut patience = bytes.len().saturating_mul(PATIENCE);

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: steps of the job, the waits of matched collectives with the ranks they were for, stragglers with the moments that others waited for, and stalls of a pipeline with their
 //! cost. Refuses to be more than a view: nothing is computed here
-//! that the analyses do not say.
+//! that the analyses do not have.
 
 use crate::Job;
 use crate::attribution::StragglerReport;
@@ -26,7 +26,7 @@ pub struct Mark {
     pub start: i64,
     /// Until when.
     pub end: i64,
-    /// What more there is to say.
+    /// Further details.
     pub details: Vec<(String, String)>,
 }
 

@@ -1,8 +1,8 @@
 //! The forward pass of recordings that name the backward pass alone.
 //!
 //! Responsible for: recordings of kernels without launches or ranges, where libraries write the backward pass into the names of their kernels (`flash_bwd_...`) but no
-//! name says the forward pass: a longer row of arithmetic without a backward kernel is forward work, but for what stands at its borders and comes in no other
-//! forward work; a shorter one beside backward kernels is backward work. Refuses recordings in which anything else tells of a forward pass, and those with
+//! name marks the forward pass: a longer row of arithmetic without a backward kernel is forward work, but for what stands at its borders and comes in no other
+//! forward work; a shorter one beside backward kernels is backward work. Does not apply to recordings in which anything else marks a forward pass, nor to those with
 //! too little of either.
 
 use super::FoundBy;
@@ -13,7 +13,7 @@ use railwright_step::Phase;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// In a backward pass no more kernels than these follow each other without one that says so.
+/// In a backward pass no more kernels than these follow each other without one that is marked as backward.
 const NEAR: usize = 16;
 
 /// Of the time of kernels at least this share lies in stretches of backward work, and this share does not.
@@ -114,7 +114,7 @@ impl Forward {
 /// Kernels that compute, between two messages.
 struct Stretch {
     rows: Vec<usize>,
-    /// Whether the name of each says the backward pass.
+    /// Whether the name of each marks the backward pass.
     marks: Vec<bool>,
 }
 
@@ -124,7 +124,7 @@ impl Stretch {
         Self { rows, marks }
     }
 
-    /// Where rows follow each other that say the backward pass, or do not.
+    /// Runs of rows that are marked as backward, and of rows that are not.
     fn runs(&self) -> impl Iterator<Item = Range<usize>> {
         self.marks.chunk_by(|a, b| a == b).scan(0, |until, run| {
             let from = *until;
@@ -142,7 +142,7 @@ impl Stretch {
         })
     }
 
-    /// The backward work: rows that say so and the few between them. Libraries name a tenth of it, products of matrices are most of the rest and say nothing.
+    /// The backward work: rows marked as such and the few between them. Libraries name a tenth of it, matrix products are most of the rest and have no such mark.
     fn backward(&self) -> impl Iterator<Item = &[usize]> {
         let runs = self.runs().filter(|run| {
             let between = run.start > 0 && run.end < self.rows.len();

@@ -1,6 +1,6 @@
 //! Phase in the name of an operator or an annotation.
 //!
-//! Responsible for: names of PyTorch, Megatron, DeepSpeed and of people's own ranges. Refuses names that say nothing; what stands within
+//! Responsible for: names of PyTorch, Megatron, DeepSpeed and of people's own ranges. Ignores names without meaning; what stands within
 //! them keeps the part around them.
 
 use railwright_step::Phase;
@@ -44,7 +44,7 @@ pub(super) fn mark(name: &str) -> Mark {
     if has(&["backward_input", "backward-input", "input_grad", "dgrad"]) {
         return Mark::Phase(Phase::BackwardInput);
     }
-    // A range around both says neither.
+    // A range around both marks neither.
     if has(&["forward_backward", "forward-backward", "fwd_bwd", "forwardbackward"]) {
         return Mark::None;
     }

@@ -64,7 +64,7 @@ pub(super) fn fill(
     }
 }
 
-/// When steps begin, by what annotations say.
+/// When steps begin, from annotations.
 struct Steps {
     /// On the host, in order.
     host: Vec<i64>,

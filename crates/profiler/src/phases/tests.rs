@@ -106,7 +106,7 @@ fn inference_has_no_phases() {
     assert_eq!(found(&trace).0, [Phase::Other]);
 }
 
-/// Two updates with a step of ten kernels between them: that no launch says what the ten are for does not make them part of the update.
+/// Two updates with a step of ten kernels between them: without a launch that identifies them, the ten are still not part of the update.
 #[test]
 fn a_short_step_between_two_updates_is_no_update() {
     use HostKind::{Annotation, Runtime};

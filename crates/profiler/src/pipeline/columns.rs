@@ -63,7 +63,7 @@ pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
         id: verdict.id.to_owned(),
         title: verdict.message.clone(),
         severity: if verdict.cost > page.median_step / 20 { Severity::Fault } else { Severity::Warning },
-        // What a cost of nothing would say of one that is not known is wrong.
+        // An unknown cost must not be shown as zero.
         cost_ns: (verdict.certainty != Certainty::Unknown).then_some(verdict.cost),
         at_most: verdict.certainty == Certainty::AtMost,
         ..Mark::default()

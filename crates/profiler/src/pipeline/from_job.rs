@@ -1,7 +1,7 @@
 //! Passes found in the traces of ranks.
 //!
 //! Responsible for: forward and backward passes by what annotations call them (`names`), else by the phases of what runs between messages (`cuts`); on the
-//! device's time where there is a device. Micro batches are what names say, else counted. Stages are what the user says, else names, else a rank's place in its
+//! device's time where there is a device. Micro-batches come from names, else they are counted. Stages come from the user, else from names, else from a rank's place in its
 //! pipeline group, else where its messages go (`places`). Messages that hosts carried are passes, too (`messages`). Refuses a job of one stage, and one whose messages
 //! part passes of one kind only: what would be missing is most of the step.
 
@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
     kind: PassKind,
-    /// As the name says, numbered along the pipeline.
+    /// From the name, numbered along the pipeline.
     virtual_stage: Option<u32>,
     micro_batch: Option<u32>,
     chunk: Option<u32>,
@@ -38,7 +38,7 @@ struct Found {
     end: i64,
 }
 
-/// Finds the passes of a job whose ranks are on one time; its groups tell pipelines where names do not.
+/// Finds the passes of a job whose ranks are on one time; its groups identify pipelines where names do not.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! The page as a picture: stages below each other, time to the right, passes coloured by what they do, bubbles by what they waited for, stalls outlined with what they
 //! cost, and the expected schedule beneath on the same scale.
 //!
-//! Responsible for: an SVG that stands alone (no script, no font, no link), follows the reader's dark mode, and says with a title what every mark is, for whoever hovers
+//! Responsible for: an SVG that stands alone (no script, no font, no link), follows the reader's dark mode, and labels every mark with a title that appears on hover
 //! or cannot see colour. Refuses marks too small to be seen: what is narrower than a tenth of a pixel is left to its neighbours.
 
 use super::bubbles::Cause;

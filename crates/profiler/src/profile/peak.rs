@@ -47,7 +47,7 @@ pub(super) fn accelerator(job: &Job, options: &Options) -> Result<Option<Acceler
     }
 }
 
-/// The accelerator's peak: of what the user says, else of what the traces say. Only needed, and so only missed, when operations are known.
+/// The accelerator's peak: from the user, else from the traces. Only needed, and so only missed, when operations are known.
 pub(super) fn peak(
     job: &Job,
     options: &Options,

@@ -51,7 +51,7 @@ pub struct Report {
     pub missing: u32,
     /// The first of them.
     pub missing_ranks: Vec<u32>,
-    /// What they ran on, as the traces say.
+    /// The devices, from the traces.
     pub device: Option<String>,
     /// The accelerator's peak, if it is known.
     pub peak: Option<Peak>,
@@ -308,7 +308,7 @@ fn lines(waterfall: &Waterfall, world_size: u32, part: impl Fn(String, i64) -> P
         let of_group = waterfall.total.iter().filter(|(label, _)| label.group() == group);
         let mut parts: Vec<Part> = of_group.map(|(label, time)| part(label.name(), time)).collect();
         parts.sort_by_key(|part| std::cmp::Reverse(part.time));
-        // One part of the line's own name says nothing more.
+        // A single part with the line's own name adds nothing.
         if matches!(parts.as_slice(), [one] if one.name == all.name || group == Group::Ideal) {
             parts.clear();
         }

@@ -1,7 +1,7 @@
 //! Chrome's trace format as PyTorch's profiler (Kineto) writes it, in every dialect since 2021, and as others do.
 //!
 //! Responsible for: one pass over the file in windows, without ever holding a tree of it: head, events, what is after them. Refuses to
-//! give up at damage: reading goes on at the next event that can be read, and the report says what was lost and where.
+//! give up at damage: reading goes on at the next event that can be read, and the report lists what was lost and where.
 
 mod arguments;
 mod category;
@@ -52,7 +52,7 @@ impl Reader for Kineto {
     }
 
     fn standing(&self, head: &[u8]) -> Standing {
-        // What an export says of ranks is no rank.
+        // The rank field of an export is not a rank.
         if memchr::memmem::find(head, crate::perfetto::MARKS_SIGN.as_bytes()).is_some() {
             Standing::Beside
         } else {
@@ -87,7 +87,7 @@ enum State {
     Start,
     /// Within the outermost object.
     Head,
-    /// Within the array of events; the flag says whether an object is around it.
+    /// Within the array of events; the flag is whether an object is around it.
     Events { within: bool },
     /// Damage was met; looking for the next event.
     Lost { within: bool },
@@ -130,7 +130,7 @@ impl Parser {
         }
     }
 
-    /// Takes the next window and says how many bytes of it are done with; the rest must come again at the beginning of the next one.
+    /// Takes the next window and returns how many of its bytes are consumed; the rest must come again at the beginning of the next one.
     fn feed(&mut self, window: &[u8], last: bool) -> usize {
         let mut at = 0;
         loop {

@@ -1,6 +1,6 @@
 //! Traces of Megatron's own tracer (MegatronApp's MegaScan): Chrome `B`/`E` events with iteration, micro batch, chunk and pipeline rank.
 //!
-//! Responsible for: pairing beginnings and ends on each row; what an end says of its pass (`microbatch`, `model_chunk`, `pp_rank`) is not said at its
+//! Responsible for: pairing beginnings and ends on each row; the attributes of a pass (`microbatch`, `model_chunk`, `pp_rank`) are on its end and not on its
 //! beginning. Refuses other Chrome traces.
 
 use super::objects::objects;

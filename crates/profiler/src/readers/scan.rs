@@ -126,7 +126,7 @@ pub(crate) fn separator(bytes: &[u8], at: usize) -> Result<(), Stop> {
     Err(Stop::Bad { at, why: "no separator after a string; a quote stands within it" })
 }
 
-/// The string as text: escapes read, control characters as blanks, bytes that are no UTF-8 replaced. The flag says whether anything had to
+/// The string as text: escapes read, control characters as blanks, bytes that are no UTF-8 replaced. The flag is whether anything had to
 /// be repaired.
 pub(crate) fn decode(text: Text<'_>) -> (String, bool) {
     let mut repaired = false;

@@ -1,7 +1,7 @@
 //! A stream that zstd has packed.
 //!
 //! Responsible for: frame after frame, as far as they can be unpacked; where one breaks off, all that was unpacked of it comes before the error. Refuses to pass the words
-//! of the library on: the error says what was read and what is lost.
+//! of the library on: the error states what was read and what is lost.
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};

@@ -1,7 +1,7 @@
 //! What passes between the end of one pass and the start of the next, where it was not recorded.
 //!
 //! Responsible for: the latency of messages between stages and the time in which a rank turns from one pass to the next, fitted to the recorded times;
-//! and the clocks of stages against each other, as far as messages show them. Refuses to fit what messages say themselves when they were recorded.
+//! and the clocks of stages against each other, as far as messages show them. Does not fit what recorded messages show directly.
 
 use super::graph::{Dependency, StepGraph, lag};
 use crate::passes::{Pass, PassKind, Passes};
@@ -110,7 +110,7 @@ impl Gaps {
         gaps.turn = median(&mut all).max(0);
         gaps.lags[lag::HOP as usize] = gaps.hop;
         for (class, mut seen) in turns.into_iter().enumerate().skip(lag::TURN as usize) {
-            // Of few, the median says more about them than about the class.
+            // Of few samples, the median does not represent the class.
             gaps.lags[class] = if seen.len() < 5 { gaps.turn } else { median(&mut seen).max(0) };
         }
         gaps

@@ -56,7 +56,7 @@ fn is_backward(kind: PassKind) -> bool {
     matches!(kind, PassKind::Backward | PassKind::BackwardInput)
 }
 
-/// Links the passes of a step, which are in order of rank and start. With `host_order` the program of each rank says what messages waited for.
+/// Links the passes of a step, which are in order of rank and start. With `host_order`, the program order of each rank determines what messages waited for.
 pub(super) fn link(passes: &[Pass], shape: &PassShape, host_order: bool) -> Links {
     let layout = Layout { stages: shape.pipeline_parallel.max(1), zigzag: zigzag(passes) };
     let batches = micro_batches(passes);

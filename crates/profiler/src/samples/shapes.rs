@@ -68,7 +68,7 @@ pub(crate) fn attention(operator: &str, shapes: &[Vec<u64>]) -> Option<([u64; 6]
     all.iter().all(|side| *side > 0).then_some((all, backward))
 }
 
-/// The format of a product's inputs by the name of its kernel; `None` where the name does not say.
+/// The format of a product's inputs by the name of its kernel; `None` where the name does not have it.
 ///
 /// cuBLAS: `sgemm`, `h16816gemm`, `s1688gemm` (TF32), `bf16`; `nvjet_` and a letter for each of inputs, output (`t` bf16, `h` fp16, `q`, `r` fp8,
 /// `s` fp32); Tensile: the types behind the layout, `_BBS_`, `_HHS_`, `_SB_`.

@@ -190,7 +190,7 @@ fn number(parts: &Parts, at: usize, names: &[&str]) -> Option<u64> {
     names.iter().find_map(|name| parts.number(parts.member(at, name)?))
 }
 
-/// The blocks of a segment. Those of before PyTorch 2.1 say no address: they lie one behind the other.
+/// The blocks of a segment. Those before PyTorch 2.1 have no address: they are contiguous.
 fn blocks(parts: &Parts, segment: usize, start: u64, stacks: &mut Stacks) -> Vec<Block> {
     let mut next = start;
     let list = parts.member(segment, "blocks").map_or(&[][..], |at| parts.items(at));

@@ -23,7 +23,7 @@ pub struct Pipelined {
     pub layers: u32,
     /// Nanoseconds of a layer forward; backward takes twice that.
     pub layer: i64,
-    /// Whether layers have the kernels of a transformer's by their names in PyTorch: a tenth of the backward pass says so in its name. The update is three launches then.
+    /// Whether layers have the kernels of a transformer's by their names in PyTorch: a tenth of the backward pass is marked as backward by its name. The update is three launches then.
     pub transformer: bool,
 }
 

@@ -34,9 +34,9 @@ pub struct Synthetic {
     pub transfer: i64,
     /// By how much kernels vary, in parts per thousand.
     pub jitter: u64,
-    /// Whether collectives say their group and size.
+    /// Whether collectives record their group and size.
     pub described: bool,
-    /// Whether they say their number.
+    /// Whether they record their sequence number.
     pub numbered: bool,
     /// (rank, factor): kernels that take longer.
     pub slow_chip: Vec<(u32, f64)>,

@@ -1,7 +1,7 @@
 //! Arrows of a measured step: messages, launches, collectives, and what each wait and bubble waited for.
 //!
 //! Responsible for: where rows of the trace are drawn, and an arrow for each pair of which both ends are. Refuses to guess: who came last is
-//! what the matching of collectives found, who launched is what correlations say.
+//! members come from the matching of collectives, launches from correlation identifiers.
 
 use super::rows::{Drawn, Of, Source};
 use crate::joined::Joined;

@@ -104,7 +104,7 @@ fn place(columns: &Columns, finding: &Finding) -> Option<(usize, usize)> {
             return Some(place);
         }
     }
-    // Evidence says "name of a kernel: so much of a step", the name cut short.
+    // Evidence is "name of a kernel: share of a step", with the name truncated.
     for line in &finding.evidence {
         let Some((name, _)) = line.rsplit_once(": ") else { continue };
         let name = name.strip_suffix("...").unwrap_or(name);

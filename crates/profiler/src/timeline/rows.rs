@@ -42,7 +42,7 @@ pub(super) enum Of {
     Bubble,
 }
 
-/// A name as the trace has it, or as the analyses say it.
+/// A name from the trace or from the analyses.
 #[derive(Clone, Debug)]
 pub(super) enum Name<'a> {
     Known(&'a str),

@@ -1,4 +1,4 @@
-//! The columns of real traces say what the waterfall says.
+//! The columns of real traces agree with the waterfall.
 
 use super::*;
 use crate::profile::{OneByOne, Options, profile};

@@ -1,6 +1,6 @@
 //! Identity and recorder of a trace.
 //!
-//! Responsible for: the facts at the head of a trace. Refuses to guess a rank; [`crate::job`] gives ranks to traces that say none.
+//! Responsible for: the facts at the head of a trace. Does not guess a rank; [`crate::job`] gives ranks to traces without one.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ pub struct Identity {
     pub devices: Vec<Device>,
     /// Which of [`Self::devices`] this rank's activities ran on, by [`Device::id`].
     pub device: Option<u32>,
-    /// What the file adds to its times, in nanoseconds, if it says so; [`super::GpuActivity::start`] and all others have it in them.
+    /// The base of the file's times, in nanoseconds, if it has one; [`super::GpuActivity::start`] and all others have it in them.
     pub base: Option<i64>,
     /// Version of the communication library, as it is written.
     pub communication_library: Option<String>,

@@ -14,7 +14,7 @@ pub enum GpuKind {
     /// A kernel.
     #[default]
     Kernel,
-    /// A copy; [`GpuActivity::bytes`] says how much.
+    /// A copy; [`GpuActivity::bytes`] is its size.
     Copy,
     /// Filling memory.
     Set,
@@ -195,7 +195,7 @@ impl GpuActivities {
         }
     }
 
-    /// Keeps the rows for which `wanted` says so.
+    /// Keeps the rows for which `wanted` is true.
     pub fn retain(&mut self, mut wanted: impl FnMut(GpuActivity) -> bool) {
         *self = self.iter().filter(|&row| wanted(row)).fold(Self::default(), |mut kept, row| {
             kept.push(row);

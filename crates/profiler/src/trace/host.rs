@@ -74,7 +74,7 @@ impl HostActivity {
     }
 }
 
-/// What a row of the host says of the device besides.
+/// What a host row records about the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NamedStream {
     /// The row's place.
@@ -242,7 +242,7 @@ impl HostActivities {
         })
     }
 
-    /// Keeps the rows for which `wanted` says so.
+    /// Keeps the rows for which `wanted` is true.
     pub fn retain(&mut self, mut wanted: impl FnMut(HostActivity) -> bool) {
         let mut kept = Self::default();
         let mut named = self.named_streams.iter().peekable();

@@ -1,7 +1,7 @@
 //! Chips that are slower than others.
 //!
 //! Responsible for: comparing the same kernels, run equally often, between ranks, and taking what a rank's take longer out of its arithmetic.
-//! Refuses to compare ranks with different work: a kernel that one rank runs more often than another says nothing.
+//! Does not compare ranks with different work: a kernel that one rank runs more often than another is no evidence.
 
 use super::{Label, Parts, RankWaterfall};
 use crate::Names;

@@ -15,7 +15,7 @@ pub struct Exchange {
     pub dimension: Dimension,
     /// Until when it waited for sure: the start of the last member that was recorded.
     pub waits_until: Option<i64>,
-    /// From when on data moves: the last member's start. `None` when members were not recorded and nothing alike tells. What is between the two is not divided.
+    /// From when on data moves: the last member's start. `None` when members were not recorded and no similar collective shows it. What is between the two is not divided.
     pub transfer_from: Option<i64>,
     /// Whether [`Self::transfer_from`] is an estimate: the end less the shortest of alike communications.
     pub estimated: bool,

@@ -272,7 +272,7 @@ impl Group {
     pub const ALL: [Self; 7] =
         [Self::Ideal, Self::Compute, Self::Communication, Self::Copy, Self::Bubble, Self::Host, Self::Other];
 
-    /// What to call it; `ideal` says whether [`Group::Ideal`] is known.
+    /// Its name; `ideal` is whether [`Group::Ideal`] is known.
     pub const fn name(self, ideal: bool) -> &'static str {
         match self {
             Self::Ideal => "ideal compute (MFU)",

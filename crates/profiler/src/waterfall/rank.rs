@@ -177,7 +177,7 @@ struct Sums<'a> {
 }
 
 impl Sums<'_> {
-    /// Counts a labelled stretch of a row in the steps that it lies in, and says how much of it lies in any. Stretches come in order.
+    /// Counts a labelled stretch of a row in the steps that it lies in, and returns how much of it lies in any. Stretches come in order.
     fn count(&mut self, label: Label, start: i64, end: i64, row: u32) -> i64 {
         let steps = &self.windows.steps;
         while steps.get(self.step).is_some_and(|step| step.end <= start) {
@@ -218,7 +218,7 @@ impl Sums<'_> {
 }
 
 impl RankWaterfall {
-    /// The waterfall of one rank, of which the place in the job says which steps it was recorded in.
+    /// The waterfall of one rank, whose place in the job determines the steps in which it was recorded.
     pub fn new(rank: u32, member: usize, view: &View<'_>, windows: &Windows, exchanges: &Exchanges) -> Self {
         let pieces = sweep(view, windows.whole());
         let mut sums = Sums {

@@ -1,7 +1,7 @@
 //! Common steps of all ranks.
 //!
-//! Responsible for: one beginning and one end of each step from what the ranks say of it, who was not recorded in it, and telling which steps had to be left out and because of
-//! whom. Refuses steps that only half of the ranks hold, or fewer: one short file must not cost the others' steps, and few ranks are not the job.
+//! Responsible for: one beginning and one end of each step from those of the ranks, which ranks were not recorded in it, and reporting which steps were left out because of
+//! which ranks. Refuses steps that only half of the ranks hold, or fewer: one short file must not cost the others' steps, and few ranks are not the job.
 
 use super::StepWindow;
 use super::cut::Boundary;
@@ -10,7 +10,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A rank that says nothing of a step was recorded in it all the same if its recording holds all but this share of it.
+/// A rank without marks of a step was still recorded in it if its recording holds all but this share of it.
 const NEAR: f64 = 0.05;
 
 /// So many ranks are named.
@@ -112,7 +112,7 @@ pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
     (!steps.is_empty()).then_some(Met { steps, spread, left_out })
 }
 
-/// What is to be told of ranks that were not recorded in all steps, and of steps that were left out for them.
+/// Warnings about ranks that were not recorded in all steps, and of steps that were left out for them.
 pub(super) fn doubts(
     views: &[View<'_>],
     cuts: &[Cut],

@@ -114,7 +114,7 @@ pub(super) fn in_every_step(trace: &RankTrace, steps: usize) -> bool {
     enough as f64 >= IN_EVERY_STEP * counts.len() as f64
 }
 
-/// How many steps a rank's order holds; none where nothing tells.
+/// How many steps a rank's order holds; `None` where nothing shows it.
 pub(super) fn count(trace: &RankTrace) -> Option<usize> {
     Order::of(trace).steps().map(|found| found.places.len())
 }

@@ -82,7 +82,7 @@ fn one_short_file_costs_its_own_steps_alone() {
     let warning = &found.warnings[0];
     assert_eq!(warning.id, "steps-partly-recorded");
     assert!(warning.message.contains("rank 3 (rank3.json) in steps 6-8"), "{}", warning.message);
-    // Half of the ranks are not most: their steps are told instead.
+    // Half of the ranks are not a majority: their steps are reported instead.
     let found = steps(&[rank(0, 4, true), rank(0, 1, true)]);
     assert_eq!((found.steps.len(), found.warnings[0].id.as_str()), (1, "steps-left-out"));
     assert!(found.warnings[0].message.contains("steps 6-8"), "{}", found.warnings[0].message);
@@ -119,7 +119,7 @@ fn steps_are_counted_on_the_rank_with_most_of_them() {
     };
     assert_eq!(recorded(vec![rank(0, 1, true), rank(0, 3, true)]), 3);
     assert_eq!(recorded(vec![rank(0, 3, false)]), 1);
-    // Without annotations a collective of all ranks says it, as it cuts the steps.
+    // Without annotations a collective of all ranks marks it, since it separates the steps.
     let mut job = crate::testing::Synthetic { tensor: 1, data: 4, ..Default::default() }.job();
     for call in job.members.iter_mut().flat_map(|member| &mut member.trace.collectives) {
         // One size, which comes back.
@@ -146,7 +146,7 @@ fn ranks_of_different_times_are_reported() {
     assert_eq!(found.warnings[0].id, "ranks-do-not-overlap");
 }
 
-/// Ranks that say nothing of steps but reduce together at the end of each: two large collectives in every layer, one small one at the end.
+/// Ranks without marks of steps that reduce together at the end of each: two large collectives in every layer, one small one at the end.
 #[test]
 fn a_collective_that_comes_back_marks_steps() {
     let make = |late: i64| {

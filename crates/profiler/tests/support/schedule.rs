@@ -14,7 +14,7 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// The passes when one takes what `duration` says of step, stage, chunk, whether it is a backward pass, and micro batch; and what each step takes.
+    /// The passes when one takes `duration` of step, stage, chunk, whether it is a backward pass, and micro batch; and what each step takes.
     pub(crate) fn record(&self, duration: impl Fn(u32, u32, u32, bool, u32) -> i64) -> (Passes, Vec<i64>) {
         let mut passes = Passes {
             label: "made up".to_owned(),
@@ -50,7 +50,7 @@ impl Made {
     }
 
     /// The same with messages as operator tables have them, for one chunk and no latency: a rank asks for what its next pass needs when the pass before is done, of
-    /// whichever direction that was; a send lasts until its receiver takes it. Messages do not say their micro batch.
+    /// whichever direction that was; a send lasts until its receiver takes it. Messages do not record their micro-batch.
     #[allow(dead_code)]
     pub(crate) fn record_with_messages(
         &self,

@@ -25,7 +25,7 @@ pub struct ColumnAbout {
     /// Its type: `INTEGER`, `REAL` or `TEXT`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// What it says.
+    /// Its content.
     pub about: &'static str,
 }
 

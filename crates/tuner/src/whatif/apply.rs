@@ -243,7 +243,7 @@ fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>
     Ok((Run { model, cluster, plan, training, cost, software_is_inferred }, warnings))
 }
 
-/// The cluster with the calibration that it names. The baseline's calibration says nothing of another
+/// The cluster with the calibration that it names. The baseline's calibration does not apply to another
 /// accelerator: the catalogue's values are used there, with a warning.
 fn calibrated(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Cluster, Option<Warning>), Problem> {
     let plain = spec.cluster.resolve()?;

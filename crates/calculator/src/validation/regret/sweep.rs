@@ -58,7 +58,7 @@ pub struct SweepRegret {
 }
 
 /// The layouts of a sweep's rows, in order of predicted time. Rows without a prediction, and rows that neither ran nor ran out of memory,
-/// say nothing.
+/// are not evidence.
 pub(crate) fn layouts(rows: &[&RowResult]) -> Vec<Layout> {
     let mut same: BTreeMap<(u64, u64, &str), Vec<&RowResult>> = BTreeMap::new();
     for row in rows {

@@ -65,7 +65,7 @@ fn indistinguishable_rows_are_one_layout_with_their_median() {
 
 #[test]
 fn with_memory_the_pick_must_fit_and_run() {
-    // The fastest does not fit; the next is said to fit and does not; the third runs, and is not the best that ran.
+    // The fastest does not fit; the next is predicted to fit and does not; the third runs, and is not the best that ran.
     let answer = judged(&[
         (1.0, None, false),
         (2.0, None, true),
@@ -88,7 +88,7 @@ fn nothing_predicted_to_fit_is_a_sweep_lost() {
     assert_eq!(answer.memory.within_tail, 0.0);
 }
 
-/// The bundled evidence: enough sweeps to judge, and no worse a choice than what the documentation says.
+/// The bundled evidence: enough sweeps to judge, and no worse a choice than documented.
 #[test]
 fn the_bundled_sweeps_are_chosen_well() {
     let text = include_str!("../../../../../catalog/evidence/measured_runs.csv");

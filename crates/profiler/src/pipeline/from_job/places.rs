@@ -1,6 +1,6 @@
 //! Where a rank is: its stage of the pipeline, its replica and its shard.
 //!
-//! Responsible for: what the user's layout says, and it alone where there is one of the job's size; else what names, groups and messages say. Refuses a layout of another
+//! Responsible for: the place of each rank: from the user's layout alone where there is one of the job's size; else from names, groups and messages. Rejects a layout of another
 //! size, which `join` warns of.
 
 use super::Found;
@@ -10,7 +10,7 @@ use crate::joined::Joined;
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
-/// Stages of the ranks with passes, and how replicas and shards are told.
+/// Stages of the ranks with passes, and how replicas and shards were identified.
 pub(super) struct Places<'a> {
     layout: Option<&'a Layout>,
     stages: BTreeMap<u32, u32>,
@@ -39,7 +39,7 @@ impl<'a> Places<'a> {
         self.stages.values().max().map_or(0, |stage| stage + 1)
     }
 
-    /// Whether the user said it.
+    /// Whether the user specified it.
     pub(super) fn stated(&self) -> bool {
         self.layout.is_some()
     }
@@ -82,7 +82,7 @@ fn stages(job: &Job, groups: &Groups, found: &[(u32, Vec<Found>)]) -> BTreeMap<u
     }
     let all = groups.groups.iter();
     let mut pipelines: Vec<_> = all.filter(|g| g.dimension.dimension == Dimension::Pipeline).collect();
-    // Of a pipeline and of two of its stages the pipeline tells the order.
+    // Of a pipeline and a pair of its stages, the pipeline determines the order.
     pipelines.sort_by_key(|group| group.size);
     let mut placed = BTreeMap::new();
     for group in pipelines {

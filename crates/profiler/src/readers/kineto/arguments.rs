@@ -1,4 +1,4 @@
-//! The `args` of an event: what ties it to others, where it ran, and what it says as a communication.
+//! The `args` of an event: what ties it to others, where it ran, and its description as a collective.
 //!
 //! Responsible for: picking the members that the profiler uses out of the many that traces hold. Refuses to interpret them.
 

@@ -1,6 +1,6 @@
 //! Interpretation of event categories.
 //!
-//! Responsible for: the categories of PyTorch's profiler, of 2021 (capitalised) and since. Refuses categories of others; their rows are told
+//! Responsible for: the categories of PyTorch's profiler, of 2021 (capitalised) and since. Ignores categories of others; their rows are classified
 //! apart by their process.
 
 use crate::trace::{GpuKind, HostKind};

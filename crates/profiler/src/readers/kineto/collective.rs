@@ -1,6 +1,6 @@
 //! Recorded collectives and their groups.
 //!
-//! Responsible for: the words of the recorder to [`CollectiveCall`] and [`RankGroup`]. Refuses to tell a group's dimension.
+//! Responsible for: the words of the recorder to [`CollectiveCall`] and [`RankGroup`]. Does not infer a group's dimension.
 
 use super::arguments::Words;
 use super::numbers;
@@ -180,7 +180,7 @@ pub(super) fn element_bytes(name: &str) -> Option<u32> {
     })
 }
 
-/// A description, unless it says that there is none.
+/// A description, unless it is marked as missing.
 pub(super) fn description(text: &str) -> Option<String> {
     (!text.is_empty() && text != "undefined").then(|| text.to_owned())
 }
@@ -246,7 +246,7 @@ mod tests {
         };
         let known = call(&words, &mut groups);
         assert_eq!((known.group, known.element_bytes, known.elements_in), (Some(0), Some(4), Some(6144)));
-        // A list that was cut short says nothing; start, stride and size do.
+        // A truncated list is unusable; start, stride and size are complete.
         let cut = Words {
             group_name: b"7",
             group_ranks: b"[0, 8, 16, ...]",

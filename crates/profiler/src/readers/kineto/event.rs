@@ -1,7 +1,7 @@
 //! One event of a trace, as slices of the file.
 //!
 //! Responsible for: the members of an event's object, whatever their order, and finding the next event after a damaged one.
-//! Refuses to read `args`; it only says where they are.
+//! Does not read `args`; it only locates them.
 
 use super::scan::{self, Stop, Text};
 

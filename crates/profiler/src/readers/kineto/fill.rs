@@ -63,7 +63,7 @@ pub(super) struct Suspect {
 /// No profile is this long, in nanoseconds: one hour.
 pub(super) const LONG: i64 = 3_600_000_000_000;
 
-/// A row whose role only its process tells.
+/// A row whose role is known only from its process.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     pub(super) activity: HostActivity,

@@ -32,7 +32,7 @@ struct Distributed {
 }
 
 impl Head {
-    /// Takes a member of the outermost object; an error says why it could not be read.
+    /// Takes a member of the outermost object; an error names why it could not be read.
     pub(super) fn take(
         &mut self,
         key: &[u8],
@@ -75,7 +75,7 @@ impl Head {
     }
 }
 
-/// What the first bytes of a file say of whose it is, though the values may be cut off.
+/// The identity of a file from its first bytes, though the values may be cut off.
 pub(super) fn clue(head: &[u8]) -> Clue {
     let mut clue = Clue::default();
     if let Some(at) = memchr::memmem::find(head, b"\"distributedInfo\"") {

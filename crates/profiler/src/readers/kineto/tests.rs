@@ -65,7 +65,7 @@ fn kernel_time(trace: &RankTrace) -> i64 {
     (rows().map(|r| r.end).max().unwrap_or_default() - first) / 1000
 }
 
-/// What is wanted of a damaged file: rows that are kept, and the one kind of damage with its count and a word of what is said.
+/// What is wanted of a damaged file: rows that are kept, and the one kind of damage with its count and a word of its message.
 struct Wanted {
     kept: u64,
     damage: Option<(DamageKind, u64, &'static str)>,
