@@ -128,9 +128,17 @@ pub const fn has_short_context(sequence_length: u64, context: u64, micro_batch: 
     context > 1 && (micro_batch > 1 || sequence_length < FEWEST_TOKENS.saturating_mul(context))
 }
 
-/// How much there is to get right in a plan: kinds of parallelism in use, recompute, offload, what departs from even stages and one shard
-/// group.
-pub fn complexity(plan: &Plan) -> usize {
+/// How much there is to get right in a plan. It orders by the features in use, then by virtual stages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Complexity {
+    /// Kinds of parallelism in use, recompute, offload, what departs from even stages and one shard group.
+    pub(crate) features: u8,
+    /// Chunks per stage: each adds messages between stages, and layouts with few are those that are published.
+    pub(crate) virtual_stages: u64,
+}
+
+/// The complexity of a plan.
+pub fn complexity(plan: &Plan) -> Complexity {
     let in_use = [
         plan.tensor_parallel > 1,
         plan.pipeline_parallel > 1,
@@ -146,7 +154,8 @@ pub fn complexity(plan: &Plan) -> usize {
         plan.schedule.divides_backward(),
         plan.rank_order != RankOrder::TensorContextDataPipeline,
     ];
-    in_use.into_iter().filter(|used| *used).count()
+    let features = in_use.into_iter().map(u8::from).sum();
+    Complexity { features, virtual_stages: plan.virtual_stages }
 }
 
 #[cfg(test)]
@@ -165,9 +174,11 @@ mod tests {
     #[test]
     fn what_has_fewer_parts_is_simpler() {
         let plain = plan(&PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() });
-        assert_eq!(complexity(&plain), 1);
-        let more = Plan { context_parallel: 2, recompute: Recompute::Full { layers: None }, ..plain };
-        assert_eq!(complexity(&more), 3);
+        assert_eq!(complexity(&plain), Complexity { features: 1, virtual_stages: 1 });
+        let more = Plan { context_parallel: 2, recompute: Recompute::Full { layers: None }, ..plain.clone() };
+        assert_eq!(complexity(&more), Complexity { features: 3, virtual_stages: 1 });
+        let interleaved = |virtual_stages| complexity(&Plan { virtual_stages, ..plain.clone() });
+        assert!(interleaved(5) < interleaved(20) && interleaved(20) < complexity(&more));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! One row for each family of layouts: the tie, the order of rows, and which strategies can still change them.
 //!
 //! Responsible for: the order of the answer. Layouts whose time is within the tie band of the fastest come first; among them the fewest and
-//! least oddities ([`Oddities`]), then time rounded to what two runs of one configuration differ by, then the fewest features
-//! ([`crate::simplicity::complexity`]), then time. What does not tie is ordered by time. Of each family the first in that order is its row.
+//! least oddities ([`Oddities`]), then time rounded to what two runs of one configuration differ by, then the fewest features and virtual
+//! stages ([`Complexity`]), then time. What does not tie is ordered by time. Of each family the first in that order is its row.
 //! Refuses to search and to price.
 
 use super::results::Entry;
 use super::strategy::Strategy;
-use crate::simplicity::Oddities;
+use crate::simplicity::{Complexity, Oddities};
 use railwright_calculator::intervals::differences;
 use railwright_spec::plan::Plan;
 use serde::Serialize;
@@ -70,8 +70,8 @@ pub struct Standing {
     level: u8,
     /// Time above the fastest, rounded down to steps of noise. Zero for what does not tie.
     rounded: u32,
-    /// Features in use. Zero for what does not tie.
-    features: u8,
+    /// The least for what does not tie.
+    complexity: Complexity,
     time: f64,
 }
 
@@ -79,7 +79,7 @@ pub struct Standing {
 impl Standing {
     /// Whether two are the same but for the rounding of their times.
     pub(super) fn is_near(&self, other: &Self) -> bool {
-        (self.level, self.rounded, self.features) == (other.level, other.rounded, other.features)
+        (self.level, self.rounded, self.complexity) == (other.level, other.rounded, other.complexity)
             && (self.time / other.time - 1.0).abs() < 1e-9
     }
 }
@@ -104,12 +104,11 @@ impl Tie {
     }
 
     /// Where a layout stands.
-    pub fn standing(&self, time: f64, oddities: Oddities, features: usize) -> Standing {
+    pub fn standing(&self, time: f64, oddities: Oddities, complexity: Complexity) -> Standing {
         if !self.has(time) {
-            return Standing { level: BEYOND, rounded: 0, features: 0, time };
+            return Standing { level: BEYOND, rounded: 0, complexity: Complexity::default(), time };
         }
-        let features = u8::try_from(features).unwrap_or(u8::MAX);
-        Standing { level: oddities.level(), rounded: self.rounded(time), features, time }
+        Standing { level: oddities.level(), rounded: self.rounded(time), complexity, time }
     }
 
     /// Steps of noise above the fastest.
@@ -196,8 +195,8 @@ impl Families {
     }
 
     /// Offers an entry; whether the rows changed.
-    pub(super) fn offer(&mut self, entry: &Entry, oddities: Oddities, features: usize) -> bool {
-        let standing = self.tie.standing(entry.time, oddities, features);
+    pub(super) fn offer(&mut self, entry: &Entry, oddities: Oddities, complexity: Complexity) -> bool {
+        let standing = self.tie.standing(entry.time, oddities, complexity);
         self.put(Row { standing, family: Family::of_strategy(&entry.strategy), entry: *entry })
     }
 
@@ -269,6 +268,10 @@ mod tests {
 
     const TIE: Tie = Tie { fastest: 1.0, band: 0.1 };
 
+    const fn features(features: u8) -> Complexity {
+        Complexity { features, virtual_stages: 1 }
+    }
+
     fn odd(oddity: Oddity) -> Oddities {
         Oddities::default().with(oddity, true)
     }
@@ -278,13 +281,15 @@ mod tests {
         let plain = Oddities::default();
         let order = [
             // Within one step of noise the fewer features come first.
-            TIE.standing(1.015, plain, 2),
-            TIE.standing(1.0, plain, 3),
-            TIE.standing(1.05, plain, 1),
-            TIE.standing(1.01, odd(Oddity::TightMemory), 1),
-            TIE.standing(1.0, odd(Oddity::UnequalChunks), 1),
-            TIE.standing(1.11, odd(Oddity::UnequalChunks), 9),
-            TIE.standing(1.2, plain, 1),
+            TIE.standing(1.015, plain, features(2)),
+            // Of as many features, the fewer virtual stages.
+            TIE.standing(1.0, plain, features(3)),
+            TIE.standing(1.0, plain, Complexity { features: 3, virtual_stages: 4 }),
+            TIE.standing(1.05, plain, features(1)),
+            TIE.standing(1.01, odd(Oddity::TightMemory), features(1)),
+            TIE.standing(1.0, odd(Oddity::UnequalChunks), features(1)),
+            TIE.standing(1.11, odd(Oddity::UnequalChunks), features(9)),
+            TIE.standing(1.2, plain, features(1)),
         ];
         assert!(order.windows(2).all(|pair| pair[0] < pair[1]), "{order:?}");
     }
@@ -341,8 +346,8 @@ mod tests {
             }
         };
         let mut families = Families::new(TIE, 10);
-        families.put(row(TIE.standing(1.0, Oddities::default(), 1), 1, 1.0));
-        families.put(row(TIE.standing(1.05, odd(Oddity::PartialSharding), 1), 2, 1.05));
+        families.put(row(TIE.standing(1.0, Oddities::default(), features(1)), 1, 1.0));
+        families.put(row(TIE.standing(1.05, odd(Oddity::PartialSharding), features(1)), 2, 1.05));
         let family = |tensor| Family { tensor, pipeline: 1, context: 1, expert: 1, shards_parameters: false };
         let limit =
             |list: &[u64], oddities| families.limit(Cut::OPEN, list.iter().map(|&n| family(n)), oddities);

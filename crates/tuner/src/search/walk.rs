@@ -548,9 +548,9 @@ impl<'s, 'a> Piece<'s, 'a> {
                 incumbent.lower(worker.best.threshold());
             }
             if let (Some(found), Some(own)) = (&mut found.families, &mut worker.families) {
-                let features = complexity(&worker.plan);
-                found.offer(&entry, oddities, features);
-                if own.offer(&entry, oddities, features) {
+                let complexity = complexity(&worker.plan);
+                found.offer(&entry, oddities, complexity);
+                if own.offer(&entry, oddities, complexity) {
                     incumbent.lower_cut(own.cut());
                 }
             }
