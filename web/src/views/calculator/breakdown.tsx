@@ -61,6 +61,9 @@ interface Row {
   readonly depth: number
 }
 
+/** Seconds below which a part has no row: a rounding of the schedule, not a cost. */
+const LEAST = 1e-6
+
 function Tree(props: {
   a: Estimate
   b: Estimate | null
@@ -72,6 +75,7 @@ function Tree(props: {
   const other = props.b ? new Map(flat(props.b.time).map((node) => [node.id, node])) : null
   const rows: Row[] = []
   const add = (node: TimeNode, depth: number) => {
+    if (Math.max(node.time, other?.get(node.id)?.time ?? 0) < LEAST && node.id !== 'step') return
     rows.push({ node, depth })
     if (opened.has(node.id)) for (const child of node.children) add(child, depth + 1)
   }
@@ -102,7 +106,7 @@ function Tree(props: {
             )}
             {props.b && (
               <th scope="col" class="right">
-                Difference
+                Change
               </th>
             )}
           </tr>

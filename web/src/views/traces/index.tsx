@@ -15,6 +15,7 @@ import { Communication } from './communication'
 import { Compare } from './compare'
 import { JobsBelow, Open, Opened, pathsIn } from '../parts/open'
 import { JobPanel, useJob } from './job'
+import { Origins } from './origins'
 import { Overview } from './overview'
 import { Query } from './query'
 import { Ranks } from './ranks'
@@ -39,6 +40,7 @@ const ALL: readonly { readonly id: string; readonly title: string; readonly view
   { id: 'overview', title: 'Overview', view: Overview },
   { id: 'timeline', title: 'Timeline', view: MeasuredTimeline },
   { id: 'ranks', title: 'Ranks', view: Ranks },
+  { id: 'origins', title: 'Modules', view: Origins },
   { id: 'communication', title: 'Communication', view: Communication },
   { id: 'stragglers', title: 'Stragglers', view: Stragglers },
   { id: 'roofline', title: 'Roofline', view: RooflineTab },

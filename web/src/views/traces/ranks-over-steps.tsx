@@ -3,25 +3,19 @@
 import { ChartFrame } from '../../charts/frame'
 import { HeatTable } from '../../charts/heatmap/heat-table'
 import { afresh } from '../../timeline/address'
-import { change, own } from '../../state/location'
+import { change } from '../../state/location'
 import { span } from '../../timeline/time'
 import { Segments } from '../../ui/fields'
+import { type Measure, MEASURE_OPTIONS, MEASURES, measureShown, showMeasure } from './measures'
+import { FROM } from './rank-map'
 import type { Profile, RankSteps } from './types'
-
-type Measure = 'own_time' | 'compute' | 'waiting' | 'waiting_caused'
-
-const MEASURES: readonly (readonly [Measure, string, string])[] = [
-  ['own_time', 'Own time', 'of a step without waiting for others: a slow rank stands out'],
-  ['compute', 'Compute', 'what the rank computed in the step'],
-  ['waiting', 'Waiting', 'what the rank waited for others'],
-  ['waiting_caused', 'Waiting caused', 'waits of all others for the rank, summed'],
-]
 
 export function RanksOverSteps({ profile }: { profile: Profile }) {
   const heat = profile.rank_steps
   if (!heat || heat.ranks.length === 0 || heat.steps.length === 0) return null
-  const wanted = own('t').heat
-  const [measure, title, about] = MEASURES.find(([id]) => id === wanted) ?? MEASURES[0]!
+  // One step of many ranks: the map of the job shows the same as a grid.
+  if (heat.steps.length === 1 && heat.ranks.length >= FROM) return null
+  const [measure, title, about] = measureShown()
   const values = heat[`${measure}_ns`]
   return (
     <ChartFrame
@@ -33,14 +27,7 @@ export function RanksOverSteps({ profile }: { profile: Profile }) {
         columns: ['rank', ...heat.steps.map((step) => `step ${step}`)],
         rows: heat.ranks.map((rank, at) => [rank, ...values[at]!.map((value) => value ?? '')]),
       })}
-      tools={
-        <Segments
-          label="What the cells show"
-          value={measure}
-          options={MEASURES.map(([id, name]) => [id, name] as const)}
-          onChange={(id) => change({ 't.heat': id === 'own_time' ? undefined : id })}
-        />
-      }
+      tools={<Segments label="Measure of the cells" value={measure} options={MEASURE_OPTIONS} onChange={showMeasure} />}
     >
       {(width) => (
         <HeatTable

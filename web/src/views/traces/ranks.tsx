@@ -16,7 +16,7 @@ export function Ranks({ profile }: TabProps) {
   const groups = GROUPS.map((name, at) => ({ name, at })).filter(({ at }) => profile.rows.some((row) => (row.shares[at] ?? 0) >= 0.0005))
   const columns: Column<RankRow>[] = [
     { key: 'rank', title: 'Rank', value: (row) => row.rank, align: 'right' },
-    { key: 'host', title: 'Host', value: (row) => row.host ?? '' },
+    ...(profile.rows.some((row) => row.host) ? [{ key: 'host', title: 'Host', value: (row: RankRow) => row.host ?? '' }] : []),
     ...groups.map(
       ({ name, at }): Column<RankRow> => ({
         key: name,
