@@ -1,14 +1,15 @@
 // Measures of a rank in a step, and the one that the maps of ranks show. Kept in the address.
 import { change, own } from '../../state/location'
+import * as texts from '../../words/traces'
 
 export type Measure = 'own_time' | 'compute' | 'waiting' | 'waiting_caused'
 
 /** Identifier, title and meaning. */
 export const MEASURES: readonly (readonly [Measure, string, string])[] = [
-  ['own_time', 'Own time', 'step time without waits for other ranks'],
-  ['compute', 'Compute', 'compute time of the rank per step'],
-  ['waiting', 'Waiting', 'time that the rank waits for others'],
-  ['waiting_caused', 'Waiting caused', 'sum of the waits of all other ranks for this one'],
+  ['own_time', texts.ownTime, texts.stepTimeWithoutWaitsFor],
+  ['compute', 'Compute', texts.computeTimeOfTheRank],
+  ['waiting', 'Waiting', texts.timeThatTheRankWaits],
+  ['waiting_caused', texts.waitingCaused, texts.sumOfTheWaitsOf],
 ]
 
 /** As a choice of one. */

@@ -8,20 +8,21 @@ import { Segments } from '../../ui/fields'
 import { Empty, Loading, Problems } from '../../ui/states'
 import { type Column, Table } from '../../ui/table'
 import type { TabProps } from '.'
+import * as texts from '../../words/traces'
 
 const KINDS = [
   ['module', 'Modules'],
-  ['source', 'Source lines'],
+  ['source', texts.sourceLines],
 ] as const
 
 /** Parts of a row with the class whose colour they have. */
 const PARTS = [
-  ['compute_ns', 'Compute', 'backward', 'with arithmetic under way'],
-  ['transfer_ns', 'Transfer', 'tensor', 'exposed transfers'],
-  ['wait_ns', 'Waiting', 'waiting', 'exposed waits for other ranks'],
-  ['undivided_ns', 'Transfer or waiting', 'communication', 'exposed communication with ranks that were not recorded'],
-  ['copy_ns', 'Copies', 'copy', 'exposed copies'],
-  ['idle_ns', 'Idle', 'host', 'the device idle while the host was here'],
+  ['compute_ns', 'Compute', 'backward', texts.computeTime],
+  ['transfer_ns', 'Transfer', 'tensor', texts.exposedTransfers],
+  ['wait_ns', 'Waiting', 'waiting', texts.exposedWaitsForOtherRanks],
+  ['undivided_ns', texts.transferOrWaiting, 'communication', texts.exposedCommunicationWithRanksThat],
+  ['copy_ns', 'Copies', 'copy', texts.exposedCopies],
+  ['idle_ns', 'Idle', 'host', texts.deviceIdleWhileTheHost],
 ] as const
 
 export function Origins({ paths, job }: TabProps) {
@@ -32,40 +33,43 @@ export function Origins({ paths, job }: TabProps) {
     <div class="traces-grid">
       <div class="traces-choices traces-wide">
         <Segments
-          label="Time by"
+          label={texts.timeBy}
           value={by}
           options={KINDS}
           onChange={(kind) => change({ 't.by': kind === 'module' ? undefined : kind })}
         />
         {origins && (
           <span class="muted">
-            {percent(origins.covered_share)} of the step has a {by === 'module' ? 'module' : 'source line'}
+            {percent(origins.covered_share)} {texts.ofTheStepHasA} {by === 'module' ? 'module' : texts.sourceLine2}
             {origins.annotations && '; annotations stand for modules, which were not recorded'}
           </span>
         )}
       </div>
       {problems.length > 0 && <Problems problems={problems} />}
-      {!origins && problems.length === 0 && <Loading heights={[320]} label="reading the traces" />}
+      {!origins && problems.length === 0 && <Loading heights={[320]} label={texts.readingTheTraces} />}
       {origins && origins.places === 0 && (
         <div class="traces-wide">
           <Empty
-            title={by === 'module' ? 'No modules were recorded' : 'No source lines were recorded'}
+            title={by === 'module' ? texts.noModulesWereRecorded : texts.noSourceLinesWereRecorded}
             text={
               <>
-                Record the trace with <code>{by === 'module' ? 'with_modules=True' : 'with_stack=True'}</code>, or annotate the code with{' '}
-                <code>record_function</code>.
+                {texts.recordTheTraceWith} <code>{by === 'module' ? 'with_modules=True' : 'with_stack=True'}</code>
+                {texts.orAnnotateTheCodeWith} <code>{texts.recordFunction}</code>.
               </>
             }
           />
         </div>
       )}
       {origins && (
-        <section class={`panel traces-panel traces-wide ${stale ? 'stale' : ''}`} aria-label={by === 'module' ? 'Modules' : 'Source lines'}>
+        <section
+          class={`panel traces-panel traces-wide ${stale ? 'stale' : ''}`}
+          aria-label={by === 'module' ? texts.modules : texts.sourceLines}
+        >
           <h2>
-            {by === 'module' ? 'Modules' : 'Source lines'} <span class="muted">mean of ranks and steps; the rows are the step</span>
+            {by === 'module' ? 'Modules' : texts.sourceLines} <span class="muted">{texts.meanOverRanksAndSteps}</span>
           </h2>
           <Table
-            caption="Time by place"
+            caption={texts.timeByPlace}
             rows={origins.rows}
             columns={columnsOf(origins.rows, by)}
             identify={(_, at) => at}
@@ -84,14 +88,14 @@ function columnsOf(rows: readonly OriginRow[], by: 'module' | 'source'): Column<
   return [
     {
       key: 'place',
-      title: by === 'module' ? 'Module' : 'Source line',
+      title: by === 'module' ? texts.module : texts.sourceLine,
       value: nameOf,
       cell: (row) => (row.place === null ? <span class="muted">{nameOf(row)}</span> : <code class="traces-place">{row.place}</code>),
       wrap: true,
     },
-    { key: 'bar', title: 'Split', value: (row) => row.mean_ns, cell: (row) => <Split row={row} longest={longest} /> },
-    { key: 'time', title: 'A step', value: (row) => row.mean_ns, cell: (row) => span(row.mean_ns), align: 'right' },
-    { key: 'share', title: 'Share', value: (row) => row.share_of_step, cell: (row) => percent(row.share_of_step), align: 'right' },
+    { key: 'bar', title: texts.split, value: (row) => row.mean_ns, cell: (row) => <Split row={row} longest={longest} /> },
+    { key: 'time', title: texts.perStep2, value: (row) => row.mean_ns, cell: (row) => span(row.mean_ns), align: 'right' },
+    { key: 'share', title: texts.share, value: (row) => row.share_of_step, cell: (row) => percent(row.share_of_step), align: 'right' },
     ...parts.map(
       ([key, title, , about]): Column<OriginRow> => ({
         key,
@@ -104,20 +108,20 @@ function columnsOf(rows: readonly OriginRow[], by: 'module' | 'source'): Column<
     ),
     {
       key: 'kernels',
-      title: 'Kernels',
+      title: texts.kernels,
       value: (row) => row.kernels,
       cell: (row) => Number(row.kernels.toPrecision(3)).toLocaleString('en'),
       align: 'right',
     },
     ...(rows.some((row) => row.instances > 1)
-      ? [{ key: 'instances', title: 'Instances', value: (row: OriginRow) => row.instances, align: 'right' as const }]
+      ? [{ key: 'instances', title: texts.instances, value: (row: OriginRow) => row.instances, align: 'right' as const }]
       : []),
   ]
 }
 
 /** The place, or what is known of what has none. */
 export function nameOf(row: Pick<OriginRow, 'place' | 'phase'>): string {
-  return row.place ?? (row.phase && row.phase !== 'other' ? `not recorded, ${row.phase.replaceAll('_', ' ')}` : 'not recorded')
+  return row.place ?? (row.phase && row.phase !== 'other' ? texts.notRecorded2(row.phase.replaceAll('_', ' ')) : texts.notRecorded)
 }
 
 function Split({ row, longest }: { row: OriginRow; longest: number }) {

@@ -9,6 +9,7 @@ import { Segments } from '../../ui/fields'
 import { type Measure, MEASURE_OPTIONS, MEASURES, measureShown, showMeasure } from './measures'
 import { FROM } from './rank-map'
 import type { Profile, RankSteps } from './types'
+import * as texts from '../../words/traces'
 
 export function RanksOverSteps({ profile }: { profile: Profile }) {
   const heat = profile.rank_steps
@@ -19,24 +20,24 @@ export function RanksOverSteps({ profile }: { profile: Profile }) {
   const values = heat[`${measure}_ns`]
   return (
     <ChartFrame
-      title="Ranks over steps"
+      title={texts.ranksOverSteps2}
       about={about}
       name={`ranks-over-steps-${measure.replaceAll('_', '-')}`}
       class="traces-wide"
       rows={() => ({
-        columns: ['rank', ...heat.steps.map((step) => `step ${step}`)],
+        columns: ['rank', ...heat.steps.map((step) => texts.step(step))],
         rows: heat.ranks.map((rank, at) => [rank, ...values[at]!.map((value) => value ?? '')]),
       })}
-      tools={<Segments label="Measure of the cells" value={measure} options={MEASURE_OPTIONS} onChange={showMeasure} />}
+      tools={<Segments label={texts.measureOfTheCells} value={measure} options={MEASURE_OPTIONS} onChange={showMeasure} />}
     >
       {(width) => (
         <HeatTable
           width={width}
-          title={`Ranks over steps, ${title.toLowerCase()}`}
-          rows={heat.ranks.map((rank) => `rank ${rank}`)}
-          columns={heat.steps.map((step) => `step ${step}`)}
+          title={texts.ranksOverSteps(title.toLowerCase())}
+          rows={heat.ranks.map((rank) => texts.rank3(rank))}
+          columns={heat.steps.map((step) => texts.step(step))}
           values={values}
-          nothing="not recorded in this step"
+          nothing={texts.notRecordedInThisStep}
           from={measure.startsWith('waiting') ? 'zero' : 'least'}
           format={span}
           tip={(row, column) => tip(heat, row, column)}
@@ -58,11 +59,11 @@ export function RanksOverSteps({ profile }: { profile: Profile }) {
 function tip(heat: RankSteps, row: number, column: number) {
   const value = (measure: Measure) => heat[`${measure}_ns`][row]?.[column] ?? null
   return {
-    title: `rank ${heat.ranks[row]}, step ${heat.steps[column]}`,
+    title: texts.rankStep(heat.ranks[row], heat.steps[column]),
     lines: [
-      { name: 'the step', value: span(heat.step_time_ns[column] ?? 0) },
-      ...MEASURES.map(([id, name]) => ({ name: name.toLowerCase(), value: value(id) === null ? 'not recorded' : span(value(id)!) })),
+      { name: texts.theStep, value: span(heat.step_time_ns[column] ?? 0) },
+      ...MEASURES.map(([id, name]) => ({ name: name.toLowerCase(), value: value(id) === null ? texts.notRecorded : span(value(id)!) })),
     ],
-    hint: 'Click or Enter shows it on the timeline.',
+    hint: texts.clickOrEnterShowsIt,
   }
 }
