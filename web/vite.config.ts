@@ -6,10 +6,17 @@ import { defineConfig, type Plugin, type Rolldown } from 'vite'
 const source = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
 /** Identifiers and titles of the views, as the header lists them. */
-const VIEWS = [...source('./src/views/registry.ts').matchAll(/id: '(\w+)',\s+title: '([^']+)'/g)].map(([, id, title]) => ({
+const VIEWS = [...source('./src/views/registry.ts').matchAll(/id: '(\w+)',\s+title: texts\.(\w+)/g)].map(([, id, name]) => ({
   id: id!,
-  title: title!,
+  title: wordOf(name!),
 }))
+
+/** A word of the frame by its name in src/words. */
+function wordOf(name: string): string {
+  const found = new RegExp(`^export const ${name} = '(.+)'$`, 'm').exec(source('./src/words/ui.ts'))?.[1]
+  if (!found) throw new Error(`src/words/ui.ts lacks ${name}`)
+  return found
+}
 
 const MARK =
   '<svg width="18" height="18" viewBox="0 0 16 16" aria-hidden="true"><path d="M4 2.5v11M8 2.5v11M12 2.5v11" stroke="var(--faint)" stroke-width="1.4"/><path d="M1 5h14M1 11h14" stroke="var(--accent)" stroke-width="1.8"/></svg>'
@@ -91,6 +98,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     rollupOptions: {
+      optimization: { inlineConst: true },
       output: {
         entryFileNames: 'assets/[name].js',
         chunkFileNames: 'assets/[name].js',

@@ -42,6 +42,10 @@ export default defineConfig({
     target: 'es2022',
     modulePreload: { polyfill: false },
     cssCodeSplit: false,
-    rollupOptions: { input: new URL('./src/main.tsx', import.meta.url).pathname, output: { codeSplitting: false } },
+    rollupOptions: {
+      optimization: { inlineConst: true },
+      input: new URL('./src/main.tsx', import.meta.url).pathname,
+      output: { codeSplitting: false },
+    },
   },
 })

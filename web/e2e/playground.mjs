@@ -119,7 +119,7 @@ async function searches() {
   const times = []
   for (const url of [site.url, server.url]) {
     const view = await openPage(browser, url, { fragment: `#/search?${SMALL}` })
-    await view.page.waitForSelector('text=Every strategy that the software can run', { timeout: 60_000 })
+    await view.page.waitForSelector('text=Search all layouts', { timeout: 60_000 })
     const since = performance.now()
     await view.page.keyboard.press('r')
     await view.page.waitForSelector('[aria-label=Ranking] tbody tr', { timeout: 300_000 })
@@ -142,10 +142,10 @@ async function stops() {
     fragment: '#/search?model=llama-3.1-405b&cluster=dgx-h100&gpus=16384&global-batch=2048',
   })
   const { page } = view
-  await page.waitForSelector('text=Every strategy that the software can run', { timeout: 60_000 })
+  await page.waitForSelector('text=Search all layouts', { timeout: 60_000 })
   await page.keyboard.press('r')
   await page.getByRole('button', { name: /^Stop/ }).first().click({ timeout: 60_000 })
-  await page.waitForSelector('text=stopped before there was an answer', { timeout: 10_000 })
+  await page.waitForSelector('text=stopped before the answer', { timeout: 10_000 })
   await page.goto(`${site.url}${RUN}`)
   await page.waitForSelector('.headline .value', { timeout: 60_000 })
   await view.close()

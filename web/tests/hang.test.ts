@@ -61,9 +61,9 @@ describe('the chain', () => {
 })
 
 it('tells causes that it does not know by their name', () => {
-  expect(causeText({ ...root([4], 0), cause: 'members_unknown' })).toBe('waits nowhere and may be the one')
+  expect(causeText({ ...root([4], 0), cause: 'members_unknown' })).toBe('waits for nothing and may be missing')
   expect(causeText({ ...root([4], 0), cause: 'something_new' as Root['cause'] })).toBe('something new')
-  expect(who([])).toBe('a rank that is not known')
+  expect(who([])).toBe('an unknown rank')
 })
 
 it('writes ranks as ranges', () => {

@@ -29,7 +29,7 @@ describe('ranks of interest', () => {
     expect(ofRanks(heat, 'own_time_ns').get(4)).toBeNull()
     expect(interesting(heat)).toEqual([
       { title: 'slowest', rank: 2 },
-      { title: 'most waited for', rank: 1 },
+      { title: 'longest waits caused', rank: 1 },
       { title: 'typical', rank: 3 },
       { title: 'fastest', rank: 0 },
     ])

@@ -226,6 +226,25 @@ fn an_answer_follows_the_file_it_was_made_of() {
 }
 
 #[test]
+fn a_timeline_is_the_same_before_and_after_the_report_of_the_same_traces() {
+    let fixtures = fs::canonicalize("../../fixtures/traces").expect("fixtures");
+    let fixtures = fixtures.to_string_lossy();
+    let with_python = format!("{fixtures}/tracelens_samples");
+    for (folder, traces) in [
+        (fixtures.to_string(), format!("{fixtures}/generated_torch215_gloo_pp2dp2")),
+        (with_python.clone(), format!("{with_python}/torch_compile_triton_trace.json.gz")),
+    ] {
+        let columns = json!({ "paths": [traces], "columns": true, "host": true });
+        let alone = Served::new(&[&folder]).ask("profile", &columns);
+        let server = Served::new(&[&folder]);
+        assert_eq!(server.ask("profile", &json!({ "paths": [traces] })).status, 200);
+        let after = server.ask("profile", &columns);
+        assert_eq!((alone.status, after.status), (200, 200), "{}", after.text);
+        assert!(alone.text == after.text, "{traces}: the kept reading gives another timeline");
+    }
+}
+
+#[test]
 fn what_a_run_file_names_is_read_with_it_and_nothing_beside() {
     let top = house("named");
     let at = |path: &str| top.join(path).to_string_lossy().into_owned();

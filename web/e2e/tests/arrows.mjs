@@ -35,7 +35,7 @@ export default async ({ browser, url }) => {
   await view.shot('timeline-bubble')
   // Along the arrow to what was waited for: a pass, whose micro batch is lit on all rows.
   await page.locator('.timeline-links:has-text("waits for") button').first().click()
-  await page.waitForSelector('.timeline-do button:has-text("Micro batch")')
+  await page.waitForSelector('.timeline-do button:has-text("Micro-batch")')
   await page.keyboard.press('b')
   await page.keyboard.press('p')
   await page.waitForFunction(() => /p\.mb=\d+/.test(location.hash) && /p\.pins=\d+/.test(location.hash) && /p\.sel=/.test(location.hash))

@@ -41,24 +41,37 @@ async function opens(browser, url) {
   await view.close()
 }
 
+/** A small model, a large one and a mixture of experts: the time is the page's, not the model's. */
+const MOVED = {
+  'Llama 3 8B': SMALL,
+  'Llama 3.1 405B':
+    '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=16384&tp=8&pp=16&uneven-stages=true&global-batch=2048&tokens=1000000000000',
+  'DeepSeek-V3':
+    '#/calculator?model=deepseek-v3&cluster=dgx-h100&gpus=2048&pp=16&ep=64&uneven-stages=true&global-batch=4096&tokens=1000000000000',
+}
+
 /** From the input event of the slider to the frame with the new numbers; the best of three rounds, as the machine is shared. */
 async function sliders(browser, url) {
-  const view = await openPage(browser, url, { fragment: SMALL })
-  const { page } = view
-  await page.waitForSelector('.headline .value')
-  await view.settled()
   const limit = Number(process.env.RAILWRIGHT_SLIDER_MS ?? 50)
-  let best = null
-  for (let round = 0; round < 3 && !(best?.p95 < limit); round += 1) {
-    const times = (await page.evaluate(moves, round)).sort((a, b) => a - b)
-    check(times.length > 30, `only ${times.length} moves of the slider changed anything`)
-    const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))]
-    const found = { median: at(0.5), p95: at(0.95), count: times.length }
-    console.log(`     slider to numbers: median ${found.median.toFixed(0)} ms, p95 ${found.p95.toFixed(0)} ms of ${found.count} moves`)
-    if (!best || found.p95 < best.p95) best = found
+  for (const [model, fragment] of Object.entries(MOVED)) {
+    const view = await openPage(browser, url, { fragment })
+    const { page } = view
+    await page.waitForSelector('.headline .value')
+    await view.settled()
+    let best = null
+    for (let round = 0; round < 3 && !(best?.p95 < limit); round += 1) {
+      const times = (await page.evaluate(moves, round)).sort((a, b) => a - b)
+      check(times.length > 30, `${model}: only ${times.length} moves of the slider changed anything`)
+      const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))]
+      const found = { median: at(0.5), p95: at(0.95), count: times.length }
+      console.log(
+        `     ${model}: slider to numbers: median ${found.median.toFixed(0)} ms, p95 ${found.p95.toFixed(0)} ms of ${found.count} moves`,
+      )
+      if (!best || found.p95 < best.p95) best = found
+    }
+    check(best.p95 < limit, `${model}: slider to numbers takes ${best.p95.toFixed(0)} ms at the 95th percentile, wanted below ${limit}`)
+    await view.close()
   }
-  check(best.p95 < limit, `slider to numbers takes ${best.p95.toFixed(0)} ms at the 95th percentile, wanted below ${limit}`)
-  await view.close()
 }
 
 /** In the page: moves the slider of sequences and of prices of nobody asked before, and times each. */
@@ -118,7 +131,7 @@ async function offers(browser, url) {
   })
   const { page } = view
   await page.waitForSelector('.headline .value')
-  for (const label of ['Devices', 'Expert parallel', 'Tensor parallel', 'Pipeline stages', 'Micro batch']) {
+  for (const label of ['Devices', 'Expert parallel', 'Tensor parallel', 'Pipeline stages', 'Micro-batch']) {
     await page.waitForFunction((name) => Number(document.querySelector(`[data-slider="${name}"]`)?.max) > 0, label)
     await view.settled()
     const most = await page.evaluate((name) => Number(document.querySelector(`[data-slider="${name}"]`).max), label)
@@ -374,7 +387,7 @@ async function picks(browser, url) {
   await page.getByLabel('offload optimizer', { exact: true }).fill('0.5')
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => location.hash.includes('offload-optimizer=0.5'))
-  await page.click('[aria-label="Take back offload-optimizer"]')
+  await page.click('[aria-label="Reset offload-optimizer"]')
   await page.waitForFunction(() => !location.hash.includes('offload'))
   await view.close()
 }

@@ -55,7 +55,7 @@ export default async ({ browser, url }) => {
     ['training.log', 'hello\nworld\n'],
   ]) {
     await drop(page, [{ name, text }])
-    const said = page.locator('.toast', { hasText: `${name} is nothing that is read here` })
+    const said = page.locator('.toast', { hasText: `${name} is not a known format` })
     await said.waitFor({ timeout: 20_000 })
     check(
       /config\.json.*launch file.*training log.*flight records/s.test(await said.innerText()),

@@ -104,7 +104,7 @@ async function heatMap(browser, url) {
 async function codesign(browser, url) {
   const view = await openPage(browser, url, { fragment: `#/network?${SMALL}&n.desk=design` })
   const { page } = view
-  await page.waitForSelector('text=Which network and strategy together')
+  await page.waitForSelector('text=Search networks and strategies together')
   await page.keyboard.press('r')
   await page.waitForSelector('[aria-label=Networks] tbody tr', { timeout: 120_000 })
   await page.focus('[aria-roledescription="scatter plot"]')

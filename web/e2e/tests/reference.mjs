@@ -53,12 +53,12 @@ export default async ({ browser, url }) => {
   )
   await page.waitForSelector('text=num_layers 32')
   await page.evaluate((hash) => (location.hash = hash), at('detected', `&r.file=${encodeURIComponent(join(LAUNCH, 'README.md'))}`).slice(1))
-  await page.waitForSelector('text=Nothing that is known')
+  await page.waitForSelector('text=Unknown file')
   await page.evaluate(
     (hash) => (location.hash = hash),
     at('calibration', `&r.nccl=${encodeURIComponent(join(NCCL, 'h100-all_reduce-8.log'))}`).slice(1),
   )
-  await page.waitForSelector('section[aria-label="What was fitted"], [role=alert]', { timeout: 20_000 })
+  await page.waitForSelector('section[aria-label="Fitted constants"], [role=alert]', { timeout: 20_000 })
   // Without a table of one's own: the bundled runs, held-out first, one publication alone by key.
   await page.evaluate((hash) => (location.hash = hash), at('validation').slice(1))
   await page.waitForSelector('[aria-label="By publication"] tbody tr')

@@ -25,14 +25,14 @@ async function empty(browser, url) {
   const view = await openPage(browser, url, { fragment: '#/search' })
   await view.page.click('text=Llama 3.1 8B on 64 H100')
   await view.page.waitForFunction(() => location.hash.includes('model=llama-3.1-8b'))
-  await view.page.waitForSelector('text=Every strategy that the software can run')
+  await view.page.waitForSelector('text=Search all layouts')
   await view.close()
 }
 
 async function byKeyboard(browser, url) {
   const view = await openPage(browser, url, { fragment: RUN })
   const { page } = view
-  await page.waitForSelector('text=Every strategy that the software can run')
+  await page.waitForSelector('text=Search all layouts')
   await page.keyboard.press('r')
   await answered(page)
   check((await page.evaluate(() => location.hash)).includes('s.ran=1'), 'the address does not say that a search ran')
@@ -122,7 +122,7 @@ async function map(browser, url) {
 async function nothingFits(browser, url) {
   const view = await openPage(browser, url, { fragment: '#/search?model=llama-3.1-70b&cluster=dgx-h100&gpus=8&s.space=vp=1+cp=1&s.ran=1' })
   await view.page.waitForSelector('[aria-label="Nothing fits"]', { timeout: 120_000 })
-  await view.page.waitForSelector('text=What would help')
+  await view.page.waitForSelector('text=Changes that help')
   await view.shot('search-nothing-fits', { fullPage: true })
   check((await view.axe()).length === 0, `nothing fits: ${await view.axe()}`)
   await view.close()
@@ -134,7 +134,7 @@ async function stopped(browser, url) {
     fragment: '#/search?model=llama-3.1-405b&cluster=dgx-h100&gpus=2048,4096,6144,8192,12288,16384,24576,32768,49152,65536',
   })
   const { page } = view
-  await page.waitForSelector('text=Every strategy that the software can run')
+  await page.waitForSelector('text=Search all layouts')
   await page.keyboard.press('r')
   await page.waitForSelector('[aria-label=Progress] >> text=evaluated', { timeout: 60_000 })
   await page.keyboard.press('Escape')

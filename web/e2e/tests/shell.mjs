@@ -3,6 +3,7 @@ import { check, openPage } from '../harness.mjs'
 
 export default async function ({ browser, url }) {
   await firstPaint(browser, url)
+  await allViews(browser, url)
   const view = await openPage(browser, url)
   const { page } = view
   await page.waitForSelector('nav.views a[aria-current=page]')
@@ -32,6 +33,27 @@ export default async function ({ browser, url }) {
   check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark', 'the theme does not become dark')
   await page.goto(`${url}#/nowhere`)
   await page.waitForSelector('text=There is no view')
+  await view.close()
+}
+
+/** From 800 px on every view is in sight; narrower headers scroll their views and keep the open one in sight. */
+async function allViews(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/reference' })
+  for (const width of [1280, 1180, 1000, 800]) {
+    await view.page.setViewportSize({ width, height: 800 })
+    await view.page.waitForTimeout(100)
+    const hidden = await view.page.evaluate(() => {
+      const row = document.querySelector('nav.views').getBoundingClientRect()
+      return [...document.querySelectorAll('nav.views a')]
+        .filter((link) => link.getBoundingClientRect().right > row.right + 1)
+        .map((link) => link.textContent)
+    })
+    check(hidden.length === 0, `${width} px: not in sight: ${hidden.join(', ')}`)
+  }
+  await view.page.setViewportSize({ width: 400, height: 800 })
+  await view.page.waitForTimeout(100)
+  const open = await view.page.locator('nav.views a[aria-current=page]').boundingBox()
+  check(open.x + open.width <= 400, 'the open view is out of sight')
   await view.close()
 }
 

@@ -33,6 +33,7 @@ export default async ({ browser, url }) => {
   await page.waitForSelector('text=Where a step goes')
   for (const [tab, text] of [
     ['ranks', 'Labels over ranks'],
+    ['origins', 'of the step has a module'],
     ['communication', 'By group and operation'],
     ['stragglers', 'All ranks'],
     ['compare', 'Against'],
@@ -71,6 +72,12 @@ export default async ({ browser, url }) => {
   await page.waitForFunction(
     () => /t\.tab=timeline/.test(location.hash) && /t\.rank=/.test(location.hash) && /t\.step=/.test(location.hash),
   )
+  // Time by module: annotations stand for modules here; no line of Python was recorded.
+  await page.evaluate((hash) => (location.hash = hash), at('origins').slice(1))
+  await page.locator('[aria-label="Time by place"] tbody tr', { hasText: 'train_step/forward_backward' }).first().waitFor()
+  await page.getByRole('button', { name: 'Source lines' }).click()
+  await page.waitForSelector('text=No source lines were recorded', { timeout: 60_000 })
+  check((await page.evaluate(() => location.hash)).includes('t.by=source'), 'the kind is in the address')
   await page.evaluate((hash) => (location.hash = hash), at('query').slice(1))
   await page.waitForSelector('#traces-sql')
   await page.fill('#traces-sql', 'SELECT rank, count(*) AS n FROM gpu GROUP BY rank')
@@ -80,7 +87,7 @@ export default async ({ browser, url }) => {
   await page.keyboard.press('Control+Enter')
   await page.waitForSelector('[role=alert]', { timeout: 60_000 })
   await view.close()
-  for (const tab of ['overview', 'timeline', 'ranks', 'communication', 'stragglers', 'query']) {
+  for (const tab of ['overview', 'timeline', 'ranks', 'origins', 'communication', 'stragglers', 'query']) {
     await pictures({
       browser,
       url,

@@ -12,7 +12,7 @@ export default async function ({ browser, url }) {
     url,
     fragment: `${RUN}&w.change=precision=fp8;nic=x2;slow.rank=0.8;tp=3`,
     name: 'whatif',
-    ready: ({ page }) => page.waitForSelector('text=What moves', { timeout: 60_000 }),
+    ready: ({ page }) => page.waitForSelector('text=Effect by part', { timeout: 60_000 }),
   })
 }
 

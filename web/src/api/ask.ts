@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals'
 import { playground } from './playground/marker'
 import { answerFromReport, report } from './report'
+import * as texts from '../words/state'
 
 /** Whether the server did not answer when it was last asked. */
 export const lost = signal(false)
@@ -54,7 +55,7 @@ export class Refusal extends Error {
   readonly status: number
   readonly command: string
   constructor(problems: readonly Problem[], status: number, command = '') {
-    super(problems.map((problem) => problem.message).join('; ') || 'the program refused')
+    super(problems.map((problem) => problem.message).join('; ') || texts.theProgramRefused)
     this.name = 'Refusal'
     this.problems = problems
     this.status = status
@@ -98,7 +99,7 @@ export async function fetchApi(path: string, init: RequestInit = {}): Promise<Re
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     lost.value = true
-    throw new Refusal([{ message: 'the program does not answer', hint: 'start `railwright serve` again' }], 0)
+    throw new Refusal([{ message: texts.theProgramDoesNotAnswer, hint: texts.startRailwrightServeAgain }], 0)
   }
   lost.value = false
   if (!response.ok) throw await refusal(response)
@@ -156,5 +157,5 @@ async function refusal(response: Response): Promise<Refusal> {
   } catch {
     // Not JSON: told as it stands.
   }
-  return new Refusal([{ message: text.trim() || `the server answered ${response.status}` }], response.status)
+  return new Refusal([{ message: text.trim() || texts.theServerAnswered(response.status) }], response.status)
 }

@@ -27,7 +27,8 @@ export interface Found {
 }
 
 /** The view in which a job is opened. */
-export function viewOf(job: Pick<JobOnDisk, 'format'>): 'traces' | 'log' | 'hang' {
+export function viewOf(job: Pick<JobOnDisk, 'format'>): 'traces' | 'log' | 'hang' | 'snapshot' {
+  if (/snapshot/i.test(job.format)) return 'snapshot'
   if (/flight|record|xpu|metrics/i.test(job.format)) return 'hang'
   if (/\blog\b/i.test(job.format)) return 'log'
   return 'traces'

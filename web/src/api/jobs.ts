@@ -2,6 +2,7 @@
 import { type Answer, type Arguments, type Outcome, type Problem, Refusal, answered, canonical, fetchApi, lost } from './ask'
 import { playground } from './playground/marker'
 import { answerFromReport, report } from './report'
+import * as texts from '../words/state'
 
 export interface Progress {
   readonly done?: number
@@ -44,8 +45,8 @@ function runHere<T>(command: string, values: Arguments, onProgress: (progress: P
       return await answered<T>(response(await answer({ command, arguments: canonical(values) }, stop.signal, onProgress)))
     } catch (error) {
       if (!stop.signal.aborted) throw error
-      const hint = 'partial results need the installed program: `railwright serve`'
-      throw new Refusal([{ message: 'stopped before there was an answer', hint }], 0, command)
+      const hint = texts.partialResultsNeedTheInstalled
+      throw new Refusal([{ message: texts.stoppedBeforeTheAnswer, hint }], 0, command)
     }
   })()
   return { done, stop: async () => stop.abort() }
@@ -83,7 +84,7 @@ function listen<T>(
   events.addEventListener('problems', (event) => {
     events.close()
     const body = data(event)
-    reject(new Refusal((body.problems as Problem[]) ?? [{ message: 'the job failed' }], 422, (body.command as string) ?? command))
+    reject(new Refusal((body.problems as Problem[]) ?? [{ message: texts.theJobFailed }], 422, (body.command as string) ?? command))
   })
   let failures = 0
   events.onerror = () => {
@@ -91,7 +92,7 @@ function listen<T>(
     if (events.readyState === EventSource.CLOSED || ++failures > 3) {
       events.close()
       lost.value = true
-      reject(new Refusal([{ message: 'the connection to the program was lost', hint: 'start `railwright serve` again' }], 0, command))
+      reject(new Refusal([{ message: texts.theConnectionToTheProgram, hint: texts.startRailwrightServeAgain }], 0, command))
     }
   }
 }

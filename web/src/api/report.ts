@@ -1,6 +1,7 @@
 // Answers that travel inside the page: a report saved as one HTML file carries them in `<script id="railwright-report">`.
 // Refuses everything that was not asked when the report was written, with a sentence that says so.
 import { type Answer, type Arguments, type Outcome, Refusal, identity } from './ask'
+import * as texts from '../words/state'
 
 interface SavedAnswer {
   readonly command: string
@@ -42,11 +43,7 @@ export function answerFromReport<T>(command: string, values: Arguments): Answer<
     ofCommand.find((saved) => identity(command, saved.arguments) === wanted) ??
     (ofCommand.length === 1 && report?.written === undefined ? ofCommand[0] : undefined)
   if (!found) {
-    throw new Refusal(
-      [{ message: 'this report does not hold that answer', hint: 'open the page with `railwright serve` to ask further' }],
-      0,
-      command,
-    )
+    throw new Refusal([{ message: texts.thisReportDoesNotContain, hint: texts.startRailwrightServeForOther }], 0, command)
   }
   return { answer: found.answer as T, outcome: found.outcome ?? 'yes', commandLine: found.command_line ?? '', notes: [] }
 }

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { textWidth } from './fit-text'
 import { linear, ticks } from './scale'
 import { Tip } from './tip'
+import * as texts from '../words/charts'
 
 export interface Layer {
   readonly key: string
@@ -56,7 +57,7 @@ export function StackedArea(props: Props) {
         aria-valuemax={Math.max(count - 1, 0)}
         aria-valuenow={at ?? 0}
         aria-valuetext={
-          at === null ? 'whole step' : `${props.formatTime(((at + 0.5) / count) * props.duration)}: ${props.format(totals[at] ?? 0)}`
+          at === null ? texts.wholeStep : `${props.formatTime(((at + 0.5) / count) * props.duration)}: ${props.format(totals[at] ?? 0)}`
         }
         tabIndex={0}
         onMouseMove={read}

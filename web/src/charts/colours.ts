@@ -1,5 +1,6 @@
 // Which colour a class of time or a kind of memory has, in every view: variables of styles/tokens.css.
 // Canvases read the value by `resolve`; everything else uses `var(...)`, so that light and dark follow by themselves.
+import * as texts from '../words/charts'
 
 /** Classes of a step's spans, in the order of the API's `classes`. */
 export const CLASSES = [
@@ -23,13 +24,13 @@ export type Class = (typeof CLASSES)[number]
 export const CLASS_TITLES: Readonly<Record<Class, string>> = {
   forward: 'forward',
   backward: 'backward',
-  weight_gradient: 'weight gradient',
+  weight_gradient: texts.weightGradient,
   recompute: 'recompute',
-  tensor: 'tensor parallel',
-  context: 'context parallel',
-  data: 'data parallel',
-  pipeline: 'pipeline transfer',
-  expert: 'expert parallel',
+  tensor: texts.tensorParallel,
+  context: texts.contextParallel,
+  data: texts.dataParallel,
+  pipeline: texts.pipelineTransfer,
+  expert: texts.expertParallel,
   bubble: 'bubble',
   optimizer: 'optimizer',
   copy: 'copy',

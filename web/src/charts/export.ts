@@ -1,4 +1,5 @@
 // A chart as a file: SVG with its colours written out, PNG at twice the size, CSV from the chart's own rows.
+import * as texts from '../words/charts'
 
 export interface Rows {
   readonly columns: readonly string[]
@@ -66,7 +67,7 @@ export async function pngFromSvg(text: string, width: number, height: number, sc
 
 function pngFromCanvas(canvas: HTMLCanvasElement): Promise<Blob> {
   return new Promise((resolve, reject) =>
-    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('the browser made no picture'))), 'image/png'),
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(texts.theBrowserReturnedNoImage))), 'image/png'),
   )
 }
 

@@ -1,5 +1,6 @@
 // Numbers for people, as the command line writes them: three digits and a prefix that fits; GiB for memory, decimal
 // GB/s for links. Refuses to compute: one number in, one text out.
+import * as texts from '../words/charts'
 
 /** Up to three significant digits without trailing noise: 21.1, 0.516, 1,234. */
 export function digits(value: number, significant = 3): string {
@@ -24,9 +25,9 @@ export function seconds(value: number): string {
   const size = Math.abs(value)
   // Less than a picosecond is what rounding leaves of nothing.
   if (size < 1e-12) return '0 s'
-  if (size >= 86_400 * 2) return `${digits(value / 86_400)} days`
-  if (size >= 7200) return `${Math.floor(value / 3600)} h ${Math.round((value % 3600) / 60)} min`
-  if (size >= 120) return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`
+  if (size >= 86_400 * 2) return texts.days(digits(value / 86_400))
+  if (size >= 7200) return texts.hMin(Math.floor(value / 3600), Math.round((value % 3600) / 60))
+  if (size >= 120) return texts.minS(Math.floor(value / 60), Math.round(value % 60))
   return prefixed(value, [
     [1, 's'],
     [1e-3, 'ms'],

@@ -8,6 +8,7 @@ import { Menu, type MenuItem } from '../ui/menu'
 import { type Caption, type Rows, captioned, csvHead, csvText, pngFromSvg, svgText } from './export'
 import { textWidth } from './fit-text'
 import { sourceText } from './source'
+import * as texts from '../words/charts'
 
 interface Props {
   readonly title: string
@@ -32,9 +33,9 @@ export function ChartFrame(props: Props) {
   const body = useRef<HTMLDivElement>(null)
   const width = useWidth(body)
   const items: MenuItem[] = [
-    { title: 'Save as PNG', run: () => void save('png') },
-    { title: 'Save as SVG', run: () => void save('svg') },
-    ...(props.rows ? [{ title: 'Save as CSV', run: () => void save('csv') }] : []),
+    { title: texts.saveAsPng, run: () => void save('png') },
+    { title: texts.saveAsSvg, run: () => void save('svg') },
+    ...(props.rows ? [{ title: texts.saveAsCsv, run: () => void save('csv') }] : []),
     ...(props.menu ?? []),
   ]
   const save = async (format: 'png' | 'svg' | 'csv') => {
@@ -71,7 +72,7 @@ async function exported(format: 'png' | 'svg' | 'csv', section: HTMLElement | nu
   const canvas = body?.querySelector('canvas')
   const svg = body?.querySelector<SVGSVGElement>('svg:not([data-decoration])')
   const drawn = svg ?? canvas
-  if (!drawn) throw new Error('there is no picture yet')
+  if (!drawn) throw new Error(texts.thereIsNoChartYet)
   const { width, height } = drawn.getBoundingClientRect()
   const drawing =
     props.svg?.() ??

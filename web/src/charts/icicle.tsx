@@ -7,6 +7,7 @@ import { fitText } from './fit-text'
 import { percent, seconds } from './format'
 import { inkOn } from './ink'
 import { Tip, type TipAt, within } from './tip'
+import * as texts from '../words/charts'
 
 export interface IcicleTree {
   /** `A`, `B`; empty for one alone. */
@@ -48,7 +49,7 @@ interface Cell {
 
 export function Icicle(props: Props) {
   const [tip, setTip] = useState<TipAt | null>(null)
-  const meaning = { whole: props.whole ?? 'the step', colour: props.colour ?? timeColour }
+  const meaning = { whole: props.whole ?? texts.theStep, colour: props.colour ?? timeColour }
   const labelled = props.trees.length > 1
   const left = labelled ? INDENT : 0
   const room = props.width - left
@@ -60,7 +61,7 @@ export function Icicle(props: Props) {
   let top = 0
   return (
     <>
-      <svg width={props.width} height={height} role="group" aria-label={`parts of ${meaning.whole} by time`}>
+      <svg width={props.width} height={height} role="group" aria-label={texts.partsOfByTime(meaning.whole)}>
         <defs>
           <pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
             <rect width="6" height="6" fill="var(--class-bubble)" />
@@ -126,7 +127,7 @@ function TipText(props: { node: TimeNode; parent: TimeNode | null; whole: string
           : props.node.title}
       </strong>
       <br />
-      {seconds(props.node.time)} · {percent(props.node.share)} of {props.whole}
+      {seconds(props.node.time)} · {percent(props.node.share)} {texts.ofText2} {props.whole}
     </>
   )
 }
@@ -145,7 +146,7 @@ function Part(props: {
     <g
       role="button"
       tabIndex={props.first ? 0 : -1}
-      aria-label={`${node.title}, ${seconds(node.time)}, ${percent(node.share)} of ${props.meaning.whole}`}
+      aria-label={texts.ofText(node.title, seconds(node.time), percent(node.share), props.meaning.whole)}
       style={{ cursor: node.children.length > 0 || above ? 'zoom-in' : 'default' }}
       onClick={props.onZoom}
       onMouseMove={props.onPoint}

@@ -1,4 +1,5 @@
 // Colours with their names.
+import * as texts from '../words/charts'
 
 export interface LegendItem {
   readonly title: string
@@ -8,7 +9,7 @@ export interface LegendItem {
 
 export function Legend(props: { items: readonly LegendItem[]; label?: string }) {
   return (
-    <ul class="legend" aria-label={props.label ?? 'colours'}>
+    <ul class="legend" aria-label={props.label ?? texts.colours}>
       {props.items.map((item) => (
         <li key={item.title}>
           <span class="swatch" style={{ background: item.colour }} />

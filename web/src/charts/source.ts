@@ -2,12 +2,13 @@
 import { location, own } from '../state/location'
 import { runText } from '../state/run'
 import { views } from '../views/registry'
+import * as texts from '../words/charts'
 
 const OF_FILES = ['t', 'l', 'h', 'y']
 
 /** `model llama-3.1-405b, cluster dgx-h100, gpus 1024 (Railwright, 2026-03-01)`. */
 export function sourceText(today: Date): string {
-  return `${subject()} (Railwright, ${today.toISOString().slice(0, 10)})`
+  return texts.railwright(subject(), today.toISOString().slice(0, 10))
 }
 
 /** The run, or the files that are open. */
@@ -18,5 +19,5 @@ export function subject(): string {
   const run = Object.entries(runText.value)
     .map(([key, value]) => `${key} ${name(value)}`)
     .join(', ')
-  return name(files) || run || 'no run'
+  return name(files) || run || texts.noRun
 }

@@ -7,14 +7,14 @@ import { openAfresh, replaceRun } from './location'
 import { runText } from './run'
 import { split, statement } from './replan'
 import { toast } from './toasts'
+import * as texts from '../words/state'
 
 const TRACE = /\.(pt\.trace\.json|trace\.json|json\.gz|gz|zst|nsys-rep|sqlite|pb|xplane\.pb|parquet|tar|tgz|zip)$/i
 const LOG = /\.(log|out|err)(\.(gz|zst))?$/i
 const DUMP = /\.(pickle|pkl|prom)(\.gz)?$|(nccl_trace|flight|fr_|dump).*rank/i
 const LARGE = 512 * 1024
 
-export const EXPECTED =
-  'The page opens a model’s config.json, a launch file, a run file (.toml), a training log, traces (PyTorch profiler, Nsight Systems, pipeline timers), a memory snapshot, and flight records or metrics of a job that hangs.'
+export const EXPECTED = texts.thePageOpensAModels
 
 interface Detected {
   readonly format?: string
@@ -30,25 +30,16 @@ export async function openByContent(uploads: readonly Upload[], meant: string | 
   const paths = uploads.map((one) => one.path)
   if (meant === 'hang' || uploads.every((one) => DUMP.test(one.name))) {
     if (await reads('hang', { paths })) return open('hang', 'h', paths)
-    if (meant === 'hang')
-      throw unknown(
-        first,
-        uploads.length,
-        'Flight records that PyTorch wrote (nccl_trace_rank_0 and so on, pickle or JSON), or metrics of XPUTimer (.prom), were expected here.',
-      )
+    if (meant === 'hang') throw unknown(first, uploads.length, texts.flightRecordsThatPytorchWrote)
   }
   if (uploads.length === 1 && (meant === 'snapshot' || DUMP.test(first.name))) {
     const read = await asked('memory-snapshot', { file: first.path })
     if (read.answer) return open('snapshot', 'y', paths)
-    if (meant === 'snapshot') throw read.refusal ?? unknown(first, 1, 'A memory snapshot of PyTorch (a pickle) was expected here.')
+    if (meant === 'snapshot') throw read.refusal ?? unknown(first, 1, texts.aMemorySnapshotOfPytorch)
   }
   if (meant === 'log' && uploads.length === 1) {
     if (await reads('log', { file: first.path })) return open('log', 'l', paths)
-    throw unknown(
-      first,
-      1,
-      'A log of Megatron-LM, Megatron-DeepSpeed, DeepSpeed or torchtitan was expected here, with a line for each report of iterations.',
-    )
+    throw unknown(first, 1, texts.aLogOfMegatronLm)
   }
   if (uploads.length > 1 || meant === 'traces') return open('traces', 't', paths)
   if (LOG.test(first.name)) {
@@ -82,17 +73,17 @@ export async function openByContent(uploads: readonly Upload[], meant: string | 
 function takeModel(file: Upload): void {
   const { kept, reset } = split(runText.value, 'model')
   replaceRun({ model: file.path, ...Object.fromEntries(kept.map((key) => [key, runText.value[key] ?? ''])) }, 'calculator')
-  toast(`Model: ${file.name}`, { hint: statement(kept, reset) })
+  toast(texts.model(file.name), { hint: statement(kept, reset) })
 }
 
 /** A launch file or a run file becomes the run. */
 function takeRun(file: Upload, detected: Detected): boolean {
   const seen = detected.seen[0]
   const { cluster } = runText.value
-  const alsoLog = LOG.test(file.name) ? { action: { title: 'Step times of this log', run: () => open('log', 'l', [file.path]) } } : {}
+  const alsoLog = LOG.test(file.name) ? { action: { title: texts.stepTimesOfThisLog, run: () => open('log', 'l', [file.path]) } } : {}
   if (seen?.format === 'run-file') {
     replaceRun({ run: file.path }, 'calculator')
-    toast(`${file.name}: a run file`, { hint: seen.why })
+    toast(texts.aRunFile(file.name), { hint: seen.why })
     return true
   }
   if (!detected.format) return false
@@ -131,6 +122,6 @@ async function reads(command: string, values: Arguments): Promise<boolean> {
 }
 
 function unknown(first: Upload, count: number, expected = EXPECTED): Refusal {
-  const what = count === 1 ? `${first.name} is` : `${first.name} and ${count - 1} more are`
-  return new Refusal([{ message: `${what} nothing that is read here`, hint: expected }], 422)
+  const what = count === 1 ? texts.is(first.name) : texts.andMoreAre(first.name, count - 1)
+  return new Refusal([{ message: texts.nothingThatIsReadHere(what), hint: expected }], 422)
 }

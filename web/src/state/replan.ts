@@ -1,5 +1,6 @@
 // What of a run stays when its model or cluster changes, and what goes back to auto. Pure.
 import { flagTitle } from '../views/calculator/wording'
+import * as texts from '../words/state'
 
 /** What stays when the model changes: where the run takes place, how much is trained and the price. */
 const OF_ANY_MODEL = ['cluster', 'accelerator', 'gpus', 'tokens', 'availability', 'price-per-device-hour', 'electricity-price']
@@ -21,7 +22,7 @@ export function statement(kept: readonly string[], reset: readonly string[]): st
   const list = (keys: readonly string[]) => keys.map(flagTitle).join(', ')
   return [
     kept.length > 0 ? `Kept: ${list(kept)}.` : '',
-    reset.length > 0 ? `Set back to auto: ${list(reset)}.` : 'Every plan setting is auto.',
+    reset.length > 0 ? `Set back to auto: ${list(reset)}.` : texts.everyPlanSettingIsAuto,
   ]
     .filter(Boolean)
     .join(' ')

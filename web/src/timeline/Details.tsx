@@ -5,12 +5,13 @@ import { type ArrowKind, type Neighbour, type Place, neighbours } from './data'
 import { className, facts, nameOf, within } from './describe'
 import { instant, percent, span } from './time'
 import { Legend } from './Tools'
+import * as texts from '../words/timeline'
 
 export function Details({ controller, summed }: { controller: Controller; summed: boolean }) {
   const place = controller.selection.value
   const range = controller.range.value
   return (
-    <div class="timeline-details" tabIndex={0} role="region" aria-label="Details">
+    <div class="timeline-details" tabIndex={0} role="region" aria-label={texts.details}>
       {place ? (
         <Selected controller={controller} place={place} />
       ) : range && !summed ? (
@@ -28,11 +29,11 @@ const HINTS = [
   ['A D', 'pan'],
   ['F', 'focus'],
   ['M', 'mark'],
-  ['B', 'micro batch'],
+  ['B', texts.microBatch2],
   ['P', 'pin'],
-  ['E', 'open all'],
-  [', .', 'critical path'],
-  ['?', 'all keys'],
+  ['E', texts.openAll],
+  [', .', texts.criticalPath],
+  ['?', texts.allKeys],
 ] as const
 
 function Resting({ controller }: { controller: Controller }) {
@@ -40,10 +41,8 @@ function Resting({ controller }: { controller: Controller }) {
     <>
       <Legend controller={controller} />
       <p class="timeline-hints">
-        <span class="timeline-mouse">
-          Drag pans, Ctrl and wheel zooms, Shift and drag marks a range of rows, drag on the ruler a range of all rows.
-        </span>
-        <span class="timeline-touch">Drag sideways pans, two fingers zoom, a tap selects.</span>
+        <span class="timeline-mouse">{texts.dragPansCtrlAndWheel}</span>
+        <span class="timeline-touch">{texts.dragSidewaysPansTwoFingers}</span>
         {HINTS.map(([keys, what]) => (
           <span key={keys} class="timeline-mouse">
             <kbd>{keys}</kbd> {what}
@@ -59,8 +58,7 @@ function Merged({ controller }: { controller: Controller }) {
   if (merged === 0) return null
   return (
     <p class="timeline-merged">
-      {merged.toLocaleString('en')} of {spans.toLocaleString('en')} spans are merged with their neighbours, because their tracks have more
-      than are drawn.
+      {merged.toLocaleString('en')} {texts.ofText} {spans.toLocaleString('en')} {texts.spansAreMergedWithTheir}
     </p>
   )
 }
@@ -76,7 +74,7 @@ function Selected({ controller, place }: { controller: Controller; place: Place 
       mark.track === place.track && mark.at < track.ends[place.span]! && mark.at + Math.max(1, mark.length) > track.starts[place.span]!,
   )
   return (
-    <section aria-label="Selected span" class="timeline-selected">
+    <section aria-label={texts.selectedSpan} class="timeline-selected">
       <h2>
         <span
           class={`timeline-swatch${swatch === 'bubble' ? ' bubble' : ''}`}
@@ -95,7 +93,7 @@ function Selected({ controller, place }: { controller: Controller; place: Place 
       <p class="timeline-do">
         {batch >= 0 && (
           <button type="button" class="button" aria-pressed={controller.lit.value === batch} onClick={() => controller.lightSelected()}>
-            Micro batch {batch} on all rows <kbd>b</kbd>
+            {texts.microBatch} {batch} {texts.onAllRows} <kbd>b</kbd>
           </button>
         )}
         <button
@@ -104,7 +102,7 @@ function Selected({ controller, place }: { controller: Controller; place: Place 
           aria-pressed={controller.pins.value.includes(place.track)}
           onClick={() => controller.pin(place.track)}
         >
-          Pin this row <kbd>p</kbd>
+          {texts.pinThisRow} <kbd>p</kbd>
         </button>
       </p>
       {(Object.keys(FROM) as ArrowKind[]).map((kind) => (
@@ -124,15 +122,15 @@ function Selected({ controller, place }: { controller: Controller; place: Place 
 
 /** What the arrows that lead to a span mean, and those that lead away from it. */
 const FROM: Readonly<Record<ArrowKind, string>> = {
-  awaited: 'waits for',
-  message: 'waited for',
-  collective: 'last rank to arrive',
-  launch: 'launched by',
+  awaited: texts.waitsFor,
+  message: texts.waitedFor,
+  collective: texts.lastRankToArrive,
+  launch: texts.launchedBy,
 }
 const TO: Readonly<Record<ArrowKind, string>> = {
-  awaited: 'awaited by',
-  message: 'needed by',
-  collective: 'other ranks of the collective',
+  awaited: texts.awaitedBy,
+  message: texts.neededBy,
+  collective: texts.otherRanksOfTheCollective,
   launch: 'launches',
 }
 
@@ -151,7 +149,7 @@ function Links({ controller, title, places }: { controller: Controller; title: s
           </button>
         )
       })}
-      {places.length > 6 && ` and ${(places.length - 6).toLocaleString('en')} more`}
+      {places.length > 6 && texts.andMore((places.length - 6).toLocaleString('en'))}
     </p>
   )
 }
@@ -159,16 +157,20 @@ function Links({ controller, title, places }: { controller: Controller; title: s
 function Marked({ controller, range }: { controller: Controller; range: Range }) {
   const parts = within(controller.model, range.from, range.to)
   return (
-    <section aria-label="Marked range" class="timeline-selected">
+    <section aria-label={texts.markedRange} class="timeline-selected">
       <h2>
-        {span(range.to - range.from)}, from {instant(range.from, range.to - range.from)} until {instant(range.to, range.to - range.from)}
+        {span(range.to - range.from)}
+        {texts.from} {instant(range.from, range.to - range.from)} {texts.until} {instant(range.to, range.to - range.from)}
       </h2>
       <dl>
         {parts.map((part) => (
           <div key={part.name}>
             <dt>{className(part.name)}</dt>
             <dd>
-              {percent(part.share)} <small>{span(part.time / controller.model.groups.length)} a stage</small>
+              {percent(part.share)}{' '}
+              <small>
+                {span(part.time / controller.model.groups.length)} {texts.aStage}
+              </small>
             </dd>
           </div>
         ))}

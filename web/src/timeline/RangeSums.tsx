@@ -15,6 +15,7 @@ import type { Controller, Range } from './controller'
 import { className } from './describe'
 import { flame } from './flame'
 import { instant, percent, span } from './time'
+import * as texts from '../words/timeline'
 
 /** Which rows are summed: those that were marked, those that are shown, or all of a kind. */
 const KINDS = ['passes', 'device', 'streams', 'threads'] as const
@@ -46,14 +47,16 @@ export function RangeSums({ controller, question }: { controller: Controller; qu
   )
   if (!range) return null
   const length = range.to - range.from
-  const head = `${span(length)}, from ${instant(range.from, length)} until ${instant(range.to, length)}`
+  const head = texts.fromUntil(span(length), instant(range.from, length), instant(range.to, length))
   const kinds = KINDS.filter((kind) => controller.model.tracks.some((track) => is(kind, track.name)))
   return (
-    <section class="timeline-sums" aria-label="Sums of the marked range" aria-busy={loading} data-testid="range-sums">
+    <section class="timeline-sums" aria-label={texts.sumsOfTheMarkedRange} aria-busy={loading} data-testid="range-sums">
       <header>
-        <h2>Marked range: {head}</h2>
+        <h2>
+          {texts.markedRange2} {head}
+        </h2>
         <label>
-          Rows{' '}
+          {texts.rows}{' '}
           <select
             class="select"
             value={choice.value}
@@ -61,24 +64,29 @@ export function RangeSums({ controller, question }: { controller: Controller; qu
               chosen.value = event.currentTarget.value as Choice
             }}
           >
-            {range.tracks && <option value="marked">marked ({range.tracks.length})</option>}
-            <option value="shown">all shown</option>
+            {range.tracks && (
+              <option value="marked">
+                {texts.marked}
+                {range.tracks.length})
+              </option>
+            )}
+            <option value="shown">{texts.allShown}</option>
             {kinds.map((kind) => (
               <option key={kind} value={kind}>
-                {kind === 'threads' ? 'host threads' : kind}
+                {kind === 'threads' ? texts.hostThreads : kind}
               </option>
             ))}
           </select>
         </label>
         <button type="button" class="button" onClick={() => controller.focusRange()}>
-          Zoom to it
+          {texts.zoomToIt}
         </button>
-        <button type="button" class="button" onClick={() => controller.unmark()} title="Escape does the same">
-          Remove the mark
+        <button type="button" class="button" onClick={() => controller.unmark()} title={texts.escapeDoesTheSame}>
+          {texts.removeTheMark}
         </button>
       </header>
       {problems.length > 0 && <Problems problems={problems} />}
-      {rows === '' && <p class="muted">These rows are predicted; only measured rows are summed.</p>}
+      {rows === '' && <p class="muted">{texts.theseRowsArePredictedOnly}</p>}
       {answer && rows !== '' && (
         <div class={stale ? 'stale' : ''}>
           <Names controller={controller} answer={answer} />
@@ -108,34 +116,34 @@ function useRested(value: Range | null): Range | null {
 }
 
 const COLUMNS: readonly Column<Name>[] = [
-  { key: 'name', title: 'Name', value: (row) => row.name, wrap: true },
-  { key: 'class', title: 'Class', value: (row) => className(row.class) },
-  { key: 'count', title: 'Count', value: (row) => row.count, align: 'right', cell: (row) => row.count.toLocaleString('en') },
+  { key: 'name', title: texts.name, value: (row) => row.name, wrap: true },
+  { key: 'class', title: texts.classText, value: (row) => className(row.class) },
+  { key: 'count', title: texts.count, value: (row) => row.count, align: 'right', cell: (row) => row.count.toLocaleString('en') },
   {
     key: 'total',
-    title: 'Total',
+    title: texts.total,
     value: (row) => row.total_ns,
     align: 'right',
     cell: (row) => span(row.total_ns),
-    about: 'Time within the range',
+    about: texts.timeWithinTheRange,
   },
   {
     key: 'self',
-    title: 'Self',
+    title: texts.self,
     value: (row) => row.self_ns,
     align: 'right',
     cell: (row) => span(row.self_ns),
-    about: 'Without rows below',
+    about: texts.withoutRowsBelow,
   },
-  { key: 'mean', title: 'Mean', value: (row) => row.mean_ns, align: 'right', cell: (row) => span(row.mean_ns) },
-  { key: 'longest', title: 'Longest', value: (row) => row.longest_ns, align: 'right', cell: (row) => span(row.longest_ns) },
+  { key: 'mean', title: texts.mean, value: (row) => row.mean_ns, align: 'right', cell: (row) => span(row.mean_ns) },
+  { key: 'longest', title: texts.longest, value: (row) => row.longest_ns, align: 'right', cell: (row) => span(row.longest_ns) },
   {
     key: 'share',
-    title: 'Share',
+    title: texts.share,
     value: (row) => row.share,
     align: 'right',
     cell: (row) => percent(row.share),
-    about: 'Of the range on all summed rows',
+    about: texts.ofTheRangeOnAll,
   },
 ]
 
@@ -161,18 +169,18 @@ function Names({ controller, answer }: { controller: Controller; answer: Profile
   return (
     <>
       <p class="muted">
-        {answer.count.toLocaleString('en')} spans on {answer.rows.toLocaleString('en')} {answer.rows === 1 ? 'row' : 'rows'} of{' '}
-        {answer.ranks.toLocaleString('en')} {answer.ranks === 1 ? 'rank' : 'ranks'}
+        {answer.count.toLocaleString('en')} {texts.spansOn} {answer.rows.toLocaleString('en')} {answer.rows === 1 ? 'row' : 'rows'}{' '}
+        {texts.ofText} {answer.ranks.toLocaleString('en')} {answer.ranks === 1 ? 'rank' : 'ranks'}
         {answer.more_names > 0 && `; ${answer.more_names.toLocaleString('en')} more names are not listed`}
         {answer.covered > 0 &&
           `; ${answer.covered.toLocaleString('en')} spans of the step nest deeper than rows are drawn and are not counted`}
-        . A row finds its spans on the timeline.{' '}
+        {texts.aRowFindsItsSpans}{' '}
         <button type="button" class="button quiet" onClick={save}>
-          Save as CSV
+          {texts.saveAsCsv}
         </button>
       </p>
       <Table<Name>
-        caption="Spans of the marked range by name"
+        caption={texts.spansOfTheMarkedRange}
         rows={answer.names}
         columns={COLUMNS}
         identify={(row) => `${row.class} ${row.name}`}
@@ -198,13 +206,20 @@ function Flame({ answer }: { answer: ProfileRangeAnswer }) {
   ]
   return (
     <ChartFrame
-      title="Flame graph"
-      about="rows, then classes and names, or nested spans; widths are time, a click zooms"
+      title={texts.flameGraph}
+      about={texts.rowsThenClassesAndNames}
       name="range-flame"
       rows={() => ({ columns: ['path', 'count', 'total_ns', 'share'], rows: rows(answer.tree, []) })}
     >
       {(width) => (
-        <Icicle trees={[{ label: '', root: tree }]} width={width} zoom={zoom} onZoom={setZoom} whole="the marked range" colour={colour} />
+        <Icicle
+          trees={[{ label: '', root: tree }]}
+          width={width}
+          zoom={zoom}
+          onZoom={setZoom}
+          whole={texts.theMarkedRange}
+          colour={colour}
+        />
       )}
     </ChartFrame>
   )

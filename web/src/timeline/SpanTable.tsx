@@ -4,6 +4,7 @@ import type { Controller } from './controller'
 import { type Place, firstEndingAfter, firstStartingAt } from './data'
 import { className } from './describe'
 import { instant, span } from './time'
+import * as texts from '../words/timeline'
 
 const MOST = 300
 
@@ -24,25 +25,26 @@ export function SpanTable({ controller }: { controller: Controller }) {
   const shown = places.slice(0, MOST)
   const selected = controller.selection.value
   return (
-    <div class="timeline-table" tabIndex={0} role="region" aria-label="Spans in sight">
+    <div class="timeline-table" tabIndex={0} role="region" aria-label={texts.spansInSight}>
       <table>
         <caption>
-          {shown.length.toLocaleString('en')} of {count.toLocaleString('en')} spans between {span(Math.max(0, sight.view.from))} and{' '}
-          {span(Math.min(model.duration, sight.view.to))}, in order of time; CSV has all
+          {shown.length.toLocaleString('en')} {texts.ofText} {count.toLocaleString('en')} {texts.spansBetween}{' '}
+          {span(Math.max(0, sight.view.from))} {texts.and} {span(Math.min(model.duration, sight.view.to))}
+          {texts.inOrderOfTimeCsv}
         </caption>
         <thead>
           <tr>
-            <th scope="col">Where</th>
-            <th scope="col">What</th>
-            <th scope="col">Class</th>
+            <th scope="col">{texts.where}</th>
+            <th scope="col">{texts.what}</th>
+            <th scope="col">{texts.classText}</th>
             <th scope="col" class="number">
-              Micro batch
+              {texts.microBatch}
             </th>
             <th scope="col" class="number">
-              From
+              {texts.from2}
             </th>
             <th scope="col" class="number">
-              Takes
+              {texts.takes}
             </th>
           </tr>
         </thead>

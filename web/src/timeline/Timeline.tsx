@@ -17,24 +17,25 @@ import { SpanTable } from './SpanTable'
 import { span } from './time'
 import { Tools } from './Tools'
 import './timeline.css'
+import * as texts from '../words/timeline'
 
 /** For the list of keys; the timeline listens itself, because keys are held. */
 const KEYS = (
   [
     ['w', 'Zoom in (hold; Shift is faster)'],
-    ['s', 'Zoom out'],
-    ['a', 'Pan left'],
-    ['d', 'Pan right'],
+    ['s', texts.zoomOut],
+    ['a', texts.panLeft],
+    ['d', texts.panRight],
     ['ArrowRight', 'Next span; arrows go along and between tracks'],
-    ['f', 'Focus on what is selected'],
-    ['m', 'Mark a range: the selected span, or what is in sight'],
-    ['b', 'Light the micro batch of the selected span on all rows'],
-    ['p', 'Pin the row of the selected span to the top'],
-    ['n', 'Next span that was found (N: the one before)'],
-    ['.', 'Along the critical path (comma: back)'],
-    ['c', 'The critical path alone'],
-    ['e', 'Open or close all groups'],
-    ['0', 'The whole step'],
+    ['f', texts.focusOnWhatIsSelected],
+    ['m', texts.markARangeTheSelected],
+    ['b', texts.highlightTheMicroBatchOf],
+    ['p', texts.pinTheRowOfThe],
+    ['n', texts.nextSpanThatWasFound],
+    ['.', texts.alongTheCriticalPathComma],
+    ['c', texts.theCriticalPathAlone],
+    ['e', texts.openOrCloseAllGroups],
+    ['0', texts.theWholeStep],
   ] as const
 ).map(([keys, title]) => ({ keys, title, group: 'Timeline', run: () => false }))
 
@@ -108,7 +109,12 @@ function Canvases({ controller, search, height }: { controller: Controller; sear
     const place = controller.selection.value
     return place ? sentence(controller.model, place) : ''
   })
-  const label = `Timeline of ${controller.model.label}: ${controller.model.groups.length} groups of tracks, ${controller.model.spans.toLocaleString('en')} spans, ${span(controller.model.duration)}`
+  const label = texts.timelineOfGroupsOfTracks(
+    controller.model.label,
+    controller.model.groups.length,
+    controller.model.spans.toLocaleString('en'),
+    span(controller.model.duration),
+  )
   return (
     <>
       <div
@@ -118,7 +124,7 @@ function Canvases({ controller, search, height }: { controller: Controller; sear
         tabIndex={0}
         role="application"
         aria-label={label}
-        aria-roledescription="timeline"
+        aria-roledescription={texts.timeline}
         aria-describedby="timeline-keys"
         data-testid="timeline"
       >
@@ -130,8 +136,7 @@ function Canvases({ controller, search, height }: { controller: Controller; sear
         <Tooltip controller={controller} />
       </div>
       <p id="timeline-keys" class="timeline-spoken">
-        Arrow keys go from span to span, Enter zooms to the selected span, W and S zoom, A and D pan, M marks a range, slash finds, comma
-        and full stop follow the critical path, E opens all tracks. The button “Table” lists the spans in sight.
+        {texts.arrowKeysGoFromSpan}
       </p>
       <p class="timeline-spoken" aria-live="polite">
         {said}
@@ -164,8 +169,8 @@ function Tooltip({ controller }: { controller: Controller }) {
       </div>
       <div>
         <b>{span(track.ends[at]! - track.starts[at]!)}</b> {className(swatch)}
-        {batch >= 0 && `, micro batch ${batch}`}
-        {chunk >= 0 && `, chunk ${chunk}`}
+        {batch >= 0 && texts.microBatch3(batch)}
+        {chunk >= 0 && texts.chunk(chunk)}
       </div>
     </div>
   )

@@ -7,6 +7,7 @@ import { className } from './describe'
 import { toCsv, toPng, toSvg } from './export'
 import { download } from '../ui/clipboard'
 import { Menu } from '../ui/menu'
+import * as texts from '../words/timeline'
 
 interface Props {
   readonly controller: Controller
@@ -26,12 +27,12 @@ export function Tools({ controller, table, search, children }: Props) {
   }
   const text = (content: string, type: string, name: string) => download(name, new Blob([content], { type }))
   const saves = [
-    { title: 'Save as PNG', run: () => void toPng(controller).then((blob) => download('timeline.png', blob)) },
-    { title: 'Save as SVG', run: () => text(toSvg(controller), 'image/svg+xml', 'timeline.svg') },
-    { title: 'Save as CSV', run: () => text(toCsv(controller), 'text/csv', 'timeline.csv') },
+    { title: texts.saveAsPng, run: () => void toPng(controller).then((blob) => download('timeline.png', blob)) },
+    { title: texts.saveAsSvg, run: () => text(toSvg(controller), 'image/svg+xml', 'timeline.svg') },
+    { title: texts.saveAsCsv, run: () => text(toCsv(controller), 'text/csv', 'timeline.csv') },
   ]
   return (
-    <div class="timeline-tools" role="toolbar" aria-label="Timeline">
+    <div class="timeline-tools" role="toolbar" aria-label={texts.timeline2}>
       {children}
       <div class="timeline-find">
         <input
@@ -39,8 +40,8 @@ export function Tools({ controller, table, search, children }: Props) {
           type="search"
           class="input"
           data-filter
-          placeholder="Find a span"
-          aria-label="Find spans by name, or #12 for a micro batch"
+          placeholder={texts.findASpan}
+          aria-label={texts.findSpansByNameOr}
           value={hits.text}
           onInput={(event) => controller.find(event.currentTarget.value)}
           onKeyDown={(event) => {
@@ -57,7 +58,7 @@ export function Tools({ controller, table, search, children }: Props) {
         <span class="timeline-hits" aria-live="polite">
           {hits.text &&
             (hits.places.length > 0
-              ? `${hits.at >= 0 ? `${(hits.at + 1).toLocaleString('en')} of ` : ''}${hits.places.length.toLocaleString('en')}`
+              ? `${hits.at >= 0 ? texts.ofText2((hits.at + 1).toLocaleString('en')) : ''}${hits.places.length.toLocaleString('en')}`
               : 'none')}
         </span>
       </div>
@@ -68,38 +69,38 @@ export function Tools({ controller, table, search, children }: Props) {
             class="button"
             aria-pressed={critical.value}
             onClick={() => flip(critical)}
-            title="Underline the chain of spans that makes the step as long as it is"
+            title={texts.underlineTheChainOfSpans}
           >
-            <span class="timeline-critical" /> Critical path
+            <span class="timeline-critical" /> {texts.criticalPath2}
           </button>
           <button
             type="button"
             class="button"
             aria-pressed={onlyCritical.value}
             onClick={() => flip(onlyCritical)}
-            title="Fade all else (c); comma and full stop follow it"
+            title={texts.fadeAllElseCComma}
           >
-            Only it
+            {texts.pathOnly}
           </button>
         </>
       )}
-      <button type="button" class="button" onClick={() => controller.toggleAll()} title="All streams of every stage (e)">
-        {closed.value.size > 0 ? 'Open all' : 'Close all'}
+      <button type="button" class="button" onClick={() => controller.toggleAll()} title={texts.allStreamsOfEveryStage}>
+        {closed.value.size > 0 ? texts.openAll2 : texts.closeAll}
       </button>
-      <button type="button" class="button" onClick={() => controller.fly(0, model.duration)} title="The whole step (0)">
-        Fit
+      <button type="button" class="button" onClick={() => controller.fly(0, model.duration)} title={texts.theWholeStep0}>
+        {texts.fit}
       </button>
       <button
         type="button"
         class="button"
         aria-pressed={table.value}
         onClick={() => (table.value = !table.value)}
-        title="The spans in sight as a table"
+        title={texts.theSpansInSightAs}
       >
-        Table
+        {texts.table}
       </button>
       <span class="timeline-save">
-        <Menu label="Save the timeline" items={saves}>
+        <Menu label={texts.saveTheTimeline} items={saves}>
           <span aria-hidden="true">⋯</span>
         </Menu>
       </span>
@@ -113,7 +114,7 @@ export function Legend({ controller }: { controller: Controller }) {
   const used = new Set<string>()
   for (const track of model.tracks) for (const colour of track.colours) used.add(model.classes[colour]!)
   return (
-    <ul class="timeline-legend" aria-label="Colours">
+    <ul class="timeline-legend" aria-label={texts.colours}>
       {[...new Set(model.classes)].map((name) =>
         used.has(name) ? (
           <li key={name}>

@@ -4,6 +4,7 @@ import type { Counter } from './data'
 import type { Look } from './renderer'
 import { bytes, volume } from '../charts/format'
 import type { View } from './view'
+import * as texts from '../words/timeline'
 
 /** A value of a counter in words. */
 export function counterValue(counter: Counter, value: number): string {
@@ -52,7 +53,7 @@ export function counterLine(pen: CanvasRenderingContext2D, counter: Counter, vie
   pen.font = `${Math.round(10 * ratio)}px ${colours.font}`
   pen.textBaseline = 'top'
   pen.textAlign = 'right'
-  const label = `max ${counterValue(counter, counter.most)}`
+  const label = texts.max(counterValue(counter, counter.most))
   pen.strokeStyle = colours.surface
   pen.lineWidth = 3 * ratio
   pen.strokeText(label, width - 4 * ratio, top + 2 * ratio)

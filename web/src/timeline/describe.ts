@@ -2,24 +2,25 @@
 // Responsible for: words. Refuses to compute more than differences and shares of what the answer says.
 import { CRITICAL, type Model, type Place } from './data'
 import { bytes, instant, percent, span } from './time'
+import * as texts from '../words/timeline'
 
 export const CLASS_NAMES: Readonly<Record<string, string>> = {
   forward: 'forward',
   backward: 'backward',
-  weight_gradient: 'weight gradient',
+  weight_gradient: texts.weightGradient,
   recompute: 'recompute',
-  tensor: 'tensor communication',
-  context: 'context communication',
-  data: 'data communication',
-  pipeline: 'pipeline message',
-  expert: 'expert communication',
+  tensor: texts.tensorCommunication,
+  context: texts.contextCommunication,
+  data: texts.dataCommunication,
+  pipeline: texts.pipelineMessage,
+  expert: texts.expertCommunication,
   bubble: 'bubble',
   optimizer: 'optimizer',
   copy: 'copy',
   host: 'host',
   other: 'other',
   communication: 'communication',
-  waiting: 'waiting for other ranks',
+  waiting: texts.waitingForOtherRanks,
 }
 
 export function className(name: string): string {
@@ -36,7 +37,7 @@ export function nameOf(model: Model, { track, span: at }: Place): string {
   const own = model.tracks[track]!
   const name = model.names[own.names[at]!] ?? ''
   const count = own.counts?.[at] ?? 1
-  return count > 1 ? `${count} spans, the longest: ${name}` : name
+  return count > 1 ? texts.spansTheLongest(count, name) : name
 }
 
 export function facts(model: Model, place: Place): Fact[] {
@@ -45,7 +46,7 @@ export function facts(model: Model, place: Place): Fact[] {
   const length = track.ends[at]! - track.starts[at]!
   const found: Fact[] = [
     { name: 'takes', value: span(length) },
-    { name: 'of the step', value: percent(length / model.duration) },
+    { name: texts.ofTheStep, value: percent(length / model.duration) },
     { name: 'from', value: instant(track.starts[at]!, length) },
     { name: 'until', value: instant(track.ends[at]!, length) },
     { name: 'class', value: className(model.classes[track.colours[at]!] ?? '') },
@@ -56,7 +57,7 @@ export function facts(model: Model, place: Place): Fact[] {
     const value = column?.[at] ?? -1
     if (value >= 0) found.push({ name, value: String(value) })
   }
-  add('micro batch', track.microBatch)
+  add(texts.microBatch2, track.microBatch)
   add('chunk', track.chunk)
   add('layer', track.layer)
   const moved = track.bytes?.[at] ?? 0
@@ -68,11 +69,11 @@ export function facts(model: Model, place: Place): Fact[] {
   if (count > 1) {
     found.push({
       name: 'merged',
-      value: `${count} spans, busy for ${span(track.busy?.[at] ?? 0)}`,
-      hint: `neighbours within ${span(track.resolution)} of each other are one, because the track has ${track.spans.toLocaleString('en')} spans`,
+      value: texts.spansBusyFor(count, span(track.busy?.[at] ?? 0)),
+      hint: texts.neighboursWithinOfEachOther(span(track.resolution), track.spans.toLocaleString('en')),
     })
   }
-  if (track.flags[at]! & CRITICAL) found.push({ name: 'critical path', value: 'yes' })
+  if (track.flags[at]! & CRITICAL) found.push({ name: texts.criticalPath, value: 'yes' })
   return found
 }
 
@@ -83,11 +84,11 @@ export function sentence(model: Model, place: Place): string {
   const batch = track.microBatch?.[at] ?? -1
   const parts = [
     nameOf(model, place),
-    batch >= 0 ? `micro batch ${batch}` : '',
+    batch >= 0 ? texts.microBatch4(batch) : '',
     `${track.group}, ${track.name}`,
-    `takes ${span(track.ends[at]! - track.starts[at]!)} from ${instant(track.starts[at]!, track.ends[at]! - track.starts[at]!)}`,
-    track.flags[at]! & CRITICAL ? 'on the critical path' : '',
-    `span ${at + 1} of ${track.count}`,
+    texts.takesFrom(span(track.ends[at]! - track.starts[at]!), instant(track.starts[at]!, track.ends[at]! - track.starts[at]!)),
+    track.flags[at]! & CRITICAL ? texts.onTheCriticalPath : '',
+    texts.spanOf(at + 1, track.count),
   ]
   return `${parts.filter(Boolean).join(', ')}.`
 }

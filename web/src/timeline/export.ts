@@ -4,6 +4,7 @@ import { type Controller, MINIMAP, RULER } from './controller'
 import { CRITICAL, firstEndingAfter, firstStartingAt } from './data'
 import { className } from './describe'
 import { moment, tick } from './time'
+import * as texts from '../words/timeline'
 
 const escaped = (text: string) => text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!)
 
@@ -23,7 +24,7 @@ export function toPng(controller: Controller): Promise<Blob> {
   pen.drawImage(surfaces.base, x, (MINIMAP + RULER) * ratio)
   pen.drawImage(surfaces.overlay, x, (MINIMAP + RULER) * ratio)
   pen.drawImage(surfaces.names, 0, (MINIMAP + RULER) * ratio)
-  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('no picture'))), 'image/png'))
+  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(texts.noPicture))), 'image/png'))
 }
 
 /** All rows, also those that are scrolled away, for the stretch of time in sight. */

@@ -2,6 +2,7 @@
 import type { TimeNode } from '../api/answers'
 import type { Node } from '../api/schema/profile_range'
 import { className } from './describe'
+import * as texts from '../words/timeline'
 
 /** The tree as the chart takes it, with the class of every node by its identifier. */
 export function flame(root: Node): { tree: TimeNode; classes: ReadonlyMap<string, string> } {
@@ -10,7 +11,7 @@ export function flame(root: Node): { tree: TimeNode; classes: ReadonlyMap<string
     if (node.class) classes.set(id, node.class)
     return {
       id,
-      title: id === 'step' ? 'marked range' : node.children.length > 0 && node.name === node.class ? className(node.name) : node.name,
+      title: id === 'step' ? texts.markedRange3 : node.children.length > 0 && node.name === node.class ? className(node.name) : node.name,
       time: node.total_ns / 1e9,
       share: node.share,
       children: node.children.map((child, at) => made(child, `${id}/${at}`)),

@@ -8,6 +8,7 @@ import { counterLine } from './counters'
 import { type Layout, firstInSight, topOf } from './layout'
 import { type Dim, Painter } from './painter'
 import type { View } from './view'
+import * as texts from '../words/timeline'
 
 export interface Look {
   readonly colours: Palette
@@ -252,7 +253,7 @@ export class Renderer {
       context.textAlign = 'right'
       const track = row.track
       const only = track && closed.has(group.name) && track.name === 'passes'
-      const text = only ? `rank ${track.rank}` : short(track?.name ?? row.counter?.name ?? '')
+      const text = only ? texts.rank(track.rank) : short(track?.name ?? row.counter?.name ?? '')
       this.labels.use(context.font)
       context.fillText(this.labels.fit(text, gutter - 16 - titled), gutter - 8, middle)
     }

@@ -1,11 +1,12 @@
 // Copies text and downloads files, and says so.
 import { toast } from '../state/toasts'
+import * as texts from '../words/ui'
 
 /** Copies, with a message; falls back to a selection where the clipboard is refused. */
 export async function copy(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)
-    toast(`${what} copied`)
+    toast(texts.copied(what))
   } catch {
     const area = document.createElement('textarea')
     area.value = text
@@ -13,7 +14,7 @@ export async function copy(text: string, what: string): Promise<void> {
     area.select()
     const done = document.execCommand('copy')
     area.remove()
-    toast(done ? `${what} copied` : `the browser did not allow copying`, { kind: done ? 'done' : 'refused' })
+    toast(done ? texts.copied(what) : texts.theBrowserDidNotAllow, { kind: done ? 'done' : 'refused' })
   }
 }
 

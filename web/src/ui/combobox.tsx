@@ -1,5 +1,6 @@
 // A list to choose from by typing: arrows move, Enter chooses, Escape leaves all as it was.
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import * as texts from '../words/ui'
 
 export interface Option {
   readonly value: string
@@ -144,7 +145,8 @@ export function Combobox(props: Props) {
           ))}
           {found.length === 0 && (
             <div class="none" role="option" aria-selected={false} aria-disabled={true}>
-              Nothing matches “{text}”.
+              {texts.nothingMatches}
+              {text}”.
             </div>
           )}
         </div>

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { focusHeading } from './focus'
+import * as texts from '../words/ui'
 
 export function Dialog(props: { title: string; close: () => void; wide?: boolean; children: ComponentChildren }) {
   const box = useRef<HTMLDivElement>(null)
@@ -36,7 +37,7 @@ export function Dialog(props: { title: string; close: () => void; wide?: boolean
       >
         <div class="dialog-head">
           <h2>{props.title}</h2>
-          <button type="button" class="button quiet icon" aria-label="Close" onClick={props.close}>
+          <button type="button" class="button quiet icon" aria-label={texts.close} onClick={props.close}>
             ✕
           </button>
         </div>

@@ -7,6 +7,7 @@ import { report } from '../api/report'
 import { type Upload, upload } from '../api/uploads'
 import { openByContent } from '../state/opening'
 import { toast } from '../state/toasts'
+import * as texts from '../words/ui'
 
 const over = signal(false)
 const busy = signal('')
@@ -17,10 +18,10 @@ export async function openFiles(files: readonly File[], meant: string | null = n
   try {
     const uploads: Upload[] = []
     for (const file of files) {
-      busy.value = `Reading ${file.name}`
+      busy.value = texts.reading(file.name)
       uploads.push(await upload(file))
     }
-    busy.value = 'Looking what it is'
+    busy.value = texts.detectingTheFormat
     await openByContent(uploads, meant)
   } catch (error) {
     const problem = error instanceof Refusal ? error.problems[0] : undefined
@@ -58,12 +59,8 @@ export function DropAnywhere() {
   return (
     <div class="drop-target" role="status">
       <div>
-        <strong>{busy.value || 'Drop it'}</strong>
-        {!busy.value && (
-          <span class="muted">
-            a model’s config.json, a launch or run file, a training log, traces of a job, or dumps of one that hangs
-          </span>
-        )}
+        <strong>{busy.value || texts.dropIt}</strong>
+        {!busy.value && <span class="muted">{texts.aModelsConfigJsonA}</span>}
       </div>
     </div>
   )

@@ -1,6 +1,7 @@
 // Small fields: a switch, a choice, a text; all with a label, and all say when their value is the user's own.
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
+import * as texts from '../words/ui'
 
 interface Common {
   readonly label: string
@@ -24,15 +25,15 @@ export function Label(props: Pick<Common, 'label' | 'about' | 'own' | 'onAuto' |
           <button
             type="button"
             class="to-auto"
-            title={`Set ${props.label.toLowerCase()} back to auto`}
-            aria-label={`reset ${props.label} to auto`}
+            title={texts.setBackToAuto(props.label.toLowerCase())}
+            aria-label={texts.resetToAuto(props.label)}
             onClick={props.onAuto}
           >
-            reset
+            {texts.reset}
           </button>
         ) : (
-          <span class="is-auto" title="Chosen by the program; change it to set your own value">
-            auto
+          <span class="is-auto" title={texts.chosenByTheProgramChange}>
+            {texts.auto}
           </span>
         ))}
     </span>

@@ -1,11 +1,12 @@
 // All keys that work now, by group.
 import { keyMap } from '../state/keys'
 import { Dialog } from './dialog'
+import * as texts from '../words/ui'
 
 export function KeyOverlay(props: { close: () => void }) {
   const names = [...new Set(keyMap.value.map((binding) => binding.group))]
   return (
-    <Dialog title="Keys" close={props.close}>
+    <Dialog title={texts.keys} close={props.close}>
       <div class="key-groups">
         {names.map((group) => (
           <section key={group}>

@@ -7,6 +7,7 @@ import { location, open } from '../state/location'
 import { stateIn } from '../state/fragment'
 import { copy } from './clipboard'
 import { Dialog } from './dialog'
+import * as texts from '../words/ui'
 
 /** The state as text: the fragment of the address. */
 const state = () => window.location.hash || '#/'
@@ -20,50 +21,50 @@ export function LinkDialog(props: { close: () => void }) {
   const follow = (event: Event) => {
     event.preventDefault()
     const found = stateIn(field.current?.value ?? '')
-    if (found === null) return setProblem('Paste a link of this page, or a state that begins with #/')
+    if (found === null) return setProblem(texts.pasteALinkOfThis)
     props.close()
     open(found)
   }
   return (
-    <Dialog title="Link" close={props.close}>
+    <Dialog title={texts.link} close={props.close}>
       <div class="link-dialog">
         {!report && (
           <button type="button" class="button primary" onClick={() => void copy(window.location.href, 'Link')}>
-            Copy link
+            {texts.copyLink}
           </button>
         )}
         <button type="button" class="button" onClick={() => void copy(state(), 'State')}>
-          Copy state
+          {texts.copyState}
         </button>
         {playground ? (
-          <p class="muted">A link opens this state on every machine. A state works in every page of Railwright.</p>
+          <p class="muted">{texts.aLinkOpensThisState}</p>
         ) : (
           <p class="muted">
-            A link works on this machine while the server runs, and after a restart with the same <code>--port</code> and{' '}
-            <code>--token-file</code>. A state works in every page.
+            {texts.aLinkWorksOnThis} <code>{texts.port}</code> {texts.and} <code>{texts.tokenFile}</code>
+            {texts.aStateWorksInEvery}
           </p>
         )}
         {hasUploads() && (
           <p class="warn">
-            Dropped files are not part of a link: {playground ? 'they stay in this tab.' : 'the server deletes them when it ends.'}
+            {texts.droppedFilesAreNotPart} {playground ? texts.theyStayInThisTab : texts.theServerDeletesThemWhen}
           </p>
         )}
         {!report && (
           <form onSubmit={follow}>
             <label>
-              Open a link or state
+              {texts.openALinkOrState}
               <input
                 ref={field}
                 class="input"
                 spellcheck={false}
                 autocomplete="off"
-                placeholder="#/calculator?model=…"
+                placeholder={texts.calculatorModel}
                 aria-invalid={problem !== ''}
                 onInput={() => setProblem('')}
               />
             </label>
             <button type="submit" class="button">
-              Open
+              {texts.open}
             </button>
           </form>
         )}
@@ -83,14 +84,14 @@ export function Lost() {
   return (
     <div class="server-gone" role="alert">
       <p>
-        The program does not answer. Start <code>railwright serve</code> again. With the same <code>--port</code> and{' '}
-        <code>--token-file</code> this page continues; otherwise copy its state and open it in the new page under <b>Link</b>.
+        {texts.theProgramDoesNotAnswer} <code>{texts.railwrightServe}</code> {texts.againWithTheSame} <code>{texts.port}</code> {texts.and}{' '}
+        <code>{texts.tokenFile}</code> {texts.thisPageContinuesOtherwiseCopy} <b>{texts.link}</b>.
       </p>
       <button type="button" class="button" onClick={() => void copy(state(), 'State')}>
-        Copy state
+        {texts.copyState}
       </button>
       <button type="button" class="button" onClick={() => window.location.reload()}>
-        Try again
+        {texts.tryAgain}
       </button>
     </div>
   )

@@ -12,7 +12,14 @@ export function useMoreBeyond(of: { current: HTMLElement | null }): void {
       if (more) row.dataset.more = more
       else delete row.dataset.more
     }
-    const observer = new ResizeObserver(look)
+    // What is open stays in sight when the row becomes narrower.
+    const resized = () => {
+      const open = row.querySelector<HTMLElement>('[aria-current=page], [aria-selected=true]')
+      if (open && (open.offsetLeft < row.scrollLeft || open.offsetLeft + open.offsetWidth > row.scrollLeft + row.clientWidth))
+        row.scrollLeft = open.offsetLeft - (row.clientWidth - open.offsetWidth) / 2
+      look()
+    }
+    const observer = new ResizeObserver(resized)
     observer.observe(row)
     row.addEventListener('scroll', look, { passive: true })
     look()

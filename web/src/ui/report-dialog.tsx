@@ -10,6 +10,7 @@ import { views } from '../views/registry'
 import { subject } from '../charts/source'
 import { download } from './clipboard'
 import { Dialog } from './dialog'
+import * as texts from '../words/ui'
 
 /** The text of a report: the page as one file with a report inside. */
 export function written(page: string, report: Report): string {
@@ -21,7 +22,7 @@ export function written(page: string, report: Report): string {
 
 async function save(title: string, notes: string): Promise<void> {
   const response = await fetch('./report.html')
-  if (!response.ok) throw new Error(`the server answered ${response.status}`)
+  if (!response.ok) throw new Error(texts.theServerAnswered(response.status))
   const { railwright } = await start()
   const text = written(await response.text(), {
     railwright,
@@ -46,12 +47,12 @@ export function ReportDialog(props: { close: () => void }) {
     setBusy(true)
     save(title.current?.value.trim() || (view?.title ?? 'Report'), notes.current?.value.trim() ?? '').then(
       () => {
-        toast('Report saved')
+        toast(texts.reportSaved)
         props.close()
       },
       (error: unknown) => {
         setBusy(false)
-        setProblem(`The report was not saved: ${error instanceof Error ? error.message : String(error)}`)
+        setProblem(texts.theReportWasNotSaved(error instanceof Error ? error.message : String(error)))
       },
     )
   }
@@ -61,23 +62,23 @@ export function ReportDialog(props: { close: () => void }) {
     requestAnimationFrame(() => requestAnimationFrame(() => window.print()))
   }
   return (
-    <Dialog title="Report" close={props.close}>
+    <Dialog title={texts.report} close={props.close}>
       <form class="report-dialog" onSubmit={submit}>
         <label>
-          Title
+          {texts.title}
           <input ref={title} class="input" defaultValue={view?.title ?? 'Report'} />
         </label>
         <label>
-          Notes
-          <textarea ref={notes} class="input" rows={4} placeholder="Printed below the title" />
+          {texts.notes}
+          <textarea ref={notes} class="input" rows={4} placeholder={texts.printedBelowTheTitle} />
         </label>
-        <p class="muted">One HTML file with the view as it is now. It opens without a server and needs no network.</p>
+        <p class="muted">{texts.oneHtmlFileWithThe}</p>
         <div class="report-do">
           <button type="submit" class="button primary" disabled={busy}>
-            Save HTML
+            {texts.saveHtml}
           </button>
           <button type="button" class="button" onClick={print}>
-            Print or PDF…
+            {texts.printOrPdf}
           </button>
         </div>
         {problem && (

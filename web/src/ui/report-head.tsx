@@ -5,6 +5,7 @@ import { inUse } from '../api/used'
 import { subject } from '../charts/source'
 import { location } from '../state/location'
 import { views } from '../views/registry'
+import * as texts from '../words/ui'
 
 const day = (text: string) => text.slice(0, 16).replace('T', ' ')
 
@@ -14,17 +15,27 @@ export function ReportHead() {
   const answers = report?.answers ?? inUse()
   const lines = [...new Set(answers.flatMap((one) => (one.command_line && !isCatalogue(one.command) ? [one.command_line] : [])))]
   return (
-    <section class={report ? 'report-head' : 'report-head on-paper'} aria-label="Report">
+    <section class={report ? 'report-head' : 'report-head on-paper'} aria-label={texts.report}>
       <p class="report-title">{title}</p>
       <p class="muted">
         {report?.source ?? subject()}
-        {report?.written && <> · written {day(report.written)} UTC</>}
-        {report?.railwright && <> · Railwright {report.railwright}</>}
+        {report?.written && (
+          <>
+            {' '}
+            {texts.written} {day(report.written)} {texts.utc}
+          </>
+        )}
+        {report?.railwright && (
+          <>
+            {' '}
+            {texts.railwright} {report.railwright}
+          </>
+        )}
       </p>
       {report?.notes && <p class="report-notes">{report.notes}</p>}
       {report && lines.length > 0 && (
         <details>
-          <summary>Commands that print these results</summary>
+          <summary>{texts.commandsThatPrintTheseResults}</summary>
           {lines.map((line) => (
             <code key={line}>{line}</code>
           ))}

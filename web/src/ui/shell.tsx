@@ -18,6 +18,7 @@ import { Empty, Loading } from './states'
 import { Toasts } from './toasts'
 import { useMoreBeyond } from './more-beyond'
 import { WhyBox } from './why'
+import * as texts from '../words/ui'
 
 const keysShown = signal(false)
 const linkShown = signal(false)
@@ -49,30 +50,30 @@ export function Shell() {
   useMoreBeyond(nav)
   useKeys([
     ...views.map((one) => ({ keys: `g ${one.key}`, title: one.title, group: 'Views', run: () => go(one.id) })),
-    { keys: '?', title: 'All keys', group: 'Page', run: toggleKeys },
-    { keys: 'Shift+?', title: 'All keys', group: 'Page', hidden: true, run: toggleKeys },
+    { keys: '?', title: texts.allKeys, group: 'Page', run: toggleKeys },
+    { keys: 'Shift+?', title: texts.allKeys, group: 'Page', hidden: true, run: toggleKeys },
     {
       keys: 'R',
-      title: 'Save or print this view as a report',
+      title: texts.saveOrPrintThisViewAs,
       group: 'Page',
       run: showReport,
     },
-    { keys: 'L', title: 'Copy or open a link', group: 'Page', run: showLink },
-    { keys: '/', title: 'Filter', group: 'Page', run: focusFilter },
-    { keys: 'Escape', title: 'Close, or leave a field', group: 'Page', run: leave },
-    { keys: 'T', title: 'Light, dark, or as the system', group: 'Page', run: nextTheme },
+    { keys: 'L', title: texts.copyOrOpenALink2, group: 'Page', run: showLink },
+    { keys: '/', title: texts.filter, group: 'Page', run: focusFilter },
+    { keys: 'Escape', title: texts.closeOrLeaveAField, group: 'Page', run: leave },
+    { keys: 'T', title: texts.lightDarkOrAsThe, group: 'Page', run: nextTheme },
   ])
   return (
     <div class="shell">
       <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}>
-        Skip to the content
+        {texts.skipToTheContent}
       </a>
       <header class="header">
         <span class="brand">
           <Mark />
-          <span>Railwright</span>
+          <span>{texts.railwright2}</span>
         </span>
-        <nav class="views" aria-label="Views" ref={nav}>
+        <nav class="views" aria-label={texts.views} ref={nav}>
           {(report ? views.filter((one) => one.id === view.value) : views).map((one) => (
             <a
               key={one.id}
@@ -91,36 +92,33 @@ export function Shell() {
         </nav>
         <div class="tools">
           {playground && (
-            <a
-              class="button quiet"
-              href={playground.install}
-              title="Everything here runs in this browser, and no file leaves it. SQL over traces, Parquet and SQLite files need the installed program."
-            >
-              Playground
+            <a class="button quiet" href={playground.install} title={texts.everythingHereRunsInThis}>
+              {texts.playground}
             </a>
           )}
-          <button type="button" class="button quiet" title="Copy or open a link (L)" onClick={() => (linkShown.value = true)}>
-            Link
+          <button type="button" class="button quiet" title={texts.copyOrOpenALink} onClick={() => (linkShown.value = true)}>
+            {texts.link}
           </button>
           {!report && (
-            <button
-              type="button"
-              class="button quiet"
-              title="Save or print this view as a report (R)"
-              onClick={() => (reportShown.value = true)}
-            >
-              Report
+            <button type="button" class="button quiet" title={texts.saveOrPrintThisView} onClick={() => (reportShown.value = true)}>
+              {texts.report}
             </button>
           )}
           <ThemeSwitch />
-          <button type="button" class="button quiet icon" aria-label="Keys" title="Keys (?)" onClick={() => (keysShown.value = true)}>
+          <button
+            type="button"
+            class="button quiet icon"
+            aria-label={texts.keys}
+            title={texts.keys2}
+            onClick={() => (keysShown.value = true)}
+          >
             ?
           </button>
         </div>
       </header>
       <main class="main" id="main" tabIndex={-1}>
         <h1 class="hidden-visually" tabIndex={-1}>
-          {open?.title ?? 'Unknown view'}
+          {open?.title ?? texts.unknownView}
         </h1>
         <Lost />
         <ReportHead />
@@ -184,9 +182,9 @@ function Broken(props: { error: string }) {
   }, [props.error])
   if (NOT_LOADED.test(props.error)) return null
   return (
-    <Empty title="This view broke" text={<code>{props.error}</code>}>
+    <Empty title={texts.thisViewFailed} text={<code>{props.error}</code>}>
       <button type="button" class="button" onClick={() => window.location.reload()}>
-        Load the page again
+        {texts.loadThePageAgain}
       </button>
     </Empty>
   )
@@ -199,8 +197,9 @@ function SaidTwice() {
     <div class="said-twice" role="status">
       {repeated.value.map(({ key, values }) => (
         <p key={key}>
-          The link sets <code>{key}</code> {values.length === 2 ? 'twice' : `${values.length} times`}:{' '}
-          {values.map((value) => value || 'nothing').join(', then ')}. The last counts: <b>{values.at(-1) || 'nothing'}</b>.
+          {texts.theLinkSets} <code>{key}</code> {values.length === 2 ? 'twice' : texts.times(values.length)}:{' '}
+          {values.map((value) => value || 'nothing').join(', then ')}
+          {texts.theLastCounts} <b>{values.at(-1) || 'nothing'}</b>.
         </p>
       ))}
     </div>
@@ -209,9 +208,9 @@ function SaidTwice() {
 
 function Unknown() {
   return (
-    <Empty title={`There is no view “${view.value}”`} text="The address names a view that this version does not have.">
+    <Empty title={texts.thereIsNoView(view.value)} text={texts.theAddressNamesAView}>
       <button type="button" class="button primary" onClick={() => go('calculator')}>
-        Open the calculator
+        {texts.openTheCalculator}
       </button>
     </Empty>
   )
@@ -234,7 +233,7 @@ function nextTheme(): void {
 }
 
 function ThemeSwitch() {
-  const label = `Theme: ${theme.value} (T)`
+  const label = texts.themeT(theme.value)
   return (
     <button type="button" class="button quiet icon" aria-label={label} title={label} onClick={nextTheme}>
       <span aria-hidden="true">{SYMBOL[theme.value]}</span>

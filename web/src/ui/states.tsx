@@ -1,6 +1,7 @@
 // Empty, loading and refused states, as every view shows them.
 import type { ComponentChildren } from 'preact'
 import type { Place, Problem } from '../api/ask'
+import * as texts from '../words/ui'
 
 /** Nothing to show yet: what would be here, and how to get it. */
 export function Empty(props: { title: string; text?: ComponentChildren; children?: ComponentChildren }) {
@@ -16,7 +17,7 @@ export function Empty(props: { title: string; text?: ComponentChildren; children
 /** Grey boxes of the size of what comes; said once to screen readers. */
 export function Loading(props: { heights?: readonly number[]; label?: string }) {
   return (
-    <div role="status" aria-label={props.label ?? 'loading'} style={{ display: 'grid', gap: '12px', padding: '16px' }}>
+    <div role="status" aria-label={props.label ?? texts.loading} style={{ display: 'grid', gap: '12px', padding: '16px' }}>
       {(props.heights ?? [64, 220, 160]).map((height, index) => (
         <div key={index} class="skeleton" style={{ height: `${height}px` }} />
       ))}

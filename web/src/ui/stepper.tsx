@@ -3,6 +3,7 @@
 import { useId, useState } from 'preact/hooks'
 import { nearest } from '../state/valid'
 import { Label } from './fields'
+import * as texts from '../words/ui'
 
 interface Props {
   readonly label: string
@@ -94,7 +95,7 @@ export function Stepper(props: Props) {
         step={1}
         value={index}
         disabled={props.disabled || values.length < 2}
-        aria-label={`${props.label} slider`}
+        aria-label={texts.slider(props.label)}
         aria-valuetext={format(value)}
         data-slider={props.label}
         style={{ '--at': `${values.length < 2 ? 0 : (index / (values.length - 1)) * 100}%` }}
@@ -109,7 +110,7 @@ export function Stepper(props: Props) {
       />
       {!valid && props.blame && nearest(values, value).length > 0 && (
         <span class="below suggestions">
-          Nearest that goes with the rest
+          {texts.nearestValidValue}
           {nearest(values, value).map((one) => (
             <button key={one} type="button" onClick={() => props.onChange(one, true)}>
               {format(one)}

@@ -2,6 +2,7 @@
 // Refuses to format: columns say how a value reads. Long tables show their first rows and a button for more.
 import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
+import * as texts from '../words/ui'
 
 export interface Column<R> {
   readonly key: string
@@ -107,12 +108,12 @@ export function Table<R>(props: Props<R>) {
           })}
         </tbody>
       </table>
-      {rows.length === 0 && <p class="table-more">Nothing matches.</p>}
+      {rows.length === 0 && <p class="table-more">{texts.nothingMatches2}</p>}
       {rows.length > limit && (
         <p class="table-more">
-          {limit.toLocaleString('en')} of {rows.length.toLocaleString('en')} rows{' '}
+          {limit.toLocaleString('en')} {texts.ofText} {rows.length.toLocaleString('en')} {texts.rows}{' '}
           <button type="button" class="button" onClick={() => setLimit(limit * 3)}>
-            Show more
+            {texts.showMore}
           </button>
         </p>
       )}

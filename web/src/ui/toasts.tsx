@@ -1,6 +1,7 @@
 // Shows the messages of state/toasts.
 import { dismiss, toasts } from '../state/toasts'
 import { Ticked } from './states'
+import * as texts from '../words/ui'
 
 export function Toasts() {
   return (
@@ -20,7 +21,7 @@ export function Toasts() {
               {one.action.title}
             </button>
           )}
-          <button type="button" class="button quiet icon" aria-label="Dismiss" onClick={() => dismiss(one.id)}>
+          <button type="button" class="button quiet icon" aria-label={texts.dismiss} onClick={() => dismiss(one.id)}>
             ✕
           </button>
         </div>

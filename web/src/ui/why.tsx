@@ -6,6 +6,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Why } from '../api/answers'
 import { digits } from '../charts/format'
 import * as format from '../charts/format'
+import * as texts from '../words/ui'
 
 interface Open {
   readonly id: string
@@ -82,7 +83,7 @@ export function valueText(value: number, unit: string): string {
     case 'W':
       return format.power(value)
     case 'FLOP':
-      return `${value.toExponential(3).replace('e+', 'e')} FLOP`
+      return texts.flop(value.toExponential(3).replace('e+', 'e'))
     default:
       return `${Math.abs(value) >= 1e6 && !Number.isInteger(value) ? value.toExponential(3) : Number.isInteger(value) ? value.toLocaleString('en') : digits(value, 4)}${unit ? ` ${unit}` : ''}`
   }
@@ -131,14 +132,14 @@ export function WhyBox() {
       id="why"
       class="why"
       role={now.pinned ? 'dialog' : 'tooltip'}
-      aria-label={`Where ${why.title} comes from`}
+      aria-label={texts.whereComesFrom(why.title)}
       style={{ left: `${place.left}px`, top: `${place.top}px` }}
       onMouseEnter={() => clearTimeout(timer)}
       onMouseLeave={() => show(null, 180)}
     >
       <div class="why-head">
         {path.length > 1 && (
-          <button type="button" class="button quiet icon" aria-label="Back" onClick={() => setPath(path.slice(0, -1))}>
+          <button type="button" class="button quiet icon" aria-label={texts.back} onClick={() => setPath(path.slice(0, -1))}>
             ←
           </button>
         )}

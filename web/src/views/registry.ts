@@ -1,6 +1,7 @@
 // The views of the page, in the order of the header. One folder each; `index.tsx` has the view as its default export and
 // is loaded when first opened.
 import type { ComponentType } from 'preact'
+import * as texts from '../words/ui'
 
 export interface View {
   /** Its name in the address. */
@@ -18,55 +19,62 @@ export interface View {
 export const views: readonly View[] = [
   {
     id: 'calculator',
-    title: 'Calculator',
+    title: texts.calculator,
     key: 'c',
     prefix: 'c',
-    about: 'Step time, memory and cost of a run',
+    about: texts.stepTimeMemoryAndCost,
     load: () => import('./calculator'),
   },
-  { id: 'search', title: 'Search', key: 's', prefix: 's', about: 'The best layout for a run', load: () => import('./search') },
-  { id: 'whatif', title: 'What-if', key: 'w', prefix: 'w', about: 'Effect of changes on the run', load: () => import('./whatif') },
+  { id: 'search', title: texts.search, key: 's', prefix: 's', about: texts.theBestLayoutForA, load: () => import('./search') },
+  { id: 'whatif', title: texts.whatIf, key: 'w', prefix: 'w', about: texts.effectOfChangesOnThe, load: () => import('./whatif') },
   {
     id: 'machines',
-    title: 'Machines',
+    title: texts.machines,
     key: 'm',
     prefix: 'm',
-    about: 'Cluster size for a deadline or a budget',
+    about: texts.clusterSizeForADeadline,
     load: () => import('./machines'),
   },
   {
     id: 'pipeline',
-    title: 'Pipeline',
+    title: texts.pipeline,
     key: 'p',
     prefix: 'p',
-    about: 'All stages of the step on one timeline',
+    about: texts.allStagesOfTheStep,
     load: () => import('./pipeline'),
   },
-  { id: 'traces', title: 'Traces', key: 't', prefix: 't', about: 'Step time of a job from its traces', load: () => import('./traces') },
+  { id: 'traces', title: texts.traces, key: 't', prefix: 't', about: texts.stepTimeOfAJob, load: () => import('./traces') },
   {
     id: 'log',
-    title: 'Logs',
+    title: texts.logs,
     key: 'l',
     prefix: 'l',
-    about: 'Training log: step time and MFU over time, slow steps, restarts',
+    about: texts.trainingLogStepTimeAnd,
     load: () => import('./log'),
   },
   {
     id: 'snapshot',
-    title: 'Memory',
+    title: texts.memory,
     key: 'y',
     prefix: 'y',
-    about: 'A memory snapshot: the peak by module and line of code, fragmentation, growth',
+    about: texts.aMemorySnapshotThePeak,
     load: () => import('./snapshot'),
   },
-  { id: 'hang', title: 'Hangs', key: 'h', prefix: 'h', about: 'Causes of a hang, from flight records', load: () => import('./hang') },
-  { id: 'network', title: 'Network', key: 'n', prefix: 'n', about: 'Network designs, traffic and cost', load: () => import('./network') },
+  { id: 'hang', title: texts.hangs, key: 'h', prefix: 'h', about: texts.causesOfAHangFrom, load: () => import('./hang') },
+  {
+    id: 'network',
+    title: texts.network,
+    key: 'n',
+    prefix: 'n',
+    about: texts.networkDesignsTrafficAndCost,
+    load: () => import('./network'),
+  },
   {
     id: 'reference',
-    title: 'Reference',
+    title: texts.reference,
     key: 'r',
     prefix: 'r',
-    about: 'Catalogues, words and keys; predictions beside measured runs',
+    about: texts.cataloguesWordsAndKeysPredictions,
     load: () => import('./reference'),
   },
 ]

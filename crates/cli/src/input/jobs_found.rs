@@ -73,7 +73,7 @@ pub(crate) fn list(given: &[String]) -> JobList {
         .flat_map(|path| sources::of(&path.display().to_string()).unwrap_or_default())
         .partition(Stream::is_packed);
     let found = jobs::part(&streams).jobs;
-    let mut jobs: Vec<Job> = found.iter().map(|job| of(job, given)).collect();
+    let mut jobs: Vec<Job> = found.iter().map(|job| of(job, given)).map(snapshot_or_same).collect();
     jobs.extend(packed.iter().map(|stream| archive(stream, given)));
     jobs.sort_by(|a, b| (&a.folder, &a.name, &a.format).cmp(&(&b.folder, &b.name, &b.format)));
     jobs.dedup();
@@ -143,6 +143,25 @@ fn of(job: &Found, given: &[String]) -> Job {
     }
 }
 
+/// A memory snapshot is a pickle like a flight record, and has no ranks.
+fn snapshot_or_same(job: Job) -> Job {
+    let [path] = job.paths.as_slice() else { return job };
+    let is_snapshot = job.files == 1
+        && job.format == "flight record"
+        && head(path).is_some_and(|head| railwright_profiler::snapshot::is_snapshot(&head));
+    if is_snapshot {
+        Job { format: "memory snapshot".to_owned(), ranks: None, world_size: None, ..job }
+    } else {
+        job
+    }
+}
+
+/// The first bytes of a file that may be read.
+fn head(path: &str) -> Option<Vec<u8>> {
+    let streams = sources::of(path).ok()?;
+    Some(streams.first().filter(|stream| !stream.is_packed())?.heads().pop()?.1)
+}
+
 fn archive(stream: &Stream, given: &[String]) -> Job {
     let path = stream.archive().unwrap_or_default();
     Job {
@@ -176,8 +195,7 @@ fn within(path: &str, given: &[String]) -> String {
 
 /// The format of a file that may be read, if a reader of records knows it.
 pub(crate) fn format(path: &str) -> Option<&'static str> {
-    let streams = sources::of(path).ok()?;
-    let head = streams.first().filter(|stream| !stream.is_packed())?.heads().pop()?.1;
+    let head = head(path)?;
     let reader = tabular::detect(&head).or_else(|| readers::detect(&head))?;
     Some(reader.name())
 }
@@ -189,6 +207,17 @@ mod tests {
 
     fn fixtures() -> String {
         concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces").to_owned()
+    }
+
+    #[test]
+    fn memory_snapshots_are_no_flight_records() {
+        let jobs_found =
+            list(&[concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/memory_snapshot").to_owned()]);
+        let [job] = jobs_found.jobs.as_slice() else { panic!("{jobs_found:?}") };
+        assert_eq!(
+            (job.name.as_str(), job.format.as_str(), job.ranks),
+            ("training.pickle", "memory snapshot", None)
+        );
     }
 
     #[test]

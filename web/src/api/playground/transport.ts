@@ -3,6 +3,7 @@
 // Refuses to compute: the program in the worker does.
 import { playground } from './marker'
 import { type Question, type Reply, Workers } from './workers'
+import * as texts from '../../words/state'
 
 type Progress = Readonly<Record<string, unknown>>
 
@@ -59,8 +60,8 @@ export function response({ about, body }: Reply): Response {
 
 /** A failure of the program itself, in the form of the server's. */
 function broken(error: unknown): Reply {
-  const message = `the program in this browser failed: ${error instanceof Error ? error.message : String(error)}`
-  const problem = { message, hint: 'please report it with the question; the page goes on' }
+  const message = texts.theProgramInThisBrowser(error instanceof Error ? error.message : String(error))
+  const problem = { message, hint: texts.pleaseReportItWithThe }
   const body = new TextEncoder().encode(JSON.stringify({ problems: [problem] }))
   return { about: { status: 500, media: 'application/json' }, body }
 }

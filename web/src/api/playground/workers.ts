@@ -1,5 +1,6 @@
 // Workers of the playground, each with an instance of the program, and the tasks that wait for one.
 // A withdrawn task is left out; one that runs on is ended with its worker. Refuses to read replies.
+import * as texts from '../../words/state'
 
 type Progress = Readonly<Record<string, unknown>>
 
@@ -82,11 +83,11 @@ export class Workers {
 
   private open(): Desk {
     const desk: Desk = { worker: new Worker('./assets/playground/worker.mjs', { type: 'module' }), files: new Set(), task: null }
-    desk.worker.onerror = (event) => this.fail(desk, event.message || 'a worker could not be started')
+    desk.worker.onerror = (event) => this.fail(desk, event.message || texts.aWorkerCouldNotBe)
     this.desks.push(desk)
     this.module.then(
       (module) => desk.worker.postMessage({ module }),
-      (error: unknown) => this.fail(desk, `the program could not be loaded: ${String(error)}`),
+      (error: unknown) => this.fail(desk, texts.theProgramCouldNotBe(String(error))),
     )
     return desk
   }

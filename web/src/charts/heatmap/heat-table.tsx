@@ -7,6 +7,7 @@ import { fitName, textWidth } from '../fit-text'
 import { inkFor, luminance } from '../contrast'
 import { rgb } from './cells'
 import '../plot.css'
+import * as texts from '../../words/charts'
 
 /** What stands in a cell without a value: the first text that fits. */
 export interface Sign {
@@ -59,10 +60,10 @@ export function HeatTable({
   onChoose,
   own = false,
   from = 'zero',
-  nothing = 'no value',
+  nothing = texts.noValue,
   signs,
   outlined = null,
-  action = 'Enter shows the place on the timeline',
+  action = texts.enterShowsThePlaceOn,
 }: Props) {
   const [cursor, setCursor] = useState<readonly [number, number] | null>(null)
   const theme = dark.value
@@ -119,7 +120,7 @@ export function HeatTable({
       <svg
         class="chart-svg"
         role="application"
-        aria-roledescription="heat map"
+        aria-roledescription={texts.heatMap}
         aria-label={`${title}: ${rows.length} rows, ${columns.length} columns. Arrow keys move, ${action}.`}
         tabIndex={0}
         width={width}

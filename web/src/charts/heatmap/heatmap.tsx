@@ -5,6 +5,7 @@ import { textWidth } from '../fit-text'
 import { type Tip, Tooltip } from '../axes/tooltip'
 import { type Grid, byPlace, jump, picture, ramp, rgb, shadesOf } from './cells'
 import '../plot.css'
+import * as texts from '../../words/charts'
 
 interface Props {
   /** What the frame offers, in CSS pixels. */
@@ -74,8 +75,8 @@ export function Heatmap({ width, title, grid, rowTitle, columnTitle, name, forma
       <svg
         class="chart-svg"
         role="application"
-        aria-roledescription="heat map"
-        aria-label={`${title}: ${side} by ${side} cells, ${grid.cells.length} with a value. Arrow keys move, Control with an arrow goes to the next cell with a value.`}
+        aria-roledescription={texts.heatMap}
+        aria-label={texts.byCellsWithAValue(title, side, side, grid.cells.length)}
         tabIndex={0}
         width={left + size + 8}
         height={height}

@@ -7,6 +7,7 @@ import { textWidth } from '../fit-text'
 import { type Scale, extent, linear, log, padded, paddedLog } from '../axes/scale'
 import { type Tip, Tooltip } from '../axes/tooltip'
 import '../plot.css'
+import * as texts from '../../words/charts'
 
 export interface Value {
   readonly x: number
@@ -178,7 +179,7 @@ export function Lines({ width, title, series, x, y, references = [], marks = [],
       <svg
         class="chart-svg"
         role="application"
-        aria-roledescription="line chart"
+        aria-roledescription={texts.lineChart}
         aria-label={`${title}: ${series.map((one) => one.label).join(', ')}. Arrow keys move along a line and between lines.`}
         tabIndex={0}
         width={width}

@@ -7,6 +7,7 @@ import { type Scale, extent, linear, log, padded, paddedLog } from '../axes/scal
 import { Tooltip } from '../axes/tooltip'
 import { type Point, type Spot, WAYS, type Way, nearest, next } from './model'
 import '../plot.css'
+import * as texts from '../../words/charts'
 
 interface Props {
   /** What the frame offers, in CSS pixels. */
@@ -125,8 +126,8 @@ export function Scatter({
       <svg
         class="chart-svg"
         role="application"
-        aria-roledescription="scatter plot"
-        aria-label={`${title}: ${points.length} points. Arrow keys move from point to point${onPick ? ', Enter picks one' : ''}.`}
+        aria-roledescription={texts.scatterPlot}
+        aria-label={`${title}: ${points.length} points. Arrow keys move from point to point${onPick ? texts.enterPicksOne : ''}.`}
         tabIndex={0}
         width={width}
         height={height}
@@ -243,7 +244,7 @@ function Shape({ spot, large }: { spot: Spot & { point: Point }; large: boolean 
   const { x, y, point } = spot
   const r = large ? 6.5 : point.mark === 'front' ? 5 : 4
   const style = point.colour ? { color: point.colour } : undefined
-  const css = large ? 'point picked' : 'point'
+  const css = large ? texts.pointPicked : 'point'
   switch (point.shape ?? 'circle') {
     case 'square':
       return <rect class={css} style={style} x={x - r} y={y - r} width={2 * r} height={2 * r} />

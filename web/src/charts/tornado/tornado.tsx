@@ -5,6 +5,7 @@ import { fitText, textWidth } from '../fit-text'
 import { linear } from '../axes/scale'
 import { type Tip, Tooltip } from '../axes/tooltip'
 import '../plot.css'
+import * as texts from '../../words/charts'
 
 export interface Row {
   readonly id: string
@@ -73,8 +74,8 @@ export function Tornado({ width, title, rows, axis, format, figureTitle, moreTit
       <svg
         class="chart-svg"
         role="application"
-        aria-roledescription="tornado chart"
-        aria-label={`${title}: ${rows.length} rows. Arrow keys move from row to row${onPick ? ', Enter picks one' : ''}.`}
+        aria-roledescription={texts.tornadoChart}
+        aria-label={`${title}: ${rows.length} rows. Arrow keys move from row to row${onPick ? texts.enterPicksOne : ''}.`}
         tabIndex={0}
         width={width}
         height={height}
@@ -85,10 +86,10 @@ export function Tornado({ width, title, rows, axis, format, figureTitle, moreTit
       >
         <g aria-hidden="true">
           <text class="tick" x={plot.zero - 8} y={14} text-anchor="end">
-            {plot.zero - plot.left > 90 ? '← shorter step' : ''}
+            {plot.zero - plot.left > 90 ? texts.shorterStep : ''}
           </text>
           <text class="tick" x={plot.zero + 8} y={14}>
-            {plot.right - plot.zero > 90 ? 'longer step →' : ''}
+            {plot.right - plot.zero > 90 ? texts.longerStep : ''}
           </text>
           <text class="tick" x={width} y={32} text-anchor="end">
             {figureTitle}

@@ -9,6 +9,7 @@ import { LongJob } from '../parts/long-job'
 import { LAYOUT, fromFlags, withoutLayout } from '../parts/strategy'
 import type { SearchAnswer } from '../search/answer'
 import { edited, set } from './scenarios'
+import * as texts from '../../words/calculator'
 
 const search = new LongJob<SearchAnswer>('search')
 let waiting = false
@@ -35,9 +36,9 @@ export function BestLayout(props: { estimate: Estimate | null; ready: boolean })
     const was = props.estimate?.step_time
     const now = best.ranked.candidate.step_time
     applyLayout(best.layout)
-    toast(`Layout: ${best.ranked.plan_summary.split(',')[0]}`, {
-      hint: was === undefined ? format.seconds(now) : `${format.seconds(now)} per step, before ${format.seconds(was)}`,
-      action: { title: 'Undo', run: () => set(before) },
+    toast(texts.layout(best.ranked.plan_summary.split(',')[0]), {
+      hint: was === undefined ? format.seconds(now) : texts.perStepBefore(format.seconds(now), format.seconds(was)),
+      action: { title: texts.undo, run: () => set(before) },
     })
   }, [running, answer])
   const nothing = !running && answer !== null && answer.answer.candidates.length === 0
@@ -48,18 +49,20 @@ export function BestLayout(props: { estimate: Estimate | null; ready: boolean })
         class="button"
         disabled={!props.ready}
         aria-busy={running}
-        title="Search for the fastest layout that fits; batch, precision and prices stay"
+        title={texts.searchForTheFastestLayout}
         onClick={() => (running ? search.stop() : start())}
       >
         {stopping
           ? 'Stopping'
           : running
-            ? `Stop the search${progress?.done !== undefined && progress.total ? ` (${format.percent(progress.done / progress.total)})` : ''}`
-            : 'Best layout'}
+            ? texts.stopTheSearch(
+                progress?.done !== undefined && progress.total ? ` (${format.percent(progress.done / progress.total)})` : '',
+              )
+            : texts.bestLayout}
       </button>
       {nothing && (
         <p class="small warn" role="status">
-          No layout fits on these devices. Search shows what would help.
+          {texts.noLayoutFitsOnThese}
         </p>
       )}
       {!running && problems.length > 0 && <Problems problems={problems} />}

@@ -4,6 +4,7 @@ import { type Valid, nearest, numbersOf } from '../../state/valid'
 import { LAYOUT } from '../parts/strategy'
 import { edited, lastSet, set } from './scenarios'
 import { flagTitle } from './wording'
+import * as texts from '../../words/calculator'
 
 export function Blame({ valid }: { valid: Valid }) {
   const text = edited.value
@@ -23,7 +24,7 @@ export function Blame({ valid }: { valid: Valid }) {
         <strong>
           {flagTitle(key)} {Number.isFinite(number) ? format.count(number) : value}
         </strong>{' '}
-        is not valid with the other settings. {near.length > 0 ? 'Nearest valid:' : 'No value of it is valid with them.'}
+        {texts.isNotValidWithThe} {near.length > 0 ? texts.nearestValid : texts.noValueOfItIs}
       </p>
       <div class="actions">
         {near.map((one) => (
@@ -32,11 +33,11 @@ export function Blame({ valid }: { valid: Valid }) {
           </button>
         ))}
         <button type="button" class="button" onClick={() => set({ [key]: undefined })}>
-          {flagTitle(key)} auto
+          {flagTitle(key)} {texts.auto}
         </button>
         {others.length > 0 && (
           <button type="button" class="button" onClick={() => set(Object.fromEntries(others.map((name) => [name, undefined])))}>
-            All other layout settings auto
+            {texts.allOtherLayoutSettingsAuto}
           </button>
         )}
       </div>

@@ -2,12 +2,13 @@
 import type { MemoryItem } from '../../api/answers'
 import { kindColour, words } from '../../charts/colours'
 import type { Branch } from '../../charts/treemap-layout'
+import * as texts from '../../words/calculator'
 
 /** Items summed into two levels. */
 export function branches(items: readonly MemoryItem[], by: string): Branch[] {
   const groups = new Map<string, Map<string, { title: string; value: number; colour: string }>>()
   for (const item of items) {
-    const module = item.module ? words(item.module) : 'no module'
+    const module = item.module ? words(item.module) : texts.noModule
     const group =
       by === 'kind'
         ? words(item.kind)
@@ -15,8 +16,8 @@ export function branches(items: readonly MemoryItem[], by: string): Branch[] {
           ? item.layer === null
             ? item.module
               ? module
-              : 'no layer'
-            : `layer ${item.layer}`
+              : texts.noLayer
+            : texts.layer(item.layer)
           : module
     const title = by === 'kind' ? module : by === 'layer' && item.layer !== null ? `${module}, ${words(item.kind)}` : words(item.kind)
     const leaves = groups.get(group) ?? new Map()

@@ -12,6 +12,7 @@ import { BUBBLE_WORDS } from '../parts/bubble'
 import { Difference, unfitOf } from './headline'
 import { kept } from './scenarios'
 import { find, flat, merged } from './time-tree'
+import * as texts from '../../words/calculator'
 
 interface Props {
   readonly a: Estimate
@@ -27,8 +28,8 @@ export function Breakdown(props: Props) {
   const critical = props.a.stages.find((stage) => stage.critical)
   return (
     <ChartFrame
-      title="Where the time goes"
-      about={props.a.stages.length > 1 && critical ? `critical stage: ${critical.stage}` : undefined}
+      title={texts.whereTheTimeGoes}
+      about={props.a.stages.length > 1 && critical ? texts.criticalStage(critical.stage) : undefined}
       name="time-breakdown"
       class="breakdown"
       stale={props.stale}
@@ -44,7 +45,7 @@ export function Breakdown(props: Props) {
             {zoom && (
               <p class="hint-line">
                 <button type="button" class="link" onClick={() => onZoom('')}>
-                  Show the whole step
+                  {texts.showTheWholeStep}
                 </button>
               </p>
             )}
@@ -61,6 +62,9 @@ interface Row {
   readonly depth: number
 }
 
+/** Seconds below which a part has no row: a rounding of the schedule, not a cost. */
+const LEAST = 1e-6
+
 function Tree(props: {
   a: Estimate
   b: Estimate | null
@@ -72,6 +76,7 @@ function Tree(props: {
   const other = props.b ? new Map(flat(props.b.time).map((node) => [node.id, node])) : null
   const rows: Row[] = []
   const add = (node: TimeNode, depth: number) => {
+    if (Math.max(node.time, other?.get(node.id)?.time ?? 0) < LEAST && node.id !== 'step') return
     rows.push({ node, depth })
     if (opened.has(node.id)) for (const child of node.children) add(child, depth + 1)
   }
@@ -83,16 +88,16 @@ function Tree(props: {
   }
   return (
     <div class="table-holder">
-      <table class="table tree" aria-label="Parts of the step">
+      <table class="table tree" aria-label={texts.partsOfTheStep}>
         <thead>
           <tr>
-            <th scope="col">Part</th>
+            <th scope="col">{texts.part}</th>
             <th scope="col" class="right">
               {props.b ? 'A' : 'Time'}
             </th>
             {!props.b && (
               <th scope="col" class="right">
-                Share
+                {texts.share}
               </th>
             )}
             {props.b && (
@@ -102,7 +107,7 @@ function Tree(props: {
             )}
             {props.b && (
               <th scope="col" class="right">
-                Difference
+                {texts.change}
               </th>
             )}
           </tr>

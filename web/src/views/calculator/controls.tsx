@@ -15,6 +15,7 @@ import { OtherSettings } from './other-settings'
 import { choose } from './replan'
 import { edited, lastSet, set } from './scenarios'
 import { OVERLAPS, PRECISIONS, RECOMPUTES, SCHEDULES, SHARDINGS, recomputeText, shardingText } from './wording'
+import * as texts from '../../words/calculator'
 
 interface Props {
   readonly estimate: Estimate | null
@@ -33,22 +34,24 @@ export function Controls(props: Props) {
   const shown = estimate !== null || props.valid.size > 0
   const fixed = report !== null
   return (
-    <form class="controls" aria-label="Run" onSubmit={(event) => event.preventDefault()}>
+    <form class="controls" aria-label={texts.run} onSubmit={(event) => event.preventDefault()}>
       <fieldset disabled={fixed}>
-        <Section title="Model">
+        <Section title={texts.model}>
           <ModelPicker models={props.models} value={text.model ?? ''} name={estimate?.model.name} />
           <ModelLine estimate={estimate} />
         </Section>
-        <Section title="Cluster">
+        <Section title={texts.cluster}>
           <Combobox
-            label="Cluster"
+            label={texts.cluster}
             value={text.cluster ?? ''}
             options={clusterOptions(props.clusters, props.accelerators)}
-            placeholder={estimate?.cluster.name ?? 'a system or an accelerator'}
+            placeholder={estimate?.cluster.name ?? texts.aSystemOrAnAccelerator}
             onChoose={(cluster) => choose('cluster', cluster)}
             disabled={fixed}
           />
-          {shown && <Degree name="gpus" label="Devices" about="Accelerators that the run uses" {...props} wide format={format.count} />}
+          {shown && (
+            <Degree name="gpus" label={texts.devices} about={texts.acceleratorsThatTheRunUses} {...props} wide format={format.count} />
+          )}
         </Section>
         {shown && <Plan {...props} />}
       </fieldset>
@@ -78,34 +81,36 @@ function Plan(props: Props) {
   const flag = (key: string, value: boolean) => set({ [key]: value ? 'true' : 'false' })
   return (
     <>
-      <Section title="Parallelism" note={Number.isInteger(dp) ? `× ${format.count(dp)} data parallel` : ''}>
+      <Section title={texts.parallelism} note={Number.isInteger(dp) ? texts.dataParallel(format.count(dp)) : ''}>
         {!report && (
           <BestLayout
             estimate={estimate}
             ready={text.model !== undefined && (text.cluster !== undefined || text.accelerator !== undefined)}
           />
         )}
-        <Degree name="tp" label="Tensor parallel" about="Ranks that share each matrix" {...props} />
-        <Degree name="pp" label="Pipeline stages" about="Stages that the layers are divided among" {...props} />
-        {(now.pp > 1 || now.vp > 1) && <Degree name="vp" label="Virtual stages" about="Model chunks per stage (interleaving)" {...props} />}
-        <Degree name="cp" label="Context parallel" about="Ranks that share each sequence" {...props} />
+        <Degree name="tp" label={texts.tensorParallel} about={texts.ranksThatShareEachMatrix} {...props} />
+        <Degree name="pp" label={texts.pipelineStages} about={texts.stagesThatShareTheLayers} {...props} />
+        {(now.pp > 1 || now.vp > 1) && (
+          <Degree name="vp" label={texts.virtualStages} about={texts.modelChunksPerStageInterleaving} {...props} />
+        )}
+        <Degree name="cp" label={texts.contextParallel} about={texts.ranksThatShareEachSequence} {...props} />
         {hasExperts && (
           <>
-            <Degree name="ep" label="Expert parallel" about="Ranks among which routed experts are spread" {...props} />
-            <Degree name="etp" label="Expert tensor parallel" about="Ranks that share each expert matrix" {...props} />
+            <Degree name="ep" label={texts.expertParallel} about={texts.ranksThatShareTheRouted} {...props} />
+            <Degree name="etp" label={texts.expertTensorParallel} about={texts.ranksThatShareEachExpert} {...props} />
           </>
         )}
         <Switch
-          label="Uneven stages"
-          about="Layers that do not divide may be spread unevenly, the fewer at the two ends"
+          label={texts.unevenStages}
+          about={texts.spreadLayersUnevenlyIfThey}
           own={own('uneven-stages')}
           onAuto={auto('uneven-stages', 'layers-per-stage')}
           value={isUneven}
           onChange={(value) => set({ 'uneven-stages': value ? 'true' : undefined, 'layers-per-stage': undefined })}
         />
         <Switch
-          label="Sequence parallel"
-          about="Shard norms, dropout and residuals along the sequence"
+          label={texts.sequenceParallel}
+          about={texts.shardNormsDropoutAndResiduals}
           own={own('sequence-parallel')}
           onAuto={auto('sequence-parallel')}
           disabled={now.tp === 1}
@@ -113,8 +118,8 @@ function Plan(props: Props) {
           onChange={(value) => flag('sequence-parallel', value)}
         />
         <Choice
-          label="Schedule"
-          about="The order of passes in the pipeline"
+          label={texts.schedule}
+          about={texts.theOrderOfPassesIn}
           own={own('schedule')}
           onAuto={auto('schedule')}
           value={text.schedule ?? plan.schedule}
@@ -126,15 +131,15 @@ function Plan(props: Props) {
           }
         />
       </Section>
-      <Section title="Batch" note={estimate ? `${format.count(estimate.throughput.micro_batches)} micro batches` : ''}>
-        <Degree name="global-batch" label="Global batch" about="Sequences per step" {...props} wide format={format.count} />
-        <Degree name="micro-batch" label="Micro batch" about="Sequences per micro batch and replica" {...props} />
-        <Degree name="sequence-length" label="Sequence length" about="Tokens per sequence" {...props} wide format={format.count} />
+      <Section title={texts.batch} note={estimate ? texts.microBatches(format.count(estimate.throughput.micro_batches)) : ''}>
+        <Degree name="global-batch" label={texts.globalBatch} about={texts.sequencesPerStep} {...props} wide format={format.count} />
+        <Degree name="micro-batch" label={texts.microBatch} about={texts.sequencesPerMicroBatchAnd} {...props} />
+        <Degree name="sequence-length" label={texts.sequenceLength} about={texts.tokensPerSequence} {...props} wide format={format.count} />
       </Section>
-      <Section title="Memory and precision">
+      <Section title={texts.memoryAndPrecision}>
         <Choice
-          label="Sharding"
-          about="What data-parallel ranks shard"
+          label={texts.sharding}
+          about={texts.statesShardedOverDataParallel}
           own={own('sharding')}
           onAuto={auto('sharding')}
           value={text.sharding ?? shardingText(plan.sharding)}
@@ -142,8 +147,8 @@ function Plan(props: Props) {
           onChange={(sharding) => set({ sharding })}
         />
         <Choice
-          label="Recompute"
-          about="What the backward pass computes again instead of keeping"
+          label={texts.recompute}
+          about={texts.activationsThatTheBackwardPass}
           own={own('recompute')}
           onAuto={auto('recompute', 'stage-recompute')}
           value={text.recompute ?? recomputeText(plan.recompute)}
@@ -151,8 +156,8 @@ function Plan(props: Props) {
           onChange={(recompute) => set({ recompute, 'stage-recompute': undefined })}
         />
         <Choice
-          label="Precision"
-          about="All number formats at once"
+          label={texts.precision}
+          about={texts.allNumberFormatsAtOnce}
           own={own('precision')}
           onAuto={auto('precision')}
           value={text.precision ?? plan.precision.compute}
@@ -164,7 +169,7 @@ function Plan(props: Props) {
         />
       </Section>
       <details class="section">
-        <summary>Overlap</summary>
+        <summary>{texts.overlap}</summary>
         {OVERLAPS.filter(([name]) => name !== 'expert' || hasExperts).map(([name, title, about]) => {
           const key = `overlap-${name.replaceAll('_', '-')}`
           return (
@@ -180,18 +185,18 @@ function Plan(props: Props) {
           )
         })}
       </details>
-      <Section title="Training">
+      <Section title={texts.training}>
         <TextField
-          label="Tokens"
-          about="Tokens to train on: 15.6T, 300B"
+          label={texts.tokens}
+          about={texts.tokensToTrainOn15}
           own={own('tokens')}
           value={text.tokens ?? ''}
           placeholder="15T"
           onChange={(tokens) => set({ tokens: tokens || undefined })}
         />
         <TextField
-          label="$ per device-hour"
-          about="Price of one device for one hour"
+          label={texts.perDeviceHour}
+          about={texts.priceOfOneDeviceFor}
           own={own('price-per-device-hour')}
           value={text['price-per-device-hour'] ?? ''}
           placeholder={estimate?.money?.device_price?.amount.toFixed(2) ?? ''}
@@ -242,7 +247,7 @@ function ModelPicker(props: { models: readonly ModelEntry[]; value: string; name
     title: model.name,
     note:
       model.parameters.active < model.parameters.total
-        ? `${format.amount(model.parameters.total)}, ${format.amount(model.parameters.active)} active`
+        ? texts.active2(format.amount(model.parameters.total), format.amount(model.parameters.active))
         : format.amount(model.parameters.total),
     group: model.family,
     words: model.aliases.join(' '),
@@ -254,17 +259,17 @@ function ModelPicker(props: { models: readonly ModelEntry[]; value: string; name
   return (
     <div class="model-picker">
       <Combobox
-        label="Model"
+        label={texts.model}
         value={known}
         options={options}
-        placeholder={props.name ?? 'a model of the catalogue'}
+        placeholder={props.name ?? texts.aModelOfTheCatalogue}
         onChoose={(model) => choose('model', model)}
         disabled={report !== null}
       />
       {!report && (
-        <label class="button icon open-file" title="Open a config.json, a launch file or a log (or drop it anywhere)">
+        <label class="button icon open-file" title={texts.openAConfigJsonALaunch}>
           <span aria-hidden="true">↥</span>
-          <span class="hidden-visually">Open a config.json, a launch file or a log</span>
+          <span class="hidden-visually">{texts.openAConfigJsonA}</span>
           <input
             type="file"
             class="hidden-visually"
@@ -283,10 +288,11 @@ function ModelPicker(props: { models: readonly ModelEntry[]; value: string; name
 function ModelLine(props: { estimate: Estimate | null }) {
   if (!props.estimate) return null
   const { model } = props.estimate
-  const active = model.parameters.active < model.parameters.total ? `, ${format.amount(model.parameters.active)} active` : ''
+  const active = model.parameters.active < model.parameters.total ? texts.active(format.amount(model.parameters.active)) : ''
   return (
     <p class="muted line">
-      {format.amount(model.parameters.total)} parameters{active}, {model.layers} layers
+      {format.amount(model.parameters.total)} {texts.parameters}
+      {active}, {model.layers} {texts.layers}
     </p>
   )
 }
@@ -307,7 +313,7 @@ function clusterOptions(clusters: readonly ClusterEntry[], accelerators: readonl
       value: one.id,
       title: one.id,
       note: `${one.name}, ${format.bytes(one.memory)}`,
-      group: `accelerators of ${one.vendor}`,
+      group: texts.acceleratorsOf(one.vendor),
       words: one.architecture,
     })),
   ].sort(

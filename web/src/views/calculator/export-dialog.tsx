@@ -7,6 +7,7 @@ import { copy, download } from '../../ui/clipboard'
 import { Dialog } from '../../ui/dialog'
 import { Segments } from '../../ui/fields'
 import { Problems, Ticked } from '../../ui/states'
+import * as texts from '../../words/calculator'
 
 const FRAMEWORKS = [
   ['megatron', 'Megatron'],
@@ -22,9 +23,9 @@ export function ExportDialog(props: { arguments: Arguments; close: () => void })
   const run = Object.fromEntries(Object.entries(props.arguments).filter(([key]) => !LEFT_OUT.includes(key)))
   const live = useAnswer<ExportAnswer>('export', { ...run, to })
   return (
-    <Dialog title="Export as a launch file" close={props.close} wide>
+    <Dialog title={texts.exportAsALaunchFile} close={props.close} wide>
       <div class="export">
-        <Segments label="Framework" value={to} options={FRAMEWORKS} onChange={setTo} />
+        <Segments label={texts.framework} value={to} options={FRAMEWORKS} onChange={setTo} />
         {live.problems.length > 0 && <Problems problems={live.problems} />}
         {live.answer && live.problems.length === 0 && (
           <>
@@ -32,8 +33,8 @@ export function ExportDialog(props: { arguments: Arguments; close: () => void })
               <details open>
                 <summary>
                   {live.answer.not_expressed.length === 1
-                    ? 'One setting differs there'
-                    : `${live.answer.not_expressed.length} settings differ there`}
+                    ? texts.oneSettingDiffersThere
+                    : texts.settingsDifferThere(live.answer.not_expressed.length)}
                 </summary>
                 <ul class="lost">
                   {live.answer.not_expressed.map((one) => (
@@ -50,10 +51,10 @@ export function ExportDialog(props: { arguments: Arguments; close: () => void })
                   <strong>{file.name}</strong>
                   <span>
                     <button type="button" class="button" onClick={() => void copy(file.text, file.name)}>
-                      Copy
+                      {texts.copy}
                     </button>{' '}
                     <button type="button" class="button" onClick={() => download(file.name, file.text)}>
-                      Save
+                      {texts.save}
                     </button>
                   </span>
                 </div>

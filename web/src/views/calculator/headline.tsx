@@ -6,6 +6,7 @@ import { report } from '../../api/report'
 import * as format from '../../charts/format'
 import { Explained } from '../../ui/why'
 import { FIT } from '../parts/fit'
+import * as texts from '../../words/calculator'
 
 interface Shown {
   readonly text: ComponentChildren
@@ -23,13 +24,13 @@ interface Headline {
   readonly of: (estimate: Estimate) => Shown
 }
 
-const HFU_MORE = 'Executed arithmetic, recompute included, in the same convention as the MFU above.'
+const HFU_MORE = texts.executedArithmeticRecomputeIncludedIn
 /** Executed arithmetic this much above the model's is recompute. */
 const RECOMPUTED = 1.01
 
 const HEADLINES: readonly Headline[] = [
   {
-    title: 'Step time',
+    title: texts.stepTime,
     follows: true,
     why: 'step_time',
     better: 'less',
@@ -38,15 +39,16 @@ const HEADLINES: readonly Headline[] = [
       value: step_time,
       note: interval && (
         <span title={`${Math.round(interval.coverage * 100)}% interval; ${interval.source.replaceAll('`', '')}`}>
-          {format.seconds(interval.low)} to {format.seconds(interval.high)}
+          {format.seconds(interval.low)} {texts.to} {format.seconds(interval.high)}
           <br />
-          {Math.round(interval.coverage * 100)}% interval
+          {Math.round(interval.coverage * 100)}
+          {texts.interval}
         </span>
       ),
     }),
   },
   {
-    title: 'MFU',
+    title: texts.mfu,
     follows: true,
     why: 'mfu.causal_attention',
     better: 'more',
@@ -61,14 +63,14 @@ const HEADLINES: readonly Headline[] = [
           <>
             {full && (
               <Explained id="mfu.full_attention" list={why}>
-                {format.percent(full.share)} counting full attention
+                {format.percent(full.share)} {texts.countingFullAttention}
               </Explained>
             )}
             {hardware && causal && hardware.share > causal.share * RECOMPUTED && (
               <>
                 <br />
                 <Explained id="hfu" list={why} more={HFU_MORE}>
-                  HFU {format.percent(hardware.share)}
+                  {texts.hfu} {format.percent(hardware.share)}
                 </Explained>
               </>
             )}
@@ -78,7 +80,7 @@ const HEADLINES: readonly Headline[] = [
     },
   },
   {
-    title: 'Tokens per second',
+    title: texts.tokensPerSecond,
     follows: true,
     why: 'tokens_per_second',
     better: 'more',
@@ -87,13 +89,13 @@ const HEADLINES: readonly Headline[] = [
       value: throughput.tokens_per_second,
       note: (
         <Explained id="tokens_per_second_per_device" list={why}>
-          {format.digits(throughput.tokens_per_second_per_device)} per device
+          {format.digits(throughput.tokens_per_second_per_device)} {texts.perDevice}
         </Explained>
       ),
     }),
   },
   {
-    title: 'Memory',
+    title: texts.memory,
     follows: false,
     why: 'memory.peak',
     better: 'less',
@@ -103,17 +105,17 @@ const HEADLINES: readonly Headline[] = [
       note: (
         <>
           <span class={`verdict ${FIT[memory.fit].verdict}`}>{FIT[memory.fit].words}</span>{' '}
-          {memory.margin >= 0 ? `${format.bytes(memory.margin)} free` : `${format.bytes(-memory.margin)} over`}
+          {memory.margin >= 0 ? texts.free(format.bytes(memory.margin)) : texts.over(format.bytes(-memory.margin))}
           <br />
           <Explained id="memory.probability_of_fitting" list={why}>
-            chance {format.chance(memory.probability_of_fitting)}
+            {texts.chance} {format.chance(memory.probability_of_fitting)}
           </Explained>
         </>
       ),
     }),
   },
   {
-    title: 'Training',
+    title: texts.training,
     follows: true,
     why: 'device_hours',
     better: 'less',
@@ -124,16 +126,16 @@ const HEADLINES: readonly Headline[] = [
             value: money.calendar,
             note: (
               <>
-                {format.amount(money.tokens)} tokens
+                {format.amount(money.tokens)} {texts.tokens2}
                 <br />
-                {format.count(money.steps)} steps
+                {format.count(money.steps)} {texts.steps}
               </>
             ),
           }
         : MISSING,
   },
   {
-    title: 'Cost',
+    title: texts.cost,
     follows: true,
     why: 'rent',
     better: 'less',
@@ -146,16 +148,17 @@ const HEADLINES: readonly Headline[] = [
               <span title={money.device_price?.source}>
                 {hours(money.device_hours)}
                 <br />
-                at ${money.device_price?.amount.toFixed(2)} each
+                {texts.at}
+                {money.device_price?.amount.toFixed(2)} {texts.each}
               </span>
             ),
           }
         : money
-          ? { text: '–', value: null, note: 'no price known' }
+          ? { text: '–', value: null, note: texts.noPriceKnown }
           : MISSING,
   },
   {
-    title: 'Energy',
+    title: texts.energy,
     follows: true,
     why: 'energy',
     better: 'less',
@@ -168,12 +171,12 @@ const HEADLINES: readonly Headline[] = [
               <>
                 {money.power === null ? '' : format.power(money.power)}
                 <br />
-                {money.electricity === null ? '' : `${format.dollars(money.electricity)} of power`}
+                {money.electricity === null ? '' : texts.ofPower(format.dollars(money.electricity))}
               </>
             ),
           }
         : money
-          ? { text: '–', value: null, note: 'no power known' }
+          ? { text: '–', value: null, note: texts.noPowerKnown }
           : MISSING,
   },
 ]
@@ -182,10 +185,10 @@ const MISSING: Shown = {
   text: '–',
   value: null,
   note: report ? (
-    'no tokens set'
+    texts.noTokensSet
   ) : (
     <button type="button" class="link" onClick={toTokens}>
-      set tokens
+      {texts.setTokens}
     </button>
   ),
 }
@@ -206,7 +209,7 @@ function toTokens(): void {
 export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boolean; staleB: boolean }) {
   const doubt = props.b && doubtOf(props.a, props.b)
   return (
-    <section class={`headlines panel ${props.b ? 'two' : ''}`} aria-label="Headline numbers">
+    <section class={`headlines panel ${props.b ? 'two' : ''}`} aria-label={texts.headlineNumbers}>
       <dl>
         {HEADLINES.map((headline) => {
           const a = headline.of(props.a)
@@ -248,9 +251,7 @@ export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boole
 /** Nothing is better or worse where one of the runs cannot run. */
 export function unfitOf(a: Estimate, b: Estimate): Doubt | null {
   const letters = [a.memory.fit === 'does_not_fit' ? 'A' : '', b.memory.fit === 'does_not_fit' ? 'B' : ''].filter(Boolean)
-  return letters.length === 0
-    ? null
-    : { mark: '', why: `${letters.join(' and ')} ${letters.length > 1 ? 'do' : 'does'} not fit, so there is nothing to gain` }
+  return letters.length === 0 ? null : { mark: '', why: texts.notFitSoThereIs(letters.join(' and '), letters.length > 1 ? 'do' : 'does') }
 }
 
 /** Why a difference that follows from the step times is no gain and no loss; null where it is one. */
@@ -260,8 +261,14 @@ export function doubtOf(a: Estimate, b: Estimate): Doubt | null {
   const [p, q] = [a.step_time_interval, b.step_time_interval]
   if (p && q && p.low <= q.high && q.low <= p.high) {
     return {
-      mark: 'within the interval',
-      why: `${Math.round(p.coverage * 100)}% intervals of the step time overlap: A ${format.seconds(p.low)} to ${format.seconds(p.high)}, B ${format.seconds(q.low)} to ${format.seconds(q.high)}`,
+      mark: texts.withinTheInterval,
+      why: texts.intervalsOfTheStepTime(
+        Math.round(p.coverage * 100),
+        format.seconds(p.low),
+        format.seconds(p.high),
+        format.seconds(q.low),
+        format.seconds(q.high),
+      ),
     }
   }
   return null
@@ -292,7 +299,7 @@ export function Difference(props: {
   const text = unseen ? '≈' : format.relative(props.b, props.a)
   if (text === '=' || text === '≈')
     return (
-      <span class="difference" title={text === '≈' ? 'no difference that a run would show' : ''}>
+      <span class="difference" title={text === '≈' ? texts.noDifferenceThatARun : ''}>
         {text}
       </span>
     )
@@ -309,10 +316,10 @@ export function Difference(props: {
   return (
     <span
       class={`difference ${good === null ? '' : good ? 'good' : 'bad'}`}
-      title={good === null ? '' : good ? 'better than A' : 'worse than A'}
+      title={good === null ? '' : good ? texts.betterThanA : texts.worseThanA}
     >
       {text}
-      {good !== null && <span class="hidden-visually">{good ? ' better' : ' worse'}</span>}
+      {good !== null && <span class="hidden-visually">{good ? texts.better : texts.worse}</span>}
     </span>
   )
 }
@@ -323,5 +330,5 @@ function large(value: number): string {
 }
 
 function hours(value: number): string {
-  return value >= 1e6 ? `${format.digits(value / 1e6)} M device-h` : `${format.count(value)} device-h`
+  return value >= 1e6 ? texts.mDeviceH(format.digits(value / 1e6)) : texts.deviceH(format.count(value))
 }

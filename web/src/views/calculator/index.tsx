@@ -26,6 +26,7 @@ import { suggestions } from './suggestions'
 import { CommunicationTable, StageTable } from './tables'
 import { Toolbar } from './toolbar'
 import { Verdict } from './verdict'
+import * as texts from '../../words/calculator'
 
 /** What the page opens with when nobody says anything. */
 const FIRST = {
@@ -79,9 +80,9 @@ export default function Calculator() {
   return (
     <div class="calculator" aria-busy={a.loading || b.loading || memoryA.loading || memoryB.loading}>
       <button type="button" class="button rail-toggle" aria-expanded={railOpen} onClick={() => setRailOpen(!railOpen)}>
-        {railOpen ? 'Close the settings' : 'Change the run'}
+        {railOpen ? texts.closeTheSettings : texts.changeTheRun}
       </button>
-      <aside class={`rail ${railOpen ? 'open' : ''}`} aria-label="Settings" tabIndex={report ? 0 : undefined}>
+      <aside class={`rail ${railOpen ? 'open' : ''}`} aria-label={texts.settings} tabIndex={report ? 0 : undefined}>
         <Controls
           estimate={edit.answer ?? a.answer}
           models={catalogue.models}
@@ -189,10 +190,14 @@ function Refused(props: { live: Live<Estimate>; letter: string; estimate: Estima
     suggestions(problem).map((one) => ({ title: one.title, run: () => set(one.values) }))
   return (
     <div class="refused-banner">
-      {props.letter && <p class="muted">Scenario {props.letter}</p>}
+      {props.letter && (
+        <p class="muted">
+          {texts.scenario} {props.letter}
+        </p>
+      )}
       {!report && props.valid && <Blame valid={props.valid} />}
       <Problems problems={problems} suggest={report ? undefined : suggest} />
-      {props.estimate && <p class="muted small">The numbers below are of the last plan that was possible.</p>}
+      {props.estimate && <p class="muted small">{texts.theNumbersBelowAreThose}</p>}
     </div>
   )
 }
@@ -200,14 +205,13 @@ function Refused(props: { live: Live<Estimate>; letter: string; estimate: Estima
 function Waiting() {
   const { parameters } = location.value
   if (parameters.model && !parameters.cluster && !parameters.accelerator) {
-    return <Empty title="Which cluster?" text="Choose a system or an accelerator on the left; then every number follows." />
+    return <Empty title={texts.whichCluster} text={texts.chooseASystemOrAn} />
   }
-  if (!parameters.model && Object.keys(parameters).length > 0)
-    return <Empty title="Which model?" text="Choose one on the left, or drop a config.json, a launch file or a log anywhere on the page." />
+  if (!parameters.model && Object.keys(parameters).length > 0) return <Empty title={texts.whichModel} text={texts.chooseOneOnTheLeft} />
   return (
     <>
       <Searching />
-      <Loading heights={[86, 260, 300]} label="computing" />
+      <Loading heights={[86, 260, 300]} label={texts.computing} />
     </>
   )
 }
@@ -222,7 +226,7 @@ function Searching() {
   if (!isLong) return null
   return (
     <p class="muted searching" role="status">
-      No common layout fits: all layouts are searched. Set tensor or pipeline parallelism on the left for an answer at once.
+      {texts.noCommonLayoutFitsAll}
     </p>
   )
 }

@@ -10,6 +10,7 @@ import { change } from '../../state/location'
 import { Segments } from '../../ui/fields'
 import { branches } from './branches'
 import { kept } from './scenarios'
+import * as texts from '../../words/calculator'
 
 const GIB = 2 ** 30
 const GROUPINGS = [
@@ -25,14 +26,14 @@ export function MemoryInside(props: { live: Live<Memory>; stage: number; letter:
   const stage = memory?.memory.stages[props.stage]
   return (
     <ChartFrame
-      title={`${props.letter}${props.letter ? 'what' : 'What'} fills stage ${props.stage}`}
+      title={texts.memoryOfStage(props.letter, props.stage)}
       about={stage ? `${bytes(stage.device)} ${words(stage.moment)}` : ''}
       name={`memory-stage-${props.stage}`}
       class="inside-chart"
       stale={props.live.stale}
       tools={
         <Segments
-          label="Grouped by"
+          label={texts.groupedBy}
           value={by}
           options={GROUPINGS}
           onChange={(next) => change({ 'c.by': next === 'module' ? undefined : next }, 'replace')}
@@ -46,7 +47,7 @@ export function MemoryInside(props: { live: Live<Memory>; stage: number; letter:
       {(width) =>
         stage ? (
           <Treemap
-            label={`memory of stage ${props.stage} by ${by}`}
+            label={texts.memoryOfStageBy(props.stage, by)}
             branches={branches(stage.items, by)}
             width={width}
             height={300}
@@ -64,7 +65,7 @@ export function MemoryInside(props: { live: Live<Memory>; stage: number; letter:
 function stagesOf(stages: readonly (number | undefined)[]): string {
   const [a, b = a] = stages
   if (a === undefined) return ''
-  return a === b ? `stage ${a}, GiB` : `stage ${a} of A, stage ${b} of B, GiB`
+  return a === b ? texts.stageGib(a) : texts.stageOfAStageOf(a, b)
 }
 
 /** How full the stage is over the step. */
@@ -75,7 +76,7 @@ export function MemoryOverTime(props: { a: Live<Memory>; b: Live<Memory> | null 
   )
   return (
     <ChartFrame
-      title="Memory over the step"
+      title={texts.memoryOverTheStep2}
       about={stagesOf(both.map(({ live }) => live.answer?.stage))}
       name={`memory-over-time-stage-${props.a.answer?.stage ?? 0}`}
       class="time-chart"
@@ -100,7 +101,7 @@ export function MemoryOverTime(props: { a: Live<Memory>; b: Live<Memory> | null 
             {live.answer && live.answer.over_time.highest_bytes.length > 0 ? (
               <Over memory={live.answer} width={width} height={props.b ? 150 : 220} most={most} />
             ) : live.answer ? (
-              <p class="muted">This step has too many passes to be drawn over time.</p>
+              <p class="muted">{texts.thisStepHasTooMany}</p>
             ) : (
               <div class="skeleton" style={{ height: '150px' }} />
             )}
@@ -121,18 +122,18 @@ function Over(props: { memory: Memory; width: number; height: number; most: numb
     : [{ kind: 'activations', bytes: over.highest_bytes }]
   const layers = parts.map((part) => ({
     key: part.kind,
-    title: over.parts?.length ? words(part.kind) : 'all',
+    title: over.parts?.length ? words(part.kind) : texts.all,
     colour: kindColour(part.kind),
     values: part.bytes,
   }))
   return (
     <StackedArea
-      label="memory over the step"
+      label={texts.memoryOverTheStep}
       layers={layers}
       duration={over.duration}
       width={props.width}
       height={props.height}
-      limit={{ value: memory.device_memory, title: `device has ${bytes(memory.device_memory)}` }}
+      limit={{ value: memory.device_memory, title: texts.deviceHas(bytes(memory.device_memory)) }}
       unit={GIB}
       format={bytes}
       formatTime={seconds}
@@ -142,7 +143,7 @@ function Over(props: { memory: Memory; width: number; height: number; most: numb
           ? {
               at: over.peak.time / 1e12,
               value: over.peak.bytes,
-              title: `fullest at ${seconds(over.peak.time / 1e12)}: ${bytes(over.peak.bytes)}`,
+              title: texts.fullestAt(seconds(over.peak.time / 1e12), bytes(over.peak.bytes)),
             }
           : null
       }

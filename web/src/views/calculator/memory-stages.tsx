@@ -7,6 +7,7 @@ import { ChartFrame } from '../../charts/frame'
 import { Legend } from '../../charts/legend'
 import { change } from '../../state/location'
 import { kept } from './scenarios'
+import * as texts from '../../words/calculator'
 
 const GIB = 2 ** 30
 
@@ -36,12 +37,12 @@ export function MemoryStages(props: { a: Estimate; b: Estimate | null; stale: bo
         props.b && props.b.memory.device_memory !== props.a.memory.device_memory ? letter : '',
       ]),
     ).entries(),
-  ].map(([value, letter]) => ({ value, title: `${letter ? `${letter}: ` : ''}device has ${bytes(value)}` }))
+  ].map(([value, letter]) => ({ value, title: texts.deviceHas2(letter ? `${letter}: ` : '', bytes(value)) }))
   const chosen = chosenStage(props.a)
   return (
     <ChartFrame
-      title="Memory by stage"
-      about={props.b ? 'A left, B right, GiB' : 'of one rank at its peak, GiB'}
+      title={texts.memoryByStage}
+      about={props.b ? texts.aLeftBRightGib : texts.ofOneRankAtIts}
       name="memory-by-stage"
       class="stages-chart"
       stale={props.stale}
@@ -55,7 +56,7 @@ export function MemoryStages(props: { a: Estimate; b: Estimate | null; stale: bo
       {(width) => (
         <>
           <StackedColumns
-            label="memory of each stage by kind"
+            label={texts.memoryOfEachStageBy}
             groups={groups}
             width={width}
             height={270}
@@ -83,9 +84,11 @@ function StageTip(props: { stage: number; both: readonly { letter: string; estim
         return (
           <div key={letter}>
             <strong>
-              {props.both.length > 1 ? `${letter}: ` : ''}stage {props.stage}
+              {props.both.length > 1 ? `${letter}: ` : ''}
+              {texts.stage} {props.stage}
             </strong>{' '}
-            · {bytes(stage.device)}, fullest {words(stage.moment)}
+            · {bytes(stage.device)}
+            {texts.peak} {words(stage.moment)}
             {[...segments(stage)]
               .reverse()
               .filter((one) => one.value > 0)

@@ -6,6 +6,7 @@ import { count, percent, seconds } from '../../charts/format'
 import { go } from '../../state/location'
 import { type Column, Table } from '../../ui/table'
 import { type Own, type Run, errorOf, nearest, runsOf } from '../reference/evidence'
+import * as texts from '../../words/calculator'
 
 const MOST = 6
 
@@ -41,20 +42,26 @@ function ownOf(estimate: Estimate): Own {
 const signed = (share: number) => `${share < 0 ? '−' : '+'}${percent(Math.abs(share))}`
 
 const COLUMNS: readonly Column<Run>[] = [
-  { key: 'model', title: 'Model', value: (run) => run.model, wrap: true },
-  { key: 'on', title: 'On', value: (run) => run.gpus, cell: (run) => `${count(run.gpus)} ${run.gpu}` },
-  { key: 'sequence', title: 'Sequence', value: (run) => run.sequence, cell: (run) => count(run.sequence), align: 'right' },
-  { key: 'measured', title: 'Measured', value: (run) => run.measured, cell: (run) => seconds(run.measured), align: 'right' },
+  { key: 'model', title: texts.model, value: (run) => run.model, wrap: true },
+  { key: 'on', title: texts.on, value: (run) => run.gpus, cell: (run) => `${count(run.gpus)} ${run.gpu}` },
+  { key: 'sequence', title: texts.sequence, value: (run) => run.sequence, cell: (run) => count(run.sequence), align: 'right' },
+  { key: 'measured', title: texts.measured, value: (run) => run.measured, cell: (run) => seconds(run.measured), align: 'right' },
   {
     key: 'predicted',
-    title: 'Predicted',
+    title: texts.predicted,
     value: (run) => run.heldOut,
     cell: (run) => seconds(run.heldOut),
     align: 'right',
-    about: 'Step time, by constants fitted without this publication',
+    about: texts.stepTimeByConstantsFitted,
   },
-  { key: 'error', title: 'Error', value: (run) => errorOf(run, 'heldOut'), cell: (run) => signed(errorOf(run, 'heldOut')), align: 'right' },
-  { key: 'source', title: 'Publication', value: (run) => run.publication, wrap: true },
+  {
+    key: 'error',
+    title: texts.error,
+    value: (run) => errorOf(run, 'heldOut'),
+    cell: (run) => signed(errorOf(run, 'heldOut')),
+    align: 'right',
+  },
+  { key: 'source', title: texts.publication, value: (run) => run.publication, wrap: true },
 ]
 
 export function NearRuns({ estimate }: { estimate: Estimate }) {
@@ -63,19 +70,19 @@ export function NearRuns({ estimate }: { estimate: Estimate }) {
   const found = nearest(ownOf(estimate), runs, MOST)
   const shares = found.map((run) => errorOf(run, 'heldOut'))
   return (
-    <section class="panel near-runs" aria-label="Measured runs near this one">
+    <section class="panel near-runs" aria-label={texts.measuredRunsNearThisOne}>
       <div class="panel-head">
         <h2>
-          Measured runs near this one{' '}
+          {texts.measuredRunsNearThisOne}{' '}
           <span class="about">
-            by size, GPU, number of GPUs and sequence; predicted {signed(Math.min(...shares))} to {signed(Math.max(...shares))} off
+            {texts.bySizeGpuNumberOf} {signed(Math.min(...shares))} {texts.to} {signed(Math.max(...shares))}
           </span>
         </h2>
         <button type="button" class="button quiet" onClick={() => go('reference', { 'r.tab': 'validation' })}>
-          All measured runs
+          {texts.allMeasuredRuns}
         </button>
       </div>
-      <Table<Run> caption="Nearest measured runs" rows={found} columns={COLUMNS} identify={(run, at) => `${run.publication} ${at}`} />
+      <Table<Run> caption={texts.nearestMeasuredRuns} rows={found} columns={COLUMNS} identify={(run, at) => `${run.publication} ${at}`} />
     </section>
   )
 }

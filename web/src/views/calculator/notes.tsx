@@ -4,6 +4,7 @@ import type { Estimate, Warning } from '../../api/answers'
 import { askOnce } from '../../api/live'
 import { percent } from '../../charts/format'
 import { Ticked } from '../../ui/states'
+import * as texts from '../../words/calculator'
 
 interface Topic {
   readonly title: string
@@ -20,10 +21,10 @@ export function Notes(props: { a: Estimate; b: Estimate | null; said: readonly s
     (text) => ![...warnings, ...other].some((one) => text.includes(one.message)) && !text.startsWith('defaults:'),
   )
   return (
-    <section class={`panel titled notes ${props.stale ? 'stale' : ''}`} aria-label="Notes">
-      <h2>Notes</h2>
+    <section class={`panel titled notes ${props.stale ? 'stale' : ''}`} aria-label={texts.notes}>
+      <h2>{texts.notes}</h2>
       {warnings.length + onlyB.length > 0 && (
-        <ul class="warnings" aria-label="Warnings">
+        <ul class="warnings" aria-label={texts.warnings}>
           {warnings.map((one) => (
             <Doubt key={`${one.id}${one.message}`} warning={one} />
           ))}
@@ -34,7 +35,7 @@ export function Notes(props: { a: Estimate; b: Estimate | null; said: readonly s
       )}
       {remarks.length > 0 && (
         <details class="remarks">
-          <summary>{remarks.length === 1 ? 'One remark on what was read' : `${remarks.length} remarks on what was read`}</summary>
+          <summary>{remarks.length === 1 ? texts.oneRemarkOnTheInput : texts.remarksOnWhatWasRead(remarks.length)}</summary>
           <ul>
             {remarks.map((text) => (
               <li key={text}>
@@ -47,7 +48,7 @@ export function Notes(props: { a: Estimate; b: Estimate | null; said: readonly s
       <div class="note-columns">
         {shown.chosen.length > 0 && (
           <div>
-            <h3>Defaults</h3>
+            <h3>{texts.defaults}</h3>
             <ul class="chips">
               {shown.chosen.map((text) => (
                 <li key={text}>{text}</li>
@@ -56,7 +57,7 @@ export function Notes(props: { a: Estimate; b: Estimate | null; said: readonly s
           </div>
         )}
         <div>
-          <h3>Evidence of the step time</h3>
+          <h3>{texts.evidenceOfTheStepTime}</h3>
           <ul class="rests">
             {shown.provenance.map((one) => (
               <li key={one.id}>
@@ -69,7 +70,7 @@ export function Notes(props: { a: Estimate; b: Estimate | null; said: readonly s
             ))}
           </ul>
           <p class="muted small">
-            Constants of <code>{shown.software.id}</code>: {shown.software.source}.
+            {texts.constantsOf} <code>{shown.software.id}</code>: {shown.software.source}.
             {shown.step_time_interval && ` Interval: ${shown.step_time_interval.source.replaceAll('`', '')}.`}
           </p>
         </div>

@@ -6,6 +6,7 @@ import { Combobox } from '../../ui/combobox'
 import { TextField } from '../../ui/fields'
 import { flagOf } from './flags'
 import { edited, set } from './scenarios'
+import * as texts from '../../words/calculator'
 
 /** What has a control of its own. */
 const SHOWN = new Set([
@@ -52,8 +53,8 @@ export function OtherSettings() {
   const flags = keys.map((key) => ({ key, flag: flagOf(key) })).filter(({ flag }) => !SHOWN.has(flag))
   const rows = [...new Set([...Object.keys(text).filter((flag) => !SHOWN.has(flag)), ...added])]
   return (
-    <section class="section" aria-label="Other settings">
-      <h2>Other settings</h2>
+    <section class="section" aria-label={texts.otherSettings}>
+      <h2>{texts.otherSettings}</h2>
       {rows.map((flag) => {
         const key = flags.find((one) => one.flag === flag)?.key
         return (
@@ -69,7 +70,7 @@ export function OtherSettings() {
               <button
                 type="button"
                 class="button quiet icon"
-                aria-label={`Take back ${flag}`}
+                aria-label={texts.takeBack(flag)}
                 onClick={() => {
                   setAdded(added.filter((one) => one !== flag))
                   set({ [flag]: undefined })
@@ -82,9 +83,9 @@ export function OtherSettings() {
         )
       })}
       <Combobox
-        label="Add a setting"
+        label={texts.addASetting2}
         value=""
-        placeholder="Add a setting…"
+        placeholder={texts.addASetting}
         options={flags
           .filter(({ flag }) => !rows.includes(flag))
           .map(({ key, flag }) => ({

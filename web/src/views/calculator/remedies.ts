@@ -3,6 +3,7 @@ import type { Estimate } from '../../api/answers'
 import { type Valid, numbersOf } from '../../state/valid'
 import type { Change } from '../whatif/answer'
 import { flagOf } from '../whatif/changes'
+import * as texts from '../../words/calculator'
 
 /** A change that fits, with its price in time. */
 export interface Remedy {
@@ -17,14 +18,14 @@ export interface Remedy {
 
 /** Names of changed settings for people. */
 const NAMES: Readonly<Record<string, (value: string) => string>> = {
-  recompute: (value) => (value === 'full' ? 'full recompute' : 'recompute core attention'),
+  recompute: (value) => (value === 'full' ? texts.fullRecompute : texts.recomputeCoreAttention),
   sharding: (value) => (value === 'fsdp' ? 'FSDP' : value === 'zero1' ? 'ZeRO-1' : value),
-  'offload.optimizer': () => 'optimizer states on the host',
+  'offload.optimizer': () => texts.optimizerStatesOnTheHost,
   tensor_parallel: (value) => `TP ${value}`,
   pipeline_parallel: (value) => `PP ${value}`,
   context_parallel: (value) => `CP ${value}`,
   expert_parallel: (value) => `EP ${value}`,
-  micro_batch: (value) => `micro-batch ${value}`,
+  micro_batch: (value) => texts.microBatch2(value),
 }
 
 /** The changes to try: each means alone, the next larger valid sizes, and the two that combine best. */

@@ -2,6 +2,7 @@
 import { split, statement } from '../../state/replan'
 import { toast } from '../../state/toasts'
 import { edited, set } from './scenarios'
+import * as texts from '../../words/calculator'
 
 /** Chooses a model or a cluster for the scenario that is edited; its plan becomes auto. */
 export function choose(changed: 'model' | 'cluster', value: string): void {
@@ -9,8 +10,8 @@ export function choose(changed: 'model' | 'cluster', value: string): void {
   const before = Object.fromEntries(reset.map((key) => [key, edited.value[key]]))
   set({ ...Object.fromEntries(reset.map((key) => [key, undefined])), [changed]: value })
   if (reset.length === 0) return
-  toast(changed === 'model' ? `Model: ${value}` : `Cluster: ${value}`, {
+  toast(changed === 'model' ? texts.model2(value) : texts.cluster2(value), {
     hint: statement(kept, reset),
-    action: { title: 'Keep the plan', run: () => set(before) },
+    action: { title: texts.keepThePlan, run: () => set(before) },
   })
 }

@@ -2,6 +2,7 @@
 import type { Problem } from '../../api/ask'
 import { normalise } from '../../state/run'
 import { flagOf } from './flags'
+import * as texts from '../../words/calculator'
 
 export interface Offer {
   readonly title: string
@@ -13,7 +14,7 @@ export function suggestions(problem: Problem): Offer[] {
   const offers: Offer[] = (problem.remedies ?? []).map(({ key, value }) => {
     const [section = '', ...name] = key.split('.')
     const flag = flagOf({ section, name: name.join('.') } as Parameters<typeof flagOf>[0])
-    if (value === 'true') return { title: `allow ${flag.replaceAll('-', ' ')}`, values: { [flag]: value } }
+    if (value === 'true') return { title: texts.allow(flag.replaceAll('-', ' ')), values: { [flag]: value } }
     return offer(flag, value)
   })
   const flag = flagAt(problem)

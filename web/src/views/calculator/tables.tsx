@@ -4,6 +4,7 @@ import { classColour, words } from '../../charts/colours'
 import * as format from '../../charts/format'
 import { type Column, Table } from '../../ui/table'
 import { Difference, unfitOf } from './headline'
+import * as texts from '../../words/calculator'
 
 interface Pair {
   readonly a: Communication | null
@@ -17,7 +18,7 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
   const columns: Column<Pair>[] = [
     {
       key: 'what',
-      title: 'What',
+      title: texts.what,
       value: ({ one }) => one.title,
       cell: ({ one }) => (
         <span class="swatch-label">
@@ -26,29 +27,29 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
         </span>
       ),
     },
-    { key: 'operation', title: 'Operation', value: ({ one }) => words(one.operation) },
+    { key: 'operation', title: texts.operation, value: ({ one }) => words(one.operation) },
     {
       key: 'ranks',
-      title: 'Ranks',
+      title: texts.ranks,
       align: 'right',
-      about: 'Ranks, and the scale-up domains they lie in',
+      about: texts.ranksAndTheScaleUp,
       value: ({ one }) => one.ranks,
-      cell: ({ one }) => (one.domains > 1 ? `${one.ranks} over ${one.domains}` : one.ranks),
+      cell: ({ one }) => (one.domains > 1 ? texts.over2(one.ranks, one.domains) : one.ranks),
     },
-    { key: 'bytes', title: 'Bytes', align: 'right', value: ({ one }) => one.bytes, cell: ({ one }) => format.volume(one.bytes) },
-    { key: 'count', title: 'Times', align: 'right', value: ({ one }) => one.count, cell: ({ one }) => format.count(one.count) },
+    { key: 'bytes', title: texts.bytes, align: 'right', value: ({ one }) => one.bytes, cell: ({ one }) => format.volume(one.bytes) },
+    { key: 'count', title: texts.times, align: 'right', value: ({ one }) => one.count, cell: ({ one }) => format.count(one.count) },
     {
       key: 'time',
-      title: two ? 'Time A' : 'Time',
+      title: two ? texts.timeA : texts.time,
       align: 'right',
       value: ({ a }) => a?.time,
       cell: ({ a }) => (a ? format.seconds(a.time) : '–'),
     },
     {
       key: 'exposed',
-      title: two ? 'Exposed A' : 'Exposed',
+      title: two ? texts.exposedA : texts.exposed,
       align: 'right',
-      about: 'What compute does not hide',
+      about: texts.notHiddenByCompute,
       value: ({ a }) => a?.exposed ?? -1,
       cell: ({ a }) => exposed(a),
     },
@@ -56,21 +57,21 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
       ? [
           {
             key: 'time-b',
-            title: 'Time B',
+            title: texts.timeB,
             align: 'right',
             value: ({ b }: Pair) => b?.time,
             cell: ({ b }: Pair) => (b ? format.seconds(b.time) : '–'),
           } as const,
           {
             key: 'exposed-b',
-            title: 'Exposed B',
+            title: texts.exposedB,
             align: 'right',
             value: ({ b }: Pair) => b?.exposed ?? -1,
             cell: ({ b }: Pair) => exposed(b),
           } as const,
           {
             key: 'difference',
-            title: 'Difference',
+            title: texts.difference,
             align: 'right',
             value: ({ a, b }: Pair) => (b?.time ?? 0) - (a?.time ?? 0),
             cell: ({ a, b }: Pair) => (
@@ -87,25 +88,30 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
       : [
           {
             key: 'bus',
-            title: 'Bus',
+            title: texts.bus,
             align: 'right',
-            about: 'Bus bandwidth, as nccl-tests count it',
+            about: texts.busBandwidthAsDefinedBy,
             value: ({ one }: Pair) => one.bus_bandwidth,
             cell: ({ one }: Pair) => format.bandwidth(one.bus_bandwidth),
           } as const,
-          { key: 'algorithm', title: 'Algorithm', value: ({ one }: Pair) => words(one.algorithm) } as const,
-          { key: 'source', title: 'Rests on', value: ({ one }: Pair) => one.source } as const,
+          { key: 'algorithm', title: texts.algorithm, value: ({ one }: Pair) => words(one.algorithm) } as const,
+          { key: 'source', title: texts.evidence, value: ({ one }: Pair) => one.source } as const,
         ]),
   ]
   return (
     <div class={`panel titled communication ${props.stale ? 'stale' : ''}`}>
       <h2>
-        Communication <span class="about">of one rank over the step</span>
+        {texts.communication} <span class="about">{texts.ofOneRankOverThe}</span>
       </h2>
       {rows.length === 0 ? (
-        <p class="nothing">There is no communication between ranks.</p>
+        <p class="nothing">{texts.thereIsNoCommunicationBetween}</p>
       ) : (
-        <Table caption="Communication" columns={columns} rows={rows} identify={({ one }) => `${one.title} ${one.operation} ${one.ranks}`} />
+        <Table
+          caption={texts.communication}
+          columns={columns}
+          rows={rows}
+          identify={({ one }) => `${one.title} ${one.operation} ${one.ranks}`}
+        />
       )}
     </div>
   )
@@ -113,7 +119,7 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
 
 function exposed(one: Communication | null): string {
   if (!one) return '–'
-  return one.exposed === null ? 'in bubble' : one.exposed === 0 ? 'hidden' : format.seconds(one.exposed)
+  return one.exposed === null ? texts.inBubble : one.exposed === 0 ? 'hidden' : format.seconds(one.exposed)
 }
 
 function pairs(a: readonly Communication[], b: readonly Communication[] | undefined): Pair[] {
@@ -125,64 +131,64 @@ function pairs(a: readonly Communication[], b: readonly Communication[] | undefi
 }
 
 const STAGE_COLUMNS: readonly Column<Stage>[] = [
-  { key: 'stage', title: 'Stage', align: 'right', value: (stage) => stage.stage },
-  { key: 'layers', title: 'Layers', align: 'right', value: (stage) => stage.layers },
+  { key: 'stage', title: texts.stage2, align: 'right', value: (stage) => stage.stage },
+  { key: 'layers', title: texts.layers2, align: 'right', value: (stage) => stage.layers },
   {
     key: 'also',
-    title: 'Also',
+    title: texts.alsoHolds,
     value: (stage) => [stage.embedding && 'embedding', stage.head && 'head', stage.critical && 'slowest'].filter(Boolean).join(', '),
   },
   {
     key: 'forward',
-    title: 'Forward',
+    title: texts.forward,
     align: 'right',
-    about: 'One micro batch',
+    about: texts.oneMicroBatch,
     value: (stage) => stage.forward,
     cell: (stage) => format.seconds(stage.forward),
   },
   {
     key: 'backward',
-    title: 'Backward',
+    title: texts.backward,
     align: 'right',
-    about: 'One micro batch, recompute included',
+    about: texts.oneMicroBatchRecomputeIncluded,
     value: (stage) => stage.backward,
     cell: (stage) => format.seconds(stage.backward),
   },
   {
     key: 'busy',
-    title: 'Busy',
+    title: texts.busy,
     align: 'right',
-    about: 'Over the step',
+    about: texts.overTheStep,
     value: (stage) => stage.busy,
     cell: (stage) => format.seconds(stage.busy),
   },
   {
     key: 'exposed',
-    title: 'Exposed',
+    title: texts.exposed,
     align: 'right',
-    about: 'Communication that compute does not hide',
+    about: texts.communicationNotHiddenByCompute,
     value: (stage) => stage.exposed,
     cell: (stage) => format.seconds(stage.exposed),
   },
   {
     key: 'bubble',
-    title: 'Idle',
+    title: texts.idle,
     align: 'right',
-    about: 'Bubble and transfers',
+    about: texts.bubbleAndTransfers,
     value: (stage) => stage.bubble,
     cell: (stage) => format.seconds(stage.bubble),
   },
-  { key: 'memory', title: 'Memory', align: 'right', value: (stage) => stage.memory, cell: (stage) => format.bytes(stage.memory) },
+  { key: 'memory', title: texts.memory, align: 'right', value: (stage) => stage.memory, cell: (stage) => format.bytes(stage.memory) },
 ]
 
 export function StageTable(props: { estimate: Estimate; letter: string; stale: boolean }) {
   return (
     <div class={`panel titled stage-table ${props.stale ? 'stale' : ''}`}>
       <h2>
-        Stages {props.letter} <span class="about">passes of one micro batch, then sums over the step</span>
+        {texts.stages2} {props.letter} <span class="about">{texts.passesOfOneMicroBatch}</span>
       </h2>
       <Table
-        caption={`Stages ${props.letter}`.trim()}
+        caption={texts.stages(props.letter).trim()}
         columns={STAGE_COLUMNS}
         rows={props.estimate.stages}
         identify={(stage) => stage.stage}

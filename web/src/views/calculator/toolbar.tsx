@@ -12,6 +12,7 @@ import { Menu } from '../../ui/menu'
 import { ExportDialog } from './export-dialog'
 import { compare, comparing, differences, editing, keep } from './scenarios'
 import { flagTitle } from './wording'
+import * as texts from '../../words/calculator'
 
 export function Toolbar(props: { a: Estimate | null; b: Estimate | null; commandA: string; commandB: string }) {
   const [exporting, setExporting] = useState(false)
@@ -23,12 +24,12 @@ export function Toolbar(props: { a: Estimate | null; b: Estimate | null; command
   const copyCommand = () => void copy(command, 'Command')
   useKeys(
     [
-      { keys: 'y', title: 'Copy as command', group: 'Calculator', run: copyCommand },
-      { keys: 'e', title: 'Export to a framework', group: 'Calculator', run: () => setExporting(true) },
-      { keys: 'c', title: 'Compare: open or close scenario B', group: 'Calculator', run: () => (two ? keep('a') : compare()) },
+      { keys: 'y', title: texts.copyAsCommand, group: 'Calculator', run: copyCommand },
+      { keys: 'e', title: texts.exportToAFramework, group: 'Calculator', run: () => setExporting(true) },
+      { keys: 'c', title: texts.compareOpenOrCloseScenario, group: 'Calculator', run: () => (two ? keep('a') : compare()) },
       {
         keys: 'x',
-        title: 'Change the other scenario',
+        title: texts.changeTheOtherScenario,
         group: 'Calculator',
         run: () => (two ? change({ 'c.edit': inB ? 'a' : undefined }, 'replace') : false),
       },
@@ -39,7 +40,7 @@ export function Toolbar(props: { a: Estimate | null; b: Estimate | null; command
     <div class="toolbar">
       <div class="summary">
         {two && !report ? (
-          <div class="segments" role="group" aria-label="The scenario that the controls change">
+          <div class="segments" role="group" aria-label={texts.theScenarioThatTheControls}>
             <button type="button" aria-pressed={!inB} onClick={() => change({ 'c.edit': 'a' }, 'replace')}>
               A
             </button>
@@ -51,7 +52,8 @@ export function Toolbar(props: { a: Estimate | null; b: Estimate | null; command
         <p title={shown?.plan_summary}>
           {shown ? (
             <>
-              <strong>{shown.model.name}</strong> on {shown.cluster.devices.toLocaleString('en')} × {shown.cluster.accelerator_name}
+              <strong>{shown.model.name}</strong> {texts.on2} {shown.cluster.devices.toLocaleString('en')} ×{' '}
+              {shown.cluster.accelerator_name}
               <span class="muted plan"> · {shown.plan_summary}</span>
             </>
           ) : (
@@ -63,46 +65,40 @@ export function Toolbar(props: { a: Estimate | null; b: Estimate | null; command
         <div class="actions">
           {two ? (
             <Menu
-              label="Keep… one scenario"
+              label={texts.keepOneScenario}
               class="button"
               items={[
-                { title: 'Keep A', run: () => keep('a') },
-                { title: 'Keep B', run: () => keep('b') },
+                { title: texts.keepA, run: () => keep('a') },
+                { title: texts.keepB, run: () => keep('b') },
               ]}
             >
-              Keep…
+              {texts.keep}
             </Menu>
           ) : (
-            <button type="button" class="button" title="Open scenario B beside this one (c)" onClick={compare}>
-              Compare
+            <button type="button" class="button" title={texts.openScenarioBBesideThis} onClick={compare}>
+              {texts.compare}
             </button>
           )}
-          <button
-            type="button"
-            class="button"
-            title="Copy the command line that gives these numbers (y)"
-            disabled={!command}
-            onClick={copyCommand}
-          >
-            Copy as command
+          <button type="button" class="button" title={texts.copyTheCommandLineThat} disabled={!command} onClick={copyCommand}>
+            {texts.copyAsCommand}
           </button>
           <button
             type="button"
             class="button"
-            title="Megatron flags and other launch files (e)"
+            title={texts.megatronFlagsAndOtherLaunch}
             disabled={!shown}
             onClick={() => setExporting(true)}
           >
-            Export…
+            {texts.exportText}
           </button>
           <Menu
-            label="More"
+            label={texts.more}
             class="button icon"
             items={[
-              { title: 'Save report (HTML)', run: () => void save(values, 'html') },
-              { title: 'Save numbers (JSON)', run: () => void save(values, 'json') },
-              { title: 'Save numbers (CSV)', run: () => void save(values, 'csv') },
-              { title: 'Save as Markdown', run: () => void save(values, 'md') },
+              { title: texts.saveReportHtml, run: () => void save(values, 'html') },
+              { title: texts.saveNumbersJson, run: () => void save(values, 'json') },
+              { title: texts.saveNumbersCsv, run: () => void save(values, 'csv') },
+              { title: texts.saveAsMarkdown, run: () => void save(values, 'md') },
             ]}
           >
             <span aria-hidden="true">⋯</span>
@@ -112,17 +108,17 @@ export function Toolbar(props: { a: Estimate | null; b: Estimate | null; command
       {two && (
         <p class="differences">
           {differences.value.length === 0 ? (
-            <span class="muted">B is a copy of A; change something on the left.</span>
+            <span class="muted">{texts.bIsACopyOf}</span>
           ) : (
             <>
-              <span class="muted">B differs in</span>
+              <span class="muted">{texts.bDiffersIn}</span>
               {differences.value.map((key) => (
                 <span key={key} class="chip">
-                  {flagTitle(key)} {overrides.value[key] === '-' ? 'as chosen' : overrides.value[key]}
+                  {flagTitle(key)} {overrides.value[key] === '-' ? texts.asChosen : overrides.value[key]}
                   {!report && (
                     <button
                       type="button"
-                      aria-label={`Take back ${flagTitle(key)} in B`}
+                      aria-label={texts.takeBackInB(flagTitle(key))}
                       onClick={() => change({ [`b.${key}`]: undefined, 'b.on': '1' })}
                     >
                       ✕
@@ -160,7 +156,7 @@ async function save(values: Arguments, format: string): Promise<void> {
   try {
     const { answer } = await askText('estimate', format === 'html' ? { ...values, ...beside() } : values, format)
     download(name, answer, type)
-    toast(`${name} saved`)
+    toast(texts.saved(name))
   } catch (error) {
     const problem = error instanceof Refusal ? error.problems[0] : undefined
     toast(problem?.message ?? String(error), { kind: 'refused', hint: problem?.hint ?? undefined })

@@ -12,6 +12,7 @@ import { FIT } from '../parts/fit'
 import type { WhatIf } from '../whatif/answer'
 import { candidates, remedies } from './remedies'
 import { set } from './scenarios'
+import * as texts from '../../words/calculator'
 
 /** Kinds of memory that are named, the largest first. */
 const NAMED = 3
@@ -24,21 +25,23 @@ export function Verdict(props: { estimate: Estimate; letter: string; stale: bool
   const { memory } = props.estimate
   const stage = memory.stages[memory.worst]
   const fills = [...(stage?.kinds ?? [])].sort((a, b) => b.bytes - a.bytes).slice(0, NAMED)
-  const where = memory.stages.length > 1 ? `stage ${memory.worst}` : 'a device'
+  const where = memory.stages.length > 1 ? texts.stage3(memory.worst) : texts.aDevice
   return (
     <section
       class={`run-verdict ${FIT[memory.fit].verdict} ${props.stale ? 'stale' : ''}`}
-      aria-label={props.letter ? `Verdict on ${props.letter}` : 'Verdict'}
+      aria-label={props.letter ? texts.verdictOn(props.letter) : texts.verdict}
     >
       <p>
         {props.letter && <span class="letter">{props.letter}</span>}
         <strong class={`verdict ${FIT[memory.fit].verdict}`}>{FIT[memory.fit].words}</strong>{' '}
         {memory.margin >= 0
-          ? `${where} has ${format.bytes(memory.margin)} free of ${format.bytes(memory.device_memory)}`
-          : `${where} needs ${format.bytes(-memory.margin)} more than the ${format.bytes(memory.device_memory)} of a device`}
+          ? texts.hasFreeOf(where, format.bytes(memory.margin), format.bytes(memory.device_memory))
+          : texts.needsMoreThanTheOf(where, format.bytes(-memory.margin), format.bytes(memory.device_memory))}
         {memory.fit !== 'fits' && `; chance of fitting ${format.chance(memory.probability_of_fitting)}`}
         {memory.fit !== 'fits' && fills.length > 0 && (
-          <span class="muted">. Largest: {fills.map((one) => `${words(one.kind)} ${format.bytes(one.bytes)}`).join(', ')}</span>
+          <span class="muted">
+            {texts.largest} {fills.map((one) => `${words(one.kind)} ${format.bytes(one.bytes)}`).join(', ')}
+          </span>
         )}
       </p>
       {memory.fit !== 'fits' && props.question && !report && (
@@ -55,28 +58,28 @@ function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid
   if (!live.answer)
     return live.loading ? (
       <p class="muted small" role="status">
-        Looking for changes that fit…
+        {texts.lookingForChangesThatFit}
       </p>
     ) : null
   const found = remedies(live.answer.alone)
   if (found.length === 0)
     return (
       <p class="small">
-        None of {change.length} common changes makes it fit. “Best layout” on the left searches all layouts; more devices are another way.
+        {texts.noneOf} {change.length} {texts.commonChangesMakesItFit}
       </p>
     )
   return (
-    <ul class="remedy-list" aria-label="Changes that fit">
+    <ul class="remedy-list" aria-label={texts.changesThatFit}>
       {found.slice(0, SHOWN).map((one) => (
         <li key={one.name}>
           <button type="button" class="button" onClick={() => set(one.settings)}>
-            Apply
+            {texts.apply}
           </button>
           <span>
             <strong>{one.name}</strong>{' '}
             <span class="muted">
-              {FIT[one.fit].words}, {format.bytes(one.memory)}; step {format.seconds(one.stepTime)}, {format.relative(1 + one.share, 1)}{' '}
-              against this plan
+              {FIT[one.fit].words}, {format.bytes(one.memory)}
+              {texts.step} {format.seconds(one.stepTime)}, {format.relative(1 + one.share, 1)} {texts.againstThisPlan}
             </span>
           </span>
         </li>

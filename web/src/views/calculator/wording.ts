@@ -1,11 +1,12 @@
 // Names and choices of the plan as the controls write them.
+import * as texts from '../../words/calculator'
 
 export const SCHEDULES: readonly (readonly [string, string])[] = [
   ['1f1b', '1F1B'],
   ['gpipe', 'GPipe'],
-  ['zb-h1', 'Zero bubble H1'],
-  ['zb-h2', 'Zero bubble H2'],
-  ['zb-v', 'Zero bubble V'],
+  ['zb-h1', texts.zeroBubbleH1],
+  ['zb-h2', texts.zeroBubbleH2],
+  ['zb-v', texts.zeroBubbleV],
   ['dualpipe', 'DualPipe'],
 ]
 
@@ -14,26 +15,26 @@ export const SHARDINGS: readonly (readonly [string, string])[] = [
   ['zero1', 'ZeRO-1: optimizer'],
   ['zero2', 'ZeRO-2: + gradients'],
   ['fsdp', 'FSDP / ZeRO-3: all'],
-  ['fsdp-no-reshard', 'FSDP, kept after forward'],
-  ['hsdp:8', 'HSDP among 8'],
+  ['fsdp-no-reshard', texts.fsdpKeptAfterForward],
+  ['hsdp:8', texts.hsdpAmong8],
 ]
 
 export const RECOMPUTES: readonly (readonly [string, string])[] = [
   ['none', 'None'],
-  ['selective:core_attention', 'Core attention'],
-  ['selective:norm,activation', 'Norms, activations'],
+  ['selective:core_attention', texts.coreAttention],
+  ['selective:norm,activation', texts.normsActivations],
   ['selective:mlp', 'MLP'],
-  ['full', 'Whole layers'],
+  ['full', texts.wholeLayers],
 ]
 
 export const PRECISIONS = ['bf16', 'fp16', 'fp8', 'mxfp8', 'nvfp4', 'int8', 'tf32', 'fp32'] as const
 
 export const OVERLAPS: readonly (readonly ['gradient_reduce' | 'parameter_gather' | 'tensor' | 'pipeline' | 'expert', string, string])[] = [
-  ['gradient_reduce', 'Gradient reduction', 'Overlap gradient reduction with the backward pass'],
-  ['parameter_gather', 'Parameter all-gather', 'Overlap parameter all-gather with the forward pass'],
-  ['tensor', 'Tensor parallel', 'Overlap tensor-parallel communication with GEMMs'],
-  ['pipeline', 'Pipeline transfers', 'Overlap pipeline send and receive with compute'],
-  ['expert', 'Expert all-to-all', 'Overlap expert all-to-all with compute'],
+  ['gradient_reduce', texts.gradientReduction, texts.overlapGradientReductionWithThe],
+  ['parameter_gather', texts.parameterAllGather, texts.overlapParameterAllGatherWith],
+  ['tensor', texts.tensorParallel, texts.overlapTensorParallelCommunicationWith],
+  ['pipeline', texts.pipelineTransfers, texts.overlapPipelineSendAndReceive],
+  ['expert', texts.expertAllToAll, texts.overlapExpertAllToAll],
 ]
 
 /** A plan's sharding as the flag writes it. */
@@ -63,14 +64,14 @@ export function flagTitle(flag: string): string {
   return (
     (
       {
-        tp: 'tensor parallel',
-        pp: 'pipeline stages',
-        cp: 'context parallel',
-        vp: 'virtual stages',
-        ep: 'expert parallel',
-        etp: 'expert tensor parallel',
+        tp: texts.tensorParallel2,
+        pp: texts.pipelineStages2,
+        cp: texts.contextParallel2,
+        vp: texts.virtualStages2,
+        ep: texts.expertParallel2,
+        etp: texts.expertTensorParallel2,
         gpus: 'devices',
-        dp: 'data parallel',
+        dp: texts.dataParallel2,
       } as Record<string, string>
     )[flag] ?? flag.replaceAll('-', ' ')
   )

@@ -4,6 +4,7 @@ import { ChartFrame } from '../../charts/frame'
 import { fitText } from '../../charts/fit-text'
 import { type Box, chain } from './graph'
 import { type Verdict, ranges } from './types'
+import * as texts from '../../words/hang'
 
 interface Props {
   readonly verdict: Verdict
@@ -23,13 +24,11 @@ export function Chain({ verdict, chosen, choose }: Props) {
       : all
   return (
     <ChartFrame
-      title="Wait graph"
-      about={
-        all.length > boxes.length ? `the ${boxes.length} nearest to an end, of ${all.length}` : 'the arrow points at who is waited for'
-      }
+      title={texts.waitGraph}
+      about={all.length > boxes.length ? texts.theNearestToAnEnd(boxes.length, all.length) : texts.arrowsPointToTheRank}
       name="wait-graph"
       rows={() => ({
-        columns: ['group', 'number', 'operation', 'waiting', 'missing', 'no dump'],
+        columns: ['group', 'number', 'operation', 'waiting', 'missing', texts.noDump],
         rows: verdict.stuck.map((one) => [
           one.group.name,
           one.sequence,
@@ -74,7 +73,7 @@ function Drawn({
   })
   const height = upright ? row - gap + 2 : tall * (HIGH + 14) - 12
   return (
-    <svg width={width} height={height} role="group" aria-label="Chain of waiting" font-size="12" class="hang-chain">
+    <svg width={width} height={height} role="group" aria-label={texts.chainOfWaiting} font-size="12" class="hang-chain">
       <defs>
         <marker id="hang-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
           <path d="M0,0.5L8,4L0,7.5z" fill="var(--muted)" />

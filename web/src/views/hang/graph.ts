@@ -1,6 +1,7 @@
 // Wait graph, as boxes and arrows: collectives that wait alike stand in one box, ranks at which the search ends stand last.
 // Responsible for: the boxes, whom each waits for, and their rank in the chain. Pure, tested alone; refuses to draw.
 import { type Stuck, type Verdict, STATES, causeText, ranges, who } from './types'
+import * as texts from '../../words/hang'
 
 export interface Box {
   readonly id: string
@@ -29,11 +30,11 @@ export function chain({ stuck, roots }: Verdict): Box[] {
         root.stuck === at ||
         (root.cause !== 'transfer' && root.cause !== 'members_unknown' && blamed(one).some((rank) => root.ranks.includes(rank)))
       )
-        to.add(`root ${place}`)
+        to.add(texts.root(place))
     })
     for (const rank of blamed(one)) {
       const next = stuck.findIndex((other) => other.waiting.includes(rank))
-      if (next >= 0 && next !== at) to.add(`stuck ${next}`)
+      if (next >= 0 && next !== at) to.add(texts.stuck(next))
     }
     return to
   })
@@ -44,10 +45,10 @@ export function chain({ stuck, roots }: Verdict): Box[] {
     merged.set(key, [...(merged.get(key) ?? []), at])
   })
   const home = new Map<number, string>()
-  for (const places of merged.values()) for (const at of places) home.set(at, `stuck ${places[0]}`)
+  for (const places of merged.values()) for (const at of places) home.set(at, texts.stuck(places[0]))
   const renamed = (id: string) => (id.startsWith('stuck ') ? (home.get(Number(id.slice(6))) ?? id) : id)
   const boxes: Omit<Box, 'depth'>[] = [...merged.values()].map((places) => {
-    const own = `stuck ${places[0]}`
+    const own = texts.stuck(places[0])
     const all = places.map((at) => stuck[at]!)
     const first = all[0]!
     const waiting = [...new Set(all.flatMap((one) => one.waiting))]
@@ -58,9 +59,9 @@ export function chain({ stuck, roots }: Verdict): Box[] {
       title: places.length === 1 ? `${first.operation} #${first.sequence}` : `${first.operation} × ${places.length}`,
       lines: [
         places.length === 1
-          ? `group ${first.group.name}`
-          : `in ${new Set(all.map((one) => `${one.group.name} ${one.group.ranks.join()}`)).size} groups`,
-        `${waiting.length === 1 ? `rank ${waiting[0]} waits` : `ranks ${ranges(waiting)} wait`}, ${STATES[first.state]}`,
+          ? texts.group(first.group.name)
+          : texts.inGroups(new Set(all.map((one) => `${one.group.name} ${one.group.ranks.join()}`)).size),
+        `${waiting.length === 1 ? texts.rankWaits(waiting[0]) : texts.ranksWait(ranges(waiting))}, ${STATES[first.state]}`,
       ],
       of: places,
       to,
@@ -71,7 +72,7 @@ export function chain({ stuck, roots }: Verdict): Box[] {
       id: `root ${at}`,
       kind: 'root',
       title: who(root.ranks),
-      lines: [causeText(root), root.last_operation ? `last: ${root.last_operation}` : 'nothing recorded'],
+      lines: [causeText(root), root.last_operation ? texts.last(root.last_operation) : texts.nothingRecorded],
       of: [at],
       to: [],
     })

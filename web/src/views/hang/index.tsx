@@ -11,6 +11,7 @@ import { Metrics } from './metrics'
 import { RankGrid } from './ranks'
 import { type Hang, type Root, type Stuck, type Verdict, STATES, causeText, damageText, doubts, extent, lookAt, ranges, who } from './types'
 import './hang.css'
+import * as texts from '../../words/hang'
 
 export default function View() {
   const paths = pathsIn('h')
@@ -19,14 +20,14 @@ export default function View() {
     return (
       <Open
         home="hang"
-        title="Open the dumps of a job that hangs"
+        title={texts.openTheDumpsOfA}
         text={
           <>
-            Flight records that PyTorch writes when a collective times out, one of each rank, or metrics of XPUTimer. Drop them anywhere on
-            this page. PyTorch writes them with <code>TORCH_FR_BUFFER_SIZE=2000</code> and <code>TORCH_NCCL_DUMP_ON_TIMEOUT=1</code>.
+            {texts.flightRecordsThatPytorchWrites} <code>{texts.torchFrBufferSize2000}</code> {texts.and}{' '}
+            <code>{texts.torchNcclDumpOnTimeout}</code>.
           </>
         }
-        placeholder="or a path below the given folder"
+        placeholder={texts.orAPathInThe}
       />
     )
   }
@@ -39,7 +40,7 @@ export default function View() {
       {answer ? (
         <Answer answer={answer} notes={live.notes} stale={live.stale} />
       ) : (
-        live.loading && <Loading heights={[64, 200, 200]} label="reading the dumps" />
+        live.loading && <Loading heights={[64, 200, 200]} label={texts.readingTheDumps} />
       )}
     </div>
   )
@@ -69,8 +70,8 @@ function Answer({ answer, notes, stale }: { answer: Hang; notes: readonly string
       {hang && <Calls stuck={hang.stuck} />}
       {metrics && <Metrics metrics={metrics} />}
       {doubts.length > 0 && (
-        <section class="panel hang-panel hang-wide" aria-label="Doubts">
-          <h2>Doubts</h2>
+        <section class="panel hang-panel hang-wide" aria-label={texts.caveats}>
+          <h2>{texts.caveats}</h2>
           <ul class="hang-doubts">
             {doubts.map((text) => (
               <li key={text}>
@@ -91,15 +92,15 @@ function Spoken({ hang, isWhole }: { hang: Verdict; isWhole: boolean }) {
   if (hang.ranks.length === 0) {
     return (
       <p class="hang-verdict none hang-wide">
-        <b>Cannot tell.</b> No file names its rank; PyTorch’s own names end in the rank (<code>nccl_trace_rank_3</code>).
+        <b>{texts.unknown}</b> {texts.noFileNamesItsRank}
+        <code>{texts.ncclTraceRank3}</code>).
       </p>
     )
   }
   if (hang.stuck.length === 0 && !isWhole) {
     return (
       <p class="hang-verdict none hang-wide">
-        <b>Nothing in these dumps hangs; whether the job does cannot be known from them.</b> Every collective in the dumps of {from} has
-        ended, but {doubts(hang)}.
+        <b>{texts.nothingInTheseDumpsHangs}</b> {texts.everyCollectiveInTheDumps} {from} {texts.hasEndedBut} {doubts(hang)}.
         <Damages hang={hang} />
       </p>
     )
@@ -107,19 +108,30 @@ function Spoken({ hang, isWhole }: { hang: Verdict; isWhole: boolean }) {
   if (hang.stuck.length === 0) {
     return (
       <p class="hang-verdict fine hang-wide">
-        <b>Nothing hangs{hang.world_size_listed ? '' : ' in the dumps that are here'}.</b> Every collective that {from} entered has ended.{' '}
-        {hang.world_size_listed ? '' : 'The dumps do not record the number of ranks.'}
+        <b>
+          {texts.nothingHangs}
+          {hang.world_size_listed ? '' : texts.inTheDumpsThatAre}.
+        </b>{' '}
+        {texts.everyCollectiveThat} {from} {texts.enteredHasEnded} {hang.world_size_listed ? '' : texts.theDumpsDoNotRecord}
       </p>
     )
   }
   return (
     <p class="hang-verdict bad hang-wide" role="status">
-      <b>It hangs{first ? `: ${who(first.ranks)} ${causeText(first)}` : ''}.</b>{' '}
+      <b>
+        {texts.itHangs}
+        {first ? `: ${who(first.ranks)} ${causeText(first)}` : ''}.
+      </b>{' '}
       {first &&
         first.victims.length > 0 &&
-        `${first.victims.length === 1 ? `Rank ${first.victims[0]} waits` : `${first.victims.length} ranks wait`} for ${first.ranks.length === 1 ? 'it' : 'them'} in the end. `}
-      {hang.roots.length > 1 && `${hang.roots.length - 1} more ${hang.roots.length === 2 ? 'end' : 'ends'} of the chain below. `}
-      <span class="muted">From the dumps of {from}.</span>
+        texts.forInTheEnd(
+          first.victims.length === 1 ? texts.rankWaits2(first.victims[0]) : texts.ranksWait2(first.victims.length),
+          first.ranks.length === 1 ? 'it' : 'them',
+        )}
+      {hang.roots.length > 1 && texts.moreOfTheChainBelow(hang.roots.length - 1, hang.roots.length === 2 ? 'end' : 'ends')}
+      <span class="muted">
+        {texts.fromTheDumpsOf} {from}.
+      </span>
       <Damages hang={hang} />
     </p>
   )
@@ -143,11 +155,13 @@ function Blamed({ root, hang, chosen }: { root: Root; hang: Verdict; chosen: boo
   const missed = hang.stuck[root.stuck]
   const since = missed && root.last_time_ns !== null ? (missed.since_ns - root.last_time_ns) / 1e9 : null
   const facts: (readonly [string, string])[] = [
-    ...(root.victims.length > 0 ? [['blocked ranks', who(root.victims)] as const] : []),
-    ...(missed ? [['missed at', `${missed.operation} #${missed.sequence} of ${missed.group.name}`] as const] : []),
-    ...(root.last_operation ? [['entered last', `${root.last_operation}${root.last_group ? ` of ${root.last_group}` : ''}`] as const] : []),
-    ...(since !== null && since > 0 ? [['that was', `${seconds(since)} before the others came to what it missed`] as const] : []),
-    ...(missed?.timeout_ms ? [['given up after', seconds(missed.timeout_ms / 1000)] as const] : []),
+    ...(root.victims.length > 0 ? [[texts.blockedRanks, who(root.victims)] as const] : []),
+    ...(missed ? [[texts.missedAt, texts.ofText2(missed.operation, missed.sequence, missed.group.name)] as const] : []),
+    ...(root.last_operation
+      ? [[texts.enteredLast, `${root.last_operation}${root.last_group ? texts.ofText(root.last_group) : ''}`] as const]
+      : []),
+    ...(since !== null && since > 0 ? [[texts.time, texts.beforeTheOthersCameTo(seconds(since))] as const] : []),
+    ...(missed?.timeout_ms ? [[texts.timeout, seconds(missed.timeout_ms / 1000)] as const] : []),
   ]
   return (
     <section class={`panel hang-panel ${chosen ? 'chosen' : ''}`} aria-label={`${who(root.ranks)} ${causeText(root)}`}>
@@ -165,8 +179,8 @@ function Blamed({ root, hang, chosen }: { root: Root; hang: Verdict; chosen: boo
       </dl>
       {root.last_frames.length > 0 && (
         <>
-          <h3>From where, innermost first</h3>
-          <ol class="hang-frames" tabIndex={0} aria-label="Stack of the last call">
+          <h3>{texts.stackOfTheLastCallInnermost}</h3>
+          <ol class="hang-frames" tabIndex={0} aria-label={texts.stackOfTheLastCall}>
             {root.last_frames.map((frame, at) => (
               <li key={at}>
                 <code>{frame.name}</code>{' '}
@@ -186,36 +200,48 @@ function StuckTable({ hang, chosen, choose }: { hang: Verdict; chosen: string | 
   const first = Math.min(...hang.stuck.map((one) => one.since_ns))
   const place = chosen?.startsWith('stuck ') ? Number(chosen.slice(6)) : null
   return (
-    <section class="panel hang-panel hang-wide" aria-label="What is stuck">
+    <section class="panel hang-panel hang-wide" aria-label={texts.stuckCollectives}>
       <h2>
-        What is stuck <span class="muted">entered by some rank and not left</span>
+        {texts.stuckCollectives} <span class="muted">{texts.enteredButNotCompleted}</span>
       </h2>
       <Table<Stuck>
-        caption="Collectives that are stuck"
+        caption={texts.collectivesThatAreStuck}
         rows={hang.stuck}
         identify={(row) => hang.stuck.indexOf(row)}
         chosen={place}
-        onChoose={(row) => choose(`stuck ${hang.stuck.indexOf(row)}`)}
+        onChoose={(row) => choose(texts.stuck(hang.stuck.indexOf(row)))}
         maxHeight="420px"
         columns={[
-          { key: 'group', title: 'Group', value: (row) => row.group.name, wrap: true },
-          { key: 'sequence', title: 'Number', value: (row) => row.sequence, align: 'right' },
-          { key: 'operation', title: 'Operation', value: (row) => row.operation },
-          { key: 'state', title: 'State', value: (row) => STATES[row.state] },
-          { key: 'waiting', title: 'Waiting', value: (row) => row.waiting.length, cell: (row) => ranges(row.waiting), wrap: true },
-          { key: 'missing', title: 'Missing', value: (row) => row.missing.length, cell: (row) => ranges(row.missing) || '–', wrap: true },
-          { key: 'unknown', title: 'No dump', value: (row) => row.unknown.length, cell: (row) => ranges(row.unknown) || '–', wrap: true },
+          { key: 'group', title: texts.group2, value: (row) => row.group.name, wrap: true },
+          { key: 'sequence', title: texts.number, value: (row) => row.sequence, align: 'right' },
+          { key: 'operation', title: texts.operation, value: (row) => row.operation },
+          { key: 'state', title: texts.state, value: (row) => STATES[row.state] },
+          { key: 'waiting', title: texts.waiting, value: (row) => row.waiting.length, cell: (row) => ranges(row.waiting), wrap: true },
+          {
+            key: 'missing',
+            title: texts.missing,
+            value: (row) => row.missing.length,
+            cell: (row) => ranges(row.missing) || '–',
+            wrap: true,
+          },
+          {
+            key: 'unknown',
+            title: texts.noDump2,
+            value: (row) => row.unknown.length,
+            cell: (row) => ranges(row.unknown) || '–',
+            wrap: true,
+          },
           {
             key: 'since',
-            title: 'Entered',
-            about: 'after the first that is stuck',
+            title: texts.entered,
+            about: texts.afterTheFirstThatIs,
             value: (row) => row.since_ns,
             cell: (row) => (row.since_ns === first ? 'first' : `+${seconds((row.since_ns - first) / 1e9)}`),
             align: 'right',
           },
           {
             key: 'timeout',
-            title: 'Given up after',
+            title: texts.timeout2,
             value: (row) => row.timeout_ms,
             cell: (row) => (row.timeout_ms === null ? '–' : seconds(row.timeout_ms / 1000)),
             align: 'right',
@@ -236,19 +262,19 @@ function Calls({ stuck }: { stuck: readonly Stuck[] }) {
   const rows = stuck.flatMap((one): Call[] => one.calls.map(([rank, call]) => ({ group: one.group.name, rank, call })))
   if (rows.length === 0) return null
   return (
-    <section class="panel hang-panel hang-wide" aria-label="Who called what">
+    <section class="panel hang-panel hang-wide" aria-label={texts.callsByRank}>
       <h2>
-        Who called what <span class="muted">where calls differ</span>
+        {texts.callsByRank} <span class="muted">{texts.whereCallsDiffer}</span>
       </h2>
       <Table<Call>
-        caption="Calls that differ"
+        caption={texts.callsThatDiffer}
         rows={rows}
         identify={(row) => `${row.group} ${row.rank}`}
         maxHeight="320px"
         columns={[
-          { key: 'group', title: 'Group', value: (row) => row.group },
-          { key: 'rank', title: 'Rank', value: (row) => row.rank, align: 'right' },
-          { key: 'call', title: 'Call', value: (row) => row.call, wrap: true },
+          { key: 'group', title: texts.group2, value: (row) => row.group },
+          { key: 'rank', title: texts.rank, value: (row) => row.rank, align: 'right' },
+          { key: 'call', title: texts.call, value: (row) => row.call, wrap: true },
         ]}
       />
     </section>

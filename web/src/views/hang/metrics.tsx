@@ -2,6 +2,7 @@
 import { digits } from '../../charts/format'
 import { Table } from '../../ui/table'
 import { type Hang, type RankSpeed, ranges } from './types'
+import * as texts from '../../words/hang'
 
 export function Metrics({ metrics }: { metrics: NonNullable<Hang['metrics']> }) {
   const hanging = metrics.ranks.filter((one) => one.hangs).map((one) => one.rank)
@@ -10,44 +11,51 @@ export function Metrics({ metrics }: { metrics: NonNullable<Hang['metrics']> }) 
     <>
       <p class={`hang-verdict hang-wide ${hanging.length > 0 ? 'bad' : 'fine'}`}>
         {hanging.length === 0 ? (
-          <b>No rank is flagged as hanging</b>
+          <b>{texts.noRankIsFlaggedAs}</b>
         ) : metrics.all_hang ? (
-          <b>All ranks are flagged as hanging</b>
+          <b>{texts.allRanksAreFlaggedAs}</b>
         ) : (
-          <b>Ranks {ranges(hanging)} are flagged as hanging</b>
+          <b>
+            {texts.ranks2} {ranges(hanging)} {texts.areFlaggedAsHanging}
+          </b>
         )}{' '}
-        by the monitor of {metrics.ranks.length} ranks.
-        {metrics.damaged > 0 && <span class="muted"> {metrics.damaged} gauges could not be read.</span>}
+        {texts.byTheMonitorOf} {metrics.ranks.length} {texts.ranks}
+        {metrics.damaged > 0 && (
+          <span class="muted">
+            {' '}
+            {metrics.damaged} {texts.gaugesCouldNotBeRead}
+          </span>
+        )}
       </p>
-      <section class="panel hang-panel hang-wide" aria-label="Metrics">
+      <section class="panel hang-panel hang-wide" aria-label={texts.metrics}>
         <h2>
-          Metrics <span class="muted">speeds as a share of the median of all ranks</span>
+          {texts.metrics} <span class="muted">{texts.speedsAsAShareOf}</span>
         </h2>
         <Table<RankSpeed>
-          caption="Metrics of each rank"
+          caption={texts.metricsOfEachRank}
           rows={metrics.ranks}
           identify={(row) => row.rank}
           maxHeight="420px"
           columns={[
-            { key: 'rank', title: 'Rank', value: (row) => row.rank, align: 'right' },
-            { key: 'hangs', title: 'Hangs', value: (row) => (row.hangs ? 'yes' : 'no') },
+            { key: 'rank', title: texts.rank, value: (row) => row.rank, align: 'right' },
+            { key: 'hangs', title: texts.hangs, value: (row) => (row.hangs ? 'yes' : 'no') },
             {
               key: 'products',
-              title: 'Matrix products',
+              title: texts.matrixProducts,
               value: (row) => row.matrix_product_speed,
               cell: (row) => speed(row.matrix_product_speed),
               align: 'right',
             },
             {
               key: 'communication',
-              title: 'Communication',
+              title: texts.communication,
               value: (row) => row.communication_speed,
               cell: (row) => speed(row.communication_speed),
               align: 'right',
             },
             {
               key: 'queued',
-              title: 'Queued',
+              title: texts.queued,
               value: (row) => row.queued,
               cell: (row) => row.queued?.toLocaleString('en') ?? '–',
               align: 'right',

@@ -1,13 +1,14 @@
 // Every rank of the job as a cell: who is to blame, who waits, who is well, of whom there is no dump. A sign beside each colour.
 import { ChartFrame } from '../../charts/frame'
 import type { Verdict } from './types'
+import * as texts from '../../words/hang'
 
 const KINDS = [
-  ['root', '!', 'the search ends here'],
+  ['root', '!', texts.originOfTheHang],
   ['waits', '…', 'waits'],
-  ['fine', '', 'in nothing that is stuck'],
-  ['damaged', '~', 'in nothing that is stuck, as far as its damaged dump shows'],
-  ['absent', '×', 'no dump'],
+  ['fine', '', texts.inNoStuckCollective],
+  ['damaged', '~', texts.inNoStuckCollectiveAccording],
+  ['absent', '×', texts.noDump],
 ] as const
 
 type Kind = (typeof KINDS)[number][0]
@@ -40,8 +41,12 @@ export function RankGrid({ hang }: { hang: Verdict }) {
   for (const rank of all) counts.set(kind(rank), (counts.get(kind(rank)) ?? 0) + 1)
   return (
     <ChartFrame
-      title="Ranks"
-      about={`${hang.ranks.length.toLocaleString('en')} dumps of ${hang.world_size_listed ? '' : 'at least '}${hang.world_size.toLocaleString('en')} ranks`}
+      title={texts.ranks2}
+      about={texts.dumpsOfRanks(
+        hang.ranks.length.toLocaleString('en'),
+        hang.world_size_listed ? '' : texts.atLeast,
+        hang.world_size.toLocaleString('en'),
+      )}
       name="hang-ranks"
       rows={() => ({ columns: ['rank', 'state'], rows: all.map((rank) => [rank, kind(rank)]) })}
     >
@@ -74,7 +79,7 @@ export function RankGrid({ hang }: { hang: Verdict }) {
                       stroke-width={cell > 10 ? 1 : 0.5}
                       stroke-dasharray={own === 'absent' ? '2 2' : undefined}
                     >
-                      <title>{`rank ${rank}: ${KINDS.find(([name]) => name === own)?.[2]}`}</title>
+                      <title>{texts.rank2(rank, KINDS.find(([name]) => name === own)?.[2])}</title>
                     </rect>
                     {cell >= 24 && (
                       <text
@@ -111,7 +116,11 @@ export function RankGrid({ hang }: { hang: Verdict }) {
                 </li>
               ))}
             </ul>
-            {hang.world_size > MOST && <p class="muted">The first {MOST.toLocaleString('en')} ranks are drawn.</p>}
+            {hang.world_size > MOST && (
+              <p class="muted">
+                {texts.theFirst} {MOST.toLocaleString('en')} {texts.ranksAreDrawn}
+              </p>
+            )}
           </>
         )
       }}

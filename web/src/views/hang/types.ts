@@ -1,13 +1,14 @@
 // The answer of `hang` by the names that the view has for it, and its words.
 import type { DamagedDump as Damaged, Root, Stuck, Hang as Verdict } from '../../api/schema/hang'
+import * as texts from '../../words/hang'
 
 export type { DamagedDump as Damaged, Frame, HangAnswer as Hang, Hang as Verdict, RankSpeed, Root, Stuck } from '../../api/schema/hang'
 
 export const STATES: Readonly<Record<Stuck['state'], string>> = {
-  not_entered: 'not all entered',
-  mismatched: 'different calls',
-  partly_finished: 'not all left',
-  none_finished: 'none left',
+  not_entered: texts.notAllEntered,
+  mismatched: texts.differentCalls,
+  partly_finished: texts.notAllLeft,
+  none_finished: texts.noneLeft,
 }
 
 /** `0–3, 7`. */
@@ -25,8 +26,8 @@ export function ranges(ranks: readonly number[]): string {
 
 /** `3 of 4 ranks`, `3 of at least 4 ranks` where no dump says how many there are. */
 export function extent({ ranks, world_size, world_size_listed }: Pick<Verdict, 'ranks' | 'world_size' | 'world_size_listed'>): string {
-  if (!world_size_listed) return `${ranks.length} of at least ${world_size} rank${world_size === 1 ? '' : 's'}`
-  return ranks.length === world_size ? `all ${world_size} ranks` : `${ranks.length} of ${world_size} ranks`
+  if (!world_size_listed) return texts.ofAtLeastRank(ranks.length, world_size, world_size === 1 ? '' : 's')
+  return ranks.length === world_size ? texts.allRanks(world_size) : texts.ofRanks(ranks.length, world_size)
 }
 
 /** Why nobody knows that nothing hangs. */
@@ -38,9 +39,11 @@ export function doubts({
 }: Pick<Verdict, 'without_dump' | 'incomplete_groups' | 'damaged' | 'world_size_listed'>): string {
   const lone = incomplete_groups[0]
   return [
-    ...(without_dump.length > 0 ? [`${without_dump.length === 1 ? 'a dump is' : 'dumps are'} missing (${who(without_dump)})`] : []),
-    ...(damaged.length > 0 ? [`${damaged.length === 1 ? 'a dump is' : 'dumps are'} damaged (${who(damaged.map((one) => one.rank))})`] : []),
-    ...(world_size_listed ? [] : ['the dumps do not record the number of ranks']),
+    ...(without_dump.length > 0 ? [`${without_dump.length === 1 ? texts.aDumpIs : texts.dumpsAre} missing (${who(without_dump)})`] : []),
+    ...(damaged.length > 0
+      ? [`${damaged.length === 1 ? texts.aDumpIs : texts.dumpsAre} damaged (${who(damaged.map((one) => one.rank))})`]
+      : []),
+    ...(world_size_listed ? [] : [texts.theDumpsDoNotRecordThe]),
     ...(lone
       ? [
           `${lone.name} was used only by ${who(lone.ranks)}${incomplete_groups.length > 1 ? ` (and ${incomplete_groups.length - 1} more)` : ''}: other ranks of it may have no dump`,
@@ -54,46 +57,26 @@ export function damageText({ rank, entries, unreadable, cut_at }: Damaged): stri
   const read = `${entries} ${entries === 1 ? 'entry' : 'entries'}`
   const lost =
     cut_at === null
-      ? `is damaged: ${read} read, ${unreadable} not`
-      : `breaks off at byte ${cut_at} after ${read}${unreadable > 0 ? `, and ${unreadable} more could not be read` : ''}`
+      ? texts.isDamagedReadNot(read, unreadable)
+      : texts.breaksOffAtByteAfter(cut_at, read, unreadable > 0 ? texts.andMoreCouldNotBe(unreadable) : '')
   return `Rank ${rank}’s dump ${lost}; what else it entered is not known, and the verdict is a bound.`
 }
 
 /** `rank 3`, `ranks 0–3, 7`. */
 export function who(ranks: readonly number[]): string {
-  if (ranks.length === 0) return 'a rank that is not known'
-  return ranks.length === 1 ? `rank ${ranks[0]}` : `ranks ${ranges(ranks)}`
+  if (ranks.length === 0) return texts.anUnknownRank
+  return ranks.length === 1 ? texts.rank3(ranks[0]) : texts.ranks3(ranges(ranks))
 }
 
 const CAUSES: Readonly<Record<Root['cause'], readonly [one: string, many: string, look: string]>> = {
-  outside_of_collectives: [
-    'never came',
-    'never came',
-    'It is outside any collective: its host is busy elsewhere or idle. Look at its stack and its host: data loading, a checkpoint, an exception, a wait for the GPU.',
-  ],
-  different_call: [
-    'called something else',
-    'called something else',
-    'Others called another operation, or with other sizes or types. Compare what each rank called: a branch that not all ranks take.',
-  ],
-  no_dump: [
-    'left no whole dump',
-    'left no whole dump',
-    'Dead, or its dump is damaged or not among these files. Look at its log and its node before anything else.',
-  ],
-  members_unknown: [
-    'waits nowhere and may be the one',
-    'wait nowhere, and one of them may be missing',
-    'The group does not list its ranks and too few are known to be in it: who does not come is not known. Dumps of all ranks tell.',
-  ],
-  circle: [
-    'waits for itself',
-    'wait for each other in a circle',
-    'Collectives of several groups are called in different orders on these ranks.',
-  ],
+  outside_of_collectives: [texts.neverCame, texts.neverCame, texts.itIsOutsideAnyCollective],
+  different_call: [texts.calledSomethingElse, texts.calledSomethingElse, texts.otherRanksCalledAnotherOperation],
+  no_dump: [texts.leftNoCompleteDump, texts.leftNoCompleteDump, texts.deadOrItsDumpIs],
+  members_unknown: [texts.waitsForNothingAndMay, texts.waitForNothingAndOne, texts.theGroupDoesNotList],
+  circle: [texts.waitsForItself, texts.waitForEachOtherIn, texts.collectivesOfSeveralGroupsAre],
   transfer: [
-    'is there, and nothing ends',
-    'are all there, and nothing ends',
+    texts.enteredButNothingCompletes,
+    texts.allEnteredButNothingCompletes,
     'A link, a device or a kernel; or the dump was taken while all was well.',
   ],
 }

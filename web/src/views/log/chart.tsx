@@ -9,6 +9,7 @@ import { Tooltip } from '../../charts/axes/tooltip'
 import { ChartFrame } from '../../charts/frame'
 import { count } from '../../charts/format'
 import '../../charts/plot.css'
+import * as texts from '../../words/log'
 
 export interface Level {
   readonly from: number
@@ -113,20 +114,20 @@ function Drawn(props: Props & { width: number }) {
       .map((one) => ({
         x: x.at((Math.max(one.from, from) + Math.min(one.to, to)) / 2),
         y: y.at(one.value),
-        title: `iterations ${count(one.from)} to ${count(one.to)}`,
-        value: `typically ${format(one.value)}`,
+        title: texts.iterationsTo(count(one.from), count(one.to)),
+        value: texts.typically(format(one.value)),
       })),
     ...slow
       .filter(([iteration]) => inside(iteration))
       .map(([iteration, value]) => ({
         x: x.at(iteration),
         y: y.at(value),
-        title: `iteration ${count(iteration)}`,
-        value: `slow: ${format(value)}`,
+        title: texts.iteration2(count(iteration)),
+        value: texts.slow(format(value)),
       })),
     ...restarts
       .filter(inside)
-      .map((iteration) => ({ x: x.at(iteration), y: TOP + 8, title: `iteration ${count(iteration)}`, value: 'restarted here' })),
+      .map((iteration) => ({ x: x.at(iteration), y: TOP + 8, title: texts.iteration2(count(iteration)), value: texts.restartedHere })),
   ].sort((a, b) => a.x - b.x)
   const stop = at === null ? undefined : stops[at]
   const pointed = useComputed(() => cursor.value)
@@ -176,13 +177,13 @@ function Drawn(props: Props & { width: number }) {
   }
   const tip = stop
     ? { title: stop.title, lines: [{ name: title.toLowerCase(), value: stop.value }] }
-    : under && { title: `iteration ${count(under[0])}`, lines: [{ name: title.toLowerCase(), value: format(under[1]) }] }
+    : under && { title: texts.iteration2(count(under[0])), lines: [{ name: title.toLowerCase(), value: format(under[1]) }] }
   return (
     <div class="chart-plot">
       <svg
         class="chart-svg"
         role="application"
-        aria-roledescription="line chart"
+        aria-roledescription={texts.lineChart}
         aria-label={`${title}${levels.length > 0 ? `: ${levels.map((one) => `${format(one.value)} from iteration ${one.from} to ${one.to}`).join('; ')}` : ''}. Arrow keys go to levels, slow reports and restarts; plus, minus and 0 zoom.`}
         tabIndex={0}
         width={width}
@@ -209,7 +210,7 @@ function Drawn(props: Props & { width: number }) {
         <clipPath id={clip}>
           <rect x={left} y={TOP - 4} width={Math.max(0, right - left + 4)} height={BOTTOM - TOP + 6} />
         </clipPath>
-        <AxisX scale={x} options={{ title: 'iteration', format: count }} top={TOP} bottom={BOTTOM} />
+        <AxisX scale={x} options={{ title: texts.iteration, format: count }} top={TOP} bottom={BOTTOM} />
         <AxisY scale={y} options={axisY} left={left} right={right} />
         <g clip-path={`url(#${clip})`}>
           {curve.length > 1 && (
@@ -225,7 +226,7 @@ function Drawn(props: Props & { width: number }) {
             <g key={`${iteration} ${index}`}>
               <line x1={x.at(iteration)} x2={x.at(iteration)} y1={TOP} y2={BOTTOM} stroke="var(--warn)" stroke-dasharray="4 3" />
               <text x={x.at(iteration) + 4} y={TOP + 8} font-size="11" style={{ fill: 'var(--warn)' }}>
-                restart
+                {texts.restart}
               </text>
             </g>
           ))}

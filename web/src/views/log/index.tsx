@@ -12,6 +12,7 @@ import { JobsBelow, Open, Opened, pathsIn } from '../parts/open'
 import { OverIterations, type Zoom } from './chart'
 import type { Judged, Log, MeasureCurve, Restart, Segment, SlowStep, Straggler } from './types'
 import './log.css'
+import * as texts from '../../words/log'
 
 export default function View() {
   const paths = pathsIn('l')
@@ -19,26 +20,14 @@ export default function View() {
   const file = paths[0]
   const live = useAnswer<Log>('log', file ? { file, ...(gpu ? { accelerator: gpu } : {}) } : null)
   if (!file) {
-    return (
-      <Open
-        home="log"
-        title="Open a training log"
-        text="What Megatron-LM, Megatron-DeepSpeed, DeepSpeed or torchtitan print while they train, also compressed: step time, MFU, loss, gradient norm and learning rate over time, slow steps, restarts. Drop it anywhere on this page."
-        placeholder="or a path below the given folder"
-      />
-    )
+    return <Open home="log" title={texts.openATrainingLog} text={texts.logsOfMegatronLmMegatron} placeholder={texts.orAPathInThe} />
   }
   return (
     <div class="log" aria-busy={live.loading}>
       <Opened home="log" paths={[file]} commandLine={live.commandLine}>
         <RanOn value={gpu} />
-        <button
-          type="button"
-          class="button"
-          title="The model and the plan that this log names, in the calculator"
-          onClick={() => go('calculator', { model: file })}
-        >
-          Predict this run
+        <button type="button" class="button" title={texts.openTheModelAndThe} onClick={() => go('calculator', { model: file })}>
+          {texts.predictThisRun}
         </button>
       </Opened>
       {live.problems.length > 0 && <Problems problems={live.problems} />}
@@ -46,7 +35,7 @@ export default function View() {
       {live.answer ? (
         <Answer answer={live.answer} stale={live.stale} />
       ) : (
-        live.loading && <Loading heights={[64, 250, 200]} label="reading the log" />
+        live.loading && <Loading heights={[64, 250, 200]} label={texts.readingTheLog} />
       )}
     </div>
   )
@@ -62,9 +51,9 @@ function RanOn({ value }: { value: string | undefined }) {
   }, [])
   return (
     <label class="log-gpu">
-      Ran on
+      {texts.accelerator}
       <select class="select" value={value ?? ''} onChange={(event) => change({ 'l.gpu': event.currentTarget.value || undefined })}>
-        <option value="">not set: no MFU</option>
+        <option value="">{texts.notSetNoMfu}</option>
         {known.map((one) => (
           <option key={one.id} value={one.id}>
             {one.name}
@@ -77,9 +66,9 @@ function RanOn({ value }: { value: string | undefined }) {
 
 /** How each measure is called and written. */
 const MEASURES: Readonly<Record<MeasureCurve['measure'], { title: string; unit: string; format: (value: number) => string }>> = {
-  loss: { title: 'Loss', unit: 'loss', format: digits },
-  gradient_norm: { title: 'Gradient norm', unit: 'norm', format: digits },
-  learning_rate: { title: 'Learning rate', unit: 'learning rate', format: (value) => (value === 0 ? '0' : value.toExponential(1)) },
+  loss: { title: texts.loss, unit: 'loss', format: digits },
+  gradient_norm: { title: texts.gradientNorm, unit: 'norm', format: digits },
+  learning_rate: { title: texts.learningRate2, unit: texts.learningRate, format: (value) => (value === 0 ? '0' : value.toExponential(1)) },
 }
 
 /** `l.zoom` of the address: the stretch of iterations that all charts show. */
@@ -103,9 +92,9 @@ function Answer({ answer, stale }: { answer: Log; stale: boolean }) {
       <p class="muted log-wide log-zoom">
         {zoom ? (
           <>
-            Iterations {count(zoom.from)} to {count(zoom.to)}.{' '}
+            {texts.iterations} {count(zoom.from)} {texts.to2} {count(zoom.to)}.{' '}
             <button type="button" class="button" onClick={() => onZoom(null)}>
-              All iterations
+              {texts.allIterations}
             </button>
           </>
         ) : (
@@ -114,8 +103,8 @@ function Answer({ answer, stale }: { answer: Log; stale: boolean }) {
       </p>
       <OverIterations
         wide
-        title="Time of an iteration"
-        about={`${count(log.reports)} reports of ${count(log.iterations)} iterations`}
+        title={texts.iterationTime}
+        about={texts.reportsOfIterations(count(log.reports), count(log.iterations))}
         name="log-step-time"
         unit="time"
         format={seconds}
@@ -126,8 +115,8 @@ function Answer({ answer, stale }: { answer: Log; stale: boolean }) {
       />
       {used.length > 0 && (
         <OverIterations
-          title="MFU"
-          about="of each level"
+          title={texts.mfu}
+          about={texts.ofEachLevel}
           name="log-mfu"
           unit="MFU"
           format={percent}
@@ -141,7 +130,7 @@ function Answer({ answer, stale }: { answer: Log; stale: boolean }) {
         <OverIterations
           key={measure}
           title={MEASURES[measure].title}
-          about="as reported"
+          about={texts.asReported}
           name={`log-${measure.replaceAll('_', '-')}`}
           unit={MEASURES[measure].unit}
           format={MEASURES[measure].format}
@@ -158,8 +147,8 @@ function Answer({ answer, stale }: { answer: Log; stale: boolean }) {
       {log.timers.length > 0 && <Timers log={log} />}
       {stragglers.length > 0 && <Stragglers rows={stragglers} />}
       {log.warnings.length > 0 && (
-        <section class="panel log-panel log-wide" aria-label="Doubts">
-          <h2>Doubts</h2>
+        <section class="panel log-panel log-wide" aria-label={texts.caveats}>
+          <h2>{texts.caveats}</h2>
           <ul class="log-doubts">
             {log.warnings.map((one) => (
               <li key={one.id}>
@@ -176,22 +165,22 @@ function Answer({ answer, stale }: { answer: Log; stale: boolean }) {
 function Head({ log }: { log: Judged }) {
   const mfu = log.segments.findLast((one) => one.mfu !== null)?.mfu
   const facts: (readonly [string, string, string?])[] = [
-    ['typical iteration', seconds(log.step_time), `± ${percent(log.noise)} noise`],
-    ...(mfu != null ? [['MFU', percent(mfu), 'at the last level'] as const] : []),
+    [texts.typicalIteration, seconds(log.step_time), texts.noise(percent(log.noise))],
+    ...(mfu != null ? [['MFU', percent(mfu), texts.atTheLastLevel] as const] : []),
     ...(log.drift !== null
-      ? [['drift', `${log.drift >= 0 ? '+' : '−'}${percent(Math.abs(log.drift))}`, 'over the last stretch'] as const]
+      ? [['drift', `${log.drift >= 0 ? '+' : '−'}${percent(Math.abs(log.drift))}`, texts.overTheLastPeriod] as const]
       : []),
-    ['slow reports', String(log.slow.length), `${percent(log.slow_share)} of the time`],
+    [texts.slowReports2, String(log.slow.length), texts.ofTheTime(percent(log.slow_share))],
     ...(log.pause
-      ? [['pause', seconds(log.pause.lost), `every ${count(log.pause.period)} iterations, ${log.pause.count} times`] as const]
+      ? [['pause', seconds(log.pause.lost), texts.everyIterationsTimes(count(log.pause.period), log.pause.count)] as const]
       : []),
     [
       'restarts',
       String(log.restarts.length),
-      log.restarts.length > 0 ? `${seconds(log.restarts.reduce((sum, one) => sum + one.lost, 0))} done twice` : undefined,
+      log.restarts.length > 0 ? texts.doneTwice2(seconds(log.restarts.reduce((sum, one) => sum + one.lost, 0))) : undefined,
     ],
     ...(log.skipped + log.not_a_number > 0
-      ? [['updates lost', String(log.skipped + log.not_a_number), `${log.skipped} skipped, ${log.not_a_number} not a number`] as const]
+      ? [[texts.updatesLost, String(log.skipped + log.not_a_number), texts.skippedNotANumber(log.skipped, log.not_a_number)] as const]
       : []),
     ...(log.reserved !== null ? [['memory', bytes(log.reserved), 'reserved'] as const] : []),
   ]
@@ -212,34 +201,40 @@ function Head({ log }: { log: Judged }) {
 
 function Levels({ rows }: { rows: readonly Segment[] }) {
   return (
-    <section class="panel log-panel" aria-label="Levels">
+    <section class="panel log-panel" aria-label={texts.levels}>
       <h2>
-        Levels <span class="muted">stretches of one pace</span>
+        {texts.levels} <span class="muted">{texts.periodsOfConstantStepTime}</span>
       </h2>
       <Table<Segment>
-        caption="Levels, one a row"
+        caption={texts.levelsOneARow}
         rows={rows}
         identify={(row) => row.from}
         maxHeight="360px"
         columns={[
-          { key: 'from', title: 'From', value: (row) => row.from, cell: (row) => count(row.from), align: 'right' },
-          { key: 'to', title: 'To', value: (row) => row.to, cell: (row) => count(row.to), align: 'right' },
-          { key: 'seconds', title: 'Iteration', value: (row) => row.seconds, cell: (row) => seconds(row.seconds), align: 'right' },
+          { key: 'from', title: texts.from, value: (row) => row.from, cell: (row) => count(row.from), align: 'right' },
+          { key: 'to', title: texts.to, value: (row) => row.to, cell: (row) => count(row.to), align: 'right' },
+          { key: 'seconds', title: texts.iteration3, value: (row) => row.seconds, cell: (row) => seconds(row.seconds), align: 'right' },
           {
             key: 'batch',
-            title: 'Batch',
+            title: texts.batch,
             value: (row) => row.batch,
             cell: (row) => (row.batch === null ? '–' : count(row.batch)),
             align: 'right',
           },
           {
             key: 'tflops',
-            title: 'TFLOP/s',
+            title: texts.tflopS,
             value: (row) => row.tflops,
             cell: (row) => (row.tflops === null ? '–' : digits(row.tflops)),
             align: 'right',
           },
-          { key: 'mfu', title: 'MFU', value: (row) => row.mfu, cell: (row) => (row.mfu === null ? '–' : percent(row.mfu)), align: 'right' },
+          {
+            key: 'mfu',
+            title: texts.mfu,
+            value: (row) => row.mfu,
+            cell: (row) => (row.mfu === null ? '–' : percent(row.mfu)),
+            align: 'right',
+          },
         ]}
       />
     </section>
@@ -248,27 +243,39 @@ function Levels({ rows }: { rows: readonly Segment[] }) {
 
 function Slow({ rows, pause }: { rows: readonly SlowStep[]; pause: Judged['pause'] }) {
   return (
-    <section class="panel log-panel" aria-label="Slow reports">
+    <section class="panel log-panel" aria-label={texts.slowReports}>
       <h2>
-        Slow reports{' '}
+        {texts.slowReports}{' '}
         <span class="muted">
-          {pause ? `every ${count(pause.period)} iterations ${seconds(pause.lost)} are lost` : 'well above what is usual around them'}
+          {pause ? texts.everyIterationsAreLost(count(pause.period), seconds(pause.lost)) : texts.wellAboveTheirNeighbours}
         </span>
       </h2>
       {rows.length === 0 ? (
-        <p class="muted">None is slower than the noise.</p>
+        <p class="muted">{texts.noReportExceedsTheNoise}</p>
       ) : (
         <Table<SlowStep>
-          caption="Slow reports, one a row"
+          caption={texts.slowReportsOneARow}
           rows={rows}
           identify={(row) => row.line}
           first={50}
           maxHeight="360px"
           columns={[
-            { key: 'iteration', title: 'Iteration', value: (row) => row.iteration, cell: (row) => count(row.iteration), align: 'right' },
-            { key: 'line', title: 'Line', value: (row) => row.line, cell: (row) => count(row.line), align: 'right' },
-            { key: 'seconds', title: 'Iteration took', value: (row) => row.seconds, cell: (row) => seconds(row.seconds), align: 'right' },
-            { key: 'lost', title: 'Lost', value: (row) => row.lost, cell: (row) => seconds(row.lost), align: 'right' },
+            {
+              key: 'iteration',
+              title: texts.iteration3,
+              value: (row) => row.iteration,
+              cell: (row) => count(row.iteration),
+              align: 'right',
+            },
+            { key: 'line', title: texts.line, value: (row) => row.line, cell: (row) => count(row.line), align: 'right' },
+            {
+              key: 'seconds',
+              title: texts.iterationTime,
+              value: (row) => row.seconds,
+              cell: (row) => seconds(row.seconds),
+              align: 'right',
+            },
+            { key: 'lost', title: texts.lost, value: (row) => row.lost, cell: (row) => seconds(row.lost), align: 'right' },
           ]}
         />
       )}
@@ -278,19 +285,19 @@ function Slow({ rows, pause }: { rows: readonly SlowStep[]; pause: Judged['pause
 
 function Restarts({ rows }: { rows: readonly Restart[] }) {
   return (
-    <section class="panel log-panel" aria-label="Restarts">
-      <h2>Restarts</h2>
+    <section class="panel log-panel" aria-label={texts.restarts}>
+      <h2>{texts.restarts}</h2>
       <Table<Restart>
-        caption="Restarts, one a row"
+        caption={texts.restartsOneARow}
         rows={rows}
         identify={(row) => row.line}
         maxHeight="360px"
         columns={[
-          { key: 'before', title: 'Ended at', value: (row) => row.before, cell: (row) => count(row.before), align: 'right' },
-          { key: 'from', title: 'Began at', value: (row) => row.from, cell: (row) => count(row.from), align: 'right' },
-          { key: 'repeated', title: 'Done twice', value: (row) => row.repeated, cell: (row) => count(row.repeated), align: 'right' },
-          { key: 'lost', title: 'Lost', value: (row) => row.lost, cell: (row) => seconds(row.lost), align: 'right' },
-          { key: 'line', title: 'Line', value: (row) => row.line, cell: (row) => count(row.line), align: 'right' },
+          { key: 'before', title: texts.endedAt, value: (row) => row.before, cell: (row) => count(row.before), align: 'right' },
+          { key: 'from', title: texts.beganAt, value: (row) => row.from, cell: (row) => count(row.from), align: 'right' },
+          { key: 'repeated', title: texts.repeated, value: (row) => row.repeated, cell: (row) => count(row.repeated), align: 'right' },
+          { key: 'lost', title: texts.lost, value: (row) => row.lost, cell: (row) => seconds(row.lost), align: 'right' },
+          { key: 'line', title: texts.line, value: (row) => row.line, cell: (row) => count(row.line), align: 'right' },
         ]}
       />
     </section>
@@ -299,23 +306,23 @@ function Restarts({ rows }: { rows: readonly Restart[] }) {
 
 function Timers({ log }: { log: Judged }) {
   return (
-    <section class="panel log-panel" aria-label="Timers">
+    <section class="panel log-panel" aria-label={texts.timers}>
       <h2>
-        Timers <span class="muted">least and most of the ranks, where the log records both</span>
+        {texts.timers} <span class="muted">{texts.minimumAndMaximumOverThe}</span>
       </h2>
       <Table<Judged['timers'][number]>
-        caption="Timers of an iteration"
+        caption={texts.timersOfAnIteration}
         rows={log.timers}
         identify={(row) => row[0]}
         first={20}
         maxHeight="360px"
         columns={[
-          { key: 'name', title: 'Timer', value: (row) => row[0].replaceAll('-', ' ') },
-          { key: 'low', title: 'Least', value: (row) => row[1], cell: (row) => seconds(row[1]), align: 'right' },
-          { key: 'high', title: 'Most', value: (row) => row[2], cell: (row) => seconds(row[2]), align: 'right' },
+          { key: 'name', title: texts.timer, value: (row) => row[0].replaceAll('-', ' ') },
+          { key: 'low', title: texts.minimum, value: (row) => row[1], cell: (row) => seconds(row[1]), align: 'right' },
+          { key: 'high', title: texts.maximum, value: (row) => row[2], cell: (row) => seconds(row[2]), align: 'right' },
           {
             key: 'share',
-            title: 'Of an iteration',
+            title: texts.ofAnIteration,
             value: (row) => row[2] / log.step_time,
             cell: (row) => percent(row[2] / log.step_time),
             align: 'right',
@@ -328,33 +335,33 @@ function Timers({ log }: { log: Judged }) {
 
 function Stragglers({ rows }: { rows: readonly Straggler[] }) {
   return (
-    <section class="panel log-panel" aria-label="Stragglers">
+    <section class="panel log-panel" aria-label={texts.stragglers}>
       <h2>
-        Stragglers <span class="muted">the last line of the log’s own detector</span>
+        {texts.stragglers} <span class="muted">{texts.theLastLineOfThe}</span>
       </h2>
       <Table<Straggler>
-        caption="Lines of straggler detectors"
+        caption={texts.linesOfStragglerDetectors}
         rows={rows}
         identify={(row) => row.measure}
         columns={[
-          { key: 'measure', title: 'Measure', value: (row) => row.measure },
+          { key: 'measure', title: texts.measure, value: (row) => row.measure },
           {
             key: 'low',
-            title: 'Lowest',
+            title: texts.lowest,
             value: (row) => row.lowest[0],
-            cell: (row) => `${digits(row.lowest[0])} on rank ${row.lowest[1]}`,
+            cell: (row) => texts.onRank(digits(row.lowest[0]), row.lowest[1]),
             align: 'right',
           },
           {
             key: 'high',
-            title: 'Highest',
+            title: texts.highest,
             value: (row) => row.highest[0],
-            cell: (row) => `${digits(row.highest[0])} on rank ${row.highest[1]}`,
+            cell: (row) => texts.onRank(digits(row.highest[0]), row.highest[1]),
             align: 'right',
           },
           {
             key: 'iteration',
-            title: 'After iteration',
+            title: texts.afterIteration,
             value: (row) => row.iteration,
             cell: (row) => (row.iteration === null ? '–' : count(row.iteration)),
             align: 'right',

@@ -8,6 +8,7 @@ import type { Tip } from '../../charts/axes/tooltip'
 import type { Row, SizeAnswer } from './answer'
 import { commandItem } from '../parts/command'
 import { choiceOf, frontier } from './frontier'
+import * as texts from '../../words/machines'
 
 export const DAY = 86_400
 export const COLOURS = [
@@ -29,8 +30,8 @@ function tip(row: Row): Tip {
       { name: 'training', value: seconds(row.bill.calendar) },
       { name: 'rent', value: dollars(row.bill.rent) },
       { name: 'efficiency', value: percent(row.efficiency) },
-      ...(row.marginal_efficiency === null ? [] : [{ name: 'added GPUs do', value: percent(row.marginal_efficiency) }]),
-      ...(row.dollars_per_day_saved === null ? [] : [{ name: 'a day saved costs', value: dollars(row.dollars_per_day_saved) }]),
+      ...(row.marginal_efficiency === null ? [] : [{ name: texts.marginalEfficiency, value: percent(row.marginal_efficiency) }]),
+      ...(row.dollars_per_day_saved === null ? [] : [{ name: texts.costPerDaySaved, value: dollars(row.dollars_per_day_saved) }]),
     ],
     hint: `${row.plan_summary.split(',')[0] ?? ''}. Click or Enter loads it.`,
   }
@@ -42,7 +43,7 @@ function notes(answer: SizeAnswer): Map<Row, string> {
   const found = new Map<Row, string>()
   for (const stop of verdict.stops) {
     const row = rows[stop.row]
-    if (row && stop.is_reached) found.set(row, 'low marginal efficiency')
+    if (row && stop.is_reached) found.set(row, texts.lowMarginalEfficiency2)
   }
   const chosen = verdict.chosen === null ? undefined : rows[verdict.chosen]
   if (chosen) {
@@ -50,7 +51,7 @@ function notes(answer: SizeAnswer): Map<Row, string> {
       goal,
       rows.every((row) => row.bill.rent !== null),
     )
-    found.set(chosen, found.has(chosen) ? `${choice}, low marginal efficiency` : choice)
+    found.set(chosen, found.has(chosen) ? texts.lowMarginalEfficiency(choice) : choice)
   }
   return found
 }
@@ -77,7 +78,7 @@ export function Charts({ answer, line, onPick }: Props) {
   const { rows, goal } = answer.size
   const said = notes(answer)
   const numbers = [...new Set(rows.map((row) => row.devices))].sort((a, b) => a - b)
-  const x = { title: 'GPUs', format: count, log: true, ticks: numbers }
+  const x = { title: texts.gpus, format: count, log: true, ticks: numbers }
   const pick = (series: string, index: number) => {
     const machine = answer.size.machines.findIndex((one) => one.name === series)
     const row = rows.filter((one) => one.machine === machine)[index]
@@ -94,51 +95,39 @@ export function Charts({ answer, line, onPick }: Props) {
   const rents = seriesOf(answer, (row) => row.bill.rent, said)
   return (
     <>
-      <ChartFrame
-        title="Days"
-        about="one point per searched count, hollow where it misses the goal"
-        name="machines-days"
-        menu={commandItem(line)}
-        rows={csv}
-      >
+      <ChartFrame title={texts.days2} about={texts.onePointPerSearchedCount} name="machines-days" menu={commandItem(line)} rows={csv}>
         {(width) => (
           <Lines
             width={width}
-            title="Days of training by number of GPUs"
+            title={texts.daysOfTrainingByNumber}
             series={days}
             x={x}
-            y={{ title: 'days', format: plain, log: true }}
-            references={goal.deadline === null ? [] : [{ y: goal.deadline / DAY, label: `deadline: ${seconds(goal.deadline)}` }]}
+            y={{ title: texts.days, format: plain, log: true }}
+            references={goal.deadline === null ? [] : [{ y: goal.deadline / DAY, label: texts.deadline(seconds(goal.deadline)) }]}
             onPick={pick}
           />
         )}
       </ChartFrame>
-      <ChartFrame title="Dollars" about="rent of all GPUs until the end" name="machines-dollars" rows={csv}>
+      <ChartFrame title={texts.dollars2} about={texts.rentalCostOfAllGpus} name="machines-dollars" rows={csv}>
         {(width) => (
           <Lines
             width={width}
-            title="Rent by number of GPUs"
+            title={texts.rentByNumberOfGpus}
             series={rents}
             x={x}
-            y={{ title: 'dollars', format: dollars }}
-            references={goal.budget === null ? [] : [{ y: goal.budget, label: `budget: ${dollars(goal.budget)}` }]}
+            y={{ title: texts.dollars, format: dollars }}
+            references={goal.budget === null ? [] : [{ y: goal.budget, label: texts.budget(dollars(goal.budget)) }]}
             fromZero
             onPick={pick}
           />
         )}
       </ChartFrame>
-      <ChartFrame
-        title="Days against dollars"
-        about="large points on the steps are the frontier: no other count is both sooner and cheaper"
-        name="machines-trade"
-        class="trade"
-        rows={csv}
-      >
+      <ChartFrame title={texts.daysAgainstDollars} about={texts.largePointsOnTheSteps} name="machines-trade" class="trade" rows={csv}>
         {(width) => (
           <Scatter
             width={width}
             height={320}
-            title="Days against dollars"
+            title={texts.daysAgainstDollars}
             points={rows.flatMap((row): Point[] =>
               row.bill.rent === null
                 ? []
@@ -157,8 +146,8 @@ export function Charts({ answer, line, onPick }: Props) {
                   ],
             )}
             front={edge.map(idOf)}
-            x={{ title: 'days', format: plain, log: true }}
-            y={{ title: 'dollars', format: dollars }}
+            x={{ title: texts.days, format: plain, log: true }}
+            y={{ title: texts.dollars, format: dollars }}
             onPick={(id) => {
               const row = rows.find((one) => idOf(one) === id)
               if (row) onPick(row)

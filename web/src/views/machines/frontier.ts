@@ -1,6 +1,7 @@
 // Which counts are worth a look: those that no other beats in days and dollars, and counts between them. Pure.
 import { front } from '../../charts/scatter/model'
 import type { Row, SizeAnswer } from './answer'
+import * as texts from '../../words/machines'
 
 type Billed = Pick<Row, 'bill'>
 
@@ -12,9 +13,9 @@ export function frontier<T extends Billed>(rows: readonly T[]): T[] {
 
 /** What the chosen row is, in words. */
 export function choiceOf(goal: SizeAnswer['size']['goal'], priced: boolean): string {
-  if (goal.deadline === null) return 'shortest within budget'
-  const least = priced ? 'cheapest' : 'fewest GPU-hours'
-  return goal.budget === null ? `${least} by deadline` : `${least} by deadline and within budget`
+  if (goal.deadline === null) return texts.shortestWithinBudget
+  const least = priced ? 'cheapest' : texts.fewestGpuHours
+  return goal.budget === null ? texts.byDeadline(least) : texts.byDeadlineAndWithinBudget(least)
 }
 
 /** Neighbours nearer than this factor have nothing between them. */

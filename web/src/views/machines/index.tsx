@@ -17,6 +17,7 @@ import { PREFIX, question, sizing } from './question'
 import { Sizes } from './table'
 import '../parts/layout.css'
 import './machines.css'
+import * as texts from '../../words/machines'
 
 export default function Machines() {
   const own_ = own(PREFIX)
@@ -34,8 +35,8 @@ export default function Machines() {
   }, [ran])
   useKeys(
     [
-      { keys: 'r', title: 'Ask how many machines', group: 'Machines', run: () => (asked ? start() : false) },
-      { keys: 'Escape', title: 'Stop', group: 'Machines', run: () => (sizing.state.value.running ? sizing.stop() : false) },
+      { keys: 'r', title: texts.computeTheNumberOfMachines, group: 'Machines', run: () => (asked ? start() : false) },
+      { keys: 'Escape', title: texts.stop, group: 'Machines', run: () => (sizing.state.value.running ? sizing.stop() : false) },
     ],
     [asked && identity('size', asked), ran],
   )
@@ -52,8 +53,8 @@ export default function Machines() {
   }
   return (
     <div class="view machines">
-      <h1 class="hidden-visually">Machines</h1>
-      <section class="panel scope" aria-label="Goal">
+      <h1 class="hidden-visually">{texts.machines}</h1>
+      <section class="panel scope" aria-label={texts.goal}>
         <RunBar fields={['model', 'cluster', 'tokens', 'global-batch', 'sequence-length']} />
         <form
           class="entries"
@@ -63,43 +64,43 @@ export default function Machines() {
           }}
         >
           <Text
-            title="Deadline"
-            placeholder="none"
-            about="Latest end of the training: 90d, 2000h"
+            title={texts.deadline2}
+            placeholder={texts.none}
+            about={texts.longestTrainingTimeSuchAs}
             value={own_.deadline ?? ''}
             onChange={(value) => set(PREFIX, 'deadline', value)}
           />
           <Text
-            title="Budget"
-            placeholder="none"
-            about="Most that the rent may come to, in dollars: 30M"
+            title={texts.budget2}
+            placeholder={texts.none}
+            about={texts.maximumRentalCostInDollars}
             value={own_.budget ?? ''}
             onChange={(value) => set(PREFIX, 'budget', value)}
           />
           <Text
-            title="GPUs"
-            placeholder="around the goal"
-            about="512,1024,2048 or 256..4096"
+            title={texts.gpus}
+            placeholder={texts.aroundTheGoal}
+            about={texts.n51210242048Or256}
             value={own_.gpus ?? ''}
             onChange={(value) => set(PREFIX, 'gpus', value)}
           />
           <Text
-            title="Machines to compare"
+            title={texts.machinesToCompare}
             wide
-            placeholder="dgx-h100,dgx-b200"
+            placeholder={texts.dgxH100DgxB200}
             value={own_.clusters ?? ''}
             onChange={(value) => set(PREFIX, 'clusters', value)}
           />
           <Text
-            title="An added GPU must do"
+            title={texts.leastMarginalEfficiency}
             placeholder="0.5"
-            about="Least share of the work of a GPU at the fewest that an added one must do to be worth adding"
+            about={texts.leastThroughputOfAnAdded}
             value={own_.worth ?? ''}
             onChange={(value) => set(PREFIX, 'worth', value)}
           />
           <Switch
-            title="Batch grows with the GPUs"
-            about="It changes how the training converges"
+            title={texts.batchGrowsWithTheGpus}
+            about={texts.itChangesHowTheTraining}
             on={own_.growing === 'true'}
             onChange={(on) => set(PREFIX, 'growing', on ? 'true' : undefined)}
           />
@@ -112,9 +113,9 @@ export default function Machines() {
       {state.problems.length > 0 && <Problems problems={state.problems} />}
       {outdated && (
         <div class="outdated" role="status">
-          The goal has changed since this answer.
+          {texts.theGoalHasChangedSince}
           <button type="button" class="button" onClick={start}>
-            Ask again
+            {texts.askAgain}
           </button>
         </div>
       )}
@@ -135,19 +136,16 @@ export default function Machines() {
 function Start({ ready, onStart }: { ready: boolean; onStart: () => void }) {
   if (ready) {
     return (
-      <Empty
-        title="Deadline or budget"
-        text="For each number of machines, the best layout is searched. The answer has days, cost and the marginal efficiency of more machines."
-      >
+      <Empty title={texts.deadlineOrBudget} text={texts.forEachNumberOfMachines}>
         <button type="button" class="button primary" onClick={onStart}>
-          Size
+          {texts.size}
         </button>
       </Empty>
     )
   }
   if (said('model') && said('cluster')) {
     return (
-      <Empty title="How many tokens?" text="Days and dollars need to know what is trained.">
+      <Empty title={texts.howManyTokens} text={texts.daysAndDollarsDependOn}>
         {['1T', '2T', '15T'].map((tokens) => (
           <button key={tokens} type="button" class="button" onClick={() => change({ tokens })}>
             {tokens}
@@ -156,7 +154,7 @@ function Start({ ready, onStart }: { ready: boolean; onStart: () => void }) {
       </Empty>
     )
   }
-  return <NoRun title="No run yet" text="Name a model, a machine and the tokens above, or begin with an example." />
+  return <NoRun title={texts.noRunYet} text={texts.nameAModelAMachine} />
 }
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
@@ -185,7 +183,7 @@ function Verdict({
   const grid = finer(known, Math.max(1, ...machines.map((machine) => machine.devices)))
   const more = grid.length - known.length
   return (
-    <section class="panel verdict" aria-label="Answer">
+    <section class="panel verdict" aria-label={texts.answer}>
       <div>
         {chosen && (
           <p class="large">
@@ -195,19 +193,19 @@ function Verdict({
                 rows.every((row) => row.bill.rent !== null),
               ),
             )}
-            : <strong>{count(chosen.devices)}</strong> × {chosen.accelerator}, {seconds(chosen.bill.calendar)} and{' '}
+            : <strong>{count(chosen.devices)}</strong> × {chosen.accelerator}, {seconds(chosen.bill.calendar)} {texts.and}{' '}
             {dollars(chosen.bill.rent)}
           </p>
         )}
         {verdict.is_no && (
           <p class="large tone-bad">
-            No number meets the goal
+            {texts.noNumberMeetsTheGoal}
             {nearest
               ? `; nearest: ${count(nearest.devices)} × ${nearest.accelerator}, ${seconds(nearest.bill.calendar)} for ${dollars(nearest.bill.rent)}, ${misses}`
               : ''}
           </p>
         )}
-        {!chosen && !verdict.is_no && <p class="large">No goal said: the table, and where more stop paying.</p>}
+        {!chosen && !verdict.is_no && <p class="large">{texts.noGoalIsSetCluster}</p>}
         <ul class="remarks">
           {verdict.stops.map((stop) => {
             const row = rows[stop.row]
@@ -215,29 +213,29 @@ function Verdict({
               row && (
                 <li key={stop.machine}>
                   {stop.is_reached
-                    ? `Beyond ${count(row.devices)} × ${machines[stop.machine]?.name}, added GPUs do less than ${percent(goal.worth).replace('.0', '')} of the work of one at the fewest.`
-                    : `Up to ${count(row.devices)} × ${machines[stop.machine]?.name}, added GPUs are worth their rent.`}
+                    ? texts.beyondAddedGpusDoLess(count(row.devices), machines[stop.machine]?.name, percent(goal.worth).replace('.0', ''))
+                    : texts.upToAddedGpusAre(count(row.devices), machines[stop.machine]?.name)}
                 </li>
               )
             )
           })}
           <li>
-            {amount(answer.tokens)} tokens
-            {answer.growing_batch ? ', the batch grows with the GPUs' : `, ${count(answer.global_batch)} sequences a step for every number`}
+            {amount(answer.tokens)} {texts.tokens}
+            {answer.growing_batch ? texts.theBatchGrowsWithThe : texts.sequencesAStepForEvery(count(answer.global_batch))}
             {price ? `; ${dollars(price.amount)} a GPU and hour (${price.source.split(',')[0]})` : ''}
           </li>
-          {!answer.complete && <li class="warn">Stopped early: results so far.</li>}
+          {!answer.complete && <li class="warn">{texts.stoppedEarlyResultsSoFar}</li>}
         </ul>
       </div>
       <div class="actions">
         {chosen && (
           <button type="button" class="button primary" onClick={() => onLoad(chosen)}>
-            Load into the calculator
+            {texts.loadIntoTheCalculator}
           </button>
         )}
         {more > 0 && (
           <button type="button" class="button" onClick={() => onFiner(grid)}>
-            Add {count(more)} {more === 1 ? 'count' : 'counts'} in between
+            {texts.add} {count(more)} {more === 1 ? 'count' : 'counts'} {texts.inBetween}
           </button>
         )}
       </div>

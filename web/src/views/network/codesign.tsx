@@ -22,6 +22,7 @@ import { gigabits, kindOf } from './names'
 import { NeedsRun } from './needs-run'
 import { said, say } from './state'
 import { commandItem } from '../parts/command'
+import * as texts from '../../words/network'
 
 const designing = new LongJob<DesignAnswer>('network/design')
 
@@ -63,8 +64,8 @@ export function CodesignDesk() {
   }, [ran])
   useKeys(
     [
-      { keys: 'r', title: 'Search networks and strategies', group: 'Network', run: () => (asked ? start() : false) },
-      { keys: 'Escape', title: 'Stop', group: 'Network', run: () => (designing.state.value.running ? designing.stop() : false) },
+      { keys: 'r', title: texts.searchNetworksAndStrategies, group: 'Network', run: () => (asked ? start() : false) },
+      { keys: 'Escape', title: texts.stop, group: 'Network', run: () => (designing.state.value.running ? designing.stop() : false) },
     ],
     [asked && identity('network/design', asked), ran],
   )
@@ -73,7 +74,7 @@ export function CodesignDesk() {
   const outdated = answer && !state.running && state.of !== identity('network/design', asked)
   return (
     <>
-      <section class="panel scope" aria-label="Scope">
+      <section class="panel scope" aria-label={texts.scope}>
         <RunBar fields={['model', 'cluster', 'gpus', 'global-batch', 'sequence-length']} />
         <form
           class="entries"
@@ -83,34 +84,39 @@ export function CodesignDesk() {
           }}
         >
           <Text
-            title="Domains"
-            placeholder="8 to 576"
-            about="Sizes of scale-up domains, with commas"
+            title={texts.domains}
+            placeholder={texts.n8To576}
+            about={texts.sizesOfScaleUpDomains}
             value={said('domains')}
             onChange={(value) => say('domains', value)}
           />
           <Text
-            title="Topologies"
+            title={texts.topologies}
             wide
-            placeholder="clos,rail-optimized,rail-only,dual-plane,dragonfly"
+            placeholder={texts.closRailOptimizedRailOnly}
             value={said('topologies')}
             onChange={(value) => say('topologies', value)}
           />
           <Text
-            title="Oversubscription"
+            title={texts.oversubscription}
             placeholder="1,2,4"
             value={said('oversubscriptions')}
             onChange={(value) => say('oversubscriptions', value)}
           />
-          <Text title="NIC speeds" placeholder="200G,400G,800G" value={said('speeds')} onChange={(value) => say('speeds', value)} />
+          <Text title={texts.nicSpeeds} placeholder="200G,400G,800G" value={said('speeds')} onChange={(value) => say('speeds', value)} />
           <Text
-            title="Scale-up prices"
+            title={texts.scaleUpPrices}
             placeholder="64=2500 256=6000"
-            about="What a larger domain adds to the price of each device, separated by spaces"
+            about={texts.addedPricePerDeviceOf}
             value={said('scale-up')}
             onChange={(value) => say('scale-up', value)}
           />
-          <Text title="Narrow strategies to" placeholder="tp=8 vp=1,2" value={said('space')} onChange={(value) => say('space', value)} />
+          <Text
+            title={texts.narrowStrategiesTo}
+            placeholder={texts.tp8Vp12}
+            value={said('space')}
+            onChange={(value) => say('space', value)}
+          />
           <button type="submit" class="button primary push" disabled={state.running}>
             {state.running ? 'Searching' : 'Search'} <kbd>r</kbd>
           </button>
@@ -120,19 +126,16 @@ export function CodesignDesk() {
       {state.problems.length > 0 && <Problems problems={state.problems} />}
       {outdated && (
         <div class="outdated" role="status">
-          The scope has changed since this answer.
+          {texts.theScopeHasChangedSince}
           <button type="button" class="button" onClick={start}>
-            Search again
+            {texts.searchAgain}
           </button>
         </div>
       )}
       {!answer && !state.running && state.problems.length === 0 && (
-        <Empty
-          title="Which network and strategy together"
-          text="Topologies, domain sizes, oversubscription and speeds, each with the best strategy on it: step time against dollars."
-        >
+        <Empty title={texts.searchNetworksAndStrategiesTogether} text={texts.topologiesDomainSizesOversubscriptionAnd}>
           <button type="button" class="button primary" onClick={start}>
-            Search
+            {texts.search}
           </button>
         </Empty>
       )}
@@ -158,10 +161,10 @@ function identify(row: DesignRow): string {
 function lines(answer: DesignAnswer, row: DesignRow): { name: string; value: string }[] {
   return [
     { name: 'step', value: row.step_time === null ? '–' : seconds(row.step_time) },
-    { name: 'network', value: `${dollars(row.dollars)}, ${dollars(row.dollars_per_device)} a device` },
+    { name: 'network', value: texts.aDevice2(dollars(row.dollars), dollars(row.dollars_per_device)) },
     { name: 'power', value: power(row.watts) },
     ...(row.share?.cluster?.dollars_per_million_tokens
-      ? [{ name: 'a million tokens', value: `$${row.share.cluster?.dollars_per_million_tokens.toPrecision(3)}` }]
+      ? [{ name: texts.perMillionTokens, value: `$${row.share.cluster?.dollars_per_million_tokens.toPrecision(3)}` }]
       : []),
     { name: 'strategy', value: answer.classes[row.class]?.layout.split(' --').slice(0, 4).join(' ').replaceAll('--', '') ?? '' },
   ]
@@ -174,8 +177,8 @@ function Front({ answer, line }: { answer: DesignAnswer; line: string | undefine
   const kinds = [...new Set(placed.map((at) => at.row.topology))]
   return (
     <ChartFrame
-      title="Step time against dollars"
-      about={`${placed.length} networks, each with the best strategy on it`}
+      title={texts.stepTimeAgainstDollars}
+      about={texts.networksEachWithTheBest(placed.length)}
       name="network-front"
       menu={commandItem(line)}
       rows={() => ({
@@ -196,7 +199,7 @@ function Front({ answer, line }: { answer: DesignAnswer; line: string | undefine
           <Scatter
             width={width}
             height={width > 900 ? 460 : 400}
-            title="Step time against dollars"
+            title={texts.stepTimeAgainstDollars}
             points={placed.map(({ row, x, y }) => ({
               id: identify(row),
               x,
@@ -213,11 +216,11 @@ function Front({ answer, line }: { answer: DesignAnswer; line: string | undefine
               },
             }))}
             x={{
-              title: 'network, dollars a device',
+              title: texts.networkDollarsPerDevice,
               format: (value) => (value >= 1e4 ? `$${Number((value / 1e3).toPrecision(3))}k` : `$${Number(value.toPrecision(3))}`),
               log: true,
             }}
-            y={{ title: 'step time (s)', format: (value) => String(Number(value.toPrecision(4))) }}
+            y={{ title: texts.stepTimeS, format: (value) => String(Number(value.toPrecision(4))) }}
             front={edge.map((at) => identify(at.row))}
             onPick={(id) => {
               const found = placed.find((at) => identify(at.row) === id)
@@ -230,7 +233,7 @@ function Front({ answer, line }: { answer: DesignAnswer; line: string | undefine
                 <Swatch id={id} /> {kindOf(id).title}
               </li>
             ))}
-            <li class="muted">labels: domain × NIC speed of the front</li>
+            <li class="muted">{texts.labelsDomainNicSpeedOf}</li>
           </ul>
           <ul class="remarks">
             {answer.warnings.map((warning) => (
@@ -238,7 +241,7 @@ function Front({ answer, line }: { answer: DesignAnswer; line: string | undefine
                 <Ticked text={warning.message} />
               </li>
             ))}
-            {!answer.complete && <li class="warn">Stopped early: results so far.</li>}
+            {!answer.complete && <li class="warn">{texts.stoppedEarlyResultsSoFar}</li>}
           </ul>
         </>
       )}
@@ -250,7 +253,7 @@ function Rows({ answer }: { answer: DesignAnswer }) {
   const columns: Column<DesignRow>[] = [
     {
       key: 'topology',
-      title: 'Topology',
+      title: texts.topology,
       value: (row) => row.topology,
       cell: (row) => (
         <span class="swatched">
@@ -258,41 +261,41 @@ function Rows({ answer }: { answer: DesignAnswer }) {
         </span>
       ),
     },
-    { key: 'domain', title: 'Domain', value: (row) => row.domain, align: 'right' },
+    { key: 'domain', title: texts.domain, value: (row) => row.domain, align: 'right' },
     {
       key: 'over',
-      title: 'Oversub.',
-      about: 'Bandwidth below a leaf over bandwidth above it',
+      title: texts.oversub,
+      about: texts.bandwidthBelowALeafOver,
       value: (row) => row.oversubscription,
       cell: (row) => `${row.oversubscription}:1`,
       align: 'right',
     },
-    { key: 'speed', title: 'NIC', value: (row) => row.speed, cell: (row) => gigabits(row.speed), align: 'right' },
+    { key: 'speed', title: texts.nic, value: (row) => row.speed, cell: (row) => gigabits(row.speed), align: 'right' },
     {
       key: 'step',
-      title: 'Step',
+      title: texts.step,
       value: (row) => row.step_time,
       cell: (row) => (row.step_time === null ? '–' : seconds(row.step_time)),
       align: 'right',
     },
     {
       key: 'dollars',
-      title: 'A device',
+      title: texts.perDevice2,
       value: (row) => row.dollars_per_device,
       cell: (row) => dollars(row.dollars_per_device),
       align: 'right',
     },
-    { key: 'watts', title: 'Power', value: (row) => row.watts, cell: (row) => power(row.watts), align: 'right' },
+    { key: 'watts', title: texts.power, value: (row) => row.watts, cell: (row) => power(row.watts), align: 'right' },
     {
       key: 'share',
-      title: 'Of cluster',
+      title: texts.ofCluster,
       value: (row) => row.share?.of_dollars,
       cell: (row) => (row.share ? percent(row.share.of_dollars) : '–'),
       align: 'right',
     },
     {
       key: 'tokens',
-      title: '$/M tokens',
+      title: texts.mTokens,
       value: (row) => row.share?.cluster?.dollars_per_million_tokens,
       cell: (row) =>
         row.share?.cluster?.dollars_per_million_tokens ? `$${row.share.cluster?.dollars_per_million_tokens.toFixed(3)}` : '–',
@@ -300,43 +303,43 @@ function Rows({ answer }: { answer: DesignAnswer }) {
     },
     {
       key: 'mark',
-      title: 'Mark',
-      value: (row) => (row.cheapest_token ? 'cheapest token' : row.on_front ? 'front of its domain' : ''),
+      title: texts.mark,
+      value: (row) => (row.cheapest_token ? texts.cheapestToken : row.on_front ? texts.frontOfItsDomain : ''),
       cell: (row) =>
         row.cheapest_token ? (
-          <span class="badge good">cheapest token</span>
+          <span class="badge good">{texts.cheapestToken}</span>
         ) : row.on_front ? (
-          <span class="badge">front of its domain</span>
+          <span class="badge">{texts.frontOfItsDomain}</span>
         ) : (
           ''
         ),
     },
     {
       key: 'layout',
-      title: 'Strategy',
+      title: texts.strategy,
       value: (row) => answer.classes[row.class]?.layout ?? '',
       cell: (row) => <code>{answer.classes[row.class]?.layout.replaceAll('--', '')}</code>,
       wrap: true,
     },
   ]
   return (
-    <section class="panel" aria-label="Networks">
+    <section class="panel" aria-label={texts.networks}>
       <div class="panel-head">
         <h2>
-          Networks <span class="about">click or Enter loads a strategy into the calculator</span>
+          {texts.networks} <span class="about">{texts.clickOrEnterLoadsA}</span>
         </h2>
         <input
           class="input"
           type="search"
           data-filter
-          aria-label="Filter networks"
-          placeholder="Filter: rail-only 64"
+          aria-label={texts.filterNetworks}
+          placeholder={texts.filterRailOnly64}
           value={said('filter')}
           onInput={(event) => say('filter', event.currentTarget.value, 'replace')}
         />
       </div>
       <Table
-        caption="Networks with their strategies"
+        caption={texts.networksWithTheirStrategies}
         columns={columns}
         rows={answer.rows}
         identify={identify}

@@ -8,12 +8,13 @@ import { Tooltip } from '../../charts/axes/tooltip'
 import '../../charts/plot.css'
 import type { Bill, CostAnswer } from './answer'
 import { commandItem } from '../parts/command'
+import * as texts from '../../words/network'
 
 const PARTS = [
-  { id: 'switches', title: 'switch ports', colour: 'var(--class-backward)', items: ['switch-port', 'switch', 'circuit-port'] },
-  { id: 'transceivers', title: 'transceivers', colour: 'var(--class-recompute)', items: ['transceiver'] },
-  { id: 'cables', title: 'cables', colour: 'var(--class-context)', items: [] as string[] },
-  { id: 'nics', title: 'NICs', colour: 'var(--class-host)', items: ['nic'] },
+  { id: 'switches', title: texts.switchPorts, colour: 'var(--class-backward)', items: ['switch-port', 'switch', 'circuit-port'] },
+  { id: 'transceivers', title: texts.transceivers, colour: 'var(--class-recompute)', items: ['transceiver'] },
+  { id: 'cables', title: texts.cables, colour: 'var(--class-context)', items: [] as string[] },
+  { id: 'nics', title: texts.nics, colour: 'var(--class-host)', items: ['nic'] },
 ] as const
 
 interface Part {
@@ -47,8 +48,8 @@ export function CostBars({ answer, line }: { answer: CostAnswer; line: string })
   const bars = answer.designs.map((design) => ({ design, parts: partsOf(design.bill) }))
   return (
     <ChartFrame
-      title="Where the dollars go"
-      about={`${count(bars[0]?.design.bill.devices ?? 0)} devices`}
+      title={texts.whereTheDollarsGo}
+      about={texts.devices(count(bars[0]?.design.bill.devices ?? 0))}
       name="network-cost"
       menu={commandItem(line)}
       rows={() => ({
@@ -93,8 +94,8 @@ function Bars({ width, bars }: BarsProps) {
       <svg
         class="chart-svg"
         role="application"
-        aria-roledescription="stacked bars"
-        aria-label="Dollars by design and part. Arrow keys move."
+        aria-roledescription={texts.stackedBars}
+        aria-label={texts.dollarsByDesignAndPart}
         tabIndex={0}
         width={width}
         height={height}
@@ -158,9 +159,9 @@ function Bars({ width, bars }: BarsProps) {
                 title: `${bars[at.bar]?.design.name}: ${part.title}`,
                 lines: [
                   { name: 'dollars', value: dollars(part.dollars) },
-                  { name: 'of the network', value: percent(part.dollars / bill.total) },
-                  { name: part.id === 'cables' ? 'metres and cables' : 'pieces', value: count(part.pieces) },
-                  { name: 'a device', value: dollars(part.dollars / bill.devices) },
+                  { name: texts.ofTheNetwork, value: percent(part.dollars / bill.total) },
+                  { name: part.id === 'cables' ? texts.metresAndCables : 'pieces', value: count(part.pieces) },
+                  { name: texts.perDevice3, value: dollars(part.dollars / bill.devices) },
                 ],
               }
             : null

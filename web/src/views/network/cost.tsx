@@ -12,6 +12,7 @@ import { DesignChoice, DesignFields, Swatch } from './fields'
 import { kindOf } from './names'
 import { ownCluster, useOwnCluster } from './own-cluster'
 import { chosenDesigns, designFlags, said, say } from './state'
+import * as texts from '../../words/network'
 
 type Priced = CostAnswer['designs'][number]
 
@@ -31,21 +32,21 @@ export function CostDesk() {
   const { answer } = live
   return (
     <>
-      <section class="panel scope" aria-label="Designs and prices">
+      <section class="panel scope" aria-label={texts.designsAndPrices}>
         <DesignChoice />
         <div class="entries">
           <DesignFields withKind={false} />
           <Text
-            title="Accelerator"
-            placeholder={ownCluster()?.accelerator.id ?? 'h100-sxm5-80gb'}
-            about="For the network's share of the cluster"
+            title={texts.accelerator}
+            placeholder={ownCluster()?.accelerator.id ?? texts.h100Sxm580gb}
+            about={texts.forTheNetworksShareOf}
             value={said('accelerator')}
             onChange={(value) => say('accelerator', value)}
           />
           <Text
-            title="Years"
+            title={texts.years2}
             placeholder="4"
-            about="Years over which the network is paid"
+            about={texts.yearsOverWhichTheNetwork}
             value={said('years')}
             onChange={(value) => say('years', value)}
           />
@@ -81,7 +82,7 @@ function Shares({ answer }: { answer: CostAnswer }) {
   const columns: Column<Priced>[] = [
     {
       key: 'name',
-      title: 'Design',
+      title: texts.design,
       value: (row) => row.name,
       cell: (row) => (
         <span class="swatched">
@@ -89,59 +90,63 @@ function Shares({ answer }: { answer: CostAnswer }) {
         </span>
       ),
     },
-    { key: 'switches', title: 'Switches', value: switches, cell: (row) => count(switches(row)), align: 'right' },
-    { key: 'total', title: 'With NICs', value: (row) => row.bill.total, cell: (row) => dollars(row.bill.total), align: 'right' },
+    { key: 'switches', title: texts.switches, value: switches, cell: (row) => count(switches(row)), align: 'right' },
+    { key: 'total', title: texts.withNics, value: (row) => row.bill.total, cell: (row) => dollars(row.bill.total), align: 'right' },
     {
       key: 'device',
-      title: 'A device',
+      title: texts.perDevice2,
       value: (row) => row.bill.total / row.bill.devices,
       cell: (row) => dollars(row.bill.total / row.bill.devices),
       align: 'right',
     },
     {
       key: 'saving',
-      title: 'Saves',
-      about: `Against ${first?.name ?? 'the first'}`,
+      title: texts.saves,
+      about: texts.against(first?.name ?? texts.theFirst),
       value: (row) => row.saving,
       cell: (row) => (row === first ? <span class="muted">–</span> : percent(row.saving).replace('-', '−')),
       align: 'right',
     },
     {
       key: 'parts',
-      title: 'Ports, transceivers',
-      about: `Saving of ports and transceivers alone, as in the chart at today’s prices`,
+      title: texts.portsTransceivers,
+      about: texts.savingOfPortsAndTransceivers,
       value: (row) => row.saving_ports_and_transceivers,
       cell: (row) => (row === first ? <span class="muted">–</span> : percent(row.saving_ports_and_transceivers).replace('-', '−')),
       align: 'right',
     },
-    { key: 'watts', title: 'Power', value: (row) => row.bill.watts, cell: (row) => power(row.bill.watts), align: 'right' },
+    { key: 'watts', title: texts.power, value: (row) => row.bill.watts, cell: (row) => power(row.bill.watts), align: 'right' },
     {
       key: 'share',
-      title: 'Of cluster',
-      about: 'Share of the dollars of network and devices together',
+      title: texts.ofCluster,
+      about: texts.shareOfTheDollarsOf,
       value: (row) => row.share.of_dollars,
       cell: (row) => percent(row.share.of_dollars),
       align: 'right',
     },
     {
       key: 'year',
-      title: 'A year',
-      about: 'Network paid over the years, with its electricity',
+      title: texts.perYear,
+      about: texts.networkPaidOverTheYears,
       value: (row) => row.share.dollars_per_year,
       cell: (row) => dollars(row.share.dollars_per_year),
       align: 'right',
     },
   ]
   return (
-    <section class="panel" aria-label="Costs">
+    <section class="panel" aria-label={texts.costs}>
       <div class="panel-head">
         <h2>
-          Costs <span class="about">savings against {first?.name}</span>
+          {texts.costs}{' '}
+          <span class="about">
+            {texts.savingsAgainst} {first?.name}
+          </span>
         </h2>
       </div>
-      <Table caption="Costs of designs" columns={columns} rows={answer.designs} identify={(row) => row.name} />
+      <Table caption={texts.costsOfDesigns} columns={columns} rows={answer.designs} identify={(row) => row.name} />
       <p class="table-more remarks">
-        Devices: {answer.cluster.accelerator} at {dollars(answer.cluster.device_price)} each, over {answer.cluster.years} years (
+        {texts.devices3} {answer.cluster.accelerator} {texts.at} {dollars(answer.cluster.device_price)} {texts.eachOver}{' '}
+        {answer.cluster.years} {texts.years}
         {answer.cluster.device_price_source})
       </p>
     </section>
@@ -155,7 +160,7 @@ function BreakEven({ answer }: { answer: CostAnswer }) {
   const factor = (value: number) => (value === 1 ? 'today' : `${Number(value.toPrecision(3))}×`)
   return (
     <ChartFrame
-      title="Break-even"
+      title={texts.breakEven}
       about={`ports and transceivers, saved against ${against}; catalogue prices, ports scaled`}
       name="network-break-even"
       rows={() => ({ columns: ['port_price_factor', ...answer.names.slice(1)], rows: rows.map((row) => [row.ratio, ...row.savings]) })}
@@ -164,10 +169,10 @@ function BreakEven({ answer }: { answer: CostAnswer }) {
         <>
           <Lines
             width={width}
-            title="Saving by the price of switch ports"
-            x={{ title: 'price of switch ports over the catalogue’s', format: factor, log: true, ticks: rows.map((row) => row.ratio) }}
-            y={{ title: 'saved (%)', format: (value) => `${Math.round(value * 100)}%`.replace('-', '−') }}
-            marks={[{ x: 1, label: 'today' }]}
+            title={texts.savingByThePriceOf}
+            x={{ title: texts.priceOfSwitchPortsOver, format: factor, log: true, ticks: rows.map((row) => row.ratio) }}
+            y={{ title: texts.saved, format: (value) => `${Math.round(value * 100)}%`.replace('-', '−') }}
+            marks={[{ x: 1, label: texts.today }]}
             series={answer.names.slice(1).map((name, index) => ({
               id: name,
               label: name,
@@ -179,7 +184,7 @@ function BreakEven({ answer }: { answer: CostAnswer }) {
                 tip: {
                   title: name,
                   lines: [
-                    { name: 'port prices', value: factor(row.ratio) },
+                    { name: texts.portPrices, value: factor(row.ratio) },
                     { name: 'saved', value: percent(row.savings[index] ?? 0).replace('-', '−') },
                   ],
                 },
@@ -189,11 +194,11 @@ function BreakEven({ answer }: { answer: CostAnswer }) {
           <ul class="remarks">
             {answer.break_even_by_port_price.map((one) => (
               <li key={`${one.expensive_ports} ${one.expensive_transceivers}`}>
-                With ports at {Number(one.ratio.toPrecision(3))} of today’s prices, {one.expensive_ports} and {one.expensive_transceivers}{' '}
-                cost the same. More expensive ports favour {one.expensive_ports}.
+                {texts.withPortsAt} {Number(one.ratio.toPrecision(3))} {texts.ofTodaysPrices} {one.expensive_ports} {texts.and}{' '}
+                {one.expensive_transceivers} {texts.costTheSameMoreExpensive} {one.expensive_ports}.
               </li>
             ))}
-            {answer.break_even_by_port_price.length === 0 && <li>No two of these designs trade places at any price of ports.</li>}
+            {answer.break_even_by_port_price.length === 0 && <li>{texts.theOrderOfTheseDesigns}</li>}
           </ul>
         </>
       )}
@@ -206,8 +211,8 @@ function BySize({ answer }: { answer: CostAnswer }) {
   if (rows.length === 0) return null
   return (
     <ChartFrame
-      title="By size"
-      about="dollars of network for each device, NICs included"
+      title={texts.bySize}
+      about={texts.dollarsOfNetworkForEach}
       name="network-by-size"
       rows={() => ({
         columns: ['devices', 'cheapest', ...answer.names],
@@ -218,15 +223,15 @@ function BySize({ answer }: { answer: CostAnswer }) {
         <>
           <Lines
             width={width}
-            title="Dollars a device by size"
+            title={texts.dollarsPerDeviceBySize}
             fromZero
             x={{
-              title: 'devices',
+              title: texts.devices2,
               format: (value) => (value >= 1024 ? `${value / 1024}k` : String(value)),
               log: true,
               ticks: rows.map((row) => row.devices),
             }}
-            y={{ title: 'dollars a device', format: (value) => `$${count(value)}` }}
+            y={{ title: texts.dollarsPerDevice, format: (value) => `$${count(value)}` }}
             series={answer.names.map((name, index) => ({
               id: name,
               label: name,
@@ -239,8 +244,8 @@ function BySize({ answer }: { answer: CostAnswer }) {
                   title: name,
                   lines: [
                     { name: 'devices', value: count(row.devices) },
-                    { name: 'a device', value: dollars(row.per_device[index] ?? 0) },
-                    { name: 'cheapest here', value: row.name },
+                    { name: texts.perDevice3, value: dollars(row.per_device[index] ?? 0) },
+                    { name: texts.cheapestHere, value: row.name },
                   ],
                 },
               })),

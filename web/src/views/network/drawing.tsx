@@ -6,6 +6,7 @@ import { unuse, use } from '../../api/used'
 import { percent } from '../../charts/format'
 import { Scroll } from '../parts/scroll'
 import { layerName } from './names'
+import * as texts from '../../words/network'
 
 /** How full the links of a layer are, of their capacity over the time that is shown. */
 export interface Load {
@@ -61,7 +62,7 @@ export function levelOf(share: number): { readonly colour: string; readonly widt
 /** What the levels of the picture mean, and each layer's own. */
 export function Loads({ loads }: { loads: readonly Load[] }) {
   return (
-    <ul class="network-loads" aria-label="Load of links by layer">
+    <ul class="network-loads" aria-label={texts.loadOfLinksByLayer}>
       {loads.map((load) => {
         const level = levelOf(load.busiest)
         return (
@@ -71,7 +72,8 @@ export function Loads({ loads }: { loads: readonly Load[] }) {
             </svg>
             {layerName(load.layer)}{' '}
             <span class="muted">
-              busiest {percent(load.busiest)}, mean {percent(load.mean)}
+              {texts.busiest} {percent(load.busiest)}
+              {texts.mean} {percent(load.mean)}
             </span>
           </li>
         )

@@ -9,6 +9,7 @@ import { ShareBar } from './bits'
 import { DesignChoice, DesignFields, Swatch } from './fields'
 import { useOwnCluster } from './own-cluster'
 import { chosenDesigns, designFlags, said, say } from './state'
+import * as texts from '../../words/network'
 
 export function FailuresDesk() {
   const ready = useOwnCluster()
@@ -23,24 +24,24 @@ export function FailuresDesk() {
   const most = Math.max(0, ...(answer?.designs ?? []).flatMap((one) => one.expected.classes.map((part) => part.lost_hours_per_month)))
   return (
     <>
-      <section class="panel scope" aria-label="Designs and job">
+      <section class="panel scope" aria-label={texts.designsAndJob}>
         <DesignChoice />
         <div class="entries">
           <DesignFields withKind={false} />
           <Text
-            title="Exposed share"
+            title={texts.exposedShare}
             placeholder="0.2"
-            about="Share of the step that is exposed network time"
+            about={texts.shareOfTheStepThat}
             value={said('exposed')}
             onChange={(value) => say('exposed', value)}
           />
           <Choice
-            title="Who carries the traffic"
+            title={texts.trafficMovesTo}
             value={said('recovery')}
             options={[
-              ['', 'the whole domain'],
-              ['neighbour', 'one neighbour'],
-              ['alone', 'itself alone'],
+              ['', texts.theWholeDomain],
+              ['neighbour', texts.oneNeighbour],
+              ['alone', texts.theDeviceItself],
             ]}
             onChange={(value) => say('recovery', value)}
           />
@@ -53,7 +54,7 @@ export function FailuresDesk() {
           {answer.designs.length > 1 && <Compared answer={answer} />}
           <div class="columns failures">
             {answer.designs.map(({ expected }) => (
-              <section key={expected.design} class="panel" aria-label={`Failures of ${expected.design}`}>
+              <section key={expected.design} class="panel" aria-label={texts.failuresOf(expected.design)}>
                 <div class="panel-head">
                   <h2 class="swatched">
                     <Swatch id={expected.design} /> {expected.design}
@@ -61,13 +62,13 @@ export function FailuresDesk() {
                 </div>
                 <div class="panel-body">
                   <dl class="figures">
-                    <Figure title="Fail a month" note={`${digits(expected.interruptions_per_month, 2)} stop the job`}>
+                    <Figure title={texts.failuresPerMonth} note={texts.stopTheJob2(digits(expected.interruptions_per_month, 2))}>
                       {digits(expected.failures_per_month, 2)}
                     </Figure>
-                    <Figure title="Lost a month" note="GPU-hours">
+                    <Figure title={texts.lostPerMonth} note={texts.gpuHours}>
                       {count(expected.lost_hours_per_month)}
                     </Figure>
-                    <Figure title="Of all" note={`as if ${digits(expected.mean_lost_devices, 2)} GPUs were missing`}>
+                    <Figure title={texts.ofAll} note={texts.asIfGpusWereMissing(digits(expected.mean_lost_devices, 2))}>
                       {percent(expected.lost_share)}
                     </Figure>
                   </dl>
@@ -91,7 +92,7 @@ function Compared({ answer }: { answer: FailuresAnswer }) {
   const columns: Column<Expected>[] = [
     {
       key: 'design',
-      title: 'Design',
+      title: texts.design,
       value: (row) => row.design,
       cell: (row) => (
         <span class="swatched">
@@ -101,110 +102,110 @@ function Compared({ answer }: { answer: FailuresAnswer }) {
     },
     {
       key: 'fail',
-      title: 'Failures a month',
+      title: texts.failuresPerMonth,
       value: (row) => row.failures_per_month,
       cell: (row) => digits(row.failures_per_month, 2),
       align: 'right',
     },
     {
       key: 'stop',
-      title: 'Stop the job',
+      title: texts.stopTheJob,
       value: (row) => row.interruptions_per_month,
       cell: (row) => digits(row.interruptions_per_month, 2),
       align: 'right',
     },
     {
       key: 'lost',
-      title: 'GPU-hours lost a month',
+      title: texts.gpuHoursLostPerMonth,
       value: (row) => row.lost_hours_per_month,
       cell: (row) => count(row.lost_hours_per_month),
       align: 'right',
     },
     {
       key: 'bar',
-      title: 'Of the most',
+      title: texts.ofTheMost,
       value: (row) => row.lost_hours_per_month,
       cell: (row) => <ShareBar share={row.lost_hours_per_month / most} colour="var(--class-data)" />,
     },
-    { key: 'share', title: 'Of all', value: (row) => row.lost_share, cell: (row) => percent(row.lost_share), align: 'right' },
+    { key: 'share', title: texts.ofAll, value: (row) => row.lost_share, cell: (row) => percent(row.lost_share), align: 'right' },
     {
       key: 'missing',
-      title: 'As if missing',
-      about: 'GPUs',
+      title: texts.asIfMissing,
+      about: texts.gpus,
       value: (row) => row.mean_lost_devices,
       cell: (row) => digits(row.mean_lost_devices, 2),
       align: 'right',
     },
     {
       key: 'step',
-      title: 'Step on average',
-      about: 'Interruptions aside',
+      title: texts.stepOnAverage,
+      about: texts.interruptionsAside,
       value: (row) => row.mean_slowdown,
       cell: (row) => `+${percent(row.mean_slowdown - 1)}`.replace('+<', '<'),
       align: 'right',
     },
   ]
   return (
-    <section class="panel" aria-label="Designs compared">
+    <section class="panel" aria-label={texts.designsCompared}>
       <div class="panel-head">
         <h2>
-          Designs compared <span class="about">what failures of single parts take away</span>
+          {texts.designsCompared} <span class="about">{texts.lossesByFailuresOfSingle}</span>
         </h2>
       </div>
-      <Table caption="Losses of designs" columns={columns} rows={rows} identify={(row) => row.design} />
+      <Table caption={texts.lossesOfDesigns} columns={columns} rows={rows} identify={(row) => row.design} />
     </section>
   )
 }
 
-const RESPONSES: Readonly<Record<string, string>> = { 'run-on': 'runs on', 'go-without': 'goes without', wait: 'waits' }
+const RESPONSES: Readonly<Record<string, string>> = { 'run-on': texts.runsOn, 'go-without': texts.goesWithout, wait: 'waits' }
 
 function Classes({ name, classes, most }: { name: string; classes: readonly FailureClass[]; most: number }) {
   const columns: Column<FailureClass>[] = [
     {
       key: 'part',
-      title: 'One part fails',
+      title: texts.onePartFails,
       value: (row) => row.part,
       cell: (row) => <span title={row.remark || row.rate.fit_source}>{row.part}</span>,
     },
-    { key: 'count', title: 'Parts', value: (row) => row.count, cell: (row) => count(row.count), align: 'right' },
+    { key: 'count', title: texts.parts, value: (row) => row.count, cell: (row) => count(row.count), align: 'right' },
     {
       key: 'cut',
-      title: 'Cut off',
-      about: 'Devices whose own NIC reaches no other',
+      title: texts.cutOff,
+      about: texts.devicesWhoseOwnNicReaches,
       value: (row) => row.cut_off,
       cell: (row) => count(row.cut_off),
       align: 'right',
     },
     {
       key: 'step',
-      title: 'Step',
-      about: 'Exposed network time grows by what is lost; empty: the step cannot finish',
+      title: texts.step,
+      about: texts.exposedNetworkTimeGrowsBy,
       value: (row) => row.slowdown,
-      cell: (row) => (row.slowdown === null ? <span class="tone-bad">stops</span> : `+${percent(row.slowdown - 1)}`),
+      cell: (row) => (row.slowdown === null ? <span class="tone-bad">{texts.stops}</span> : `+${percent(row.slowdown - 1)}`),
       align: 'right',
     },
-    { key: 'then', title: 'Then it', value: (row) => RESPONSES[row.response] ?? row.response },
+    { key: 'then', title: texts.thenIt, value: (row) => RESPONSES[row.response] ?? row.response },
     {
       key: 'month',
-      title: 'A month',
-      about: 'Failures of all parts of this kind',
+      title: texts.perMonth,
+      about: texts.failuresOfAllPartsOf,
       value: (row) => row.failures_per_month,
       cell: (row) => digits(row.failures_per_month, 2),
       align: 'right',
     },
     {
       key: 'hours',
-      title: 'GPU-hours a month',
+      title: texts.gpuHoursPerMonth,
       value: (row) => row.lost_hours_per_month,
       cell: (row) => count(row.lost_hours_per_month),
       align: 'right',
     },
     {
       key: 'bar',
-      title: 'Of the worst',
+      title: texts.ofTheWorst,
       value: (row) => row.lost_hours_per_month,
       cell: (row) => <ShareBar share={most > 0 ? row.lost_hours_per_month / most : 0} colour="var(--class-data)" />,
     },
   ]
-  return <Table caption={`Failures of ${name} by part`} columns={columns} rows={classes} identify={(row) => row.part} />
+  return <Table caption={texts.failuresOfByPart(name)} columns={columns} rows={classes} identify={(row) => row.part} />
 }

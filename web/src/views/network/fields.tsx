@@ -4,13 +4,14 @@ import { runSaid } from '../search/question'
 import { ownCluster } from './own-cluster'
 import { DESIGN_FIELDS, USUAL, chosenDesigns, kind, ofOwnCluster, said, say, wholeDomains } from './state'
 import { KINDS, kindOf } from './names'
+import * as texts from '../../words/network'
 
 export function DesignFields({ withKind = true, only }: { withKind?: boolean; only?: readonly string[] }) {
   return (
     <>
       {withKind && (
         <Choice
-          title="Topology"
+          title={texts.topology}
           value={kind()}
           options={KINDS.map((one) => [one.id, one.title] as const)}
           onChange={(value) => say('kind', value === USUAL ? undefined : value)}
@@ -27,10 +28,10 @@ export function DesignFields({ withKind = true, only }: { withKind?: boolean; on
         />
       ))}
       <Text
-        title="Other keys"
+        title={texts.otherKeys}
         wide
-        placeholder="tiers=2 routing=spray"
-        about="Any key of a design file, separated by spaces; `network topologies` lists them"
+        placeholder={texts.tiers2RoutingSpray}
+        about={texts.anyKeyOfADesign}
         value={said('more')}
         onChange={(value) => say('more', value)}
       />
@@ -49,17 +50,18 @@ function OwnCluster() {
   const changed = ['domain', 'speed', 'gpus'].filter((key) => said(key))
   return (
     <p class="muted own-cluster">
-      From the run’s cluster <b>{cluster.name}</b>: domains of {cluster.scale_up.domain_size}
-      {own['domain-bandwidth'] && ` at ${own['domain-bandwidth']}`}, {own.speed} per device.
+      {texts.fromTheRunsCluster} <b>{cluster.name}</b>
+      {texts.domainsOf} {cluster.scale_up.domain_size}
+      {own['domain-bandwidth'] && texts.at2(own['domain-bandwidth'])}, {own.speed} {texts.perDevice}
       {whole > devices && !said('gpus') && !said('domain') && (
         <>
           {' '}
-          {devices.toLocaleString('en')} GPUs leave a domain incomplete: {whole.toLocaleString('en')} are shown.
+          {devices.toLocaleString('en')} {texts.gpusLeaveADomainIncomplete} {whole.toLocaleString('en')} {texts.areShown}
         </>
       )}
       {changed.length > 0 && (
         <button type="button" class="button quiet" onClick={() => changed.forEach((key) => say(key, undefined))}>
-          Reset to it
+          {texts.resetToIt}
         </button>
       )}
     </p>
@@ -70,7 +72,7 @@ function OwnCluster() {
 export function DesignChoice() {
   const chosen = chosenDesigns()
   return (
-    <div class="entries picks-row" role="group" aria-label="Designs">
+    <div class="entries picks-row" role="group" aria-label={texts.designs}>
       {KINDS.filter((one) => one.id !== 'scale-up').map((one) => (
         <button
           key={one.id}

@@ -12,6 +12,7 @@ import { TopologyDesk } from './topology'
 import { TrafficDesk } from './traffic'
 import '../parts/layout.css'
 import './network.css'
+import * as texts from '../../words/network'
 
 const BODIES: Readonly<Record<Desk, () => preact.JSX.Element>> = {
   topology: TopologyDesk,
@@ -44,8 +45,8 @@ export default function Network() {
   }
   return (
     <div class="view network">
-      <h1 class="hidden-visually">Network</h1>
-      <div class="desks" role="tablist" aria-label="Desks" onKeyDown={onKeyDown}>
+      <h1 class="hidden-visually">{texts.network}</h1>
+      <div class="desks" role="tablist" aria-label={texts.partsOfTheNetworkView} onKeyDown={onKeyDown}>
         {DESKS.map(([id, title], index) => (
           <button
             key={id}

@@ -1,6 +1,7 @@
 // What desks show that need a run to speak about.
 import { RunBar } from '../parts/run-bar'
 import { NoRun } from '../parts/no-run'
+import * as texts from '../../words/network'
 
 const LAYOUTS = {
   'llama-3.1-405b': { tp: '8', pp: '16', 'uneven-stages': 'true', 'global-batch': '512' },
@@ -11,14 +12,10 @@ const LAYOUTS = {
 export function NeedsRun() {
   return (
     <>
-      <section class="panel scope" aria-label="Run">
+      <section class="panel scope" aria-label={texts.run}>
         <RunBar fields={['model', 'cluster', 'gpus']} />
       </section>
-      <NoRun
-        title="No run yet"
-        text="Traffic is that of a run: name one above, make it in the calculator, or begin with an example."
-        layouts={LAYOUTS}
-      />
+      <NoRun title={texts.noRunYet} text={texts.trafficNeedsARunName} layouts={LAYOUTS} />
     </>
   )
 }

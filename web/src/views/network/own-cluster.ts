@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks'
 import type { ClusterEntry } from '../../api/answers'
 import { askOnce } from '../../api/live'
 import { runSaid } from '../search/question'
+import * as texts from '../../words/network'
 
 const clusters = signal<readonly ClusterEntry[] | null>(null)
 
@@ -29,5 +30,5 @@ export function ownCluster(): ClusterEntry | null {
 
 /** NIC bandwidth of one device as a flag takes it. */
 export function speedOf(cluster: ClusterEntry): string {
-  return `${Number(((cluster.network.bandwidth * 8) / 1e9).toPrecision(6))} Gbit/s`
+  return texts.gbitS(Number(((cluster.network.bandwidth * 8) / 1e9).toPrecision(6)))
 }

@@ -10,6 +10,7 @@ import { gigabits } from './names'
 import { said, say } from './state'
 import { bandwidth } from '../../charts/format'
 import { Scroll } from '../parts/scroll'
+import * as texts from '../../words/network'
 
 const WORKLOADS = ['var(--accent)', 'var(--class-tensor)'] as const
 const SIZES = ['', '7 3', '2 3'] as const
@@ -47,12 +48,12 @@ function DomainSweep({ answer }: { answer: PaperAnswer }) {
   const shown = rows.filter((row) => row.devices === size)
   return (
     <ChartFrame
-      title="Size of the domain (K)"
-      about="iteration time on rail-only; dashed: one domain for all, the ideal"
+      title={texts.sizeOfTheDomainK}
+      about={texts.iterationTimeOnRailOnly}
       name="domain-sweep"
       tools={
         <label class="check">
-          <span class="muted">GPUs</span>
+          <span class="muted">{texts.gpus}</span>
           <select class="select" value={String(size)} onChange={(event) => say('devices', event.currentTarget.value)}>
             {sizes.map((one) => (
               <option key={one} value={String(one)}>
@@ -70,10 +71,10 @@ function DomainSweep({ answer }: { answer: PaperAnswer }) {
       {(width) => (
         <Lines
           width={width}
-          title="Iteration time by domain size"
+          title={texts.iterationTimeByDomainSize}
           fromZero
-          x={{ title: 'GPUs in one scale-up domain', format: count, log: true, ticks: shown[0]?.domains ?? [] }}
-          y={{ title: 'iteration time (s)', format: (value) => String(Number(value.toPrecision(3))) }}
+          x={{ title: texts.gpusInOneScaleUp, format: count, log: true, ticks: shown[0]?.domains ?? [] }}
+          y={{ title: texts.iterationTimeS, format: (value) => String(Number(value.toPrecision(3))) }}
           series={shown.flatMap((row) => {
             const colour = WORKLOADS[workloads.indexOf(row.workload) % WORKLOADS.length] ?? WORKLOADS[0]
             return [
@@ -87,11 +88,11 @@ function DomainSweep({ answer }: { answer: PaperAnswer }) {
                     x: domain,
                     y: time,
                     tip: {
-                      title: `${row.workload} on ${count(row.devices)} GPUs`,
+                      title: texts.onGpus(row.workload, count(row.devices)),
                       lines: [
                         { name: 'domain', value: count(domain) },
                         { name: 'iteration', value: time === null ? '–' : seconds(time) },
-                        { name: 'over the ideal', value: time === null ? '–' : `+${percent(time / row.ideal - 1)}` },
+                        { name: texts.overTheIdeal, value: time === null ? '–' : `+${percent(time / row.ideal - 1)}` },
                       ],
                     },
                   }
@@ -99,7 +100,7 @@ function DomainSweep({ answer }: { answer: PaperAnswer }) {
               },
               {
                 id: `${row.workload} ideal`,
-                label: `${short(row.workload)} ideal`,
+                label: texts.ideal2(short(row.workload)),
                 colour,
                 dash: '4 4',
                 values: [row.domains[0] ?? 1, row.domains[row.domains.length - 1] ?? 1].map((domain) => ({
@@ -120,8 +121,8 @@ function BatchSweep({ answer }: { answer: PaperAnswer }) {
   const domains = answer.domain_sweep[0]?.domains ?? []
   return (
     <ChartFrame
-      title="Size of the batch"
-      about="PaLM on rail-only: performance relative to one domain for all"
+      title={texts.sizeOfTheBatch}
+      about={texts.palmOnRailOnlyPerformance}
       name="batch-sweep"
       rows={() => ({
         columns: ['sequences', ...domains.map((domain) => `domain_${domain}`)],
@@ -131,24 +132,24 @@ function BatchSweep({ answer }: { answer: PaperAnswer }) {
       {(width) => (
         <Lines
           width={width}
-          title="Relative performance by domain size and batch"
+          title={texts.relativePerformanceByDomainSize}
           fromZero
-          x={{ title: 'GPUs in one scale-up domain', format: count, log: true, ticks: domains }}
-          y={{ title: 'of the ideal (%)', format: (value) => `${Math.round(value * 100)}%` }}
-          references={[{ y: 1, label: 'ideal' }]}
+          x={{ title: texts.gpusInOneScaleUp, format: count, log: true, ticks: domains }}
+          y={{ title: texts.ofTheIdeal2, format: (value) => `${Math.round(value * 100)}%` }}
+          references={[{ y: 1, label: texts.ideal }]}
           series={answer.batch_sweep.map((row, index) => ({
             id: String(row.sequences),
-            label: `${count(row.sequences)} sequences`,
+            label: texts.sequences(count(row.sequences)),
             colour: ['var(--class-weight_gradient)', 'var(--class-forward)', 'var(--class-backward)'][index % 3] ?? 'var(--accent)',
             dash: SIZES[2 - (index % 3)],
             values: row.relative.map((relative, n) => ({
               x: domains[n] ?? n,
               y: relative,
               tip: {
-                title: `${count(row.sequences)} sequences`,
+                title: texts.sequences(count(row.sequences)),
                 lines: [
                   { name: 'domain', value: count(domains[n] ?? 0) },
-                  { name: 'of the ideal', value: relative === null ? '–' : percent(relative) },
+                  { name: texts.ofTheIdeal, value: relative === null ? '–' : percent(relative) },
                 ],
               },
             })),
@@ -161,10 +162,10 @@ function BatchSweep({ answer }: { answer: PaperAnswer }) {
 
 const STATUS: Readonly<Record<Target['status'], readonly [string, string]>> = {
   reproduced: ['good', 'reproduced'],
-  by_construction: ['', 'by construction'],
-  variant: ['warn', 'in a variant'],
-  not_reproduced: ['bad', 'not reproduced'],
-  not_attempted: ['', 'not attempted'],
+  by_construction: ['', texts.byConstruction],
+  variant: ['warn', texts.inAVariant],
+  not_reproduced: ['bad', texts.notReproduced],
+  not_attempted: ['', texts.notAttempted],
 }
 
 function Targets({ answer }: { answer: PaperAnswer }) {
@@ -173,92 +174,92 @@ function Targets({ answer }: { answer: PaperAnswer }) {
   const error = (row: Target) => {
     if (row.error === null || row.here === null) return '–'
     if (row.unit === '%' && Math.abs(row.error) < 0.005) return '0.00 points'
-    if (row.unit === '%') return `${row.error > 0 ? '+' : '−'}${digits(Math.abs(row.error), 2)} points`
+    if (row.unit === '%') return texts.points(row.error > 0 ? '+' : '−', digits(Math.abs(row.error), 2))
     return `${row.error > 0 ? '+' : row.error < 0 ? '−' : ''}${digits(Math.abs(row.error) * 100, 2)}%`
   }
   const columns: Column<Target>[] = [
-    { key: 'claim', title: 'Claim', value: (row) => row.claim, wrap: true },
+    { key: 'claim', title: texts.claim, value: (row) => row.claim, wrap: true },
     {
       key: 'paper',
-      title: 'Paper',
+      title: texts.paper,
       value: (row) => row.paper,
       cell: (row) => `${row.kind === 'above' ? '> ' : row.kind === 'below' ? '< ' : ''}${number(row.paper, row.unit)}`,
       align: 'right',
     },
-    { key: 'here', title: 'Here', value: (row) => row.here, cell: (row) => number(row.here, row.unit), align: 'right' },
+    { key: 'here', title: texts.here, value: (row) => row.here, cell: (row) => number(row.here, row.unit), align: 'right' },
     {
       key: 'variants',
-      title: 'In variants',
-      about: 'With model-parallel groups of twice their optimum, and with six all-reduces a layer',
+      title: texts.inVariants,
+      about: texts.withModelParallelGroupsOf,
       value: (row) => row.variants?.[0],
       cell: (row) => (row.variants && row.status !== 'reproduced' ? row.variants.map((one) => number(one, row.unit)).join(', ') : ''),
       align: 'right',
     },
     {
       key: 'error',
-      title: 'Error',
-      about: 'Points where the claim is a percentage, else per cent',
+      title: texts.error,
+      about: texts.pointsWhereTheClaimIs,
       value: (row) => row.error,
       cell: error,
       align: 'right',
     },
     {
       key: 'status',
-      title: 'Status',
+      title: texts.status,
       value: (row) => STATUS[row.status][1],
       cell: (row) => <span class={`badge ${STATUS[row.status][0]}`}>{STATUS[row.status][1]}</span>,
     },
-    { key: 'why', title: 'Remark', value: (row) => row.reason, wrap: true },
+    { key: 'why', title: texts.remark, value: (row) => row.reason, wrap: true },
   ]
   const reproduced = answer.targets.filter((row) => row.status === 'reproduced').length
   return (
-    <section class="panel" aria-label="Targets">
+    <section class="panel" aria-label={texts.targets}>
       <div class="panel-head">
         <h2>
-          Paper, here, error, status{' '}
+          {texts.paperHereErrorStatus}{' '}
           <span class="about">
-            {reproduced} of {answer.targets.length} claims reproduced
+            {reproduced} {texts.ofText} {answer.targets.length} {texts.claimsReproduced}
           </span>
         </h2>
         <input
           class="input"
           type="search"
           data-filter
-          aria-label="Filter claims"
-          placeholder="Filter: figure 7"
+          aria-label={texts.filterClaims}
+          placeholder={texts.filterFigure7}
           value={said('filter')}
           onInput={(event) => say('filter', event.currentTarget.value, 'replace')}
         />
       </div>
-      <Table caption="Claims of the paper" columns={columns} rows={answer.targets} identify={(row) => row.id} filter={said('filter')} />
+      <Table caption={texts.claimsOfThePaper} columns={columns} rows={answer.targets} identify={(row) => row.id} filter={said('filter')} />
     </section>
   )
 }
 
 function Costs({ answer }: { answer: PaperAnswer }) {
   return (
-    <section class="panel" aria-label="Savings">
+    <section class="panel" aria-label={texts.savings}>
       <div class="panel-head">
         <h2>
-          Savings against a Clos <span class="about">by the ratio of the prices of a port and a transceiver</span>
+          {texts.savingsAgainstAClos} <span class="about">{texts.byTheRatioOfThe}</span>
         </h2>
       </div>
-      <Scroll label="Savings by size and radix: table">
+      <Scroll label={texts.savingsBySizeAndRadixTable}>
         <table class="table">
-          <caption class="hidden-visually">Savings by size and radix</caption>
+          <caption class="hidden-visually">{texts.savingsBySizeAndRadix}</caption>
           <thead>
             <tr>
               <th scope="col" class="right">
-                GPUs
+                {texts.gpus}
               </th>
               <th scope="col" class="right">
-                Radix
+                {texts.radix}
               </th>
               <th scope="col" class="right">
-                Switches, Clos
+                {texts.switchesClos}
               </th>
               <th scope="col" class="right">
-                rail-only
+                {texts.railOnly}
               </th>
               {answer.price_ratios.map((ratio) => (
                 <th key={ratio} scope="col" class="right">
@@ -292,28 +293,28 @@ function Costs({ answer }: { answer: PaperAnswer }) {
 
 function Forwarding({ answer }: { answer: PaperAnswer }) {
   return (
-    <section class="panel" aria-label="Forwarding">
+    <section class="panel" aria-label={texts.forwarding}>
       <div class="panel-head">
         <h2>
-          All-to-all through domains <span class="about">what forwarding costs where rails are not joined</span>
+          {texts.allToAllThroughDomains} <span class="about">{texts.costOfForwardingBetweenRails}</span>
         </h2>
       </div>
-      <Scroll label="Overhead of forwarding: table">
+      <Scroll label={texts.overheadOfForwardingTable}>
         <table class="table">
-          <caption class="hidden-visually">Overhead of forwarding</caption>
+          <caption class="hidden-visually">{texts.overheadOfForwarding}</caption>
           <thead>
             <tr>
               <th scope="col" class="right">
-                Domain
+                {texts.domain}
               </th>
               <th scope="col" class="right">
-                Network
+                {texts.network}
               </th>
               <th scope="col" class="right">
-                Scale-up
+                {texts.scaleUp}
               </th>
               <th scope="col" class="right">
-                Overhead
+                {texts.overhead}
               </th>
             </tr>
           </thead>

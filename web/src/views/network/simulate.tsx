@@ -18,6 +18,7 @@ import { useOwnCluster } from './own-cluster'
 import { designFlags, kind, networkKeys, runArguments, said, say } from './state'
 import { Scroll } from '../parts/scroll'
 import { commandItem } from '../parts/command'
+import * as texts from '../../words/network'
 
 export function SimulateDesk() {
   const run = runArguments()
@@ -41,40 +42,40 @@ function Simulate({ run }: { run: Arguments }) {
   const { answer } = live
   return (
     <>
-      <section class="panel scope" aria-label="Run and network">
+      <section class="panel scope" aria-label={texts.runAndNetwork}>
         <RunBar fields={['model', 'cluster', 'gpus', 'global-batch', 'sequence-length']} />
         <div class="entries">
           <DesignFields only={['radix', 'leaf-oversubscription']} />
           <Choice
-            title="Routing"
+            title={texts.routing}
             value={routing}
             options={[
-              ['', 'the design’s'],
-              ['ecmp', 'hashed (ECMP)'],
+              ['', texts.theDesigns],
+              ['ecmp', texts.hashedEcmp],
               ['spray', 'sprayed'],
               ['static', 'static'],
             ]}
             onChange={(value) => say('routing', value)}
           />
           <Text
-            title="Broken parts"
+            title={texts.brokenParts}
             wide
-            placeholder="nic:3 leaf:0 link:leaf-spine:5"
-            about="Parts that are broken, separated by spaces"
+            placeholder={texts.nic3Leaf0Link}
+            about={texts.partsThatAreBrokenSeparated}
             value={said('fail')}
             onChange={(value) => say('fail', value)}
           />
           <Text
-            title="Other jobs’ load"
-            placeholder="none"
-            about="Every device sends with this share of its bandwidth, as in 0.2"
+            title={texts.otherJobsLoad}
+            placeholder={texts.none}
+            about={texts.everyDeviceSendsWithThis}
             value={said('background')}
             onChange={(value) => say('background', value)}
           />
         </div>
       </section>
       {live.problems.length > 0 && <Problems problems={live.problems} />}
-      {!answer && live.problems.length === 0 && <Loading heights={[64, 220, 220]} label="simulating" />}
+      {!answer && live.problems.length === 0 && <Loading heights={[64, 220, 220]} label={texts.simulating} />}
       {answer && <Result answer={answer} line={live.commandLine} stale={live.stale} />}
     </>
   )
@@ -84,16 +85,16 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
   const worse = answer.step_time > answer.closed_form * 1.02
   return (
     <div class={`columns ${stale ? 'stale' : ''}`}>
-      <section class="panel" aria-label="Step">
+      <section class="panel" aria-label={texts.step}>
         <div class="panel-body head-figures">
           <dl class="figures">
-            <Figure title="Step with flows" tone={worse ? 'bad' : undefined} note={`on ${answer.topology}, ${answer.routing} routing`}>
+            <Figure title={texts.stepWithFlows} tone={worse ? 'bad' : undefined} note={texts.onRouting(answer.topology, answer.routing)}>
               {seconds(answer.step_time)}
             </Figure>
-            <Figure title="Closed form" note="a network that never blocks">
+            <Figure title={texts.closedForm} note={texts.aNetworkThatNeverBlocks}>
               {seconds(answer.closed_form)}
             </Figure>
-            <Figure title="Difference" note={`${count(answer.flows)} flows${answer.is_exact ? '' : ', approximate'}`}>
+            <Figure title={texts.difference} note={texts.flows(count(answer.flows), answer.is_exact ? '' : ', approximate')}>
               {relative(answer.step_time, answer.closed_form)}
             </Figure>
           </dl>
@@ -102,8 +103,8 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
       </section>
       <div class="columns halves-2">
         <ChartFrame
-          title="What the network costs"
-          about="from the closed form to the step"
+          title={texts.timeLostToTheNetwork}
+          about={texts.fromTheClosedFormTo}
           name="simulated-step"
           menu={commandItem(line)}
           rows={() => ({ columns: ['with', 'step_s', 'cost_s'], rows: answer.changes.map((one) => [one.what, one.step_time, one.cost]) })}
@@ -111,8 +112,8 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
           {(width) => (
             <Tornado
               width={width}
-              title="What the network costs"
-              axis="seconds a step"
+              title={texts.timeLostToTheNetwork}
+              axis={texts.secondsPerStep}
               format={(value) => (Math.abs(value) < 1e-9 ? '0' : value.toPrecision(2))}
               figureTitle="costs"
               rows={answer.changes.map((one) => ({
@@ -122,7 +123,7 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
                 figure:
                   Math.abs(one.cost) < 1e-9 * answer.step_time ? 'nothing' : `${one.cost > 0 ? '+' : '−'}${seconds(Math.abs(one.cost))}`,
                 colour: one.cost > 0 ? 'var(--class-data)' : 'var(--accent)',
-                tip: { title: one.what, lines: [{ name: 'step then', value: seconds(one.step_time) }] },
+                tip: { title: one.what, lines: [{ name: texts.stepThen, value: seconds(one.step_time) }] },
               }))}
             />
           )}
@@ -130,8 +131,8 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
         <Dimensions answer={answer} />
       </div>
       <ChartFrame
-        title="Load of the links"
-        about="busiest link of each layer over the step, on the topology"
+        title={texts.loadOfTheLinks}
+        about={texts.busiestLinkOfEachLayer}
         name="simulated-load"
         menu={commandItem(line)}
         class="topology"
@@ -143,11 +144,7 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
         {() => (
           <>
             <Loads loads={answer.layers} />
-            <Drawing
-              values={{ design: kind(), ...designFlags() }}
-              loads={answer.layers}
-              label={`Load of the links on ${answer.topology}`}
-            />
+            <Drawing values={{ design: kind(), ...designFlags() }} loads={answer.layers} label={texts.loadOfTheLinksOn(answer.topology)} />
           </>
         )}
       </ChartFrame>
@@ -159,32 +156,32 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
 function Dimensions({ answer }: { answer: SimulateAnswer }) {
   const most = Math.max(...answer.dimensions.map((one) => Math.max(one.closed_form, one.in_step)))
   return (
-    <section class="panel" aria-label="Exchanges">
+    <section class="panel" aria-label={texts.exchanges}>
       <div class="panel-head">
         <h2>
-          Exchanges <span class="about">closed form above, in the step below; on the stage where they take longest, hidden or not</span>
+          {texts.exchanges} <span class="about">{texts.closedFormAboveInThe}</span>
         </h2>
       </div>
-      <Scroll label="Exchanges by dimension: table">
+      <Scroll label={texts.exchangesByDimensionTable}>
         <table class="table">
-          <caption class="hidden-visually">Exchanges by dimension</caption>
+          <caption class="hidden-visually">{texts.exchangesByDimension}</caption>
           <thead>
             <tr>
-              <th scope="col">For</th>
+              <th scope="col">{texts.forText}</th>
               <th scope="col">
-                <span class="hidden-visually">Bars</span>
+                <span class="hidden-visually">{texts.bars}</span>
               </th>
               <th scope="col" class="right">
-                Closed form
+                {texts.closedForm}
               </th>
               <th scope="col" class="right">
-                Alone
+                {texts.alone}
               </th>
               <th scope="col" class="right">
-                In the step
+                {texts.inTheStep}
               </th>
               <th scope="col" class="right">
-                Slower
+                {texts.slower}
               </th>
             </tr>
           </thead>
@@ -215,37 +212,37 @@ function Dimensions({ answer }: { answer: SimulateAnswer }) {
 
 function Layers({ answer }: { answer: SimulateAnswer }) {
   return (
-    <section class="panel" aria-label="Links">
+    <section class="panel" aria-label={texts.links}>
       <div class="panel-head">
         <h2>
-          Links <span class="about">share of the step’s time that they would need at full rate; the run’s own traffic</span>
+          {texts.links} <span class="about">{texts.shareOfTheStepsTime}</span>
         </h2>
       </div>
-      <Scroll label="Links by layer: table">
+      <Scroll label={texts.linksByLayerTable}>
         <table class="table">
-          <caption class="hidden-visually">Links by layer</caption>
+          <caption class="hidden-visually">{texts.linksByLayer}</caption>
           <thead>
             <tr>
-              <th scope="col">Layer</th>
+              <th scope="col">{texts.layer}</th>
               <th scope="col" class="right">
-                Links
+                {texts.links}
               </th>
               <th scope="col" class="right">
-                Used
+                {texts.used}
               </th>
               <th scope="col" class="right">
-                Each
+                {texts.each}
               </th>
               <th scope="col" class="right">
-                Busy
+                {texts.busy}
               </th>
               <th scope="col">
-                <span class="hidden-visually">Bar</span>
+                <span class="hidden-visually">{texts.bar}</span>
               </th>
               <th scope="col" class="right">
-                Busiest
+                {texts.busiest2}
               </th>
-              <th scope="col">Which</th>
+              <th scope="col">{texts.link}</th>
             </tr>
           </thead>
           <tbody>

@@ -5,6 +5,7 @@ import { set } from '../parts/controls'
 import { runSaid } from '../search/question'
 import { toArguments } from '../../state/run'
 import { ownCluster, speedOf } from './own-cluster'
+import * as texts from '../../words/network'
 
 export const PREFIX = 'n'
 
@@ -15,7 +16,7 @@ export const DESKS = [
   ['simulate', 'Simulate'],
   ['failures', 'Failures'],
   ['design', 'Co-design'],
-  ['paper', 'Rail-only paper'],
+  ['paper', texts.railOnlyPaper],
 ] as const
 
 export type Desk = (typeof DESKS)[number][0]
@@ -35,11 +36,11 @@ export function desk(): Desk {
 
 /** Keys of a design that have a field of their own. */
 export const DESIGN_FIELDS = [
-  { key: 'gpus', title: 'GPUs', placeholder: '1024', about: 'Accelerators that the network joins' },
-  { key: 'domain', title: 'Domain', placeholder: '8', about: 'Accelerators in one scale-up domain' },
-  { key: 'speed', title: 'NIC speed', placeholder: '400 Gbit/s', about: 'Network bandwidth of one device, one direction' },
-  { key: 'radix', title: 'Switch ports', placeholder: '64', about: 'Ports of a switch, counted at the speed of a NIC' },
-  { key: 'leaf-oversubscription', title: 'Oversubscription', placeholder: '1', about: 'Bandwidth below a leaf over bandwidth above it' },
+  { key: 'gpus', title: texts.gpus, placeholder: '1024', about: texts.acceleratorsThatTheNetworkJoins },
+  { key: 'domain', title: texts.domain, placeholder: '8', about: texts.acceleratorsInOneScaleUp },
+  { key: 'speed', title: texts.nicSpeed, placeholder: texts.n400GbitS, about: texts.networkBandwidthOfOneDevice },
+  { key: 'radix', title: texts.switchPorts2, placeholder: '64', about: texts.portsOfASwitchCounted },
+  { key: 'leaf-oversubscription', title: texts.oversubscription, placeholder: '1', about: texts.bandwidthBelowALeafOver },
 ] as const
 
 /** Further keys as `tiers=2 routing=spray`, behind the fields. */
@@ -56,7 +57,7 @@ export function ofOwnCluster(): Readonly<Record<string, string>> {
   const { domain_size: size, bandwidth } = cluster.scale_up
   return {
     domain: String(size),
-    ...(size > 1 ? { 'domain-bandwidth': `${Number((bandwidth / 1e9).toPrecision(6))} GB/s` } : {}),
+    ...(size > 1 ? { 'domain-bandwidth': texts.gbS(Number((bandwidth / 1e9).toPrecision(6))) } : {}),
     speed: speedOf(cluster),
   }
 }

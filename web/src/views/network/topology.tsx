@@ -13,6 +13,7 @@ import { useOwnCluster } from './own-cluster'
 import { designFlags, kind } from './state'
 import { Scroll } from '../parts/scroll'
 import { commandItem } from '../parts/command'
+import * as texts from '../../words/network'
 
 export function TopologyDesk() {
   const values = { design: kind(), ...designFlags() }
@@ -21,7 +22,7 @@ export function TopologyDesk() {
   const { answer } = shown
   return (
     <>
-      <section class="panel scope" aria-label="Design">
+      <section class="panel scope" aria-label={texts.design}>
         <div class="entries">
           <DesignFields />
         </div>
@@ -46,7 +47,7 @@ function Picture({ values, answer, line }: { values: Arguments; answer: ShowAnsw
   return (
     <ChartFrame
       title={design.name}
-      about={`${count(design.devices)} devices in domains of ${design.domain.size}`}
+      about={texts.devicesInDomainsOf(count(design.devices), design.domain.size)}
       name={`topology-${design.name}`}
       class="topology"
       menu={commandItem(line)}
@@ -54,34 +55,34 @@ function Picture({ values, answer, line }: { values: Arguments; answer: ShowAnsw
       {() => (
         <>
           <dl class="figures">
-            <Figure title="Switches" note={`${count(counts.ports)} ports`}>
+            <Figure title={texts.switches} note={texts.ports2(count(counts.ports))}>
               {count(counts.switches)}
             </Figure>
-            <Figure title="Links" note={`${count(counts.cables)} cables`}>
+            <Figure title={texts.links} note={texts.cables2(count(counts.cables))}>
               {count(counts.links)}
             </Figure>
-            <Figure title="Transceivers">{count(counts.transceivers)}</Figure>
+            <Figure title={texts.transceivers2}>{count(counts.transceivers)}</Figure>
             {design.domain.size > 1 && (
-              <Figure title="Scale-up" note="a device, one direction">
+              <Figure title={texts.scaleUp} note={texts.perDeviceOneDirection}>
                 {bandwidth(design.domain.bandwidth)}
               </Figure>
             )}
-            <Figure title="Network" note="a device, one direction">
+            <Figure title={texts.network} note={texts.perDeviceOneDirection}>
               {gigabits(design.nic_bandwidth)}
             </Figure>
-            <Figure title="Rails">{count(design.rails)}</Figure>
-            <Figure title="Oversubscription">
+            <Figure title={texts.rails}>{count(design.rails)}</Figure>
+            <Figure title={texts.oversubscription}>
               {answer.oversubscription.map((one) => `${Number(one.toPrecision(3))}:1`).join(', ') || '–'}
             </Figure>
             {answer.largest !== null && (
-              <Figure title="Joins at most" note="devices with these switches">
+              <Figure title={texts.capacity} note={texts.devicesWithTheseSwitches}>
                 {count(answer.largest)}
               </Figure>
             )}
           </dl>
           <Drawing
             values={values}
-            label={`Picture of ${design.name}: ${counts.tiers.map((tier) => `${count(tier.switches)} ${tier.name} switches`).join(', ')}`}
+            label={texts.pictureOf(design.name, counts.tiers.map((tier) => `${count(tier.switches)} ${tier.name} switches`).join(', '))}
           />
         </>
       )}
@@ -91,26 +92,26 @@ function Picture({ values, answer, line }: { values: Arguments; answer: ShowAnsw
 
 function Parts({ answer }: { answer: ShowAnswer }) {
   return (
-    <section class="panel" aria-label="Parts">
+    <section class="panel" aria-label={texts.parts}>
       <div class="panel-head">
         <h2>
-          Parts <span class="about">both directions of a cable count once</span>
+          {texts.parts} <span class="about">{texts.bothDirectionsOfACable}</span>
         </h2>
       </div>
-      <Scroll label="Switches and cables: table">
+      <Scroll label={texts.switchesAndCablesTable}>
         <table class="table" hidden={answer.counts.tiers.length === 0}>
-          <caption class="hidden-visually">Switches by tier</caption>
+          <caption class="hidden-visually">{texts.switchesByTier}</caption>
           <thead>
             <tr>
-              <th scope="col">Tier</th>
+              <th scope="col">{texts.tier}</th>
               <th scope="col" class="right">
-                Switches
+                {texts.switches}
               </th>
               <th scope="col" class="right">
-                Ports
+                {texts.ports}
               </th>
               <th scope="col" class="right">
-                In use
+                {texts.inUse}
               </th>
             </tr>
           </thead>
@@ -126,19 +127,19 @@ function Parts({ answer }: { answer: ShowAnswer }) {
           </tbody>
         </table>
         <table class="table">
-          <caption class="hidden-visually">Cables by layer</caption>
+          <caption class="hidden-visually">{texts.cablesByLayer}</caption>
           <thead>
             <tr>
-              <th scope="col">Layer</th>
+              <th scope="col">{texts.layer}</th>
               <th scope="col" class="right">
-                Links
+                {texts.links}
               </th>
               <th scope="col" class="right">
-                Each
+                {texts.each}
               </th>
-              <th scope="col">Medium</th>
+              <th scope="col">{texts.medium}</th>
               <th scope="col" class="right">
-                Transceivers
+                {texts.transceivers2}
               </th>
             </tr>
           </thead>
@@ -161,29 +162,29 @@ function Parts({ answer }: { answer: ShowAnswer }) {
 
 function Reach({ answer }: { answer: ShowAnswer }) {
   return (
-    <section class="panel" aria-label="Reach">
+    <section class="panel" aria-label={texts.reach}>
       <div class="panel-head">
         <h2>
-          Reach <span class="about">from one device to all others</span>
+          {texts.reach} <span class="about">{texts.fromOneDeviceToAll}</span>
         </h2>
       </div>
-      <Scroll label="Reach from one device: table">
+      <Scroll label={texts.reachFromOneDeviceTable}>
         <table class="table">
-          <caption class="hidden-visually">Reach from one device</caption>
+          <caption class="hidden-visually">{texts.reachFromOneDevice}</caption>
           <thead>
             <tr>
-              <th scope="col">Devices</th>
+              <th scope="col">{texts.devices4}</th>
               <th scope="col" class="right">
-                How many
+                {texts.number}
               </th>
               <th scope="col" class="right">
-                Links
+                {texts.links}
               </th>
               <th scope="col" class="right">
-                Latency
+                {texts.latency}
               </th>
               <th scope="col" class="right">
-                Shortest ways
+                {texts.shortestPaths}
               </th>
             </tr>
           </thead>

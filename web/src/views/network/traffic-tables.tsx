@@ -10,6 +10,7 @@ import type { TrafficAnswer } from './answer'
 import { ShareBar, Swatched } from './bits'
 import { layerName } from './names'
 import { said, say } from './state'
+import * as texts from '../../words/network'
 
 const KINDS = [
   ['kind', 'exchanges'],
@@ -21,9 +22,9 @@ const KINDS = [
 type By = (typeof KINDS)[number][0]
 
 const CLASSES: Readonly<Record<string, string>> = {
-  same_domain: 'in one domain',
-  same_rail: 'on one rail',
-  other_rail: 'on different rails',
+  same_domain: texts.inOneDomain,
+  same_rail: texts.onOneRail,
+  other_rail: texts.onDifferentRails,
 }
 
 function by(): By {
@@ -36,10 +37,10 @@ export function TrafficTable({ base, kinds }: { base: Arguments; kinds: TrafficA
   const further = open === 'domain' || open === 'rail' || open === 'link'
   const live = useAnswer<TrafficAnswer>('network/traffic', further ? { ...base, by: open } : null)
   return (
-    <section class="panel" aria-label="Traffic in figures">
+    <section class="panel" aria-label={texts.trafficInFigures}>
       <div class="panel-head">
-        <h2>By</h2>
-        <Segments label="By" value={open} options={KINDS} onChange={(value) => say('by', value === 'kind' ? undefined : value)} />
+        <h2>{texts.by}</h2>
+        <Segments label={texts.by} value={open} options={KINDS} onChange={(value) => say('by', value === 'kind' ? undefined : value)} />
       </div>
       {live.problems.length > 0 && <Problems problems={live.problems} />}
       {open === 'kind' && <Exchanges answer={kinds} />}
@@ -63,7 +64,7 @@ function Exchanges({ answer }: { answer: TrafficAnswer }) {
   const columns: Column<Row<'exchanges'>>[] = [
     {
       key: 'for',
-      title: 'For',
+      title: texts.forText,
       value: (row) => `${row.dimension} ${row.kind.replaceAll('_', ' ')} ${row.purpose}`,
       cell: (row) => (
         <Swatched colour={classColour(row.dimension)}>
@@ -74,87 +75,93 @@ function Exchanges({ answer }: { answer: TrafficAnswer }) {
         </Swatched>
       ),
     },
-    { key: 'ranks', title: 'Ranks', value: (row) => row.ranks, cell: (row) => count(row.ranks), align: 'right' },
-    bytesColumn('bytes', 'One call', (row) => row.bytes, 'Bytes by the convention of nccl-tests'),
-    { key: 'count', title: 'Calls', value: (row) => row.count, cell: (row) => count(row.count), align: 'right' },
+    { key: 'ranks', title: texts.ranks, value: (row) => row.ranks, cell: (row) => count(row.ranks), align: 'right' },
+    bytesColumn('bytes', texts.oneCall, (row) => row.bytes, texts.bytesByTheConventionOf),
+    { key: 'count', title: texts.calls, value: (row) => row.count, cell: (row) => count(row.count), align: 'right' },
     bytesColumn('sent', 'Sent', (row) => row.sent),
-    { key: 'share', title: 'Share', value: (row) => row.share, cell: (row) => percent(row.share), align: 'right' },
+    { key: 'share', title: texts.share, value: (row) => row.share, cell: (row) => percent(row.share), align: 'right' },
     {
       key: 'inside',
-      title: 'Inside',
-      about: 'Share that stays in scale-up domains',
+      title: texts.inside,
+      about: texts.shareThatStaysInScale,
       value: inDomain,
       cell: (row) => percent(inDomain(row)),
       align: 'right',
     },
   ]
-  return <Table caption="Exchanges of a step" columns={columns} rows={answer.exchanges} identify={(_, index) => index} maxHeight="560px" />
+  return (
+    <Table caption={texts.exchangesOfAStep} columns={columns} rows={answer.exchanges} identify={(_, index) => index} maxHeight="560px" />
+  )
 }
 
 function Pairs({ answer }: { answer: TrafficAnswer }) {
   const columns: Column<Row<'pairs'>>[] = [
-    { key: 'class', title: 'Pairs', value: (row) => CLASSES[row.class] ?? row.class },
-    { key: 'pairs', title: 'Number', value: (row) => row.pairs, cell: (row) => count(row.pairs), align: 'right' },
-    { key: 'talking', title: 'Talking', value: (row) => row.talking, cell: (row) => count(row.talking), align: 'right' },
+    { key: 'class', title: texts.pairs, value: (row) => CLASSES[row.class] ?? row.class },
+    { key: 'pairs', title: texts.number, value: (row) => row.pairs, cell: (row) => count(row.pairs), align: 'right' },
+    { key: 'talking', title: texts.communicating, value: (row) => row.talking, cell: (row) => count(row.talking), align: 'right' },
     bytesColumn('bytes', 'Sent', (row) => row.bytes),
-    { key: 'share', title: 'Share', value: (row) => row.share, cell: (row) => percent(row.share), align: 'right' },
-    bytesColumn('mean', 'Mean of talking', (row) => row.mean),
+    { key: 'share', title: texts.share, value: (row) => row.share, cell: (row) => percent(row.share), align: 'right' },
+    bytesColumn('mean', texts.meanOfCommunicating, (row) => row.mean),
     bytesColumn('most', 'Most', (row) => row.most),
   ]
-  return <Table caption="Pairs of ranks" columns={columns} rows={answer.pairs} identify={(row) => row.class} />
+  return <Table caption={texts.pairsOfRanks} columns={columns} rows={answer.pairs} identify={(row) => row.class} />
 }
 
 function Domains({ answer }: { answer: TrafficAnswer }) {
   const most = Math.max(...(answer.domains ?? []).map((row) => row.inside))
   const columns: Column<Row<'domains'>>[] = [
-    { key: 'domain', title: 'Domain', value: (row) => row.domain, align: 'right' },
-    bytesColumn('inside', 'Stays inside', (row) => row.inside),
+    { key: 'domain', title: texts.domain, value: (row) => row.domain, align: 'right' },
+    bytesColumn('inside', texts.staysInside, (row) => row.inside),
     {
       key: 'bar',
-      title: 'Of the most',
+      title: texts.ofTheMost,
       value: (row) => row.inside,
       cell: (row) => <ShareBar share={row.inside / most} colour="var(--class-tensor)" />,
     },
     bytesColumn('sent', 'Leaves', (row) => row.sent),
     bytesColumn('received', 'Arrives', (row) => row.received),
   ]
-  return <Table caption="Scale-up domains" columns={columns} rows={answer.domains ?? []} identify={(row) => row.domain} maxHeight="560px" />
+  return (
+    <Table caption={texts.scaleUpDomains} columns={columns} rows={answer.domains ?? []} identify={(row) => row.domain} maxHeight="560px" />
+  )
 }
 
 function Rails({ answer }: { answer: TrafficAnswer }) {
   const most = Math.max(...(answer.rails ?? []).map((row) => row.along))
   const columns: Column<Row<'rails'>>[] = [
-    { key: 'rail', title: 'Rail', value: (row) => row.rail, align: 'right' },
-    { key: 'devices', title: 'Devices', value: (row) => row.devices, cell: (row) => count(row.devices), align: 'right' },
-    bytesColumn('along', 'Along the rail', (row) => row.along),
+    { key: 'rail', title: texts.rail, value: (row) => row.rail, align: 'right' },
+    { key: 'devices', title: texts.devices4, value: (row) => row.devices, cell: (row) => count(row.devices), align: 'right' },
+    bytesColumn('along', texts.alongTheRail, (row) => row.along),
     {
       key: 'bar',
-      title: 'Of the most',
+      title: texts.ofTheMost,
       value: (row) => row.along,
       cell: (row) => <ShareBar share={row.along / most} colour="var(--class-data)" />,
     },
-    bytesColumn('sent', 'To other rails', (row) => row.sent),
-    bytesColumn('received', 'From other rails', (row) => row.received),
+    bytesColumn('sent', texts.toOtherRails, (row) => row.sent),
+    bytesColumn('received', texts.fromOtherRails, (row) => row.received),
   ]
-  return <Table caption="Rails" columns={columns} rows={answer.rails ?? []} identify={(row) => row.rail} />
+  return <Table caption={texts.rails} columns={columns} rows={answer.rails ?? []} identify={(row) => row.rail} />
 }
 
 function Links({ answer }: { answer: TrafficAnswer }) {
   const columns: Column<Row<'links'>>[] = [
-    { key: 'layer', title: 'Layer', value: (row) => `${layerName(row.layer)} ${row.direction}` },
-    { key: 'links', title: 'Links', value: (row) => row.links, cell: (row) => count(row.links), align: 'right' },
-    { key: 'used', title: 'Used', value: (row) => row.used, cell: (row) => count(row.used), align: 'right' },
+    { key: 'layer', title: texts.layer, value: (row) => `${layerName(row.layer)} ${row.direction}` },
+    { key: 'links', title: texts.links, value: (row) => row.links, cell: (row) => count(row.links), align: 'right' },
+    { key: 'used', title: texts.used, value: (row) => row.used, cell: (row) => count(row.used), align: 'right' },
     bytesColumn('mean', 'Mean', (row) => row.mean),
     bytesColumn('most', 'Most', (row) => row.most),
     {
       key: 'busy',
-      title: 'Busy',
-      about: 'How long the busiest link is at work at its bandwidth: no step is shorter',
+      title: texts.busy,
+      about: texts.busyTimeOfTheBusiest,
       value: (row) => row.busy,
       cell: (row) => seconds(row.busy),
       align: 'right',
     },
-    { key: 'busiest', title: 'Busiest', value: (row) => (row.busiest ? `${row.busiest.from} to ${row.busiest.to}` : ''), wrap: true },
+    { key: 'busiest', title: texts.busiest2, value: (row) => (row.busiest ? texts.to(row.busiest.from, row.busiest.to) : ''), wrap: true },
   ]
-  return <Table caption="Links by layer" columns={columns} rows={answer.links ?? []} identify={(row) => `${row.layer} ${row.direction}`} />
+  return (
+    <Table caption={texts.linksByLayer} columns={columns} rows={answer.links ?? []} identify={(row) => `${row.layer} ${row.direction}`} />
+  )
 }

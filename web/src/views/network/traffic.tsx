@@ -17,6 +17,7 @@ import { NeedsRun } from './needs-run'
 import { kind, networkKeys, runArguments, said, say } from './state'
 import { TrafficTable } from './traffic-tables'
 import { commandItem } from '../parts/command'
+import * as texts from '../../words/network'
 
 const MOST_CELLS = 256
 const CELLS = [
@@ -62,31 +63,31 @@ function Traffic({ run }: { run: Arguments }) {
   const grid = useMemo(() => ({ side: gridSide, cells: square?.cells ?? [] }), [gridSide, square])
   return (
     <>
-      <section class="panel scope" aria-label="Run and network">
+      <section class="panel scope" aria-label={texts.runAndNetwork}>
         <RunBar fields={['model', 'cluster', 'gpus', 'global-batch', 'sequence-length']} />
         <div class="entries">
           <Choice
-            title="Gathers and reductions"
+            title={texts.gathersAndReductions}
             value={algorithm}
             options={[
-              ['ring', 'rings along rails'],
+              ['ring', texts.ringsAlongRails],
               ['hierarchical', 'hierarchical'],
-              ['direct', 'everyone to everyone'],
+              ['direct', texts.allToAll2],
             ]}
             onChange={(value) => say('algorithm', value === 'ring' ? undefined : value)}
           />
           <Choice
-            title="All-to-all"
+            title={texts.allToAll}
             value={allToAll}
             options={[
               ['direct', 'direct'],
-              ['hierarchical', 'through domains'],
+              ['hierarchical', texts.throughDomains],
             ]}
             onChange={(value) => say('all-to-all', value === 'direct' ? undefined : value)}
           />
           <Switch
-            title="On a network"
-            about="Domains, rails and links of the design instead of the cluster's own"
+            title={texts.onANetwork}
+            about={texts.domainsRailsAndLinksOf}
             on={onNetwork}
             onChange={(on) => say('on', on ? 'network' : undefined)}
           />
@@ -98,18 +99,14 @@ function Traffic({ run }: { run: Arguments }) {
       {sums.answer && place && (
         <div class={`columns halves-2 ${sums.stale ? 'stale' : ''}`}>
           <ChartFrame
-            title="Traffic matrix"
-            about={
-              by === 'rails'
-                ? 'bytes a step that leave domains, from rail to rail, on a logarithmic scale'
-                : 'bytes a step from a rank to a rank, on a logarithmic scale'
-            }
+            title={texts.trafficMatrix}
+            about={by === 'rails' ? texts.bytesAStepThatLeave : texts.bytesAStepFromA}
             name="traffic"
             menu={commandItem(matrix.commandLine)}
             stale={matrix.stale}
             tools={
               <Segments
-                label="Cells"
+                label={texts.cells}
                 value={by}
                 options={CELLS}
                 onChange={(value) => say('cells', value === 'ranks' ? undefined : value)}
@@ -129,7 +126,7 @@ function Traffic({ run }: { run: Arguments }) {
                 {squares && (
                   <div class="dimension-picks">
                     <Segments
-                      label="Dimension"
+                      label={texts.dimension}
                       value={(square?.dimension ?? 'all') as string}
                       options={squares.map(
                         (one) =>
@@ -148,7 +145,10 @@ function Traffic({ run }: { run: Arguments }) {
                     />
                     <span class="muted">
                       {square &&
-                        `${volume(square.bytes)} a step${square.dimension ? `, ${percent(square.bytes / (squares[0]?.bytes ?? 1))} of all` : ''}`}
+                        texts.aStep(
+                          volume(square.bytes),
+                          square.dimension ? texts.ofAll2(percent(square.bytes / (squares[0]?.bytes ?? 1))) : '',
+                        )}
                     </span>
                   </div>
                 )}
@@ -156,30 +156,30 @@ function Traffic({ run }: { run: Arguments }) {
                 {grid.side > 0 && (
                   <Heatmap
                     width={width}
-                    title="Traffic from rank to rank"
+                    title={texts.trafficFromRankToRank}
                     grid={grid}
                     theme={dark.value}
                     most={Math.min(width, by === 'rails' ? 480 : 760)}
-                    rowTitle={`sending ${by.slice(0, -1)}`}
-                    columnTitle={`receiving ${by.slice(0, -1)}`}
+                    rowTitle={texts.sending(by.slice(0, -1))}
+                    columnTitle={texts.receiving(by.slice(0, -1))}
                     name={(index) => count(by === 'ranks' ? index * perCell : index)}
                     block={by !== 'ranks' ? 0 : place.domain / perCell >= 2 ? place.domain / perCell : 0}
                     format={volume}
                     tip={(row, column, value) => ({
                       title:
                         by !== 'ranks'
-                          ? `${by.slice(0, -1)} ${row} to ${by.slice(0, -1)} ${column}`
-                          : `${span(row, perCell, place.ranks)} to ${span(column, perCell, place.ranks)}`,
+                          ? texts.to2(by.slice(0, -1), row, by.slice(0, -1), column)
+                          : texts.to(span(row, perCell, place.ranks), span(column, perCell, place.ranks)),
                       lines: [
                         {
-                          name: by !== 'rails' && perCell > 1 ? 'a rank to a rank' : 'sends',
+                          name: by !== 'rails' && perCell > 1 ? texts.aRankToARank : 'sends',
                           value: value === undefined ? 'nothing' : volume(value),
                         },
                         ...(by === 'ranks'
                           ? [
                               {
                                 name: 'domains',
-                                value: `${Math.floor((row * perCell) / place.domain)} to ${Math.floor((column * perCell) / place.domain)}`,
+                                value: texts.to(Math.floor((row * perCell) / place.domain), Math.floor((column * perCell) / place.domain)),
                               },
                             ]
                           : []),
@@ -203,29 +203,29 @@ function Traffic({ run }: { run: Arguments }) {
 function span(cell: number, perCell: number, ranks: number): string {
   const first = cell * perCell
   const last = Math.min(ranks, first + perCell) - 1
-  return first === last ? `rank ${first}` : `ranks ${first} to ${last}`
+  return first === last ? texts.rank(first) : texts.ranksTo(first, last)
 }
 
 function Sums({ answer }: { answer: TrafficAnswer }) {
   const { place } = answer
   return (
-    <section class="panel" aria-label="Sums">
+    <section class="panel" aria-label={texts.sums}>
       <div class="panel-head">
         <h2>
-          Sums <span class="about">{answer.title}</span>
+          {texts.sums} <span class="about">{answer.title}</span>
         </h2>
       </div>
       <div class="panel-body">
         <dl class="figures">
-          <Figure title="Sent a step" note={`${volume(answer.sent_per_rank)} by each rank`}>
+          <Figure title={texts.sentPerStep} note={texts.byEachRank(volume(answer.sent_per_rank))}>
             {volume(answer.sent)}
           </Figure>
-          <Figure title="Stays in domains" note={`${count(Math.ceil(place.ranks / place.domain))} domains of ${place.domain}`}>
+          <Figure title={texts.staysInDomains} note={texts.domainsOf2(count(Math.ceil(place.ranks / place.domain)), place.domain)}>
             {percent(answer.inside_share)}
           </Figure>
-          <Figure title="Silent pairs" note="send each other nothing">{`${(answer.silent_share * 100).toFixed(2)}%`}</Figure>
+          <Figure title={texts.silentPairs} note={texts.exchangeNoBytes}>{`${(answer.silent_share * 100).toFixed(2)}%`}</Figure>
         </dl>
-        <ul class="dimension-bars" aria-label="Bytes by dimension">
+        <ul class="dimension-bars" aria-label={texts.bytesByDimension}>
           {answer.dimensions.map((one) => (
             <li key={one.dimension}>
               <span>{one.dimension}</span>

@@ -2,6 +2,7 @@
 import { openFiles } from '../../ui/drop'
 import { toast } from '../../state/toasts'
 import list from './examples.json'
+import * as texts from '../../words/parts'
 
 export type Home = keyof typeof list
 
@@ -15,7 +16,7 @@ export async function openExample(home: Home): Promise<void> {
       list[home].files.map(async (path) => {
         const name = path.split('/').at(-1)!
         const response = await fetch(`./examples/${name}`)
-        if (!response.ok) throw new Error(`the server answered ${response.status} for ${name}`)
+        if (!response.ok) throw new Error(texts.theServerAnsweredFor(response.status, name))
         return new File([await response.blob()], name)
       }),
     )

@@ -1,8 +1,9 @@
 // The three states of memory, as the program decides them: words and colours.
 import type { Fit } from '../../api/answers'
+import * as texts from '../../words/parts'
 
 export const FIT: Readonly<Record<Fit, { readonly words: string; readonly verdict: string; readonly badge: string }>> = {
   fits: { words: 'fits', verdict: 'yes', badge: 'good' },
-  at_risk: { words: 'at risk', verdict: 'near', badge: 'warn' },
-  does_not_fit: { words: 'does not fit', verdict: 'no', badge: 'bad' },
+  at_risk: { words: texts.atRisk, verdict: 'near', badge: 'warn' },
+  does_not_fit: { words: texts.doesNotFit, verdict: 'no', badge: 'bad' },
 }

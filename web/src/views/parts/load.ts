@@ -3,10 +3,11 @@ import { ofPrefix } from '../../state/fragment'
 import { location, replaceRun } from '../../state/location'
 import { toast } from '../../state/toasts'
 import { withStrategy } from './strategy'
+import * as texts from '../../words/parts'
 
 /** `flags` is a layout or a whole command line; `also` says what else belongs to it. */
 export function loadStrategy(flags: string, also: Record<string, string> = {}): void {
   const run = withStrategy(ofPrefix(location.value.parameters, ''), flags, also)
   replaceRun(run, 'calculator')
-  toast('Strategy loaded into the calculator', { hint: 'Back returns to where it was found' })
+  toast(texts.strategyLoadedIntoTheCalculator, { hint: texts.pressBackToReturn })
 }

@@ -11,6 +11,7 @@ import { openFiles } from '../../ui/drop'
 import { type Column, Table } from '../../ui/table'
 import { about, openExample } from './examples'
 import './open.css'
+import * as texts from '../../words/parts'
 
 /** What is open in a view; paths stand one on a line, so that a comma may be part of one; handles of dropped files have none. */
 export function pathsIn(prefix: string): string[] {
@@ -65,7 +66,7 @@ export function Open({ home, title, text, placeholder }: Props) {
         <p class="muted">{text}</p>
         <div class="open-ways">
           <button type="button" class={own.length > 0 ? 'button' : 'button primary'} onClick={() => files.current?.click()}>
-            Choose files…
+            {texts.chooseFiles}
           </button>
           <input
             ref={files}
@@ -75,7 +76,7 @@ export function Open({ home, title, text, placeholder }: Props) {
             onChange={(event) => void openFiles([...(event.currentTarget.files ?? [])], home)}
           />
           <button type="button" class="button" title={about(home)} onClick={() => void openExample(home)}>
-            Open an example
+            {texts.openAnExample}
           </button>
           {!playground && (
             <form
@@ -86,27 +87,26 @@ export function Open({ home, title, text, placeholder }: Props) {
             >
               <input
                 class="input"
-                aria-label="Path"
+                aria-label={texts.path}
                 placeholder={placeholder}
                 value={typed}
                 onInput={(event) => setTyped(event.currentTarget.value)}
               />
               <button type="submit" class="button" disabled={typed.trim() === ''}>
-                Open
+                {texts.open}
               </button>
             </form>
           )}
         </div>
         {playground && (
           <p class="muted">
-            Files are read in this browser. Folders, Parquet and SQLite files (Nsight Systems) need the installed program:{' '}
-            <code>railwright serve FOLDER</code>.
+            {texts.filesAreReadInThis} <code>{texts.railwrightServeFolder}</code>.
           </p>
         )}
       </div>
       {own.length > 0 && (
         <Jobs
-          title={home === 'traces' ? 'Jobs' : home === 'log' ? 'Logs' : home === 'snapshot' ? 'Snapshots' : 'Dumps'}
+          title={home === 'traces' ? texts.jobs : home === 'log' ? texts.logs : home === 'snapshot' ? texts.snapshots : texts.dumps}
           jobs={own}
           filter={filter}
           onFilter={jobs.length >= FILTER_FROM ? setFilter : undefined}
@@ -116,7 +116,7 @@ export function Open({ home, title, text, placeholder }: Props) {
       )}
       {others.length > 0 && (
         <Jobs
-          title="Other files"
+          title={texts.otherFiles}
           jobs={others}
           filter={filter}
           onFilter={own.length === 0 && others.length >= FILTER_FROM ? setFilter : undefined}
@@ -155,29 +155,29 @@ function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
   const columns: Column<JobOnDisk>[] = [
     {
       key: 'name',
-      title: 'Job',
+      title: texts.job,
       value: (job) => job.name,
       wrap: true,
       cell: (job) => <span title={job.folder}>{breakable(nameOf(job))}</span>,
     },
     ...(told
       ? ([
-          { key: 'format', title: 'What', value: (job) => job.format },
+          { key: 'format', title: texts.what, value: (job) => job.format },
           ...(jobs.some((job) => job.ranks !== null)
             ? ([
-                { key: 'ranks', title: 'Ranks', value: (job) => job.ranks, cell: (job) => job.ranks ?? '–', align: 'right' },
+                { key: 'ranks', title: texts.ranks, value: (job) => job.ranks, cell: (job) => job.ranks ?? '–', align: 'right' },
               ] satisfies Column<JobOnDisk>[])
             : []),
           {
             key: 'files',
-            title: 'Files',
+            title: texts.files2,
             value: (job) => job.files,
             cell: (job) => job.files?.toLocaleString('en') ?? '–',
             align: 'right',
           },
           {
             key: 'bytes',
-            title: 'Size',
+            title: texts.size,
             value: (job) => job.bytes,
             cell: (job) => (job.bytes === null ? '–' : volume(job.bytes)),
             align: 'right',
@@ -192,7 +192,8 @@ function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
           {title}{' '}
           <span class="muted">
             {jobs.length.toLocaleString('en')}
-            {more ? ', and more than are listed' : ''}; Enter opens one
+            {more ? texts.andMoreThanAreListed : ''}
+            {texts.enterOpensOne}
           </span>
         </h2>
         {onFilter && (
@@ -200,15 +201,15 @@ function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
             class="input"
             type="search"
             data-filter
-            aria-label="Filter jobs"
-            placeholder="Filter"
+            aria-label={texts.filterJobs}
+            placeholder={texts.filter}
             value={filter}
             onInput={(event) => onFilter(event.currentTarget.value)}
           />
         )}
       </header>
       <Table
-        caption={`${title}, one a row`}
+        caption={texts.oneARow(title)}
         columns={columns}
         rows={jobs}
         identify={(job) => `${job.format} ${job.paths.join(' ')}`}
@@ -230,7 +231,7 @@ export function JobsBelow({ paths, open = openJob }: { paths: readonly string[];
   if (found.length === 0) return null
   return (
     <Jobs
-      title="Jobs in it"
+      title={texts.jobsInIt}
       jobs={found}
       filter={filter}
       onFilter={found.length >= FILTER_FROM ? setFilter : undefined}
@@ -259,15 +260,15 @@ export function Opened({
   return (
     <div class="opened">
       <strong data-heading tabIndex={-1} title={paths.join('\n')}>
-        {short.length === 1 ? short[0] : `${short.length} files: ${short[0]} …`}
+        {short.length === 1 ? short[0] : texts.files(short.length, short[0])}
       </strong>
       {children}
       <button type="button" class="button quiet" onClick={close}>
-        Open others
+        {texts.openOthers}
       </button>
       {commandLine && (
-        <button type="button" class="button quiet" title={commandLine} onClick={() => void copy(commandLine, 'the command')}>
-          Copy as command
+        <button type="button" class="button quiet" title={commandLine} onClick={() => void copy(commandLine, texts.theCommand)}>
+          {texts.copyAsCommand}
         </button>
       )}
     </div>

@@ -1,6 +1,7 @@
 // The line that tells how a long question goes: what is done, how fast, the best so far, and a way to stop.
 import { seconds } from '../../charts/format'
 import type { State } from './long-job'
+import * as texts from '../../words/parts'
 
 interface Props {
   readonly state: State<unknown>
@@ -42,23 +43,28 @@ export function ProgressLine({ state, unit, onStop }: Props) {
   const share = done !== undefined && total ? Math.min(1, done / total) : null
   const found = bestSoFar(best)
   return (
-    <div class="progress panel" role="group" aria-label="Progress">
-      <progress max={1} value={share ?? undefined} aria-label="progress" />
+    <div class="progress panel" role="group" aria-label={texts.progress2}>
+      <progress max={1} value={share ?? undefined} aria-label={texts.progress} />
       <p aria-live="polite">
         {state.stopping
           ? 'Stopping'
           : (message && share !== null ? `${message}, ${Math.round(share * 100)}%` : message) ||
             (done !== undefined ? `${many(done)} ${total ? `of ${many(total)} ` : ''}${unit}` : 'Starting')}
-        {state.rate !== null && !message && <span class="muted"> · {many(state.rate)} a second</span>}
+        {state.rate !== null && !message && (
+          <span class="muted">
+            {' '}
+            · {many(state.rate)} {texts.perSecond}
+          </span>
+        )}
         {found && (
           <span>
             {' '}
-            · best so far <strong>{found}</strong>
+            {texts.bestSoFar} <strong>{found}</strong>
           </span>
         )}
       </p>
       <button type="button" class="button" disabled={state.stopping} onClick={onStop}>
-        Stop <kbd>Esc</kbd>
+        {texts.stop} <kbd>{texts.esc}</kbd>
       </button>
     </div>
   )

@@ -5,6 +5,7 @@ import { askOnce } from '../../api/live'
 import { ofPrefix } from '../../state/fragment'
 import { change, location } from '../../state/location'
 import { canonicalName } from './strategy'
+import * as texts from '../../words/parts'
 
 interface Field {
   readonly key: string
@@ -16,12 +17,12 @@ interface Field {
 }
 
 const FIELDS: readonly Field[] = [
-  { key: 'model', title: 'Model', placeholder: 'llama-3.1-405b', wide: true, list: 'models' },
-  { key: 'cluster', title: 'Cluster', placeholder: 'dgx-h100', list: 'clusters' },
-  { key: 'gpus', title: 'GPUs', placeholder: 'one node', about: 'Accelerators that the run uses' },
-  { key: 'global-batch', title: 'Global batch', placeholder: 'chosen', about: 'Sequences per step' },
-  { key: 'sequence-length', title: 'Sequence', placeholder: 'model’s', about: 'Tokens per sequence' },
-  { key: 'tokens', title: 'Tokens', placeholder: 'one step', about: 'Tokens to train on, as in 15T' },
+  { key: 'model', title: texts.model, placeholder: texts.llama31405b, wide: true, list: 'models' },
+  { key: 'cluster', title: texts.cluster, placeholder: texts.dgxH100, list: 'clusters' },
+  { key: 'gpus', title: texts.gpus, placeholder: texts.oneNode, about: texts.acceleratorsThatTheRunUses },
+  { key: 'global-batch', title: texts.globalBatch, placeholder: texts.chosen, about: texts.sequencesPerStep },
+  { key: 'sequence-length', title: texts.sequence, placeholder: texts.models, about: texts.tokensPerSequence },
+  { key: 'tokens', title: texts.tokens, placeholder: texts.oneStep, about: texts.tokensToTrainOnAs },
 ]
 
 /** What a parameter says, under whatever name. */
@@ -33,7 +34,7 @@ export function said(key: string): string {
 export function RunBar({ fields = FIELDS.map((field) => field.key) }: { fields?: readonly string[] }) {
   const lists = useCatalogue()
   return (
-    <div class="run-bar" role="group" aria-label="Run">
+    <div class="run-bar" role="group" aria-label={texts.run}>
       {FIELDS.filter((field) => fields.includes(field.key)).map((field) => (
         <RunField key={field.key} field={field} options={field.list ? lists[field.list] : undefined} />
       ))}

@@ -13,6 +13,7 @@ import { JobsBelow } from '../parts/open'
 import { Bubbles, CriticalParts, Verdict } from './numbers'
 import { Switches } from './switches'
 import './pipeline.css'
+import * as texts from '../../words/pipeline'
 
 /** A run that shows what the view is for. */
 const EXAMPLE = {
@@ -46,20 +47,16 @@ export default function View() {
   }, [trace, measured.columns, modelled.columns])
   const problems = [...(trace ? measured.problems : []), ...(hasRun ? modelled.problems : [])]
   const loading = (trace ? measured : modelled).loading
-  if (!hasRun && !trace && report)
-    return <Empty title="Not in this report" text="It holds no step to draw; ask further with `railwright serve`." />
+  if (!hasRun && !trace && report) return <Empty title={texts.notInThisReport} text={texts.theReportContainsNoStep} />
   if (!hasRun && !trace) {
     return (
-      <Empty
-        title="No step yet"
-        text="Describe a run in the calculator, or open a trace of a pipeline, and all of its stages are shown here on one timeline."
-      >
+      <Empty title={texts.noStepYet} text={texts.describeARunInThe}>
         <button type="button" class="button primary" onClick={() => change(EXAMPLE)}>
-          Show an example: 405B on 16 stages
+          {texts.showAnExample405bOn}
         </button>
         {given.slice(0, 6).map((path) => (
           <button key={path} type="button" class="button" onClick={() => change({ 'p.trace': path })}>
-            Open {path}
+            {texts.open} {path}
           </button>
         ))}
       </Empty>
@@ -86,7 +83,7 @@ export default function View() {
           </div>
         </div>
       ) : (
-        loading && <Loading heights={[32, 420, 140]} label="computing the step" />
+        loading && <Loading heights={[32, 420, 140]} label={texts.computingTheStep} />
       )}
     </div>
   )

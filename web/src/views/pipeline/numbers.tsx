@@ -5,6 +5,7 @@ import { percent, span } from '../../timeline/time'
 import { Table, type Column } from '../../ui/table'
 import { Explained } from '../../ui/why'
 import { BUBBLE_WORDS } from '../parts/bubble'
+import * as texts from '../../words/pipeline'
 
 /** What the step comes to, in a line; `step` is its own length, `columns` may reach further for what stands beneath it. */
 export function Verdict({ columns, step, modelled }: { columns: RawColumns; step: number; modelled: RawColumns | null }) {
@@ -16,33 +17,37 @@ export function Verdict({ columns, step, modelled }: { columns: RawColumns; step
     <p class="pipeline-verdict">
       <strong>{columns.label}</strong>
       <span>
-        {columns.origin === 'measured' ? 'measured' : 'modelled'} step of <b>{span(step)}</b>
+        {columns.origin === 'measured' ? 'measured' : 'modelled'} {texts.stepOf} <b>{span(step)}</b>
       </span>
       {modelled && (
         <span>
-          predicted {span(modelled.duration_ns)} ({modelled.duration_ns >= step ? '+' : '−'}
+          {texts.predicted} {span(modelled.duration_ns)} ({modelled.duration_ns >= step ? '+' : '−'}
           {percent(Math.abs(modelled.duration_ns / step - 1))})
         </span>
       )}
       {modelled?.bubbles && bubbles.length > 0 && modelled.bubbles.length !== bubbles.length && (
         <span class="pipeline-differs" role="note">
-          the run has {modelled.bubbles.length} stages, the trace {bubbles.length}: they are not the same job
+          {texts.theRunHas} {modelled.bubbles.length} {texts.stagesTheTrace} {bubbles.length}
+          {texts.theyAreNotTheSame}
         </span>
       )}
       {modelled?.bubbles?.length === bubbles.length && batches > 0 && expected > 0 && batches !== expected && (
         <span class="pipeline-differs" role="note">
-          the run has {expected} micro batches, the trace {batches}: they are not the same job
+          {texts.theRunHas} {expected} {texts.microBatchesTheTrace} {batches}
+          {texts.theyAreNotTheSame}
         </span>
       )}
       {bubbles.length > 0 && (
         <span>
           <Explained id="bubble.mean" list={BUBBLE_WORDS}>
-            bubbles <b>{percent(mean)}</b> of the pipeline, mean over stages
+            {texts.bubbles2} <b>{percent(mean)}</b> {texts.ofThePipelineMeanOver}
           </Explained>
-          {most && most.share > mean * 1.05 ? `, ${percent(most.share)} on stage ${most.stage}` : ''}
+          {most && most.share > mean * 1.05 ? texts.onStage(percent(most.share), most.stage) : ''}
         </span>
       )}
-      <span>{(columns.spans ?? 0).toLocaleString('en')} spans</span>
+      <span>
+        {(columns.spans ?? 0).toLocaleString('en')} {texts.spans}
+      </span>
     </p>
   )
 }
@@ -62,12 +67,12 @@ export function Bubbles({ columns }: { columns: RawColumns }) {
   const part = (row: BubbleRow, name: string) => row.parts.find((one) => one.name === name)?.time_ns ?? 0
   const most = Math.max(...rows.map((row) => row.share), 1e-9)
   const table: Column<BubbleRow>[] = [
-    { key: 'stage', title: 'Stage', value: (row) => row.stage, align: 'right' },
-    { key: 'rank', title: 'Rank', value: (row) => row.rank, align: 'right' },
+    { key: 'stage', title: texts.stage, value: (row) => row.stage, align: 'right' },
+    { key: 'rank', title: texts.rank, value: (row) => row.rank, align: 'right' },
     {
       key: 'share',
-      title: 'Of the pipeline',
-      about: 'All bubbles of the stage over the time from the first pass to the last; data parallel and optimizer are not part of it',
+      title: texts.ofThePipeline,
+      about: texts.allBubblesOfTheStage,
       value: (row) => row.share,
       align: 'right',
       cell: (row) => (
@@ -88,9 +93,9 @@ export function Bubbles({ columns }: { columns: RawColumns }) {
     ),
   ]
   return (
-    <section class="panel pipeline-panel" aria-label="Bubbles">
-      <h2>Bubbles of each stage</h2>
-      <Table caption="Bubbles of each stage" columns={table} rows={rows} identify={(row) => row.rank} maxHeight="320px" />
+    <section class="panel pipeline-panel" aria-label={texts.bubbles}>
+      <h2>{texts.bubblesOfEachStage}</h2>
+      <Table caption={texts.bubblesOfEachStage} columns={table} rows={rows} identify={(row) => row.rank} maxHeight="320px" />
     </section>
   )
 }
@@ -127,13 +132,13 @@ export function CriticalParts({ columns }: { columns: RawColumns }) {
   const whole = all.reduce((sum, part) => sum + part.time_ns, 0)
   const parts =
     rest > 0
-      ? [...longest, { name: `${rest} shorter parts`, time_ns: whole - longest.reduce((sum, part) => sum + part.time_ns, 0) }]
+      ? [...longest, { name: texts.shorterParts(rest), time_ns: whole - longest.reduce((sum, part) => sum + part.time_ns, 0) }]
       : longest
   const total = parts.reduce((sum, part) => sum + part.time_ns, 0)
   const most = Math.max(...parts.map((part) => part.time_ns), 1)
   return (
-    <section class="panel pipeline-panel" aria-label="Critical path">
-      <h2>What the critical path is made of</h2>
+    <section class="panel pipeline-panel" aria-label={texts.criticalPath}>
+      <h2>{texts.criticalPathByPart}</h2>
       <ul class="pipeline-parts">
         {parts.map((part) => (
           <li key={part.name}>

@@ -3,13 +3,14 @@
 import { change, own } from '../../state/location'
 import { run } from '../../state/run'
 import { copy } from '../../ui/clipboard'
+import * as texts from '../../words/pipeline'
 
 const SCHEDULES = [
   ['1f1b', '1F1B'],
   ['gpipe', 'GPipe'],
-  ['zb-h1', 'Zero bubble H1'],
-  ['zb-h2', 'Zero bubble H2'],
-  ['zb-v', 'Zero bubble V'],
+  ['zb-h1', texts.zeroBubbleH1],
+  ['zb-h2', texts.zeroBubbleH2],
+  ['zb-v', texts.zeroBubbleV],
   ['dualpipe', 'DualPipe'],
 ] as const
 
@@ -19,11 +20,11 @@ export function Switches(props: { hasRun: boolean; traces: readonly string[]; co
   const set = (key: string) => (event: { currentTarget: { value: string } }) => change({ [key]: event.currentTarget.value || undefined })
   const text = (key: string) => (values[key] === undefined ? '' : String(values[key]))
   return (
-    <div class="pipeline-switches" role="group" aria-label="What is shown">
+    <div class="pipeline-switches" role="group" aria-label={texts.optionsOfTheTimeline}>
       {props.hasRun && (
         <>
           <label>
-            Schedule
+            {texts.schedule}
             <select class="select" value={text('schedule') || '1f1b'} onChange={set('schedule')}>
               {SCHEDULES.map(([id, title]) => (
                 <option key={id} value={id}>
@@ -33,7 +34,7 @@ export function Switches(props: { hasRun: boolean; traces: readonly string[]; co
             </select>
           </label>
           <label>
-            Chunks per stage
+            {texts.chunksPerStage}
             <input
               class="input"
               type="number"
@@ -44,34 +45,35 @@ export function Switches(props: { hasRun: boolean; traces: readonly string[]; co
             />
           </label>
           <label>
-            Global batch
+            {texts.globalBatch}
             <input
               class="input"
               type="number"
               min="1"
               value={text('global-batch') || text('gbs')}
-              placeholder="default"
+              placeholder={texts.defaultText}
               onChange={set(text('gbs') ? 'gbs' : 'global-batch')}
             />
           </label>
           <label>
-            Detail
+            {texts.detail}
             <select class="select" value={detail ?? 'automatic'} onChange={set('p.detail')}>
-              <option value="automatic">Automatic</option>
-              <option value="passes">Passes</option>
-              <option value="operators">Operators</option>
+              <option value="automatic">{texts.automatic}</option>
+              <option value="passes">{texts.passes}</option>
+              <option value="operators">{texts.operators}</option>
+              <option value="layers">{texts.layers}</option>
             </select>
           </label>
         </>
       )}
       <label class="pipeline-trace">
-        Measured
+        {texts.measured}
         <input
           class="input"
           type="text"
           list="pipeline-traces"
           value={(trace ?? '').replaceAll('\n', ', ')}
-          placeholder="a trace, to show beneath it what was expected"
+          placeholder={texts.aTraceShownAboveThe}
           onChange={(event) => change({ 'p.trace': event.currentTarget.value.split(/,\s*/).filter(Boolean).join('\n') || undefined })}
         />
         <datalist id="pipeline-traces">
@@ -82,13 +84,13 @@ export function Switches(props: { hasRun: boolean; traces: readonly string[]; co
       </label>
       {trace && (
         <label>
-          Step
-          <input class="input" type="number" min="0" value={step ?? ''} placeholder="slowest" onChange={set('p.step')} />
+          {texts.step}
+          <input class="input" type="number" min="0" value={step ?? ''} placeholder={texts.slowest} onChange={set('p.step')} />
         </label>
       )}
       {props.commandLine && (
-        <button type="button" class="button quiet" title={props.commandLine} onClick={() => void copy(props.commandLine, 'the command')}>
-          Copy as command
+        <button type="button" class="button quiet" title={props.commandLine} onClick={() => void copy(props.commandLine, texts.theCommand)}>
+          {texts.copyAsCommand}
         </button>
       )}
     </div>

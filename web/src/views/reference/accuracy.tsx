@@ -8,6 +8,7 @@ import { Segments } from '../../ui/fields'
 import { Loading } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { type Evidence, type Group, type Kind, byPublication, errorOf, errors, runsOf } from './evidence'
+import * as texts from '../../words/reference'
 
 const KINDS: readonly (readonly [Kind, string])[] = [
   ['heldOut', 'Held-out'],
@@ -24,15 +25,15 @@ export function Accuracy() {
   const kind: Kind = fitted ? 'fitted' : 'heldOut'
   const groups = useMemo(() => byPublication(runs), [runs])
   const shown = useMemo(() => (source ? runs.filter((run) => run.publication === source) : runs), [runs, source])
-  if (!evidence) return <Loading heights={[72, 360]} label="loading the bundled runs" />
+  if (!evidence) return <Loading heights={[72, 360]} label={texts.loadingTheBundledRuns} />
   const all = errors(shown, kind)
   return (
     <>
       <dl class="panel numbers-row">
         {[
-          ['runs', all.runs.toLocaleString('en'), source ?? `${groups.length} publications`],
-          ['median error', percent(all.median), 'of the step time'],
-          ['90% within', percent(all.ninth), 'absolute error'],
+          ['runs', all.runs.toLocaleString('en'), source ?? texts.publications(groups.length)],
+          [texts.medianError2, percent(all.median), texts.ofTheStepTime],
+          ['90% within', percent(all.ninth), texts.absoluteError],
           ['bias', signed(all.bias), 'median; above zero: predicted too slow'],
         ].map(([name, value, note]) => (
           <div key={name}>
@@ -46,16 +47,12 @@ export function Accuracy() {
       </dl>
       <div class="reference-two">
         <ChartFrame
-          title="Predicted against measured, bundled runs"
-          about={
-            kind === 'heldOut'
-              ? 'step time in seconds; constants fitted without the publication of the run'
-              : 'step time in seconds; constants fitted to all runs'
-          }
+          title={texts.predictedAgainstMeasuredBundledRuns}
+          about={kind === 'heldOut' ? texts.stepTimeInSecondsConstantsFitted : texts.stepTimeInSecondsConstants}
           name="accuracy"
           tools={
             <Segments
-              label="Constants"
+              label={texts.constants}
               value={kind}
               options={KINDS}
               onChange={(next) => change({ 'r.fitted': next === 'fitted' ? '1' : undefined })}
@@ -69,10 +66,10 @@ export function Accuracy() {
           {(width) => (
             <Scatter
               width={width}
-              title="Predicted against measured, bundled runs"
+              title={texts.predictedAgainstMeasuredBundledRuns}
               equal
-              x={{ title: 'measured step (s)', format: seconds, log: true }}
-              y={{ title: 'predicted', format: seconds, log: true }}
+              x={{ title: texts.measuredStepS, format: seconds, log: true }}
+              y={{ title: texts.predicted, format: seconds, log: true }}
               points={shown.map((run, at) => ({
                 id: String(at),
                 x: run.measured,
@@ -90,45 +87,45 @@ export function Accuracy() {
             />
           )}
         </ChartFrame>
-        <section class="panel reference-panel" aria-label="By publication">
+        <section class="panel reference-panel" aria-label={texts.byPublication}>
           <h2>
-            By publication <span class="muted">Enter shows one alone</span>
+            {texts.byPublication} <span class="muted">{texts.enterShowsOneAlone}</span>
             {source && (
               <button type="button" class="button quiet" onClick={() => change({ 'r.source': undefined })}>
-                Show all
+                {texts.showAll}
               </button>
             )}
           </h2>
           <Table<Group>
-            caption="Errors by publication, one a row"
+            caption={texts.errorsByPublicationOneA}
             rows={groups}
             identify={(group) => group.publication}
             chosen={source ?? null}
             onChoose={(group) => change({ 'r.source': group.publication === source ? undefined : group.publication })}
             maxHeight="420px"
             columns={[
-              { key: 'name', title: 'Publication', value: (group) => group.publication, wrap: true },
-              { key: 'runs', title: 'Runs', value: (group) => group.heldOut.runs, align: 'right' },
+              { key: 'name', title: texts.publication, value: (group) => group.publication, wrap: true },
+              { key: 'runs', title: texts.runs, value: (group) => group.heldOut.runs, align: 'right' },
               {
                 key: 'held',
-                title: 'Held-out',
-                about: 'Median error',
+                title: texts.heldOut,
+                about: texts.medianError,
                 value: (group) => group.heldOut.median,
                 cell: (group) => percent(group.heldOut.median),
                 align: 'right',
               },
               {
                 key: 'bias',
-                title: 'Bias',
-                about: 'Held-out; above zero: predicted too slow',
+                title: texts.bias,
+                about: texts.heldOutAboveZeroPredicted,
                 value: (group) => group.heldOut.bias,
                 cell: (group) => signed(group.heldOut.bias),
                 align: 'right',
               },
               {
                 key: 'fitted',
-                title: 'Fitted',
-                about: 'Median error',
+                title: texts.fitted,
+                about: texts.medianError,
                 value: (group) => group.fitted.median,
                 cell: (group) => percent(group.fitted.median),
                 align: 'right',

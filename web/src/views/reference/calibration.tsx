@@ -9,6 +9,7 @@ import { copy } from '../../ui/clipboard'
 import { Empty, Loading, Problems, Ticked } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { FileField } from './file-field'
+import * as texts from '../../words/reference'
 
 const split = (text: string | undefined) =>
   (text ?? '')
@@ -35,78 +36,82 @@ export function Calibration() {
     <div class="reference-stack">
       <FileField
         several
-        label={`Logs of nccl-tests${cluster ? `, of ${cluster}` : ''}`}
+        label={texts.logsOfNcclTests(cluster ? `, of ${cluster}` : '')}
         value={nccl}
-        placeholder="all_reduce-8.log, all_gather-8.log"
+        placeholder={texts.allReduce8LogAll}
         button="Fit"
         onChange={(next) => change({ 'r.nccl': next })}
       />
       <FileField
         several
-        label="Traces or training logs of one run"
+        label={texts.tracesOrTrainingLogsOf}
         value={measured}
-        placeholder="traces/"
+        placeholder={texts.traces}
         button="Fit"
         onChange={(next) => change({ 'r.measured': next })}
       />
-      {!asked && (
-        <Empty
-          title="How well do the laws hold on your machine?"
-          text="Logs of nccl-tests say what collectives do alone, traces what kernels sustain in a run. Here you see how far off the calculator was and would be; the command line writes the file that every command then takes."
-        />
-      )}
+      {!asked && <Empty title={texts.checkTheCostModelOn} text={texts.logsOfNcclTestsMeasure} />}
       {live.problems.length > 0 && <Problems problems={live.problems} />}
-      {live.loading && !answer && <Loading heights={[280]} label="fitting" />}
+      {live.loading && !answer && <Loading heights={[280]} label={texts.fitting} />}
       {answer && live.problems.length === 0 && (
-        <section class={`panel reference-panel ${live.stale ? 'stale' : ''}`} aria-label="What was fitted">
+        <section class={`panel reference-panel ${live.stale ? 'stale' : ''}`} aria-label={texts.fittedConstants}>
           <header>
             <h2>
-              What was fitted <span class="muted">on {answer.cluster}</span>
+              {texts.fittedConstants}{' '}
+              <span class="muted">
+                {texts.on} {answer.cluster}
+              </span>
             </h2>
             <button
               type="button"
               class="button"
-              title={`${live.commandLine} -o calibration.toml`}
-              onClick={() => void copy(`${live.commandLine} -o calibration.toml`, 'the command')}
+              title={texts.oCalibrationToml(live.commandLine)}
+              onClick={() => void copy(texts.oCalibrationToml(live.commandLine), texts.theCommand)}
             >
-              Copy the command that writes it
+              {texts.copyTheCommandThatWrites}
             </button>
           </header>
           <Table<Line>
-            caption="Laws, one a row"
+            caption={texts.costModelsOnePerRow}
             rows={answer.lines}
             identify={(row, at) => `${row.name} ${row.regime} ${at}`}
             maxHeight="60vh"
             columns={[
-              { key: 'name', title: 'What', value: (row) => row.name, wrap: true },
+              { key: 'name', title: texts.what, value: (row) => row.name, wrap: true },
               {
                 key: 'regime',
-                title: 'Regime',
-                about: 'burst: measured alone; sustained: measured within a run',
+                title: texts.regime,
+                about: texts.burstMeasuredAloneSustainedMeasured,
                 value: (row) => row.regime,
               },
-              { key: 'shapes', title: 'Sizes', value: (row) => row.shapes, align: 'right' },
+              { key: 'shapes', title: texts.sizes, value: (row) => row.shapes, align: 'right' },
               {
                 key: 'range',
-                title: 'From',
+                title: texts.from,
                 value: (row) => row.from,
                 cell: (row) =>
                   /x\d+$/.test(row.name)
-                    ? `${bytes(row.from)} to ${bytes(row.to)}`
-                    : `${row.from.toPrecision(3)} to ${row.to.toPrecision(3)}`,
+                    ? texts.to(bytes(row.from), bytes(row.to))
+                    : texts.to(row.from.toPrecision(3), row.to.toPrecision(3)),
                 align: 'right',
               },
-              { key: 'measured', title: 'Measured', value: (row) => row.measured, cell: (row) => seconds(row.measured), align: 'right' },
+              {
+                key: 'measured',
+                title: texts.measured,
+                value: (row) => row.measured,
+                cell: (row) => seconds(row.measured),
+                align: 'right',
+              },
               {
                 key: 'before',
-                title: 'Off before',
+                title: texts.errorBefore,
                 value: (row) => row.error_before,
                 cell: (row) => percent(row.error_before),
                 align: 'right',
               },
               {
                 key: 'after',
-                title: 'Off after',
+                title: texts.errorAfter,
                 value: (row) => row.error_after,
                 cell: (row) => percent(row.error_after),
                 align: 'right',

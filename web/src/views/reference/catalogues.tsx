@@ -7,6 +7,7 @@ import { amount, bandwidth, bytes, count, dollars, flops, power, seconds } from 
 import { change, go, location, replaceRun } from '../../state/location'
 import type { Column } from '../../ui/table'
 import { Facts, Listed } from './listed'
+import * as texts from '../../words/reference'
 
 interface Model extends ModelEntry {
   readonly hidden_size: number
@@ -25,28 +26,28 @@ function use(values: Readonly<Record<string, string>>): void {
 export function Models() {
   const live = useAnswer<{ models: readonly Model[] }>('models/list', {})
   const columns: Column<Model>[] = [
-    { key: 'name', title: 'Model', value: (row) => `${row.name} ${row.aliases.join(' ')}`, cell: (row) => row.name },
-    { key: 'family', title: 'Family', value: (row) => row.family },
+    { key: 'name', title: texts.model, value: (row) => `${row.name} ${row.aliases.join(' ')}`, cell: (row) => row.name },
+    { key: 'family', title: texts.family, value: (row) => row.family },
     {
       key: 'parameters',
-      title: 'Parameters',
+      title: texts.parameters,
       value: (row) => row.parameters.total,
       cell: (row) => amount(row.parameters.total),
       align: 'right',
     },
     {
       key: 'active',
-      title: 'Active',
-      about: 'of a token',
+      title: texts.active,
+      about: texts.ofAToken,
       value: (row) => row.parameters.active,
       cell: (row) => (row.parameters.active === row.parameters.total ? 'all' : amount(row.parameters.active)),
       align: 'right',
     },
-    { key: 'layers', title: 'Layers', value: (row) => row.layers, align: 'right' },
-    { key: 'hidden', title: 'Width', value: (row) => row.hidden_size, cell: (row) => count(row.hidden_size), align: 'right' },
+    { key: 'layers', title: texts.layers, value: (row) => row.layers, align: 'right' },
+    { key: 'hidden', title: texts.width, value: (row) => row.hidden_size, cell: (row) => count(row.hidden_size), align: 'right' },
     {
       key: 'positions',
-      title: 'Positions',
+      title: texts.positions,
       value: (row) => row.max_positions,
       cell: (row) => (row.max_positions > 0 ? count(row.max_positions) : '–'),
       align: 'right',
@@ -54,8 +55,8 @@ export function Models() {
   ]
   return (
     <Listed
-      title="Models"
-      about="Enter opens one; any other config.json works too"
+      title={texts.models}
+      about={texts.enterOpensOneAnyOther}
       rows={live.answer?.models ?? null}
       problems={live.problems}
       columns={columns}
@@ -66,18 +67,18 @@ export function Models() {
           <Facts
             of={[
               ['parameters', count(row.parameters.total)],
-              ['active for a token', count(row.parameters.active)],
+              [texts.activeForAToken, count(row.parameters.active)],
               ['layers', row.layers],
               ['width', count(row.hidden_size)],
               ['vocabulary', count(row.vocabulary)],
-              ['positions', row.max_positions > 0 ? count(row.max_positions) : 'none: not limited by an embedding'],
-              ['also called', row.aliases.join(', ') || '–'],
+              ['positions', row.max_positions > 0 ? count(row.max_positions) : texts.noneNotLimitedByAn],
+              [texts.alsoCalled, row.aliases.join(', ') || '–'],
               ['source', row.source],
               ...(row.notes ? [['notes', row.notes] as const] : []),
             ]}
           />
           <button type="button" class="button primary" onClick={() => use({ model: row.name })}>
-            Use it in the calculator
+            {texts.useItInTheCalculator}
           </button>
         </>
       )}
@@ -91,44 +92,44 @@ export function Accelerators() {
   const live = useAnswer<{ accelerators: readonly Accelerator[] }>('gpus/list', {})
   const peak = (row: Accelerator) => row.peak.bf16 ?? row.peak.fp16 ?? null
   const columns: Column<Accelerator>[] = [
-    { key: 'name', title: 'Accelerator', value: (row) => `${row.name} ${row.id}`, cell: (row) => row.name },
-    { key: 'vendor', title: 'Vendor', value: (row) => row.vendor },
-    { key: 'year', title: 'Year', value: (row) => row.year, align: 'right' },
+    { key: 'name', title: texts.accelerator, value: (row) => `${row.name} ${row.id}`, cell: (row) => row.name },
+    { key: 'vendor', title: texts.vendor, value: (row) => row.vendor },
+    { key: 'year', title: texts.year, value: (row) => row.year, align: 'right' },
     {
       key: 'peak',
-      title: '16-bit peak',
-      about: 'dense, by the data sheet',
+      title: texts.n16BitPeak,
+      about: texts.denseByTheDataSheet,
       value: peak,
       cell: (row) => or(peak(row), flops),
       align: 'right',
     },
     {
       key: 'measured',
-      title: 'Measured',
-      about: 'what large matrix products reach',
+      title: texts.measured,
+      about: texts.reachedByLargeGemms,
       value: (row) => row.measured_matmul,
       cell: (row) => or(row.measured_matmul, flops),
       align: 'right',
     },
-    { key: 'memory', title: 'Memory', value: (row) => row.memory, cell: (row) => bytes(row.memory), align: 'right' },
+    { key: 'memory', title: texts.memory, value: (row) => row.memory, cell: (row) => bytes(row.memory), align: 'right' },
     {
       key: 'bandwidth',
-      title: 'Its bandwidth',
+      title: texts.itsBandwidth,
       value: (row) => row.memory_bandwidth,
       cell: (row) => bandwidth(row.memory_bandwidth),
       align: 'right',
     },
     {
       key: 'scale-up',
-      title: 'Scale-up',
+      title: texts.scaleUp,
       value: (row) => row.scale_up_bandwidth,
       cell: (row) => or(row.scale_up_bandwidth, bandwidth),
       align: 'right',
     },
-    { key: 'power', title: 'Power', value: (row) => row.power, cell: (row) => or(row.power, power), align: 'right' },
+    { key: 'power', title: texts.power, value: (row) => row.power, cell: (row) => or(row.power, power), align: 'right' },
     {
       key: 'price',
-      title: '$ an hour',
+      title: texts.perHour,
       value: (row) => row.price?.typical ?? null,
       cell: (row) => or(row.price?.typical, dollars),
       align: 'right',
@@ -136,8 +137,8 @@ export function Accelerators() {
   ]
   return (
     <Listed
-      title="Accelerators"
-      about="Enter opens one, with sources"
+      title={texts.accelerators}
+      about={texts.enterOpensOneWithSources}
       rows={live.answer?.accelerators ?? null}
       problems={live.problems}
       columns={columns}
@@ -147,24 +148,24 @@ export function Accelerators() {
           <h2>{row.name}</h2>
           <Facts
             of={[
-              ['name here', <code>{row.id}</code>],
+              [texts.nameHere, <code>{row.id}</code>],
               ['architecture', `${row.vendor} ${row.architecture}, ${row.year}`],
-              ...Object.entries(row.peak).map(([format, value]) => [`peak ${format}`, flops(value)] as const),
-              ['measured matrix products', or(row.measured_matmul, flops)],
-              ['memory', `${bytes(row.memory)} at ${bandwidth(row.memory_bandwidth)}`],
+              ...Object.entries(row.peak).map(([format, value]) => [texts.peak(format), flops(value)] as const),
+              [texts.measuredMatrixProducts, or(row.measured_matmul, flops)],
+              ['memory', texts.at(bytes(row.memory), bandwidth(row.memory_bandwidth))],
               [
                 'scale-up',
                 row.scale_up_bandwidth
-                  ? `${row.scale_up_link ?? ''} ${bandwidth(row.scale_up_bandwidth)}, ${row.scale_up_domain} in a domain`
+                  ? texts.inADomain(row.scale_up_link ?? '', bandwidth(row.scale_up_bandwidth), row.scale_up_domain)
                   : '–',
               ],
               ['network', or(row.network_bandwidth, bandwidth)],
-              ['to its host', or(row.host_bandwidth, bandwidth)],
+              [texts.toItsHost, or(row.host_bandwidth, bandwidth)],
               ['power', or(row.power, power)],
               [
-                'price an hour',
+                texts.pricePerHour,
                 row.price?.typical
-                  ? `${dollars(row.price.typical)}${row.price.low && row.price.high ? ` (${dollars(row.price.low)} to ${dollars(row.price.high)})` : ''}: ${row.price.source}`
+                  ? `${dollars(row.price.typical)}${row.price.low && row.price.high ? texts.to2(dollars(row.price.low), dollars(row.price.high)) : ''}: ${row.price.source}`
                   : '–',
               ],
               ['source', row.source],
@@ -172,7 +173,7 @@ export function Accelerators() {
             ]}
           />
           <button type="button" class="button primary" onClick={() => use({ cluster: row.id })}>
-            Use it in the calculator
+            {texts.useItInTheCalculator}
           </button>
         </>
       )}
@@ -183,20 +184,20 @@ export function Accelerators() {
 export function Clusters() {
   const live = useAnswer<{ clusters: readonly ClusterEntry[] }>('clusters/list', {})
   const columns: Column<ClusterEntry>[] = [
-    { key: 'name', title: 'Cluster', value: (row) => row.name },
-    { key: 'accelerator', title: 'Accelerator', value: (row) => row.accelerator.name },
-    { key: 'node', title: 'A node has', value: (row) => row.devices_per_node, align: 'right' },
-    { key: 'domain', title: 'A domain', value: (row) => row.scale_up.domain_size, align: 'right' },
+    { key: 'name', title: texts.cluster, value: (row) => row.name },
+    { key: 'accelerator', title: texts.accelerator, value: (row) => row.accelerator.name },
+    { key: 'node', title: texts.perNode, value: (row) => row.devices_per_node, align: 'right' },
+    { key: 'domain', title: texts.domain, value: (row) => row.scale_up.domain_size, align: 'right' },
     {
       key: 'scale-up',
-      title: 'Scale-up',
+      title: texts.scaleUp,
       value: (row) => row.scale_up.bandwidth,
       cell: (row) => `${row.scale_up.link} ${bandwidth(row.scale_up.bandwidth)}`,
       align: 'right',
     },
     {
       key: 'network',
-      title: 'Network',
+      title: texts.network,
       value: (row) => row.network.bandwidth,
       cell: (row) => `${row.network.kind} ${bandwidth(row.network.bandwidth)}`,
       align: 'right',
@@ -204,8 +205,8 @@ export function Clusters() {
   ]
   return (
     <Listed
-      title="Clusters"
-      about="Enter opens one; a TOML file works too"
+      title={texts.clusters}
+      about={texts.enterOpensOneAToml}
       rows={live.answer?.clusters ?? null}
       problems={live.problems}
       columns={columns}
@@ -216,20 +217,25 @@ export function Clusters() {
           <Facts
             of={[
               ['accelerator', row.accelerator.name],
-              ['a node has', row.devices_per_node],
+              [texts.perNode2, row.devices_per_node],
               [
                 'scale-up',
-                `${row.scale_up.link}, ${bandwidth(row.scale_up.bandwidth)} a device, domains of ${row.scale_up.domain_size}${row.scale_up.in_network_reduction ? ', reduces in the network' : ''}`,
+                texts.aDeviceDomainsOf(
+                  row.scale_up.link,
+                  bandwidth(row.scale_up.bandwidth),
+                  row.scale_up.domain_size,
+                  row.scale_up.in_network_reduction ? texts.reducesInTheNetwork : '',
+                ),
               ],
-              ['network', `${row.network.kind}, ${bandwidth(row.network.bandwidth)} a device, ${seconds(row.network.latency)} latency`],
-              ...row.network.tiers.map((tier) => [tier.name, `${count(tier.devices)} devices, ${tier.oversubscription}:1`] as const),
-              ['host memory a device', or(row.host?.memory_per_device, bytes)],
-              ['host power a device', or(row.host?.power_per_device, power)],
+              ['network', texts.aDeviceLatency(row.network.kind, bandwidth(row.network.bandwidth), seconds(row.network.latency))],
+              ...row.network.tiers.map((tier) => [tier.name, texts.devices1(count(tier.devices), tier.oversubscription)] as const),
+              [texts.hostMemoryPerDevice, or(row.host?.memory_per_device, bytes)],
+              [texts.hostPowerPerDevice, or(row.host?.power_per_device, power)],
               ['source', row.source],
             ]}
           />
           <button type="button" class="button primary" onClick={() => use({ cluster: row.name })}>
-            Use it in the calculator
+            {texts.useItInTheCalculator}
           </button>
         </>
       )}
@@ -252,13 +258,13 @@ export function Examples() {
     )
   }, [])
   const columns: Column<Example>[] = [
-    { key: 'name', title: 'Run', value: (row) => row.name },
-    { key: 'about', title: 'What it is', value: (row) => row.about, wrap: true },
+    { key: 'name', title: texts.run, value: (row) => row.name },
+    { key: 'about', title: texts.description, value: (row) => row.about, wrap: true },
   ]
   return (
     <Listed
-      title="Examples"
-      about="run files to start from; Enter shows one"
+      title={texts.examples}
+      about={texts.runFilesToStartFrom}
       rows={rows}
       problems={[]}
       columns={columns}
@@ -273,7 +279,7 @@ export function Examples() {
             <p class="muted">{row.about}</p>
             <Facts of={values.map(([key, value]) => [key.replaceAll('-', ' '), value] as const)} />
             <button type="button" class="button primary" onClick={() => replaceRun(Object.fromEntries(values), 'calculator')}>
-              {Object.keys(location.value.parameters).includes('model') ? 'Put it in the place of the run' : 'Open it in the calculator'}
+              {Object.keys(location.value.parameters).includes('model') ? texts.replaceTheRunWithIt : texts.openItInTheCalculator}
             </button>
           </>
         )

@@ -6,6 +6,7 @@ import { runText } from '../../state/run'
 import { Empty, Loading, Problems, Ticked } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { FileField } from './file-field'
+import * as texts from '../../words/reference'
 
 export function Detected() {
   const { file, filter = '' } = own('r')
@@ -18,28 +19,26 @@ export function Detected() {
   return (
     <div class="reference-stack">
       <FileField
-        label="A launch file or a log"
+        label={texts.aLaunchFileOrA}
         value={path}
-        placeholder="pretrain.sh, config.toml, ds_config.json, training.log"
+        placeholder={texts.pretrainShConfigTomlDs}
         button="Read"
         onChange={(next) => change({ 'r.file': next })}
       />
-      {!path && (
-        <Empty
-          title="What does a launch file say?"
-          text="Scripts and logs of Megatron-LM, TorchTitan, DeepSpeed, nanotron, NeMo: every setting that is understood, with the line that said it."
-        />
-      )}
+      {!path && <Empty title={texts.readALaunchFile} text={texts.scriptsAndLogsOfMegatron} />}
       {live.problems.length > 0 && <Problems problems={live.problems} />}
       {live.loading && !answer && <Loading heights={[300]} />}
       {answer && live.problems.length === 0 && !answer.format && (
         <Empty
-          title="Nothing that is known"
-          text={`${answer.file.replace(/^upload:\d+\//, '')} is no launch file and no log of a framework that is read here.${answer.seen[0] ? ` It looks like ${answer.seen[0].format.replaceAll('-', ' ')}: ${answer.seen[0].why}.` : ''}`}
+          title={texts.unknownFile}
+          text={texts.isNoLaunchFileAnd(
+            answer.file.replace(/^upload:\d+\//, ''),
+            answer.seen[0] ? ` It looks like ${answer.seen[0].format.replaceAll('-', ' ')}: ${answer.seen[0].why}.` : '',
+          )}
         />
       )}
       {answer?.format && live.problems.length === 0 && (
-        <section class="panel reference-panel" aria-label="Settings found">
+        <section class="panel reference-panel" aria-label={texts.settingsFound}>
           <header>
             <h2>
               {answer.format.replaceAll('-', ' ')} <span class="muted">{answer.seen[0]?.why}</span>
@@ -48,8 +47,8 @@ export function Detected() {
               class="input"
               type="search"
               data-filter
-              aria-label="Filter settings"
-              placeholder="Filter  /"
+              aria-label={texts.filterSettings}
+              placeholder={texts.filter}
               value={filter}
               onInput={(event) => change({ 'r.filter': event.currentTarget.value }, 'replace')}
             />
@@ -60,25 +59,25 @@ export function Detected() {
                 replaceRun({ model: path ?? '', ...(runText.value.cluster ? { cluster: runText.value.cluster } : {}) }, 'calculator')
               }
             >
-              Predict it
+              {texts.predictIt}
             </button>
           </header>
           <Table<Said>
-            caption="Settings, one a row"
+            caption={texts.settingsOneARow}
             rows={answer.values ?? []}
             identify={(row) => row.key}
             filter={filter}
             maxHeight="calc(100vh - 260px)"
             columns={[
-              { key: 'key', title: 'Key', value: (row) => row.key, cell: (row) => <code>{row.key}</code> },
-              { key: 'value', title: 'Is', value: (row) => row.value.replaceAll('"', ''), wrap: true },
-              { key: 'said', title: 'Because of', value: (row) => row.source, cell: (row) => <code>{row.source}</code>, wrap: true },
-              { key: 'line', title: 'Line', value: (row) => row.line, align: 'right' },
+              { key: 'key', title: texts.key, value: (row) => row.key, cell: (row) => <code>{row.key}</code> },
+              { key: 'value', title: texts.value, value: (row) => row.value.replaceAll('"', ''), wrap: true },
+              { key: 'said', title: texts.origin, value: (row) => row.source, cell: (row) => <code>{row.source}</code>, wrap: true },
+              { key: 'line', title: texts.line2, value: (row) => row.line, align: 'right' },
             ]}
           />
           {(answer.remarks ?? []).map((one) => (
             <p key={`${one.source} ${one.message}`} class="muted reference-note">
-              {one.line !== null && `line ${one.line}: `}
+              {one.line !== null && texts.line(one.line)}
               <code>{one.source}</code> <Ticked text={one.message} />
             </p>
           ))}

@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import { Refusal } from '../../api/ask'
 import { upload } from '../../api/uploads'
 import { toast } from '../../state/toasts'
+import * as texts from '../../words/reference'
 
 interface Props {
   readonly label: string
@@ -52,7 +53,7 @@ export function FileField({ label, value, placeholder, button, several = false, 
         {button}
       </button>
       <button type="button" class="button" disabled={busy} onClick={() => files.current?.click()}>
-        {busy ? 'Reading' : several ? 'Choose files…' : 'Choose a file…'}
+        {busy ? 'Reading' : several ? texts.chooseFiles : texts.chooseAFile}
       </button>
       <input ref={files} type="file" hidden multiple={several} onChange={(event) => void send([...(event.currentTarget.files ?? [])])} />
     </form>

@@ -10,17 +10,18 @@ import { Detected } from './detected'
 import { Validation } from './validation'
 import { Keys, Words } from './words'
 import './reference.css'
+import * as texts from '../../words/reference'
 
 const TABS: readonly { readonly id: string; readonly title: string; readonly view: ComponentType }[] = [
-  { id: 'models', title: 'Models', view: Models },
-  { id: 'accelerators', title: 'Accelerators', view: Accelerators },
-  { id: 'clusters', title: 'Clusters', view: Clusters },
-  { id: 'examples', title: 'Examples', view: Examples },
-  { id: 'words', title: 'Words', view: Words },
-  { id: 'keys', title: 'Keys', view: Keys },
-  { id: 'detected', title: 'Launch files', view: Detected },
-  { id: 'validation', title: 'Validation', view: Validation },
-  { id: 'calibration', title: 'Calibration', view: Calibration },
+  { id: 'models', title: texts.models, view: Models },
+  { id: 'accelerators', title: texts.accelerators, view: Accelerators },
+  { id: 'clusters', title: texts.clusters, view: Clusters },
+  { id: 'examples', title: texts.examples, view: Examples },
+  { id: 'words', title: texts.words, view: Words },
+  { id: 'keys', title: texts.keys, view: Keys },
+  { id: 'detected', title: texts.launchFiles, view: Detected },
+  { id: 'validation', title: texts.validation, view: Validation },
+  { id: 'calibration', title: texts.calibration, view: Calibration },
 ]
 
 export default function View() {
@@ -31,7 +32,7 @@ export default function View() {
   useKeys(TABS.map((one, at) => ({ keys: String(at + 1), title: one.title, group: 'Reference', run: () => open(one.id) })))
   return (
     <div class="reference">
-      <Tabs label="What of the reference" tabs={TABS} shown={shown.id} prefix="reference" panel="reference-panel" open={open} />
+      <Tabs label={texts.partsOfTheReferenceView} tabs={TABS} shown={shown.id} prefix="reference" panel="reference-panel" open={open} />
       <div id="reference-panel" role="tabpanel" aria-labelledby={`reference-${shown.id}`}>
         <Tab key={shown.id} />
       </div>

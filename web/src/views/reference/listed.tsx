@@ -4,6 +4,7 @@ import type { Problem } from '../../api/ask'
 import { change, own } from '../../state/location'
 import { Loading, Problems } from '../../ui/states'
 import { type Column, Table } from '../../ui/table'
+import * as texts from '../../words/reference'
 
 interface Props<R> {
   readonly title: string
@@ -35,14 +36,14 @@ export function Listed<R>({ title, about, rows, problems, columns, identify, det
             class="input"
             type="search"
             data-filter
-            aria-label={`Filter ${title.toLowerCase()}`}
-            placeholder="Filter  /"
+            aria-label={texts.filter2(title.toLowerCase())}
+            placeholder={texts.filter}
             value={filter}
             onInput={(event) => change({ 'r.filter': event.currentTarget.value }, 'replace')}
           />
         </header>
         <Table
-          caption={`${title}, one a row`}
+          caption={texts.oneARow(title)}
           columns={columns}
           rows={rows}
           identify={identify}
@@ -55,8 +56,8 @@ export function Listed<R>({ title, about, rows, problems, columns, identify, det
         />
       </section>
       {chosen && details && (
-        <section class="panel reference-panel reference-details" aria-label={`About ${identify(chosen)}`}>
-          <button type="button" class="button quiet icon" aria-label="Close" onClick={() => change({ 'r.at': undefined })}>
+        <section class="panel reference-panel reference-details" aria-label={texts.about(identify(chosen))}>
+          <button type="button" class="button quiet icon" aria-label={texts.close} onClick={() => change({ 'r.at': undefined })}>
             ✕
           </button>
           {details(chosen)}
@@ -73,7 +74,7 @@ export function Facts({ of }: { of: readonly (readonly [string, ComponentChildre
       {of.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{value === null || value === undefined || value === '' ? <span class="muted">not known</span> : value}</dd>
+          <dd>{value === null || value === undefined || value === '' ? <span class="muted">{texts.unknown}</span> : value}</dd>
         </div>
       ))}
     </dl>

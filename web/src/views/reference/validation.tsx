@@ -12,6 +12,7 @@ import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { Accuracy } from './accuracy'
 import { FileField } from './file-field'
+import * as texts from '../../words/reference'
 
 /** A table of thousands of runs takes seconds: it is asked as a job. */
 function useJob(values: Arguments | null): { answer: Answer | null; problems: readonly Problem[]; loading: boolean } {
@@ -46,15 +47,15 @@ export function Validation() {
   return (
     <div class="reference-stack">
       <FileField
-        label="Your own table of measured runs"
+        label={texts.yourOwnTableOfMeasured}
         value={table}
-        placeholder="measured_runs.csv"
+        placeholder={texts.measuredRunsCsv}
         button="Validate"
         onChange={(next) => change({ 'r.table': next })}
       />
       {!table && <Accuracy />}
       {problems.length > 0 && <Problems problems={problems} />}
-      {loading && <Loading heights={[72, 360]} label="predicting the runs" />}
+      {loading && <Loading heights={[72, 360]} label={texts.predictingTheRuns} />}
       {answer && <Shown answer={answer} />}
     </div>
   )
@@ -64,29 +65,31 @@ function Shown({ answer }: { answer: Answer }) {
   const { overall, sources } = answer.summary
   const plotted = useMemo(() => answer.rows.filter((row) => row.predicted_step_time_s && row.measured_step_time_s), [answer])
   const facts: (readonly [string, string, string])[] = [
-    ['runs', String(overall.predicted), `of ${overall.rows} could be predicted`],
+    ['runs', String(overall.predicted), texts.ofCouldBePredicted(overall.rows)],
     ...(overall.step_time
       ? [
           [
-            'step time, median error',
+            texts.stepTimeMedianError,
             percent(overall.step_time.median_absolute),
-            `nine of ten within ${percent(overall.step_time.p90_absolute)}`,
+            texts.nineOfTenWithin(percent(overall.step_time.p90_absolute)),
           ] as const,
         ]
       : []),
     ...(overall.peak_memory
       ? [
           [
-            'memory, median error',
+            texts.memoryMedianError,
             percent(overall.peak_memory.median_absolute),
-            `nine of ten within ${percent(overall.peak_memory.p90_absolute)}`,
+            texts.nineOfTenWithin(percent(overall.peak_memory.p90_absolute)),
           ] as const,
         ]
       : []),
     ...(overall.interval_coverage !== null
-      ? [['within the interval', percent(overall.interval_coverage), 'of measured steps'] as const]
+      ? [[texts.withinTheInterval, percent(overall.interval_coverage), texts.ofMeasuredSteps] as const]
       : []),
-    ...(overall.rank_correlation !== null ? [['order of layouts', digits(overall.rank_correlation), 'rank correlation'] as const] : []),
+    ...(overall.rank_correlation !== null
+      ? [[texts.orderOfLayouts, digits(overall.rank_correlation), texts.rankCorrelation] as const]
+      : []),
   ]
   const names = Object.entries(sources).filter(([, one]) => one.predicted > 0)
   return (
@@ -104,8 +107,8 @@ function Shown({ answer }: { answer: Answer }) {
       </dl>
       <div class="reference-two">
         <ChartFrame
-          title="Predicted against measured"
-          about="step time; on the line it is right"
+          title={texts.predictedAgainstMeasured}
+          about={texts.stepTimeTheLineIs}
           name="validation"
           rows={() => ({
             columns: ['id', 'source', 'measured_s', 'predicted_s', 'error'],
@@ -114,35 +117,35 @@ function Shown({ answer }: { answer: Answer }) {
         >
           {(width) => <Cloud width={width} runs={plotted} />}
         </ChartFrame>
-        <section class="panel reference-panel" aria-label="By source">
-          <h2>By source</h2>
+        <section class="panel reference-panel" aria-label={texts.bySource}>
+          <h2>{texts.bySource}</h2>
           <Table<(typeof names)[number]>
-            caption="Errors by source, one a row"
+            caption={texts.errorsBySourceOneA}
             rows={names}
             identify={([name]) => name}
             maxHeight="420px"
             sorting={{ key: 'n', down: true }}
             columns={[
-              { key: 'name', title: 'Source', value: ([name]) => name, wrap: true },
-              { key: 'n', title: 'Runs', value: ([, one]) => one.predicted, align: 'right' },
+              { key: 'name', title: texts.source, value: ([name]) => name, wrap: true },
+              { key: 'n', title: texts.runs, value: ([, one]) => one.predicted, align: 'right' },
               {
                 key: 'median',
-                title: 'Step, median',
+                title: texts.stepMedian,
                 value: ([, one]) => one.step_time?.median_absolute ?? null,
                 cell: ([, one]) => (one.step_time ? percent(one.step_time.median_absolute) : '–'),
                 align: 'right',
               },
               {
                 key: 'bias',
-                title: 'Bias',
-                about: 'above nothing: predicted too slow',
+                title: texts.bias,
+                about: texts.aboveZeroPredictedTooSlow,
                 value: ([, one]) => one.step_time?.bias ?? null,
                 cell: ([, one]) => (one.step_time ? percent(one.step_time.bias).replace('-', '−') : '–'),
                 align: 'right',
               },
               {
                 key: 'memory',
-                title: 'Memory, median',
+                title: texts.memoryMedian,
                 value: ([, one]) => one.peak_memory?.median_absolute ?? null,
                 cell: ([, one]) => (one.peak_memory ? percent(one.peak_memory.median_absolute) : '–'),
                 align: 'right',
@@ -151,42 +154,42 @@ function Shown({ answer }: { answer: Answer }) {
           />
         </section>
       </div>
-      <section class="panel reference-panel" aria-label="Run by run">
+      <section class="panel reference-panel" aria-label={texts.runByRun}>
         <h2>
-          Run by run <span class="muted">the worst first</span>
+          {texts.runByRun} <span class="muted">{texts.largestErrorFirst}</span>
         </h2>
         <Table<Run>
-          caption="Runs, one a row"
+          caption={texts.runsOneARow}
           rows={answer.rows}
           identify={(row) => row.id}
           first={60}
           maxHeight="480px"
           sorting={{ key: 'error', down: true }}
           columns={[
-            { key: 'id', title: 'Run', value: (row) => row.id, wrap: true },
+            { key: 'id', title: texts.run, value: (row) => row.id, wrap: true },
             {
               key: 'measured',
-              title: 'Measured',
+              title: texts.measured,
               value: (row) => row.measured_step_time_s,
               cell: (row) => (row.measured_step_time_s === null ? '–' : seconds(row.measured_step_time_s)),
               align: 'right',
             },
             {
               key: 'predicted',
-              title: 'Predicted',
+              title: texts.predicted2,
               value: (row) => row.predicted_step_time_s,
               cell: (row) => (row.predicted_step_time_s === null ? '–' : seconds(row.predicted_step_time_s)),
               align: 'right',
             },
             {
               key: 'error',
-              title: 'Off by',
+              title: texts.error,
               value: (row) => (row.step_time_error === null ? null : Math.abs(row.step_time_error)),
               cell: (row) =>
                 row.step_time_error === null ? '–' : `${row.step_time_error >= 0 ? '+' : '−'}${percent(Math.abs(row.step_time_error))}`,
               align: 'right',
             },
-            { key: 'skipped', title: 'Left out because', value: (row) => row.skipped ?? '', wrap: true },
+            { key: 'skipped', title: texts.leftOutBecause, value: (row) => row.skipped ?? '', wrap: true },
           ]}
         />
       </section>
@@ -203,10 +206,10 @@ function Cloud({ width, runs }: { width: number; runs: readonly Run[] }) {
   return (
     <Scatter
       width={width}
-      title="Predicted against measured"
+      title={texts.predictedAgainstMeasured}
       equal
-      x={{ title: 'measured step (s)', format: seconds, log: true }}
-      y={{ title: 'predicted', format: seconds, log: true }}
+      x={{ title: texts.measuredStepS, format: seconds, log: true }}
+      y={{ title: texts.predicted, format: seconds, log: true }}
       points={points.map((row) => ({
         id: row.id,
         x: row.measured_step_time_s ?? 0,

@@ -5,18 +5,19 @@ import { useAnswer } from '../../api/live'
 import { Ticked } from '../../ui/states'
 import type { Column } from '../../ui/table'
 import { Listed } from './listed'
+import * as texts from '../../words/reference'
 
 export function Words() {
   const live = useAnswer<{ topics: readonly Topic[] }>('explain', {})
   const columns: Column<Topic>[] = [
-    { key: 'title', title: 'What', value: (row) => row.title, wrap: true },
-    { key: 'group', title: 'Kind', value: (row) => row.group },
-    { key: 'id', title: 'Name', value: (row) => row.id, cell: (row) => <code>{row.id}</code> },
+    { key: 'title', title: texts.what, value: (row) => row.title, wrap: true },
+    { key: 'group', title: texts.kind, value: (row) => row.group },
+    { key: 'id', title: texts.name, value: (row) => row.id, cell: (row) => <code>{row.id}</code> },
   ]
   return (
     <Listed
-      title="Words"
-      about="warnings, findings, conventions; Enter explains one"
+      title={texts.words}
+      about={texts.warningsFindingsConventionsEnterExplains}
       rows={live.answer?.topics ?? null}
       problems={live.problems}
       columns={columns}
@@ -49,7 +50,7 @@ export function Keys() {
   const columns: Column<Key>[] = [
     {
       key: 'key',
-      title: 'Key',
+      title: texts.key,
       value: (row) => `${row.section}.${row.name}`,
       cell: (row) => (
         <code>
@@ -57,14 +58,14 @@ export function Keys() {
         </code>
       ),
     },
-    { key: 'doc', title: 'Meaning', value: (row) => row.doc.trim(), cell: (row) => <Ticked text={row.doc.trim()} />, wrap: true },
-    { key: 'kind', title: 'Takes', value: (row) => row.kind, wrap: true },
-    { key: 'default', title: 'Without it', value: (row) => row.default, wrap: true },
+    { key: 'doc', title: texts.meaning, value: (row) => row.doc.trim(), cell: (row) => <Ticked text={row.doc.trim()} />, wrap: true },
+    { key: 'kind', title: texts.values, value: (row) => row.kind, wrap: true },
+    { key: 'default', title: texts.defaultText, value: (row) => row.default, wrap: true },
   ]
   return (
     <Listed
-      title="Keys"
-      about="of a run file; each is also a flag"
+      title={texts.keys}
+      about={texts.ofARunFileEach}
       rows={live.answer?.keys ?? null}
       problems={live.problems}
       columns={columns}

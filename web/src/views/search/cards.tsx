@@ -12,6 +12,7 @@ import type { Found, SearchAnswer } from './answer'
 import { spaceOf, titleOf } from './family'
 import { runSaid } from './question'
 import { SpentBar } from './ranking'
+import * as texts from '../../words/search'
 
 /** Cards before the button for more. */
 const FIRST = 6
@@ -31,10 +32,10 @@ export function Cards(props: Props) {
   if (!best) return null
   const shown = all ? props.found : props.found.slice(0, FIRST)
   return (
-    <section class="panel" aria-label="Layouts by family">
+    <section class="panel" aria-label={texts.layoutsByFamily}>
       <div class="panel-head">
         <h2>
-          Layouts <span class="about">the simplest of each combination of TP, PP, CP, EP and sharding</span>
+          {texts.layouts} <span class="about">{texts.theSimplestOfEachCombination}</span>
         </h2>
       </div>
       <div class="cards">
@@ -46,7 +47,7 @@ export function Cards(props: Props) {
       {props.found.length > FIRST && (
         <p class="table-more">
           <button type="button" class="button" onClick={() => setAll(!all)}>
-            {all ? 'Show fewer' : `Show all ${props.found.length}`}
+            {all ? texts.showFewer : texts.showAll(props.found.length)}
           </button>
         </p>
       )}
@@ -62,18 +63,18 @@ function Card({ one, question, onPick }: Props & { one: Found }) {
       <h3>{title}</h3>
       <p class="card-time">
         <strong>{seconds(candidate.step_time)}</strong>{' '}
-        <span class="muted" title={candidate.tied_with_best ? 'Within the model error of two layouts' : undefined}>
+        <span class="muted" title={candidate.tied_with_best ? texts.withinTheModelErrorOf : undefined}>
           {behind === 0 ? 'fastest' : `+${percent(behind)}${candidate.tied_with_best ? ', tie' : ''}`}
         </span>
       </p>
       <SpentBar spent={spent} wide />
       <p class="muted small">
-        MFU {percent(mfu)}, {bytes(candidate.memory.device)} per device, fits with {percent(candidate.probability_of_fitting)}
+        {texts.mfu} {percent(mfu)}, {bytes(candidate.memory.device)} {texts.perDeviceFitsWith} {percent(candidate.probability_of_fitting)}
       </p>
       <p class="muted small">{summary}</p>
       <div class="actions">
         <button type="button" class="button" onClick={() => onPick(one)}>
-          Load
+          {texts.load}
         </button>
       </div>
       <Members one={one} question={question} onPick={onPick} />
@@ -99,11 +100,11 @@ function Members({ one, question, onPick }: Omit<Props, 'found'> & { one: Found 
   }
   return (
     <details onToggle={(event) => load(event.currentTarget.open)}>
-      <summary>Other layouts of this family</summary>
+      <summary>{texts.otherLayoutsOfThisFamily}</summary>
       {problem && <p class="warn">{problem}</p>}
       {members === null && !problem && (
         <p class="muted" role="status">
-          Searching…
+          {texts.searching}
         </p>
       )}
       {members && (
@@ -136,17 +137,19 @@ function Own({ best }: { best: Found }) {
   if (!own) return null
   const estimate = own.answer
   return (
-    <article class="card own" aria-label="Your layout">
-      <h3>Your layout</h3>
+    <article class="card own" aria-label={texts.yourLayout}>
+      <h3>{texts.yourLayout}</h3>
       {estimate ? (
         <>
           <p class="card-time">
             <strong>{seconds(estimate.step_time)}</strong>{' '}
-            <span class="muted">{relative(estimate.step_time, best.ranked.candidate.step_time)} against the best</span>
+            <span class="muted">
+              {relative(estimate.step_time, best.ranked.candidate.step_time)} {texts.againstTheBest}
+            </span>
           </p>
           <p class="muted small">
             <span class={`verdict ${FIT[estimate.memory.fit].verdict}`}>{FIT[estimate.memory.fit].words}</span>{' '}
-            {bytes(estimate.memory.peak)} per device
+            {bytes(estimate.memory.peak)} {texts.perDevice}
           </p>
           <p class="muted small">{estimate.plan_summary}</p>
         </>

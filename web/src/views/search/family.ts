@@ -1,15 +1,16 @@
 // Families of layouts: one for each combination of TP, PP, CP, EP and sharding. Pure.
 import type { Plan } from '../../api/answers'
 import { shardingText } from '../calculator/wording'
+import * as texts from '../../words/search'
 
 type Shape = Pick<Plan, 'tensor_parallel' | 'pipeline_parallel' | 'context_parallel' | 'expert_parallel' | 'sharding'>
 
 const SHARDING: Readonly<Record<string, string>> = {
-  none: 'no sharding',
+  none: texts.noSharding,
   zero1: 'ZeRO-1',
   zero2: 'ZeRO-2',
   fsdp: 'FSDP',
-  'fsdp-no-reshard': 'FSDP, no reshard',
+  'fsdp-no-reshard': texts.fsdpNoReshard,
 }
 
 /** What a family is called: `TP8 PP2, ZeRO-1`; sizes of 1 are left out. */
@@ -23,7 +24,7 @@ export function titleOf(plan: Shape): string {
     ] as const
   ).filter(([, size]) => size > 1)
   const sharding = shardingText(plan.sharding)
-  return `${sizes.map(([name, size]) => `${name}${size}`).join(' ') || 'data parallel only'}, ${SHARDING[sharding] ?? sharding}`
+  return `${sizes.map(([name, size]) => `${name}${size}`).join(' ') || texts.dataParallelOnly}, ${SHARDING[sharding] ?? sharding}`
 }
 
 /** A family as values of a search's dimensions. */

@@ -33,6 +33,7 @@ import { WhyNotPanel } from './why-not'
 import { Winner } from './winner'
 import '../parts/layout.css'
 import './search.css'
+import * as texts from '../../words/search'
 
 export default function Search() {
   const scope = scopeOf()
@@ -82,7 +83,7 @@ export default function Search() {
   useKeys([
     {
       keys: 'Escape',
-      title: 'Stop the search',
+      title: texts.stopTheSearch,
       group: 'Search',
       run: () => {
         const running = [ranking, mapping].find((job) => job.state.value.running)
@@ -105,25 +106,21 @@ export default function Search() {
       {state.problems.length > 0 && <Problems problems={state.problems} />}
       {outdated && (
         <div class="outdated" role="status">
-          The scope has changed since this answer.
+          {texts.theScopeHasChangedSince}
           <button type="button" class="button" onClick={start}>
-            Search again
+            {texts.searchAgain}
           </button>
         </div>
       )}
       {!answer &&
         !state.running &&
         state.problems.length === 0 &&
-        (asked ? (
-          <Invitation onStart={start} />
-        ) : (
-          <NoRun title="No run yet" text="Name a model and a cluster above, or begin with an example." />
-        ))}
+        (asked ? <Invitation onStart={start} /> : <NoRun title={texts.noRunYet} text={texts.nameAModelAndA} />)}
       {answer && (
         <div class={state.running || outdated ? 'results stale' : 'results'} aria-busy={state.running}>
           <p class="summary muted">
-            {answer.title}: {many(answer.counters.enumerated)} strategies
-            {state.took !== null && ` in ${state.took.toFixed(1)} s`}, {count(answer.found)} ranked, each fits with at least{' '}
+            {answer.title}: {many(answer.counters.enumerated)} {texts.strategies}
+            {state.took !== null && texts.inS(state.took.toFixed(1))}, {count(answer.found)} {texts.rankedEachFitsWithAt}{' '}
             {Math.round(answer.fit_probability * 100)}%
           </p>
           <NothingFits answer={answer} cluster={said('cluster')} />
@@ -157,15 +154,12 @@ export default function Search() {
 
 function Invitation({ onStart }: { onStart: () => void }) {
   return (
-    <Empty
-      title="Every strategy that the software can run"
-      text="Degrees of parallelism, batches, recompute, schedule, sharding: all that are possible are priced, what cannot win is left out, the rest is ranked."
-    >
+    <Empty title={texts.searchAllLayouts} text={texts.theSearchPricesTheValid}>
       <button type="button" class="button primary" onClick={onStart}>
-        Search
+        {texts.search}
       </button>
       <button type="button" class="button" onClick={() => change({ 's.space': 'vp=1 cp=1' })}>
-        Only without interleaving and context parallelism
+        {texts.onlyWithoutInterleavingAndContext}
       </button>
     </Empty>
   )

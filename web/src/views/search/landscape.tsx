@@ -10,6 +10,7 @@ import { ProgressLine } from '../parts/progress'
 import type { Cell, SearchAnswer } from './answer'
 import { useOwn } from './cards'
 import { outcomeOf, signOf, spaceOfCells } from './space'
+import * as texts from '../../words/search'
 
 interface Props {
   readonly state: State<SearchAnswer>
@@ -29,9 +30,9 @@ export function Landscape({ state, onStop }: Props) {
     if (cell && 'layout' in cell.outcome) loadStrategy(cell.outcome.layout, { cluster: cell.cluster, gpus: String(cell.devices) })
   }
   const about = [
-    'the fastest layout of each pair',
+    texts.theFastestLayoutOfEach,
     over > 0 ? `OOM or ×: out of memory, + is what the smallest layout lacks (${count(over)} of ${count(tp.length * pp.length)})` : '',
-    outlined ? 'dashed: your layout' : '',
+    outlined ? texts.dashedYourLayout : '',
   ]
     .filter(Boolean)
     .join('; ')
@@ -40,7 +41,7 @@ export function Landscape({ state, onStop }: Props) {
       <ProgressLine state={state} unit="cells" onStop={onStop} />
       {tp.length * pp.length > 0 && (
         <ChartFrame
-          title="Step time by TP and PP"
+          title={texts.stepTimeByTpAnd}
           about={about}
           name="layouts-by-tp-pp"
           menu={commandItem(state.answer?.commandLine)}
@@ -68,28 +69,28 @@ export function Landscape({ state, onStop }: Props) {
           {(width) => (
             <HeatTable
               width={width}
-              title="Step time by TP and PP"
+              title={texts.stepTimeByTpAnd}
               rows={pp.map((size) => `PP${size}`)}
               columns={tp.map((size) => `TP${size}`)}
               values={values}
               signs={by.map((row) => row.map(signOf))}
               outlined={outlined}
               from="least"
-              nothing="no valid layout"
-              action="Enter loads the layout into the calculator"
+              nothing={texts.noValidLayout}
+              action={texts.enterLoadsTheLayoutInto}
               format={seconds}
               tip={(row, column) => {
                 const cell = by[row]?.[column] ?? null
                 const outcome = cell?.outcome
                 return {
-                  title: `TP${tp[column]} PP${pp[row]}`,
+                  title: texts.tpPp(tp[column], pp[row]),
                   lines: [
                     { name: outcome?.is === 'fits' ? 'step' : 'layouts', value: outcomeOf(cell) },
                     ...(outcome?.is === 'out_of_memory'
-                      ? [{ name: 'smallest', value: `stage ${outcome.stage}, device has ${bytes(outcome.device_memory)}` }]
+                      ? [{ name: 'smallest', value: texts.stageDeviceHas(outcome.stage, bytes(outcome.device_memory)) }]
                       : []),
                     ...(isOwn(row, column) && own
-                      ? [{ name: 'yours', value: `${seconds(own.step_time)}, ${bytes(own.memory.peak)} per device` }]
+                      ? [{ name: 'yours', value: texts.perDevice2(seconds(own.step_time), bytes(own.memory.peak)) }]
                       : []),
                   ],
                   hint: outcome && 'layout' in outcome ? `${outcome.layout}. Click or Enter loads it.` : '',

@@ -4,54 +4,61 @@ import { change } from '../../state/location'
 import { loadStrategy } from '../parts/load'
 import type { Remedy, SearchAnswer } from './answer'
 import { PREFIX } from './question'
+import * as texts from '../../words/search'
 
 const WORDS: Readonly<Record<string, string>> = {
-  more_devices: 'more GPUs',
-  offload_optimizer: 'optimizer states on the host',
-  offload_activations: 'activations on the host',
-  offload_parameters: 'parameters on the host',
-  offload_both: 'optimizer states and activations on the host',
-  free_all: 'free what was kept',
+  more_devices: texts.moreGpus,
+  offload_optimizer: texts.optimizerStatesOnTheHost,
+  offload_activations: texts.activationsOnTheHost,
+  offload_parameters: texts.parametersOnTheHost,
+  offload_both: texts.optimizerStatesAndActivationsOn,
+  free_all: texts.searchTheSettingsKeptFrom,
 }
 
 export function remedyWords(remedy: Remedy): string {
-  return remedy.change === 'more_devices' ? `${count(remedy.devices)} GPUs` : (WORDS[remedy.change] ?? remedy.change.replaceAll('_', ' '))
+  return remedy.change === 'more_devices'
+    ? texts.gpus2(count(remedy.devices))
+    : (WORDS[remedy.change] ?? remedy.change.replaceAll('_', ' '))
 }
 
 export function NothingFits({ answer, cluster }: { answer: SearchAnswer; cluster: string }) {
   const nothing = answer.nothing_fits
   if (!nothing && !answer.complete && answer.candidates.length === 0) {
     return (
-      <section class="panel" aria-label="Stopped">
-        <p class="panel-body warn">Stopped early: no layout that fits was found so far.</p>
+      <section class="panel" aria-label={texts.stopped}>
+        <p class="panel-body warn">{texts.stoppedEarlyNoLayoutThat}</p>
       </section>
     )
   }
   if (!nothing) return null
   const nearest = nothing.nearest_misses[0]
   return (
-    <section class="panel" aria-label="Nothing fits">
+    <section class="panel" aria-label={texts.nothingFits}>
       <div class="panel-head">
-        <h2 class="tone-bad">Nothing fits</h2>
+        <h2 class="tone-bad">{texts.nothingFits}</h2>
       </div>
       <div class="panel-body">
         {nearest && (
           <p>
-            The nearest of {count(answer.counters.enumerated)} strategies needs {bytes(nearest.miss.memory.device)} of{' '}
-            {bytes(nearest.miss.device_memory)} on stage {nearest.miss.memory.stage}: a device would have to hold{' '}
-            <strong>{bytes(nearest.miss.missing)} more</strong>.
+            {texts.theNearestOf} {count(answer.counters.enumerated)} {texts.strategiesNeeds} {bytes(nearest.miss.memory.device)}{' '}
+            {texts.ofText} {bytes(nearest.miss.device_memory)} {texts.onStage} {nearest.miss.memory.stage}
+            {texts.aDeviceWouldHaveTo}{' '}
+            <strong>
+              {bytes(nearest.miss.missing)} {texts.more}
+            </strong>
+            .
           </p>
         )}
         {nothing.remedies.length > 0 ? (
           <>
-            <h3>What would help</h3>
+            <h3>{texts.changesThatHelp}</h3>
             <ul class="remedies">
               {nothing.remedies.map((remedy) => (
                 <li key={`${remedy.change}${remedy.devices}`}>
                   <div>
                     <strong>{remedyWords(remedy)}</strong>
                     <span class="muted">
-                      step of {seconds(remedy.step_time)} with <code>{remedy.layout}</code>
+                      {texts.stepOf} {seconds(remedy.step_time)} {texts.withText} <code>{remedy.layout}</code>
                     </span>
                   </div>
                   <span class="actions">
@@ -61,7 +68,7 @@ export function NothingFits({ answer, cluster }: { answer: SearchAnswer; cluster
                         class="button primary"
                         onClick={() => change({ gpus: String(remedy.devices), [`${PREFIX}.gpus`]: undefined })}
                       >
-                        Search on {count(remedy.devices)} GPUs
+                        {texts.searchOn} {count(remedy.devices)} {texts.gpus}
                       </button>
                     )}
                     <button
@@ -71,7 +78,7 @@ export function NothingFits({ answer, cluster }: { answer: SearchAnswer; cluster
                         loadStrategy(remedy.layout, { gpus: String(remedy.devices), ...(cluster.includes(',') ? {} : { cluster }) })
                       }
                     >
-                      Load it into the calculator
+                      {texts.loadItIntoTheCalculator}
                     </button>
                   </span>
                 </li>
@@ -80,16 +87,15 @@ export function NothingFits({ answer, cluster }: { answer: SearchAnswer; cluster
           </>
         ) : (
           <p class="muted">
-            None of {nothing.remedies_tried} remedies that were tried makes it fit. Use more or larger GPUs, a shorter sequence, or a
-            narrower number format.
+            {texts.noneOf} {nothing.remedies_tried} {texts.remediesThatWereTriedMakes}
           </p>
         )}
         <details>
-          <summary>Nearest misses</summary>
+          <summary>{texts.nearestMisses}</summary>
           <ul class="remarks">
             {nothing.nearest_misses.map((near) => (
               <li key={near.layout}>
-                <code>{near.layout}</code> lacks {bytes(near.miss.missing)}
+                <code>{near.layout}</code> {texts.lacks} {bytes(near.miss.missing)}
               </li>
             ))}
           </ul>

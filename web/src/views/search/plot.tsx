@@ -8,6 +8,7 @@ import { short } from '../parts/strategy'
 import type { Found } from './answer'
 import { PREFIX, type Scope } from './question'
 import { commandItem } from '../parts/command'
+import * as texts from '../../words/search'
 
 interface Props {
   readonly found: readonly Found[]
@@ -51,11 +52,11 @@ export function Plot({ found, onFront, looking, scope, line, pointed, stale, onP
         title: `${where}${ranked.plan_summary.split(',')[0] ?? ''}`,
         lines: [
           { name: 'step', value: seconds(y) },
-          { name: 'memory', value: `${bytes(ranked.candidate.memory.device)} of ${bytes(ranked.candidate.device_memory)}` },
-          { name: 'fits with', value: percent(ranked.candidate.probability_of_fitting) },
+          { name: 'memory', value: texts.ofText2(bytes(ranked.candidate.memory.device), bytes(ranked.candidate.device_memory)) },
+          { name: texts.fitsWith, value: percent(ranked.candidate.probability_of_fitting) },
           { name: 'MFU', value: percent(ranked.mfu) },
           ...(ranked.dollars_per_trillion_tokens
-            ? [{ name: 'a trillion tokens', value: dollars(ranked.dollars_per_trillion_tokens) }]
+            ? [{ name: texts.perTrillionTokens, value: dollars(ranked.dollars_per_trillion_tokens) }]
             : []),
         ],
         hint: `${ranked.plan_summary.split(', ').slice(1).join(', ')}. Click or Enter loads it.`,
@@ -67,18 +68,18 @@ export function Plot({ found, onFront, looking, scope, line, pointed, stale, onP
   const near = limit !== undefined && Math.max(...placed.map((at) => at.x)) > limit * 0.8
   return (
     <ChartFrame
-      title="Strategies"
+      title={texts.strategies2}
       about={`${points.length} points; diamonds are beaten by none in both${looking ? '; looking for the rest of the front' : ''}`}
       name="strategies"
       menu={commandItem(line)}
       stale={stale}
       tools={
         <Segments
-          label="Step time against"
+          label={texts.stepTimeAgainst}
           value={scope.against}
           options={[
-            ['memory', 'against memory'],
-            ['cost', 'against cost'],
+            ['memory', texts.againstMemory],
+            ['cost', texts.againstCost],
           ]}
           onChange={(value) => set(PREFIX, 'against', value === 'memory' ? undefined : value)}
         />
@@ -97,13 +98,13 @@ export function Plot({ found, onFront, looking, scope, line, pointed, stale, onP
       {(width) => (
         <Scatter
           width={width}
-          title={cost ? 'Step time against cost' : 'Step time against memory'}
+          title={cost ? texts.stepTimeAgainstCost : texts.stepTimeAgainstMemory}
           points={points}
           x={
             cost
-              ? { title: 'dollars for a trillion tokens', format: dollars }
+              ? { title: texts.dollarsForATrillionTokens, format: dollars }
               : {
-                  title: 'memory of the fullest device (GiB)',
+                  title: texts.memoryOfTheFullestDevice,
                   format: (value) => (value / 2 ** 30).toFixed(0),
                   ticks: gib(
                     placed.map((at) => at.x),
@@ -111,9 +112,9 @@ export function Plot({ found, onFront, looking, scope, line, pointed, stale, onP
                   ),
                 }
           }
-          y={{ title: 'step time (s)', format: (value) => String(Number(value.toPrecision(4))), log: true }}
+          y={{ title: texts.stepTimeS, format: (value) => String(Number(value.toPrecision(4))), log: true }}
           front={edge.map((at) => identify(at.one))}
-          limit={!cost && near && limit !== undefined ? { x: limit, label: `device: ${bytes(limit)}` } : undefined}
+          limit={!cost && near && limit !== undefined ? { x: limit, label: texts.device(bytes(limit)) } : undefined}
           picked={pointed}
           onPick={(id) => {
             const one = all.get(id)

@@ -6,6 +6,7 @@ import { set } from '../parts/controls'
 import type { Found, Spent } from './answer'
 import { identify } from './plot'
 import { PREFIX } from './question'
+import * as texts from '../../words/search'
 
 interface Props {
   readonly found: readonly Found[]
@@ -27,7 +28,7 @@ export function Ranking({ found, filter, pointed, onPoint, onPick }: Props) {
     { key: 'rank', title: '#', value: (one) => one.ranked.rank, align: 'right' },
     {
       key: 'plan',
-      title: 'Strategy',
+      title: texts.strategy,
       value: (one) => `${one.ranked.plan_summary} ${one.layout}`,
       cell: (one) => (
         <span class="plan">
@@ -38,25 +39,33 @@ export function Ranking({ found, filter, pointed, onPoint, onPick }: Props) {
       wrap: true,
     },
     ...(several
-      ? [{ key: 'where', title: 'On', value: (one: Found) => `${one.ranked.candidate.devices} × ${one.cluster}` } satisfies Column<Found>]
+      ? [
+          {
+            key: 'where',
+            title: texts.on,
+            value: (one: Found) => `${one.ranked.candidate.devices} × ${one.cluster}`,
+          } satisfies Column<Found>,
+        ]
       : []),
     {
       key: 'step',
-      title: 'Step',
+      title: texts.step,
       value: (one) => one.ranked.candidate.step_time,
       cell: (one) => seconds(one.ranked.candidate.step_time),
       align: 'right',
     },
     {
       key: 'behind',
-      title: 'Behind',
-      about: 'Time per token over the best; within 5% is a tie that only a measurement decides',
+      title: texts.behind,
+      about: texts.timePerTokenOverThe,
       value: (one) => one.ranked.behind,
       cell: (one) =>
         one.ranked.behind === 0 ? (
           'best'
         ) : one.ranked.candidate.tied_with_best ? (
-          <span title="Within what the model may be wrong about two layouts">+{percent(one.ranked.behind)} tie</span>
+          <span title={texts.withinTheModelErrorOf}>
+            +{percent(one.ranked.behind)} {texts.tie}
+          </span>
         ) : (
           `+${percent(one.ranked.behind)}`
         ),
@@ -64,61 +73,61 @@ export function Ranking({ found, filter, pointed, onPoint, onPick }: Props) {
     },
     {
       key: 'mfu',
-      title: 'MFU',
-      about: 'Model FLOP utilisation',
+      title: texts.mfu,
+      about: texts.modelFlopUtilisation,
       value: (one) => one.ranked.mfu,
       cell: (one) => percent(one.ranked.mfu),
       align: 'right',
     },
     {
       key: 'memory',
-      title: 'Memory',
-      about: 'What the fullest device shows',
+      title: texts.memory,
+      about: texts.memoryOfTheFullestDevice2,
       value: (one) => one.ranked.candidate.memory.device,
       cell: (one) => bytes(one.ranked.candidate.memory.device),
       align: 'right',
     },
     {
       key: 'fits',
-      title: 'Fits',
-      about: 'Probability that it stays below the limit',
+      title: texts.fits,
+      about: texts.probabilityThatItStaysBelow,
       value: (one) => one.ranked.candidate.probability_of_fitting,
       cell: (one) => percent(one.ranked.candidate.probability_of_fitting),
       align: 'right',
     },
     {
       key: 'cost',
-      title: '$/T tokens',
+      title: texts.tTokens,
       value: (one) => one.ranked.dollars_per_trillion_tokens,
       cell: (one) => (one.ranked.dollars_per_trillion_tokens ? dollars(one.ranked.dollars_per_trillion_tokens) : '–'),
       align: 'right',
     },
     {
       key: 'spent',
-      title: 'Where time goes',
-      about: 'Compute, exposed communication by dimension, bubble, the rest; sorted by what is not compute',
+      title: texts.whereTimeGoes,
+      about: texts.computeExposedCommunicationByDimension,
       value: (one) => 1 - (one.ranked.spent.find((part) => part.on === 'compute')?.share ?? 0),
       cell: (one) => <SpentBar spent={one.ranked.spent} />,
     },
   ]
   return (
-    <section class="panel" aria-label="Ranking">
+    <section class="panel" aria-label={texts.ranking}>
       <div class="panel-head">
         <h2>
-          Ranking <span class="about">click or Enter loads a strategy into the calculator</span>
+          {texts.ranking} <span class="about">{texts.clickOrEnterLoadsA}</span>
         </h2>
         <input
           class="input"
           type="search"
           data-filter
-          aria-label="Filter strategies"
-          placeholder="Filter: pp16 zero-1 full"
+          aria-label={texts.filterStrategies}
+          placeholder={texts.filterPp16Zero1Full}
           value={filter}
           onInput={(event) => set(PREFIX, 'filter', event.currentTarget.value, 'replace')}
         />
       </div>
       <Table
-        caption="Ranked strategies"
+        caption={texts.rankedStrategies}
         columns={columns}
         rows={found}
         identify={identify}

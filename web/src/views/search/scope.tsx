@@ -3,21 +3,22 @@ import { useKeys } from '../../state/keys'
 import { RunBar } from '../parts/run-bar'
 import { Choice, Switch, Text, set } from '../parts/controls'
 import { PREFIX, type Scope, keepable } from './question'
+import * as texts from '../../words/search'
 
 const OBJECTIVES = [
-  ['time', 'shortest step'],
-  ['cost', 'cheapest token'],
-  ['gpus', 'fewest GPUs'],
-  ['memory', 'least memory'],
+  ['time', texts.shortestStep],
+  ['cost', texts.cheapestToken],
+  ['gpus', texts.fewestGpus],
+  ['memory', texts.leastMemory],
 ] as const
 
 export function ScopePanel({ scope, ready, running, onStart }: { scope: Scope; ready: boolean; running: boolean; onStart: () => void }) {
   const kept = Object.entries(keepable())
-  useKeys([{ keys: 'r', title: 'Start the search', group: 'Search', run: () => (ready ? onStart() : false) }], [ready, onStart])
+  useKeys([{ keys: 'r', title: texts.startTheSearch, group: 'Search', run: () => (ready ? onStart() : false) }], [ready, onStart])
   const keep = (name: string, on: boolean) =>
     set(PREFIX, 'keep', (on ? [...scope.kept, name] : scope.kept.filter((one) => one !== name)).join(','))
   return (
-    <section class="panel scope" aria-label="Scope">
+    <section class="panel scope" aria-label={texts.scope}>
       <RunBar />
       <form
         class="entries"
@@ -27,43 +28,43 @@ export function ScopePanel({ scope, ready, running, onStart }: { scope: Scope; r
         }}
       >
         <Choice
-          title="Objective"
+          title={texts.objective}
           value={scope.objective}
           options={OBJECTIVES}
           onChange={(value) => set(PREFIX, 'objective', value === 'time' ? undefined : value)}
         />
         <Text
-          title="GPUs to compare"
-          placeholder="as above"
-          about="Several numbers with commas put all into one table: 512,1024,2048"
+          title={texts.gpusToCompare}
+          placeholder={texts.asAbove}
+          about={texts.severalNumbersWithCommasPut}
           value={scope.gpus}
           onChange={(value) => set(PREFIX, 'gpus', value)}
         />
         <Text
-          title="Clusters to compare"
-          placeholder="as above"
-          about="Several names with commas: dgx-h100,dgx-b200"
+          title={texts.clustersToCompare}
+          placeholder={texts.asAbove}
+          about={texts.severalNamesWithCommasDgx}
           value={scope.clusters}
           onChange={(value) => set(PREFIX, 'clusters', value)}
         />
         <Text
-          title="Narrow to"
+          title={texts.narrowTo}
           wide
-          placeholder="tp=2..8 recompute=none,full"
-          about="Dimensions with the values that may be tried, separated by spaces"
+          placeholder={texts.tp28RecomputeNone}
+          about={texts.dimensionsWithTheValuesThat}
           value={scope.space.join(' ')}
           onChange={(value) => set(PREFIX, 'space', value)}
         />
         <Text
-          title="Least fit probability"
+          title={texts.leastFitProbability}
           placeholder="0.9"
-          about="Least probability that a layout fits in memory"
+          about={texts.leastProbabilityThatALayout}
           value={scope.fit}
           onChange={(value) => set(PREFIX, 'fit', value)}
         />
         <Switch
-          title="Ignore software limits"
-          about="Also what the software generation does not ship, as far as it can be priced"
+          title={texts.ignoreSoftwareLimits}
+          about={texts.alsoWhatTheSoftwareGeneration}
           on={scope.unlimited}
           onChange={(on) => set(PREFIX, 'unlimited', on ? 'true' : undefined)}
         />
@@ -72,8 +73,8 @@ export function ScopePanel({ scope, ready, running, onStart }: { scope: Scope; r
         </button>
       </form>
       {kept.length > 0 && (
-        <div class="entries" role="group" aria-label="Keep from the calculator">
-          <span class="muted">Keep from the calculator:</span>
+        <div class="entries" role="group" aria-label={texts.keepFromTheCalculator2}>
+          <span class="muted">{texts.keepFromTheCalculator}</span>
           {kept.map(([name, value]) => (
             <Switch
               key={name}

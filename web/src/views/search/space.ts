@@ -2,6 +2,7 @@
 import { bytes, seconds } from '../../charts/format'
 import type { Sign } from '../../charts/heatmap/heat-table'
 import type { Cell } from './answer'
+import * as texts from '../../words/search'
 
 export interface Space {
   readonly tp: readonly number[]
@@ -34,9 +35,9 @@ export function spaceOfCells(cells: readonly Cell[]): Space {
 export function signOf(cell: Cell | null): Sign | null {
   if (cell?.outcome.is === 'out_of_memory') {
     const lacks = `+${bytes(cell.outcome.lacks)}`
-    return { texts: [`OOM ${lacks}`, lacks, '×'], tone: 'bad' }
+    return { texts: [texts.oom(lacks), lacks, '×'], tone: 'bad' }
   }
-  return cell?.outcome.is === 'unsearched' ? { texts: ['not searched', '?'], tone: 'unknown' } : null
+  return cell?.outcome.is === 'unsearched' ? { texts: [texts.notSearched, '?'], tone: 'unknown' } : null
 }
 
 /** The same in words, for the tip and the file. */
@@ -45,12 +46,12 @@ export function outcomeOf(cell: Cell | null): string {
     case 'fits':
       return seconds(cell.outcome.step_time)
     case 'out_of_memory':
-      return `out of memory by ${bytes(cell.outcome.lacks)}`
+      return texts.outOfMemoryBy(bytes(cell.outcome.lacks))
     case 'unsearched':
-      return 'not searched'
+      return texts.notSearched
     case 'invalid':
-      return 'no valid layout'
+      return texts.noValidLayout
     default:
-      return 'does not divide the GPUs'
+      return texts.doesNotDivideTheGpus
   }
 }

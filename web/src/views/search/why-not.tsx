@@ -9,6 +9,7 @@ import { ProgressLine } from '../parts/progress'
 import type { Named } from './answer'
 import { PREFIX, type Scope, question, whyNot } from './question'
 import { spentColour } from './ranking'
+import * as texts from '../../words/search'
 
 export function WhyNotPanel({ scope }: { scope: Scope }) {
   const state = whyNot.state.value
@@ -19,24 +20,24 @@ export function WhyNotPanel({ scope }: { scope: Scope }) {
   }
   const answers = scope.whyNot ? (state.answer?.answer.why_not ?? []) : []
   return (
-    <section class="panel" aria-label="Why not">
+    <section class="panel" aria-label={texts.whyNot}>
       <div class="panel-head">
         <h2>
-          Why not mine? <span class="about">what it names is fixed, the rest searched</span>
+          {texts.whyNotMine} <span class="about">{texts.namedSettingsAreFixedThe}</span>
         </h2>
       </div>
       <div class="panel-body">
         <form class="entries" onSubmit={(event) => event.preventDefault()}>
           <Text
-            title="Strategy"
+            title={texts.strategy}
             wide
-            placeholder="tp=8,pp=4"
-            about="Choices with commas; several strategies with spaces"
+            placeholder={texts.tp8Pp4}
+            about={texts.choicesWithCommasSeveralStrategies}
             value={scope.whyNot}
             onChange={ask}
           />
           <button type="button" class="button" disabled={!scope.whyNot} onClick={() => ask(scope.whyNot)}>
-            Explain
+            {texts.explain}
           </button>
         </form>
         <ProgressLine state={state} unit="strategies" onStop={() => whyNot.stop()} />
@@ -56,12 +57,24 @@ function named(text: string): string[] {
 function Verdict({ one }: { one: Named }) {
   const { why_not: verdict } = one
   const title = <code>{one.named}</code>
-  if (verdict.verdict === 'unanswered') return <p class="muted">{title} was not looked at: the search was stopped.</p>
-  if (verdict.verdict === 'best') return <p class="tone-good">{title} is the best there is.</p>
+  if (verdict.verdict === 'unanswered')
+    return (
+      <p class="muted">
+        {title} {texts.wasNotEvaluatedTheSearch}
+      </p>
+    )
+  if (verdict.verdict === 'best')
+    return (
+      <p class="tone-good">
+        {title} {texts.isTheBestLayout}
+      </p>
+    )
   if (verdict.verdict === 'impossible') {
     return (
       <div>
-        <p>{title} is no strategy here.</p>
+        <p>
+          {title} {texts.isNotAValidLayout}
+        </p>
         <Problems problems={verdict.problems} />
       </div>
     )
@@ -69,8 +82,8 @@ function Verdict({ one }: { one: Named }) {
   if (verdict.verdict === 'too_large') {
     return (
       <p>
-        {title} <span class="tone-bad">does not fit</span>: stage {verdict.stage} lacks {bytes(verdict.lacks)} even with{' '}
-        <code>{one.layout}</code>.
+        {title} <span class="tone-bad">{texts.doesNotFit}</span>
+        {texts.stage} {verdict.stage} {texts.lacks} {bytes(verdict.lacks)} {texts.evenWith} <code>{one.layout}</code>.
       </p>
     )
   }
@@ -91,36 +104,41 @@ function Verdict({ one }: { one: Named }) {
           {title}{' '}
           {verdict.is_tie ? (
             <>
-              is {percent(verdict.behind)} slower: <strong>a tie</strong>, nearer than the model can tell two layouts apart.
+              {texts.is} {percent(verdict.behind)} {texts.slower2} <strong>{texts.aTie}</strong>
+              {texts.withinTheModelErrorOfTwo}
             </>
           ) : (
             <>
-              is <strong>{percent(verdict.behind)} slower</strong>.
+              {texts.is}{' '}
+              <strong>
+                {percent(verdict.behind)} {texts.slower}
+              </strong>
+              .
             </>
           )}{' '}
-          Its step takes {seconds(verdict.candidate.step_time)}.
+          {texts.itsStepTakes} {seconds(verdict.candidate.step_time)}.
         </p>
         <p>
           <code>{one.layout}</code>
         </p>
         <div class="actions">
           <button type="button" class="button" onClick={() => loadStrategy(one.layout)}>
-            Load it into the calculator
+            {texts.loadItIntoTheCalculator}
           </button>
         </div>
       </div>
       <ChartFrame
-        title="Against the best"
-        about="where its time is lost and won"
+        title={texts.againstTheBest3}
+        about={texts.timeLostAndGainedBy}
         name="why-not"
         rows={() => ({ columns: ['part', 'more_s'], rows: verdict.differences.map((part) => [part.on, part.more]) })}
       >
         {(width) => (
           <Tornado
             width={width}
-            title={`${one.named} against the best`}
+            title={texts.againstTheBest2(one.named)}
             rows={rows}
-            axis="seconds a step"
+            axis={texts.secondsPerStep}
             format={(value) => String(value)}
             figureTitle="difference"
           />

@@ -4,6 +4,7 @@ import { copy, download } from '../../ui/clipboard'
 import { Figure } from '../parts/controls'
 import type { Found, SearchAnswer } from './answer'
 import { SpentBar, spentColour } from './ranking'
+import * as texts from '../../words/search'
 
 export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one: Found) => void }) {
   const best = answer.candidates[0]
@@ -13,32 +14,30 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
   const { fastest } = answer
   const ties = answer.candidates.filter((one) => one.ranked.candidate.tied_with_best).length
   return (
-    <section class="panel" aria-label="Best strategy">
+    <section class="panel" aria-label={texts.bestStrategy}>
       <div class="panel-head">
         <h2>
-          Best <span class="about">{ranked.plan_summary}</span>
+          {texts.best} <span class="about">{ranked.plan_summary}</span>
         </h2>
       </div>
       <div class="panel-body">
         <dl class="figures">
           <Figure
-            title="Step"
+            title={texts.step}
             note={
-              interval
-                ? `${seconds(interval.low)} to ${seconds(interval.high)} in ${percent(interval.coverage).replace('.0', '')} of runs`
-                : ''
+              interval ? texts.toInOfRuns(seconds(interval.low), seconds(interval.high), percent(interval.coverage).replace('.0', '')) : ''
             }
           >
             {seconds(candidate.step_time)}
           </Figure>
-          <Figure title="MFU" note={`${count(candidate.tokens_per_second)} tokens/s`}>
+          <Figure title={texts.mfu} note={texts.tokensS(count(candidate.tokens_per_second))}>
             {percent(ranked.mfu)}
           </Figure>
-          <Figure title="Memory" note={`fits with ${percent(candidate.probability_of_fitting)}`}>
+          <Figure title={texts.memory} note={texts.fitsWith2(percent(candidate.probability_of_fitting))}>
             {bytes(candidate.memory.device)}
           </Figure>
           {bill && (
-            <Figure title="Training" note={dollars(bill.rent)}>
+            <Figure title={texts.training} note={dollars(bill.rent)}>
               {seconds(bill.calendar)}
             </Figure>
           )}
@@ -56,28 +55,27 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
         </ul>
         <div class="actions">
           <button type="button" class="button primary" onClick={() => onLoad(best)}>
-            Load into the calculator
+            {texts.loadIntoTheCalculator}
           </button>
           {fastest && (
             <button type="button" class="button" onClick={() => onLoad(fastest)}>
-              Load the fastest, {relative(fastest.ranked.candidate.step_time, candidate.step_time)}
+              {texts.loadTheFastest} {relative(fastest.ranked.candidate.step_time, candidate.step_time)}
             </button>
           )}
           <button type="button" class="button" onClick={() => void copy(best.command, 'command')}>
-            Copy as command
+            {texts.copyAsCommand}
           </button>
           <button type="button" class="button" onClick={() => download('best.toml', best.run_file, 'application/toml')}>
-            Save run file
+            {texts.saveRunFile}
           </button>
         </div>
         <ul class="remarks">
           {answer.by_family && ties > 1 && (
             <li>
-              {count(ties)} layouts are nearer to the fastest than the model can tell two layouts apart. They are ordered by simplicity,
-              then time: measure the first few.
+              {count(ties)} {texts.layoutsAreWithinTheModel}
             </li>
           )}
-          {!answer.complete && <li class="warn">Stopped early: best result so far.</li>}
+          {!answer.complete && <li class="warn">{texts.stoppedEarlyBestResultSo}</li>}
           {ranked.warnings.map((warning) => (
             <li key={warning.id} class="warn">
               {warning.message}
@@ -88,7 +86,11 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
               {doubt}
             </li>
           ))}
-          {answer.chosen.length > 0 && <li>Defaults: {answer.chosen.join(', ')}</li>}
+          {answer.chosen.length > 0 && (
+            <li>
+              {texts.defaults} {answer.chosen.join(', ')}
+            </li>
+          )}
         </ul>
       </div>
     </section>

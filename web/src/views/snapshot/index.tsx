@@ -13,6 +13,7 @@ import { Table } from '../../ui/table'
 import { Open, Opened, pathsIn } from '../parts/open'
 import '../parts/layout.css'
 import './snapshot.css'
+import * as texts from '../../words/snapshot'
 
 /** Places, modules and kinds that are listed. */
 const TOP = 60
@@ -26,14 +27,13 @@ export default function View() {
     return (
       <Open
         home="snapshot"
-        title="Open a memory snapshot"
+        title={texts.openAMemorySnapshot}
         text={
           <>
-            What <code>torch.cuda.memory._dump_snapshot()</code> writes (a pickle), or a trace with memory events: the peak by module and by
-            line of code, fragmentation, growth. Drop it anywhere on this page.
+            {texts.what} <code>{texts.torchCudaMemoryDumpSnapshot}</code> {texts.writesAPickleOrA}
           </>
         }
-        placeholder="or a path below the given folder"
+        placeholder={texts.orAPathInThe}
       />
     )
   }
@@ -44,7 +44,7 @@ export default function View() {
       {live.answer ? (
         <Answer answer={live.answer} stale={live.stale} />
       ) : (
-        live.loading && <Loading heights={[64, 240, 240]} label="reading the snapshot" />
+        live.loading && <Loading heights={[64, 240, 240]} label={texts.readingTheSnapshot} />
       )}
     </div>
   )
@@ -60,12 +60,12 @@ function predicted(): Arguments {
 function Answer({ answer, stale }: { answer: MemorySnapshotAnswer; stale: boolean }) {
   const { devices } = answer
   const chosen = devices.find((one) => String(one.device) === own('y').device) ?? devices[0]
-  if (!chosen) return <p class="muted">No device holds memory in this snapshot, and none has a history.</p>
+  if (!chosen) return <p class="muted">{texts.noDeviceHoldsMemoryIn}</p>
   return (
     <div class={`snapshot-grid ${stale ? 'stale' : ''}`}>
       {devices.length > 1 && (
         <label class="snapshot-wide">
-          Device{' '}
+          {texts.device}{' '}
           <select class="select" value={chosen.device} onChange={(event) => change({ 'y.device': event.currentTarget.value })}>
             {devices.map((one) => (
               <option key={one.device} value={one.device}>
@@ -77,37 +77,37 @@ function Answer({ answer, stale }: { answer: MemorySnapshotAnswer; stale: boolea
       )}
       <Head device={chosen} />
       <Curve device={chosen} />
-      <Groups title="Kinds" about={at(chosen)} rows={chosen.kinds} peak={chosen.peak_allocated_bytes} />
+      <Groups title={texts.kinds} about={at(chosen)} rows={chosen.kinds} peak={chosen.peak_allocated_bytes} />
       {answer.predicted && <Predicted predicted={answer.predicted} />}
-      {chosen.modules.length > 0 && <Groups title="Modules" about={at(chosen)} rows={chosen.modules} peak={chosen.peak_allocated_bytes} />}
+      {chosen.modules.length > 0 && (
+        <Groups title={texts.modules} about={at(chosen)} rows={chosen.modules} peak={chosen.peak_allocated_bytes} />
+      )}
       <Places device={chosen} />
       {chosen.leaks.length > 0 && <Growth rows={chosen.leaks} />}
     </div>
   )
 }
 
-const at = (device: DeviceReport) => (device.has_history ? 'at the peak' : 'at the end; the snapshot has no history')
+const at = (device: DeviceReport) => (device.has_history ? texts.atThePeak : 'at the end; the snapshot has no history')
 
 function Head({ device }: { device: DeviceReport }) {
   const facts: (readonly [string, string, string?])[] = [
-    [device.has_history ? 'peak allocated' : 'allocated', bytes(device.peak_allocated_bytes), 'by tensors'],
-    ['peak reserved', bytes(device.peak_reserved_bytes), 'by the allocator'],
-    ...(device.fragmented_bytes !== null
-      ? [['fragmented', bytes(device.fragmented_bytes), 'free, in segments with tensors'] as const]
-      : []),
-    ...(device.cached_bytes !== null ? [['cached', bytes(device.cached_bytes), 'free segments'] as const] : []),
-    ['largest free block', bytes(device.largest_free_bytes)],
+    [device.has_history ? texts.peakAllocated : 'allocated', bytes(device.peak_allocated_bytes), texts.byTensors],
+    [texts.peakReserved, bytes(device.peak_reserved_bytes), texts.byTheAllocator],
+    ...(device.fragmented_bytes !== null ? [['fragmented', bytes(device.fragmented_bytes), texts.freeInSegmentsWithTensors] as const] : []),
+    ...(device.cached_bytes !== null ? [['cached', bytes(device.cached_bytes), texts.freeSegments] as const] : []),
+    [texts.largestFreeBlock, bytes(device.largest_free_bytes)],
     [
       'events',
       count(device.events),
-      device.cache_flushes > 0 ? `${count(device.cache_flushes)} cache ${device.cache_flushes === 1 ? 'flush' : 'flushes'}` : undefined,
+      device.cache_flushes > 0 ? texts.cache(count(device.cache_flushes), device.cache_flushes === 1 ? 'flush' : 'flushes') : undefined,
     ],
     ...(device.out_of_memory > 0
       ? [
           [
-            'out of memory',
-            device.out_of_memory === 1 ? 'once' : `${count(device.out_of_memory)} times`,
-            device.first_failure ? `first for ${bytes(device.first_failure[0])}` : undefined,
+            texts.outOfMemory,
+            device.out_of_memory === 1 ? 'once' : texts.times(count(device.out_of_memory)),
+            device.first_failure ? texts.firstFor(bytes(device.first_failure[0])) : undefined,
           ] as const,
         ]
       : []),
@@ -141,36 +141,36 @@ function Curve({ device }: { device: DeviceReport }) {
   const near = (share: number) => curve[Math.min(curve.length - 1, Math.floor(share * curve.length))]!
   return (
     <ChartFrame
-      title="Memory over the history"
-      about={`${name}, over ${timed ? `${((last.time_us ?? 0) / 1e3).toPrecision(3)} ms, ` : ''}in order of events`}
+      title={texts.memoryOverTheHistory}
+      about={texts.overInOrderOfEvents(name, timed ? texts.ms(((last.time_us ?? 0) / 1e3).toPrecision(3)) : '')}
       name="snapshot-memory"
       rows={rows}
       class="snapshot-wide"
     >
       {(width) => (
         <StackedArea
-          label="Memory over the history"
+          label={texts.memoryOverTheHistory}
           width={width}
           height={240}
           unit={unit}
           duration={1}
           format={bytes}
           formatTime={(share) => {
-            return `event ${count(near(share).event)}`
+            return texts.event(count(near(share).event))
           }}
           limit={null}
           mark={
             peak && {
               at: curve.findIndex((one) => one.event >= peak.event) / curve.length,
               value: peak.allocated_bytes,
-              title: `peak ${bytes(peak.allocated_bytes)}`,
+              title: texts.peak(bytes(peak.allocated_bytes)),
             }
           }
           layers={[
-            { key: 'allocated', title: 'allocated', colour: 'var(--class-backward)', values: curve.map((one) => one.allocated_bytes) },
+            { key: 'allocated', title: texts.allocated, colour: 'var(--class-backward)', values: curve.map((one) => one.allocated_bytes) },
             {
               key: 'free',
-              title: 'reserved, not allocated',
+              title: texts.reservedNotAllocated,
               colour: 'var(--class-bubble)',
               values: curve.map((one) => Math.max(0, one.reserved_bytes - one.allocated_bytes)),
             },
@@ -188,21 +188,21 @@ function Groups({ title, about, rows, peak }: { title: string; about: string; ro
         {title} <span class="muted">{about}</span>
       </h2>
       <Table<Group>
-        caption={`${title} by memory`}
+        caption={texts.byMemory(title)}
         rows={rows}
         identify={(row, at) => `${row.name} ${at}`}
         maxHeight="360px"
         columns={[
           { key: 'name', title: title.replace(/s$/, ''), value: (row) => row.name, wrap: true },
-          { key: 'bytes', title: 'Memory', value: (row) => row.bytes, cell: (row) => bytes(row.bytes), align: 'right' },
+          { key: 'bytes', title: texts.memory, value: (row) => row.bytes, cell: (row) => bytes(row.bytes), align: 'right' },
           {
             key: 'share',
-            title: 'Share',
+            title: texts.share,
             value: (row) => row.bytes / peak,
             cell: (row) => percent(row.bytes / Math.max(1, peak)),
             align: 'right',
           },
-          { key: 'blocks', title: 'Blocks', value: (row) => row.blocks, cell: (row) => count(row.blocks), align: 'right' },
+          { key: 'blocks', title: texts.blocks, value: (row) => row.blocks, cell: (row) => count(row.blocks), align: 'right' },
         ]}
       />
     </section>
@@ -211,9 +211,13 @@ function Groups({ title, about, rows, peak }: { title: string; about: string; ro
 
 function Places({ device }: { device: DeviceReport }) {
   return (
-    <section class="panel snapshot-panel snapshot-wide" aria-label="Places">
+    <section class="panel snapshot-panel snapshot-wide" aria-label={texts.places}>
       <h2>
-        Places in the code <span class="muted">{at(device)}; innermost frame outside of the framework, the stack unfolds</span>
+        {texts.placesInTheCode}{' '}
+        <span class="muted">
+          {at(device)}
+          {texts.innermostFrameOutsideOfThe}
+        </span>
       </h2>
       <ul class="snapshot-places">
         {device.places.map((place, index) => (
@@ -247,21 +251,21 @@ function Places({ device }: { device: DeviceReport }) {
 
 function Growth({ rows }: { rows: readonly Leak[] }) {
   return (
-    <section class="panel snapshot-panel snapshot-wide" aria-label="Growth">
+    <section class="panel snapshot-panel snapshot-wide" aria-label={texts.growth}>
       <h2>
-        Growth <span class="muted">allocated over the history and never freed</span>
+        {texts.growth} <span class="muted">{texts.allocatedOverTheHistoryAnd}</span>
       </h2>
       <Table<Leak>
-        caption="Memory that grows"
+        caption={texts.memoryThatGrows}
         rows={rows}
         identify={(row) => row.place}
         columns={[
-          { key: 'place', title: 'Place', value: (row) => row.place, wrap: true },
-          { key: 'bytes', title: 'Memory', value: (row) => row.bytes, cell: (row) => bytes(row.bytes), align: 'right' },
-          { key: 'blocks', title: 'Blocks', value: (row) => row.blocks, cell: (row) => count(row.blocks), align: 'right' },
+          { key: 'place', title: texts.place, value: (row) => row.place, wrap: true },
+          { key: 'bytes', title: texts.memory, value: (row) => row.bytes, cell: (row) => bytes(row.bytes), align: 'right' },
+          { key: 'blocks', title: texts.blocks, value: (row) => row.blocks, cell: (row) => count(row.blocks), align: 'right' },
           {
             key: 'rate',
-            title: 'A second',
+            title: texts.perSecond,
             value: (row) => row.bytes_per_s,
             cell: (row) => (row.bytes_per_s === null ? '–' : bytes(row.bytes_per_s)),
             align: 'right',
@@ -274,26 +278,29 @@ function Growth({ rows }: { rows: readonly Leak[] }) {
 
 function Predicted({ predicted }: { predicted: NonNullable<MemorySnapshotAnswer['predicted']> }) {
   return (
-    <section class="panel snapshot-panel" aria-label="Measured and predicted">
+    <section class="panel snapshot-panel" aria-label={texts.measuredAndPredicted}>
       <h2>
-        Measured and predicted <span class="muted">stage {predicted.stage}</span>
+        {texts.measuredAndPredicted}{' '}
+        <span class="muted">
+          {texts.stage} {predicted.stage}
+        </span>
       </h2>
       <Table
-        caption="Memory by kind, measured and predicted"
+        caption={texts.memoryByKindMeasuredAnd}
         rows={predicted.rows}
         identify={(row) => row.kind}
         columns={[
-          { key: 'kind', title: 'Kind', value: (row) => row.kind },
+          { key: 'kind', title: texts.kind, value: (row) => row.kind },
           {
             key: 'measured',
-            title: 'Measured',
+            title: texts.measured,
             value: (row) => row.measured_bytes,
             cell: (row) => bytes(row.measured_bytes),
             align: 'right',
           },
           {
             key: 'predicted',
-            title: 'Predicted',
+            title: texts.predicted,
             value: (row) => row.predicted_bytes,
             cell: (row) => bytes(row.predicted_bytes),
             align: 'right',

@@ -8,72 +8,73 @@ import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
 import type { TabProps } from '.'
 import { readingOf } from './job'
+import * as texts from '../../words/traces'
 
 export function Communication({ paths, job }: TabProps) {
   const { answer, problems, loading } = useAnswer<CommunicationAnswer>('comm', { paths, ...readingOf(job) })
   if (problems.length > 0) return <Problems problems={problems} />
   if (!answer) return loading ? <Loading heights={[220, 160]} /> : null
-  if (!('groups' in answer)) return <p class="muted">These records have no collectives of ranks to compare.</p>
+  if (!('groups' in answer)) return <p class="muted">{texts.theseRecordsHaveNoCollectives}</p>
   return (
     <div class="traces-grid">
-      <section class="panel traces-panel traces-wide traces-half" aria-label="Groups">
+      <section class="panel traces-panel traces-wide traces-half" aria-label={texts.groups}>
         <h2>
-          By group and operation <span class="muted">waiting for the last rank apart from moving data</span>
+          {texts.byGroupAndOperation} <span class="muted">{texts.waitForTheLastRank}</span>
         </h2>
         <Table<Group>
-          caption="Communication by group and operation"
+          caption={texts.communicationByGroupAndOperation}
           rows={answer.groups}
           identify={(_, at) => at}
           columns={[
-            { key: 'label', title: 'For', value: (row) => row.label },
-            { key: 'operation', title: 'Operation', value: (row) => (row.operation ?? 'unknown').replaceAll('_', ' ') },
+            { key: 'label', title: texts.forText, value: (row) => row.label },
+            { key: 'operation', title: texts.operation, value: (row) => (row.operation ?? 'unknown').replaceAll('_', ' ') },
             {
               key: 'ranks',
-              title: 'Ranks',
+              title: texts.ranks,
               value: (row) => row.size ?? 0,
               cell: (row) => `${row.size ?? '?'}${row.groups > 1 ? ` × ${row.groups}` : ''}`,
               align: 'right',
             },
-            { key: 'count', title: 'Calls', value: (row) => row.count, align: 'right' },
+            { key: 'count', title: texts.calls, value: (row) => row.count, align: 'right' },
             {
               key: 'bytes',
-              title: 'Size',
+              title: texts.size,
               value: (row) => row.bytes,
               cell: (row) => (row.bytes ? volume(row.bytes) : '–'),
               align: 'right',
             },
-            { key: 'wait', title: 'Waiting', value: (row) => row.wait_ns, cell: (row) => span(row.wait_ns), align: 'right' },
+            { key: 'wait', title: texts.waiting2, value: (row) => row.wait_ns, cell: (row) => span(row.wait_ns), align: 'right' },
             {
               key: 'transfer',
-              title: 'Transfer',
+              title: texts.transfer,
               value: (row) => row.transfer_ns,
               cell: (row) => `${span(row.transfer_ns)}${row.estimate ? ' ≈' : ''}`,
               align: 'right',
             },
             {
               key: 'split',
-              title: 'Split',
+              title: texts.split,
               value: (row) => row.wait_ns / Math.max(1, row.wait_ns + row.transfer_ns),
               cell: (row) => <Split wait={row.wait_ns} transfer={row.transfer_ns} />,
-              about: 'hatched: waiting; solid: transfer',
+              about: texts.hatchedWaitingSolidTransfer,
             },
             {
               key: 'exposed',
-              title: 'Exposed transfer',
+              title: texts.exposedTransfer,
               value: (row) => row.exposed_transfer_ns,
               cell: (row) => span(row.exposed_transfer_ns),
               align: 'right',
             },
             {
               key: 'bus',
-              title: 'Bus bandwidth',
+              title: texts.busBandwidth,
               value: (row) => row.bus_bandwidth,
               cell: (row) => (row.bus_bandwidth ? bandwidth(row.bus_bandwidth) : '–'),
               align: 'right',
             },
             {
               key: 'best',
-              title: 'Best',
+              title: texts.best,
               value: (row) => row.best_bus_bandwidth,
               cell: (row) => (row.best_bus_bandwidth ? bandwidth(row.best_bus_bandwidth) : '–'),
               align: 'right',
@@ -81,39 +82,45 @@ export function Communication({ paths, job }: TabProps) {
           ]}
         />
       </section>
-      <section class="panel traces-panel traces-wide traces-half" aria-label="Ranks">
-        <h2>By rank</h2>
+      <section class="panel traces-panel traces-wide traces-half" aria-label={texts.ranks}>
+        <h2>{texts.byRank}</h2>
         <Table<Rank>
-          caption="Communication by rank"
+          caption={texts.communicationByRank}
           rows={answer.ranks}
           identify={(row) => row.rank}
           maxHeight="420px"
           columns={[
-            { key: 'rank', title: 'Rank', value: (row) => row.rank, align: 'right' },
-            { key: 'collectives', title: 'Collectives', value: (row) => row.collectives, align: 'right' },
+            { key: 'rank', title: texts.rank, value: (row) => row.rank, align: 'right' },
+            { key: 'collectives', title: texts.collectives, value: (row) => row.collectives, align: 'right' },
             {
               key: 'communication',
-              title: 'Communication',
+              title: texts.communication,
               value: (row) => row.communication_ns / row.window_ns,
               cell: (row) => percent(row.communication_ns / row.window_ns),
               align: 'right',
             },
             {
               key: 'exposed',
-              title: 'Exposed',
+              title: texts.exposed,
               value: (row) => row.exposed_ns / row.window_ns,
               cell: (row) => percent(row.exposed_ns / row.window_ns),
               align: 'right',
             },
-            { key: 'wait', title: 'Waiting', value: (row) => row.wait_ns, cell: (row) => span(row.wait_ns), align: 'right' },
-            { key: 'transfer', title: 'Transfer', value: (row) => row.transfer_ns, cell: (row) => span(row.transfer_ns), align: 'right' },
+            { key: 'wait', title: texts.waiting2, value: (row) => row.wait_ns, cell: (row) => span(row.wait_ns), align: 'right' },
+            {
+              key: 'transfer',
+              title: texts.transfer,
+              value: (row) => row.transfer_ns,
+              cell: (row) => span(row.transfer_ns),
+              align: 'right',
+            },
             {
               key: 'split',
-              title: 'Split',
+              title: texts.split,
               value: (row) => row.wait_ns / Math.max(1, row.wait_ns + row.transfer_ns),
               cell: (row) => <Split wait={row.wait_ns} transfer={row.transfer_ns} />,
             },
-            { key: 'last', title: 'Came last', value: (row) => row.last, align: 'right' },
+            { key: 'last', title: texts.lastToArrive, value: (row) => row.last, align: 'right' },
           ]}
         />
       </section>
@@ -124,7 +131,7 @@ export function Communication({ paths, job }: TabProps) {
 function Split({ wait, transfer }: { wait: number; transfer: number }) {
   const share = wait / Math.max(1, wait + transfer)
   return (
-    <span class="traces-split" role="img" aria-label={`${percent(share)} waiting`}>
+    <span class="traces-split" role="img" aria-label={texts.waiting(percent(share))}>
       <span class="hatched" style={{ width: `${share * 100}%` }} />
       <span style={{ width: `${(1 - share) * 100}%`, background: 'var(--class-tensor)' }} />
     </span>

@@ -13,6 +13,7 @@ import type { TabProps } from '.'
 import { runText } from '../../state/run'
 import { besideOf, calculatorsRun, canBeWritten, isCalculators, readingOf } from './job'
 import { words } from './types'
+import * as texts from '../../words/traces'
 
 export function Compare({ paths, job }: TabProps) {
   const { other } = own('t')
@@ -39,12 +40,12 @@ export function Compare({ paths, job }: TabProps) {
         }}
       >
         <label>
-          Against
+          {texts.against}
           <input
             class="input"
             list="compare-jobs"
             value={text}
-            placeholder="other traces, or a run file (.toml): what the calculator predicts of it"
+            placeholder={texts.otherTracesOrARun}
             onInput={(event) => setText(event.currentTarget.value)}
           />
           <datalist id="compare-jobs">
@@ -54,20 +55,24 @@ export function Compare({ paths, job }: TabProps) {
           </datalist>
         </label>
         <button type="submit" class="button primary">
-          Compare
+          {texts.compare}
         </button>
         {canBeWritten(runText.value) && (
           <button
             type="button"
             class="button"
-            title="What the calculator predicts for its run against these traces"
+            title={texts.compareTheseTracesWithThe}
             onClick={() => void calculatorsRun().then((path) => change({ 't.other': path, 't.run': '1' }))}
           >
-            The calculator’s run
+            {texts.theCalculatorsRun}
           </button>
         )}
       </form>
-      {paths.length > 1 && <p class="muted">The first of {paths.length} paths is compared; open the folder to compare all.</p>}
+      {paths.length > 1 && (
+        <p class="muted">
+          {texts.theFirstOf} {paths.length} {texts.pathsIsComparedOpenThe}
+        </p>
+      )}
       {problems.length > 0 && <Problems problems={problems} />}
       {problems.length > 0 && other && <JobsBelow paths={[other]} open={(job) => against(job.paths[0])} />}
       {loading && !answer && <Loading heights={[60, 300]} />}
@@ -75,15 +80,15 @@ export function Compare({ paths, job }: TabProps) {
         <>
           {answer.step_time_ns && (
             <p class="traces-verdict">
-              A step takes <b>{span(answer.step_time_ns.second)}</b> instead of {span(answer.step_time_ns.first)}
+              {texts.aStepTakes} <b>{span(answer.step_time_ns.second)}</b> {texts.insteadOf} {span(answer.step_time_ns.first)}
               {answer.step_time_ns.relative !== null &&
                 ` (${answer.step_time_ns.change >= 0 ? '+' : '−'}${percent(Math.abs(answer.step_time_ns.relative))})`}
               .
             </p>
           )}
           <div class="traces-grid">
-            <Differences title="Where a step goes" rows={answer.labels} />
-            <Differences title="Families of operators" rows={answer.families} />
+            <Differences title={texts.whereAStepGoes} rows={answer.labels} />
+            <Differences title={texts.familiesOfOperators} rows={answer.families} />
           </div>
         </>
       )}
@@ -99,24 +104,24 @@ function Differences({ title, rows }: { title: string; rows: readonly Difference
     <section class="panel traces-panel traces-wide traces-half" aria-label={title}>
       <h2>{title}</h2>
       <Table<Difference>
-        caption={`${title}, part by part`}
+        caption={texts.partByPart(title)}
         rows={rows}
         identify={(row) => row.name}
         first={20}
         columns={[
-          { key: 'name', title: 'Part', value: (row) => words(row.name), wrap: true },
-          { key: 'first', title: 'Other', value: (row) => row.first, cell: (row) => span(row.first), align: 'right' },
-          { key: 'second', title: 'These', value: (row) => row.second, cell: (row) => span(row.second), align: 'right' },
+          { key: 'name', title: texts.part, value: (row) => words(row.name), wrap: true },
+          { key: 'first', title: texts.other, value: (row) => row.first, cell: (row) => span(row.first), align: 'right' },
+          { key: 'second', title: texts.these, value: (row) => row.second, cell: (row) => span(row.second), align: 'right' },
           {
             key: 'change',
-            title: 'Change',
+            title: texts.change,
             value: (row) => row.change,
             cell: (row) => `${sign(row.change)}${span(Math.abs(row.change))}`,
             align: 'right',
           },
           {
             key: 'bar',
-            title: <span class="hidden-visually">Change as a bar</span>,
+            title: <span class="hidden-visually">{texts.changeAsABar}</span>,
             value: (row) => row.change,
             cell: (row) => (
               <span class="traces-difference" aria-hidden="true">
@@ -132,7 +137,7 @@ function Differences({ title, rows }: { title: string; rows: readonly Difference
           },
           {
             key: 'relative',
-            title: 'Of it',
+            title: texts.ofIt,
             value: (row) => row.relative,
             cell: (row) => (row.relative === null ? 'new' : `${sign(row.relative)}${percent(Math.abs(row.relative))}`),
             align: 'right',

@@ -15,6 +15,7 @@ import { Communication } from './communication'
 import { Compare } from './compare'
 import { JobsBelow, Open, Opened, pathsIn } from '../parts/open'
 import { JobPanel, useJob } from './job'
+import { Origins } from './origins'
 import { Overview } from './overview'
 import { Query } from './query'
 import { Ranks } from './ranks'
@@ -24,6 +25,7 @@ import { MeasuredTimeline } from './timeline'
 import type { Profile } from './types'
 import '../parts/layout.css'
 import './traces.css'
+import * as texts from '../../words/traces'
 
 export interface TabProps {
   readonly profile: Profile
@@ -36,14 +38,15 @@ export interface TabProps {
 const reading = new LongJob<Profile>('profile')
 
 const ALL: readonly { readonly id: string; readonly title: string; readonly view: ComponentType<TabProps> }[] = [
-  { id: 'overview', title: 'Overview', view: Overview },
-  { id: 'timeline', title: 'Timeline', view: MeasuredTimeline },
-  { id: 'ranks', title: 'Ranks', view: Ranks },
-  { id: 'communication', title: 'Communication', view: Communication },
-  { id: 'stragglers', title: 'Stragglers', view: Stragglers },
-  { id: 'roofline', title: 'Roofline', view: RooflineTab },
-  { id: 'query', title: 'SQL', view: Query },
-  { id: 'compare', title: 'Compare', view: Compare },
+  { id: 'overview', title: texts.overview, view: Overview },
+  { id: 'timeline', title: texts.timeline, view: MeasuredTimeline },
+  { id: 'ranks', title: texts.ranks, view: Ranks },
+  { id: 'origins', title: texts.modules, view: Origins },
+  { id: 'communication', title: texts.communication, view: Communication },
+  { id: 'stragglers', title: texts.stragglers, view: Stragglers },
+  { id: 'roofline', title: texts.roofline, view: RooflineTab },
+  { id: 'query', title: texts.sql, view: Query },
+  { id: 'compare', title: texts.compare, view: Compare },
 ]
 
 /** SQL needs SQLite, which the playground does not carry. */
@@ -79,15 +82,12 @@ export default function View() {
     })),
     [path, files],
   )
-  useKeys([{ keys: 'Escape', title: 'Stop reading', group: 'Traces', run: () => (reading.state.value.running ? reading.stop() : false) }])
+  useKeys([
+    { keys: 'Escape', title: texts.stopReading, group: 'Traces', run: () => (reading.state.value.running ? reading.stop() : false) },
+  ])
   if (paths.length === 0) {
     return (
-      <Open
-        home="traces"
-        title="Open the traces of a job"
-        text="Traces of PyTorch’s profiler, Nsight Systems, pipeline timers: files, folders or archives. Drop them anywhere on this page; nothing leaves this machine."
-        placeholder="or a path below the given folder"
-      />
+      <Open home="traces" title={texts.openTheTracesOfA} text={texts.tracesOfPytorchsProfilerNsight} placeholder={texts.orAPathInThe} />
     )
   }
   // Timers of a pipeline have passes and no kernels: `profile` answers with the pipeline's page.
@@ -95,12 +95,9 @@ export default function View() {
     return (
       <div class="traces">
         <Opened home="traces" paths={paths} commandLine={profile.commandLine} />
-        <Empty
-          title="Passes of a pipeline"
-          text="These files time forward and backward passes, not kernels: all stages stand on one timeline in the pipeline view."
-        >
+        <Empty title={texts.passesOfAPipeline} text={texts.theseFilesRecordForwardAnd}>
           <button type="button" class="button primary" onClick={() => go('pipeline', { 'p.trace': paths.join('\n') })}>
-            Show the pipeline
+            {texts.showThePipeline}
           </button>
         </Empty>
       </div>
@@ -118,7 +115,7 @@ export default function View() {
         <ProgressLine state={state} unit="bytes" onStop={() => reading.stop()} />
       </div>
       <Tabs
-        label="What of the traces"
+        label={texts.partsOfTheTracesView}
         tabs={tabs}
         shown={shown.id}
         prefix="tab"
@@ -135,7 +132,7 @@ export default function View() {
         {profile.answer && sameFiles && job && 'lines' in profile.answer ? (
           <Tab profile={profile.answer} paths={paths} job={job} />
         ) : (
-          profile.loading && <Loading heights={[80, 260, 260]} label="reading the traces" />
+          profile.loading && <Loading heights={[80, 260, 260]} label={texts.readingTheTraces} />
         )}
       </div>
     </div>

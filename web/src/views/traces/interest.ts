@@ -1,5 +1,6 @@
 // Which ranks are worth a look, and where each rank stands in a grid of its job. Pure: from what the program measured of every rank.
 import type { Profile, RankSteps } from './types'
+import * as texts from '../../words/traces'
 
 export interface Interest {
   readonly title: string
@@ -28,7 +29,7 @@ export function interesting(heat: RankSteps | null | undefined): readonly Intere
   const caused = sorted('waiting_caused_ns')
   const all = [
     ['slowest', own[0]?.[0]],
-    ['most waited for', caused[0] && caused[0][1] > 0 ? caused[0][0] : undefined],
+    [texts.longestWaitsCaused, caused[0] && caused[0][1] > 0 ? caused[0][0] : undefined],
     ['typical', own[Math.floor(own.length / 2)]?.[0]],
     ['fastest', own.at(-1)?.[0]],
   ] as const
@@ -56,14 +57,14 @@ export function grid(profile: Pick<Profile, 'rows'>, ranks: readonly number[], w
   if (byHost) {
     const most = Math.max(...[...hosts.values()].map((list) => list.length))
     const rows = [...hosts].map(([name, list]) => ({ name, ranks: Array.from({ length: most }, (_, at) => list[at] ?? null) }))
-    return { rows, columns: Array.from({ length: most }, (_, at) => `GPU ${at}`), of: 'host' }
+    return { rows, columns: Array.from({ length: most }, (_, at) => texts.gpu(at)), of: 'host' }
   }
   const rows = []
   for (let from = 0; from < ranks.length; from += wide) {
     const part = ranks.slice(from, from + wide)
     rows.push({ name: `${part[0]}–${part.at(-1)}`, ranks: Array.from({ length: wide }, (_, at) => part[at] ?? null) })
   }
-  return { rows, columns: Array.from({ length: wide }, (_, at) => `+${at}`), of: 'ranks in order' }
+  return { rows, columns: Array.from({ length: wide }, (_, at) => `+${at}`), of: texts.ranksInOrder }
 }
 
 /** Ranks of a row, so that the grid is about twice as wide as high, in powers of two from a host's eight. */

@@ -9,6 +9,7 @@ import { runText } from '../../state/run'
 import { Switch, Text } from '../parts/controls'
 import { flagOf } from '../calculator/flags'
 import type { Profile } from './types'
+import * as texts from '../../words/traces'
 
 /** Options of `profile` for a run of the calculator: its model as the run, the rest as keys. Pure. */
 export function optionsOf(text: Readonly<Record<string, string>>, keys: readonly Key[]): Arguments {
@@ -79,52 +80,52 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
   const model = text.model ?? text.run ?? text.launch
   const set = (key: string) => (value: string) => change({ [`t.${key}`]: value || undefined })
   const known = [
-    run && model ? `${model.replace(/^upload:\d+\//, '')} of the calculator` : '',
+    run && model ? texts.ofTheCalculator(model.replace(/^upload:\d+\//, '')) : '',
     layout ?? '',
     accelerator ?? '',
-    !run && flops ? `${flops} FLOP per step` : '',
+    !run && flops ? texts.flopPerStep2(flops) : '',
   ].filter(Boolean)
   return (
     <details class="panel traces-job" open={known.length > 0}>
       <summary>
-        <strong>This job is</strong>{' '}
+        <strong>{texts.thisJobIs}</strong>{' '}
         <span class="muted">
           {known.length > 0
             ? known.join(', ')
-            : `not specified: without a run there is ${profile?.utilisation == null ? 'no MFU' : 'no prediction'}; without a layout, groups may have no names`}
+            : `not specified: without a run there is ${profile?.utilisation == null ? texts.noMfu : texts.noPrediction}; without a layout, groups may have no names`}
         </span>
       </summary>
       <div class="entries">
         {model ? (
           <Switch
-            title={`The calculator’s run: ${model.replace(/^upload:\d+\//, '')}`}
-            about="MFU, names of groups and the prediction come from it (`--run`)"
+            title={texts.theCalculatorsRun2(model.replace(/^upload:\d+\//, ''))}
+            about={texts.mfuNamesOfGroupsAnd}
             on={run !== undefined}
             onChange={(on) => change({ 't.run': on ? '1' : undefined, 't.expected': on ? '1' : undefined })}
           />
         ) : (
-          <span class="muted">Open a run in the calculator for MFU and a prediction.</span>
+          <span class="muted">{texts.openARunInThe}</span>
         )}
         <Text
-          title="Layout"
+          title={texts.layout}
           wide
-          placeholder="tp=8,cp=1,dp=4,pp=2"
-          about="Parallel sizes, innermost first (`--layout`)"
+          placeholder={texts.tp8Cp1Dp}
+          about={texts.parallelSizesInnermostFirstLayout}
           value={layout ?? ''}
           onChange={set('layout')}
         />
         <Text
-          title="Accelerator"
-          placeholder={profile?.device ?? 'from the traces'}
-          about="A name of the catalogue (`--accelerator`)"
+          title={texts.accelerator}
+          placeholder={profile?.device ?? texts.fromTheTraces}
+          about={texts.catalogueNameAccelerator}
           value={accelerator ?? ''}
           onChange={set('accelerator')}
         />
         {!run && (
           <Text
-            title="FLOP per step"
+            title={texts.flopPerStep}
             placeholder="1.2e18"
-            about="Model FLOPs of a step over all ranks (`--model-flops`)"
+            about={texts.modelFlopsOfAStep}
             value={flops ?? ''}
             onChange={set('flops')}
           />

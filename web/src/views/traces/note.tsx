@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import { report } from '../../api/report'
 import { change, own } from '../../state/location'
+import * as texts from '../../words/traces'
 
 const MOST = 500
 
@@ -21,7 +22,7 @@ export function Note({ id }: { id: string }) {
           class="input"
           rows={2}
           maxLength={MOST}
-          aria-label="Note on this finding"
+          aria-label={texts.noteOnThisFinding}
           value={edited}
           ref={(field) => field?.focus()}
           onInput={(event) => setEdited(event.currentTarget.value)}
@@ -32,10 +33,10 @@ export function Note({ id }: { id: string }) {
           }}
         />
         <button type="submit" class="button">
-          Save
+          {texts.save}
         </button>
         <button type="button" class="button quiet" onClick={() => setEdited(null)}>
-          Cancel
+          {texts.cancel}
         </button>
       </form>
     )
@@ -43,12 +44,12 @@ export function Note({ id }: { id: string }) {
     <p class="traces-note">
       {text && (
         <span class="traces-note-text">
-          <b>Note:</b> {text}
+          <b>{texts.note}</b> {text}
         </span>
       )}
       {!report && (
         <button type="button" class="traces-link" onClick={() => setEdited(text)}>
-          {text ? 'Edit note' : 'Add a note'}
+          {text ? texts.editNote : texts.addANote}
         </button>
       )}
     </p>

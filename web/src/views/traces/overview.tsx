@@ -13,30 +13,31 @@ import { nameOf } from './interest'
 import { Note } from './note'
 import { Tree } from './tree'
 import { type Finding, type Kernel, type Line, type Profile, classOf, signed } from './types'
+import * as texts from '../../words/traces'
 
 export function Overview({ profile }: TabProps) {
   return (
     <div class="traces-grid">
       <Head profile={profile} />
-      <ChartFrame title="Where a step goes" about="mean of ranks and steps" name="step" rows={() => rowsOf(profile)}>
+      <ChartFrame title={texts.whereAStepGoes} about={texts.meanOverRanksAndSteps2} name="step" rows={() => rowsOf(profile)}>
         {(width) => <Waterfall profile={profile} width={width} />}
       </ChartFrame>
       <Findings profile={profile} />
-      <section class="panel traces-panel traces-wide" aria-label="Top down">
+      <section class="panel traces-panel traces-wide" aria-label={texts.topDown}>
         <h2>
-          Top down <span class="muted">label, phase, family, kernel; time of a rank in a step</span>
+          {texts.topDown} <span class="muted">{texts.labelPhaseFamilyKernelTime}</span>
         </h2>
         <Tree profile={profile} />
       </section>
-      <section class="panel traces-panel traces-wide" aria-label="Kernels">
+      <section class="panel traces-panel traces-wide" aria-label={texts.kernels}>
         <h2>
-          Kernels <span class="muted">including overlapped time</span>
+          {texts.kernels} <span class="muted">{texts.includingOverlappedTime}</span>
         </h2>
         <Kernels profile={profile} />
       </section>
       {profile.warnings.length > 0 && (
-        <section class="panel traces-panel traces-wide" aria-label="Doubts">
-          <h2>Doubts</h2>
+        <section class="panel traces-panel traces-wide" aria-label={texts.caveats}>
+          <h2>{texts.caveats}</h2>
           <ul class="traces-doubts">
             {profile.warnings.map((warning) => (
               <li key={warning.id}>
@@ -52,12 +53,12 @@ export function Overview({ profile }: TabProps) {
 
 function Head({ profile }: { profile: Profile }) {
   const facts: (readonly [string, string])[] = [
-    ['a step takes', span(profile.step_time_ns)],
+    [texts.stepTime, span(profile.step_time_ns)],
     [
       'ranks',
       profile.missing === 0
         ? String(profile.ranks)
-        : `${profile.ranks} of ${profile.world_size_known ? '' : 'at least '}${profile.world_size}`,
+        : texts.ofText(profile.ranks, profile.world_size_known ? '' : texts.atLeast, profile.world_size),
     ],
     ['steps', String(profile.steps.length)],
     ...(profile.device ? [['on', profile.device] as const] : []),
@@ -107,7 +108,7 @@ function Waterfall({ profile, width }: { profile: Profile; width: number }) {
       width={width}
       height={height}
       role="img"
-      aria-label={`A step of ${span(profile.step_time_ns)}: ${profile.lines.map((line) => `${line.name} ${percent(line.share)}`).join(', ')}`}
+      aria-label={texts.aStepOf(span(profile.step_time_ns), profile.lines.map((line) => `${line.name} ${percent(line.share)}`).join(', '))}
       font-size="12"
     >
       <defs>
@@ -135,7 +136,7 @@ function Waterfall({ profile, width }: { profile: Profile; width: number }) {
               stroke={colour === 'bubble' ? 'var(--line-strong)' : 'none'}
               opacity={depth === 0 ? 1 : 0.85}
             >
-              <title>{`${name}: ${span(mean)}, ${percent(share)} of the step`}</title>
+              <title>{texts.ofTheStep(name, span(mean), percent(share))}</title>
             </rect>
             <text x={width - 52} y={y + 15} text-anchor="end" fill="var(--text)">
               {span(mean)}
@@ -155,11 +156,11 @@ function Findings({ profile }: { profile: Profile }) {
   const { findings } = profile
   const shown = all ? findings : findings.slice(0, 5)
   return (
-    <section class="panel traces-panel" aria-label="Findings">
+    <section class="panel traces-panel" aria-label={texts.findings}>
       <h2>
-        Findings <span class="muted">most expensive first</span>
+        {texts.findings} <span class="muted">{texts.mostExpensiveFirst}</span>
       </h2>
-      {findings.length === 0 && <p class="muted">No rule found anything that costs more than noise.</p>}
+      {findings.length === 0 && <p class="muted">{texts.noFindingCostsMoreThan}</p>}
       <ol class="traces-findings">
         {shown.map((finding, at) => (
           <FindingItem
@@ -172,7 +173,7 @@ function Findings({ profile }: { profile: Profile }) {
       </ol>
       {findings.length > 5 && (
         <button type="button" class="button quiet" onClick={() => setAll(!all)}>
-          {all ? 'Fewer' : `${findings.length - 5} more`}
+          {all ? 'Fewer' : texts.more(findings.length - 5)}
         </button>
       )}
     </section>
@@ -188,16 +189,16 @@ function FindingItem({ finding, name, hours }: { finding: Finding; name: string;
       <p class="traces-cost">
         {finding.cost_ns !== null && (
           <span>
-            costs <b>{signed(finding.certainty, span(finding.cost_ns))}</b> a step
+            {texts.costs} <b>{signed(finding.certainty, span(finding.cost_ns))}</b> {texts.perStep3}
           </span>
         )}
         {finding.gpu_hours_per_day !== null && (
           <span>
-            {finding.gpu_hours_per_day.toFixed(1)} {hours} a day
+            {finding.gpu_hours_per_day.toFixed(1)} {hours} {texts.perDay}
           </span>
         )}
         <button type="button" class="traces-link" onClick={() => change({ ...afresh('t'), 't.tab': 'timeline', 't.finding': name })}>
-          Show on the timeline
+          {texts.showOnTheTimeline}
         </button>
       </p>
       <ul class="traces-evidence">
@@ -206,7 +207,7 @@ function FindingItem({ finding, name, hours }: { finding: Finding; name: string;
         ))}
       </ul>
       <p class="traces-advice">
-        Do: <Ticked text={finding.advice} />
+        {texts.doText} <Ticked text={finding.advice} />
       </p>
       <Note id={name} />
     </li>
@@ -216,14 +217,14 @@ function FindingItem({ finding, name, hours }: { finding: Finding; name: string;
 function Kernels({ profile }: { profile: Profile }) {
   return (
     <Table<Kernel>
-      caption="Kernels by time"
+      caption={texts.kernelsByTime}
       rows={profile.kernels}
       identify={(row, at) => `${row.name} ${row.phase} ${at}`}
       first={15}
       columns={[
         {
           key: 'name',
-          title: 'Kernel',
+          title: texts.kernel,
           value: (row) => row.name,
           cell: (row) => (
             <span class="traces-kernel" title={row.name}>
@@ -232,26 +233,32 @@ function Kernels({ profile }: { profile: Profile }) {
           ),
           wrap: true,
         },
-        { key: 'per_step_ns', title: 'A step', value: (row) => row.per_step_ns, cell: (row) => span(row.per_step_ns), align: 'right' },
+        {
+          key: 'per_step_ns',
+          title: texts.perStep2,
+          value: (row) => row.per_step_ns,
+          cell: (row) => span(row.per_step_ns),
+          align: 'right',
+        },
         {
           key: 'share',
-          title: 'Share',
+          title: texts.share,
           value: (row) => row.per_step_ns / profile.step_time_ns,
           cell: (row) => percent(row.per_step_ns / profile.step_time_ns),
           align: 'right',
         },
         {
           key: 'count',
-          title: 'Calls',
+          title: texts.calls,
           value: (row) => row.count,
           cell: (row) => row.count.toLocaleString('en'),
           align: 'right',
-          about: 'over all ranks and steps',
+          about: texts.overAllRanksAndSteps,
         },
-        { key: 'mean', title: 'Mean', value: (row) => row.mean_ns, cell: (row) => span(row.mean_ns), align: 'right' },
-        { key: 'longest', title: 'Longest', value: (row) => row.longest_ns, cell: (row) => span(row.longest_ns), align: 'right' },
-        { key: 'phase', title: 'Phase', value: (row) => row.phase.replaceAll('_', ' ') },
-        { key: 'family', title: 'Family', value: (row) => row.family.replaceAll('_', ' ') },
+        { key: 'mean', title: texts.mean, value: (row) => row.mean_ns, cell: (row) => span(row.mean_ns), align: 'right' },
+        { key: 'longest', title: texts.longest, value: (row) => row.longest_ns, cell: (row) => span(row.longest_ns), align: 'right' },
+        { key: 'phase', title: texts.phase, value: (row) => row.phase.replaceAll('_', ' ') },
+        { key: 'family', title: texts.family, value: (row) => row.family.replaceAll('_', ' ') },
       ]}
     />
   )

@@ -7,6 +7,7 @@ import { toast } from '../../state/toasts'
 import { afresh } from '../../timeline/address'
 import type { Model } from '../../timeline/data'
 import { firstStartingAt } from '../../timeline/data'
+import * as texts from '../../words/traces'
 
 type Row = readonly (string | number | null)[]
 
@@ -17,12 +18,12 @@ export const hasPlaces = (columns: readonly string[]): boolean => columns.includ
 export async function showRow(columns: readonly string[], row: Row, paths: readonly string[]): Promise<void> {
   const of = (name: string) => row[columns.indexOf(name)] ?? null
   const [rank, start] = [of('rank'), of('start_ns')]
-  if (typeof rank !== 'number' || typeof start !== 'number') return toast('This row has no rank or no start', { kind: 'refused' })
+  if (typeof rank !== 'number' || typeof start !== 'number') return toast(texts.thisRowHasNoRank, { kind: 'refused' })
   // Nanoseconds since 1970 are more than a number of the page holds: the program subtracts, and the nearest span is taken.
   const sql = `SELECT step, ${BigInt(start)} - start_ns FROM steps WHERE start_ns <= ${BigInt(start)} + 256 ORDER BY start_ns DESC LIMIT 1`
   const { answer } = await ask<QueryAnswer>('query', { sql, paths, limit: 1 })
   const [step, at] = answer.rows[0] ?? []
-  if (step === undefined || typeof at !== 'number') return toast('This row lies before the first step', { kind: 'refused' })
+  if (step === undefined || typeof at !== 'number') return toast(texts.thisRowLiesBeforeThe, { kind: 'refused' })
   const name = of('name')
   const host = columns.includes('thread') || columns.includes('shapes')
   change({

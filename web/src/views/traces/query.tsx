@@ -11,17 +11,18 @@ import { Table } from '../../ui/table'
 import { csvText } from '../../charts/export'
 import { hasPlaces, showRow } from './place'
 import type { TabProps } from '.'
+import * as texts from '../../words/traces'
 
 const EXAMPLES: readonly (readonly [string, string])[] = [
   [
-    'Most expensive kernels',
+    texts.mostExpensiveKernels,
     'SELECT name, count(*) AS calls, sum(end_ns - start_ns) / 1e6 AS ms\nFROM gpu GROUP BY name ORDER BY ms DESC LIMIT 20',
   ],
   [
-    'By rank and kind',
+    texts.byRankAndKind,
     'SELECT rank, kind, count(*) AS n, sum(end_ns - start_ns) / 1e6 AS ms\nFROM gpu GROUP BY rank, kind ORDER BY rank, ms DESC',
   ],
-  ['Longest kernels', 'SELECT rank, name, start_ns, duration_ns, stream\nFROM gpu ORDER BY duration_ns DESC LIMIT 50'],
+  [texts.longestKernels, 'SELECT rank, name, start_ns, duration_ns, stream\nFROM gpu ORDER BY duration_ns DESC LIMIT 50'],
   ['Steps', 'SELECT * FROM steps LIMIT 50'],
 ]
 
@@ -34,9 +35,9 @@ export function Query({ paths }: TabProps) {
   return (
     <div class="traces-query">
       <div class="traces-grid-query">
-        <section class="panel traces-panel" aria-label="Question">
+        <section class="panel traces-panel" aria-label={texts.question}>
           <label for="traces-sql" class="muted">
-            One SELECT; Ctrl+Enter asks
+            {texts.oneSelectCtrlEnterRuns}
           </label>
           <textarea
             id="traces-sql"
@@ -53,7 +54,7 @@ export function Query({ paths }: TabProps) {
           />
           <div class="traces-choices">
             <button type="button" class="button primary" onClick={run} disabled={text.trim() === ''}>
-              Run
+              {texts.run}
             </button>
             {EXAMPLES.map(([title, example]) => (
               <button key={title} type="button" class="button" onClick={() => (setText(example), change({ 't.sql': example }))}>
@@ -66,13 +67,13 @@ export function Query({ paths }: TabProps) {
                 class="button quiet"
                 onClick={() => download('query.csv', csvText({ columns: answer.columns, rows: answer.rows }), 'text/csv')}
               >
-                Save as CSV
+                {texts.saveAsCsv}
               </button>
             )}
           </div>
         </section>
-        <section class="panel traces-panel traces-schema" aria-label="Tables" tabIndex={0}>
-          <h2>Tables</h2>
+        <section class="panel traces-panel traces-schema" aria-label={texts.tables} tabIndex={0}>
+          <h2>{texts.tables}</h2>
           {schema.answer?.tables.map((table) => (
             <details key={table.name}>
               <summary>
@@ -95,17 +96,18 @@ export function Query({ paths }: TabProps) {
       {problems.length > 0 && <Problems problems={problems} />}
       {loading && !answer && <Loading heights={[240]} />}
       {answer && sql && (
-        <section class={`panel traces-panel ${loading ? 'stale' : ''}`} aria-label="Answer">
+        <section class={`panel traces-panel ${loading ? 'stale' : ''}`} aria-label={texts.answer}>
           <h2>
-            {answer.rows.length.toLocaleString('en')} rows{answer.more && <span class="muted"> and more; add a LIMIT or a WHERE</span>}
+            {answer.rows.length.toLocaleString('en')} {texts.rows2}
+            {answer.more && <span class="muted"> {texts.andMoreAddALimit}</span>}
             {hasPlaces(answer.columns) ? (
-              <span class="muted">; a click shows a row on the timeline</span>
+              <span class="muted">{texts.aClickShowsARow}</span>
             ) : (
-              <span class="muted">; with rank and start_ns, rows lead to the timeline</span>
+              <span class="muted">{texts.withRankAndStartNs}</span>
             )}
           </h2>
           <Table<readonly (string | number | null)[]>
-            caption="Rows"
+            caption={texts.rows}
             rows={answer.rows}
             identify={(_, at) => at}
             maxHeight="60vh"

@@ -4,40 +4,48 @@ import { HeatTable } from '../../charts/heatmap/heat-table'
 import { afresh } from '../../timeline/address'
 import { change, own } from '../../state/location'
 import { span } from '../../timeline/time'
+import { Segments } from '../../ui/fields'
 import { grid, ofRanks, width as ranksOfRow } from './interest'
+import { MEASURE_OPTIONS, MEASURES, measureShown, showMeasure } from './measures'
 import type { Profile } from './types'
+import * as texts from '../../words/traces'
 
 /** Fewer ranks stand on the timeline side by side. */
-const FROM = 5
+export const FROM = 5
 
 export function RankMap({ profile, about }: { profile: Profile; about?: string }) {
   const heat = profile.rank_steps
   if (!heat || heat.ranks.length < FROM) return null
-  const values = ofRanks(heat, 'own_time_ns')
+  // Over several steps the map of ranks over steps has the choice.
+  const chooses = about === undefined && heat.steps.length === 1
+  const [measure, title, meaning] = chooses ? measureShown() : MEASURES[0]!
+  const values = ofRanks(heat, `${measure}_ns`)
   const { rows, columns, of } = grid(profile, heat.ranks, ranksOfRow(heat.ranks.length))
   const rank = (row: number, column: number) => rows[row]?.ranks[column] ?? null
   return (
     <ChartFrame
-      title="Ranks of the job"
-      about={about ?? `own time of a step, median; rows are ${of === 'host' ? 'hosts' : 'ranks in order'}`}
+      title={texts.ranksOfTheJob}
+      about={about ?? `${meaning}; rows are ${of === 'host' ? 'hosts' : texts.ranksInOrder}`}
       name="rank-map"
       class="traces-wide"
-      rows={() => ({ columns: ['rank', 'own_time_ns'], rows: [...values].map(([one, value]) => [one, value]) })}
+      rows={() => ({ columns: ['rank', `${measure}_ns`], rows: [...values].map(([one, value]) => [one, value]) })}
+      tools={chooses && <Segments label={texts.measureOfTheCells} value={measure} options={MEASURE_OPTIONS} onChange={showMeasure} />}
     >
       {(width) => (
         <HeatTable
           width={width}
-          title="Ranks of the job"
+          title={texts.ranksOfTheJob}
           rows={rows.map((row) => row.name)}
           columns={columns}
           values={rows.map((row) => row.ranks.map((one) => (one === null ? null : (values.get(one) ?? null))))}
-          nothing="no rank, or not recorded"
+          nothing={texts.noRankOrNotRecorded}
           from="least"
           format={span}
           tip={(row, column, value) => ({
-            title: rank(row, column) === null ? 'no rank' : `rank ${rank(row, column)}${of === 'host' ? ` on ${rows[row]!.name}` : ''}`,
-            lines: [{ name: 'own time', value: value === null ? 'not recorded' : span(value) }],
-            hint: rank(row, column) === null ? '' : 'Click or Enter shows it on the timeline.',
+            title:
+              rank(row, column) === null ? texts.noRank : texts.rank2(rank(row, column), of === 'host' ? texts.on(rows[row]!.name) : ''),
+            lines: [{ name: title.toLowerCase(), value: value === null ? texts.notRecorded : span(value) }],
+            hint: rank(row, column) === null ? '' : texts.clickOrEnterShowsIt,
           })}
           onChoose={(row, column) => {
             const one = rank(row, column)

@@ -3,53 +3,41 @@
 import { ChartFrame } from '../../charts/frame'
 import { HeatTable } from '../../charts/heatmap/heat-table'
 import { afresh } from '../../timeline/address'
-import { change, own } from '../../state/location'
+import { change } from '../../state/location'
 import { span } from '../../timeline/time'
 import { Segments } from '../../ui/fields'
+import { type Measure, MEASURE_OPTIONS, MEASURES, measureShown, showMeasure } from './measures'
+import { FROM } from './rank-map'
 import type { Profile, RankSteps } from './types'
-
-type Measure = 'own_time' | 'compute' | 'waiting' | 'waiting_caused'
-
-const MEASURES: readonly (readonly [Measure, string, string])[] = [
-  ['own_time', 'Own time', 'of a step without waiting for others: a slow rank stands out'],
-  ['compute', 'Compute', 'what the rank computed in the step'],
-  ['waiting', 'Waiting', 'what the rank waited for others'],
-  ['waiting_caused', 'Waiting caused', 'waits of all others for the rank, summed'],
-]
+import * as texts from '../../words/traces'
 
 export function RanksOverSteps({ profile }: { profile: Profile }) {
   const heat = profile.rank_steps
   if (!heat || heat.ranks.length === 0 || heat.steps.length === 0) return null
-  const wanted = own('t').heat
-  const [measure, title, about] = MEASURES.find(([id]) => id === wanted) ?? MEASURES[0]!
+  // One step of many ranks: the map of the job shows the same as a grid.
+  if (heat.steps.length === 1 && heat.ranks.length >= FROM) return null
+  const [measure, title, about] = measureShown()
   const values = heat[`${measure}_ns`]
   return (
     <ChartFrame
-      title="Ranks over steps"
+      title={texts.ranksOverSteps2}
       about={about}
       name={`ranks-over-steps-${measure.replaceAll('_', '-')}`}
       class="traces-wide"
       rows={() => ({
-        columns: ['rank', ...heat.steps.map((step) => `step ${step}`)],
+        columns: ['rank', ...heat.steps.map((step) => texts.step(step))],
         rows: heat.ranks.map((rank, at) => [rank, ...values[at]!.map((value) => value ?? '')]),
       })}
-      tools={
-        <Segments
-          label="What the cells show"
-          value={measure}
-          options={MEASURES.map(([id, name]) => [id, name] as const)}
-          onChange={(id) => change({ 't.heat': id === 'own_time' ? undefined : id })}
-        />
-      }
+      tools={<Segments label={texts.measureOfTheCells} value={measure} options={MEASURE_OPTIONS} onChange={showMeasure} />}
     >
       {(width) => (
         <HeatTable
           width={width}
-          title={`Ranks over steps, ${title.toLowerCase()}`}
-          rows={heat.ranks.map((rank) => `rank ${rank}`)}
-          columns={heat.steps.map((step) => `step ${step}`)}
+          title={texts.ranksOverSteps(title.toLowerCase())}
+          rows={heat.ranks.map((rank) => texts.rank3(rank))}
+          columns={heat.steps.map((step) => texts.step(step))}
           values={values}
-          nothing="not recorded in this step"
+          nothing={texts.notRecordedInThisStep}
           from={measure.startsWith('waiting') ? 'zero' : 'least'}
           format={span}
           tip={(row, column) => tip(heat, row, column)}
@@ -71,11 +59,11 @@ export function RanksOverSteps({ profile }: { profile: Profile }) {
 function tip(heat: RankSteps, row: number, column: number) {
   const value = (measure: Measure) => heat[`${measure}_ns`][row]?.[column] ?? null
   return {
-    title: `rank ${heat.ranks[row]}, step ${heat.steps[column]}`,
+    title: texts.rankStep(heat.ranks[row], heat.steps[column]),
     lines: [
-      { name: 'the step', value: span(heat.step_time_ns[column] ?? 0) },
-      ...MEASURES.map(([id, name]) => ({ name: name.toLowerCase(), value: value(id) === null ? 'not recorded' : span(value(id)!) })),
+      { name: texts.theStep, value: span(heat.step_time_ns[column] ?? 0) },
+      ...MEASURES.map(([id, name]) => ({ name: name.toLowerCase(), value: value(id) === null ? texts.notRecorded : span(value(id)!) })),
     ],
-    hint: 'Click or Enter shows it on the timeline.',
+    hint: texts.clickOrEnterShowsIt,
   }
 }

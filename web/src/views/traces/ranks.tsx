@@ -10,13 +10,14 @@ import type { TabProps } from '.'
 import { RankMap } from './rank-map'
 import { RanksOverSteps } from './ranks-over-steps'
 import { GROUPS, type RankRow, words } from './types'
+import * as texts from '../../words/traces'
 
 export function Ranks({ profile }: TabProps) {
   const steps = Math.max(1, profile.steps.length)
   const groups = GROUPS.map((name, at) => ({ name, at })).filter(({ at }) => profile.rows.some((row) => (row.shares[at] ?? 0) >= 0.0005))
   const columns: Column<RankRow>[] = [
-    { key: 'rank', title: 'Rank', value: (row) => row.rank, align: 'right' },
-    { key: 'host', title: 'Host', value: (row) => row.host ?? '' },
+    { key: 'rank', title: texts.rank, value: (row) => row.rank, align: 'right' },
+    ...(profile.rows.some((row) => row.host) ? [{ key: 'host', title: texts.host, value: (row: RankRow) => row.host ?? '' }] : []),
     ...groups.map(
       ({ name, at }): Column<RankRow> => ({
         key: name,
@@ -28,8 +29,8 @@ export function Ranks({ profile }: TabProps) {
     ),
     {
       key: 'waiting',
-      title: 'waiting',
-      about: 'for other ranks, within communication',
+      title: texts.waiting3,
+      about: texts.forOtherRanksWithinCommunication,
       value: (row) => row.waiting_share,
       cell: (row) => percent(row.waiting_share),
       align: 'right',
@@ -43,7 +44,9 @@ export function Ranks({ profile }: TabProps) {
       <div class="traces-grid">
         <RankMap profile={profile} />
         <RanksOverSteps profile={profile} />
-        <p class="muted traces-wide">{profile.ranks.toLocaleString('en')} ranks are too many to list their labels one by one.</p>
+        <p class="muted traces-wide">
+          {profile.ranks.toLocaleString('en')} {texts.ranksAreTooManyTo}
+        </p>
       </div>
     )
   }
@@ -51,12 +54,12 @@ export function Ranks({ profile }: TabProps) {
     <div class="traces-grid">
       <RankMap profile={profile} />
       <RanksOverSteps profile={profile} />
-      <section class="panel traces-panel traces-wide" aria-label="Ranks">
+      <section class="panel traces-panel traces-wide" aria-label={texts.ranks}>
         <h2>
-          Ranks <span class="muted">shares of the step; Enter shows a rank on the timeline</span>
+          {texts.ranks} <span class="muted">{texts.sharesOfTheStepEnter}</span>
         </h2>
         <Table
-          caption="Shares of each rank"
+          caption={texts.sharesOfEachRank}
           columns={columns}
           rows={profile.rows}
           identify={(row) => row.rank}
@@ -65,21 +68,21 @@ export function Ranks({ profile }: TabProps) {
         />
       </section>
       <Heat
-        title="Labels over ranks"
-        about="of a step"
+        title={texts.labelsOverRanks}
+        about={texts.perStep3}
         name="ranks"
         rows={labels}
-        columns={profile.rows.map((row) => `rank ${row.rank}`)}
+        columns={profile.rows.map((row) => texts.rank3(row.rank))}
         value={(label, at) => (profile.rows[at]?.parts[label] ?? 0) / steps}
         whole={profile.step_time_ns}
         choose={(at) => change({ 't.tab': 'timeline', 't.rank': String(profile.rows[at]!.rank) })}
       />
       <Heat
-        title="Labels over steps"
-        about="mean of ranks"
+        title={texts.labelsOverSteps}
+        about={texts.meanOverRanks}
         name="steps"
         rows={stepLabels}
-        columns={profile.steps.map((row) => `step ${row.step}`)}
+        columns={profile.steps.map((row) => texts.step(row.step))}
         value={(label, at) => (profile.steps[at]?.parts[label] ?? 0) / Math.max(1, profile.ranks)}
         whole={profile.step_time_ns}
         choose={(at) => change({ 't.tab': 'timeline', 't.step': profile.steps[at]!.step })}
@@ -115,7 +118,7 @@ function Heat(props: HeatProps) {
       rows={() => ({ columns: ['label', ...props.columns], rows: kept.map((row) => [row.name, ...row.values]) })}
       tools={
         <label class="traces-check">
-          <input type="checkbox" checked={own} onChange={() => setOwn(!own)} /> each row on its own scale
+          <input type="checkbox" checked={own} onChange={() => setOwn(!own)} /> {texts.eachRowOnItsOwn}
         </label>
       }
     >
@@ -132,9 +135,9 @@ function Heat(props: HeatProps) {
             title: `${words(kept[row]!.name)}, ${props.columns[column]}`,
             lines: [
               { name: 'time', value: span(value ?? 0) },
-              { name: 'of the step', value: percent((value ?? 0) / props.whole) },
+              { name: texts.ofTheStep2, value: percent((value ?? 0) / props.whole) },
             ],
-            hint: 'Click or Enter shows it on the timeline.',
+            hint: texts.clickOrEnterShowsIt,
           })}
           onChoose={(_, column) => props.choose(column)}
         />

@@ -9,11 +9,12 @@ import { span } from '../../timeline/time'
 import { Empty } from '../../ui/states'
 import { Table } from '../../ui/table'
 import type { TabProps } from '.'
+import * as texts from '../../words/traces'
 
 const rate = (flops: number) =>
-  flops >= 1e12 ? `${Number((flops / 1e12).toPrecision(3))} TFLOP/s` : `${Number((flops / 1e9).toPrecision(3))} GFLOP/s`
+  flops >= 1e12 ? texts.tflopS(Number((flops / 1e12).toPrecision(3))) : texts.gflopS(Number((flops / 1e9).toPrecision(3)))
 
-const intensity = (value: number) => `${Number(value.toPrecision(3))} FLOP/B`
+const intensity = (value: number) => texts.flopB(Number(value.toPrecision(3)))
 
 const nameOf = (row: RooflineRow) => `${row.operator} ${row.shapes} ${row.data_type}`
 
@@ -37,7 +38,7 @@ export function roofs(answer: Pick<Answer, 'bytes_per_s' | 'rows'>): readonly Ro
   const top = Math.max(...tops.map(([, peak]) => peak), least * answer.bytes_per_s)
   const ridge = tops.length > 0 ? top / answer.bytes_per_s : most
   const memory = {
-    label: `memory ${bandwidth(answer.bytes_per_s)}`,
+    label: texts.memory2(bandwidth(answer.bytes_per_s)),
     from: [least, least * answer.bytes_per_s],
     to: [ridge, ridge * answer.bytes_per_s],
   } as const
@@ -56,20 +57,14 @@ export function roofs(answer: Pick<Answer, 'bytes_per_s' | 'rows'>): readonly Ro
 export function RooflineTab({ profile }: TabProps) {
   const { roofline } = profile
   const [picked, setPicked] = useState<string | null>(null)
-  if (!roofline || roofline.rows.length === 0)
-    return (
-      <Empty
-        title="No shapes were recorded"
-        text="Record the trace with record_shapes=True and name the accelerator under “This job is”: then operators are placed against its roofline."
-      />
-    )
+  if (!roofline || roofline.rows.length === 0) return <Empty title={texts.noShapesWereRecorded} text={texts.recordTheTraceWithRecord} />
   const rows = roofline.rows
   const drawn = rows.filter((row) => row.flop > 0 && row.bytes > 0)
   const longest = Math.max(...rows.map((row) => row.mean_ns))
   return (
     <div class="traces-grid">
       <ChartFrame
-        title="Roofline"
+        title={texts.roofline}
         about={`${roofline.accelerator}; ${percent(roofline.covered_share)} of the time of arithmetic has shapes`}
         name="roofline"
         class="traces-wide"
@@ -105,9 +100,9 @@ export function RooflineTab({ profile }: TabProps) {
         {(width) => (
           <Scatter
             width={width}
-            title="Operators against the roofline"
-            x={{ title: 'arithmetic intensity (FLOP per byte)', format: (value) => String(Number(value.toPrecision(2))), log: true }}
-            y={{ title: 'reached', format: rate, log: true }}
+            title={texts.operatorsAgainstTheRoofline}
+            x={{ title: texts.arithmeticIntensityFlopPerByte, format: (value) => String(Number(value.toPrecision(2))), log: true }}
+            y={{ title: texts.reached2, format: rate, log: true }}
             apart={40}
             picked={picked}
             onPick={setPicked}
@@ -134,45 +129,51 @@ export function RooflineTab({ profile }: TabProps) {
           />
         )}
       </ChartFrame>
-      <section class="panel traces-panel traces-wide" aria-label="Operators">
+      <section class="panel traces-panel traces-wide" aria-label={texts.operators}>
         <h2>
-          Operators{' '}
+          {texts.operators}{' '}
           <span class="muted">
-            reaching {percent(roofline.target_share)} of the roofline
-            {roofline.compute_target_share < roofline.target_share && ` (${percent(roofline.compute_target_share)} in compute)`} would save{' '}
-            {span(roofline.saving_ns)} of a rank and step
+            {texts.reaching} {percent(roofline.target_share)} {texts.ofTheRoofline2}
+            {roofline.compute_target_share < roofline.target_share && texts.inCompute(percent(roofline.compute_target_share))}{' '}
+            {texts.wouldSave} {span(roofline.saving_ns)} {texts.perRankAndStep}
           </span>
         </h2>
         <Table<RooflineRow>
-          caption="Operators against the roofline"
+          caption={texts.operatorsAgainstTheRoofline}
           rows={rows}
           identify={nameOf}
           first={30}
           onChoose={(row) => setPicked(nameOf(row))}
           sorting={{ key: 'saving', down: true }}
           columns={[
-            { key: 'operator', title: 'Operator', value: (row) => row.operator, wrap: true },
-            { key: 'shapes', title: 'Shapes', value: (row) => row.shapes, wrap: true },
-            { key: 'type', title: 'Format', value: (row) => row.data_type },
-            { key: 'mean', title: 'A step', value: (row) => row.mean_ns, cell: (row) => span(row.mean_ns), align: 'right' },
-            { key: 'calls', title: 'Calls', value: (row) => row.calls, cell: (row) => count(row.calls), align: 'right' },
-            { key: 'reached', title: 'Reached', value: (row) => row.flop_per_s, cell: (row) => rate(row.flop_per_s), align: 'right' },
-            { key: 'bytes', title: 'Memory', value: (row) => row.bytes_per_s, cell: (row) => bandwidth(row.bytes_per_s), align: 'right' },
-            { key: 'bound', title: 'Bound', value: (row) => row.bound },
+            { key: 'operator', title: texts.operator, value: (row) => row.operator, wrap: true },
+            { key: 'shapes', title: texts.shapes, value: (row) => row.shapes, wrap: true },
+            { key: 'type', title: texts.format, value: (row) => row.data_type },
+            { key: 'mean', title: texts.perStep2, value: (row) => row.mean_ns, cell: (row) => span(row.mean_ns), align: 'right' },
+            { key: 'calls', title: texts.calls, value: (row) => row.calls, cell: (row) => count(row.calls), align: 'right' },
+            { key: 'reached', title: texts.reached, value: (row) => row.flop_per_s, cell: (row) => rate(row.flop_per_s), align: 'right' },
+            {
+              key: 'bytes',
+              title: texts.memory,
+              value: (row) => row.bytes_per_s,
+              cell: (row) => bandwidth(row.bytes_per_s),
+              align: 'right',
+            },
+            { key: 'bound', title: texts.bound, value: (row) => row.bound },
             {
               key: 'share',
-              title: 'Of the roofline',
+              title: texts.ofTheRoofline,
               value: (row) => row.share_of_roofline,
               cell: (row) => percent(row.share_of_roofline),
               align: 'right',
             },
             {
               key: 'saving',
-              title: 'Saving',
+              title: texts.saving,
               value: (row) => row.saving_ns,
               cell: (row) => seconds(row.saving_ns / 1e9),
               align: 'right',
-              about: 'Of a rank and step, at the target share',
+              about: texts.perRankAndStepAt,
             },
           ]}
         />

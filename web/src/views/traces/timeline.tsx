@@ -18,6 +18,7 @@ import { interesting, nameOf } from './interest'
 import { Note } from './note'
 import { placeOf } from './place'
 import { RankMap } from './rank-map'
+import * as texts from '../../words/traces'
 
 export function MeasuredTimeline({ profile, paths, job }: TabProps) {
   const { step, rank, host, finding, expected, goto } = own('t')
@@ -62,13 +63,13 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
     <div class="traces-timeline" aria-busy={measured.loading}>
       <div class="traces-choices">
         <label>
-          Step
+          {texts.step3}
           <select
             class="select"
             value={step ?? ''}
             onChange={(event) => change({ ...afresh('t'), 't.step': event.currentTarget.value || undefined })}
           >
-            <option value="">a typical one</option>
+            <option value="">{texts.typicalStep}</option>
             {profile.steps.map((one) => (
               <option key={one.step} value={one.step}>
                 {one.step} ({span(one.duration_ns)})
@@ -77,32 +78,34 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
           </select>
         </label>
         <label>
-          Rank
+          {texts.rank}
           <select
             class="select"
             value={rank ?? ''}
             onChange={(event) => change({ ...afresh('t'), 't.rank': event.currentTarget.value || undefined })}
           >
-            <option value="">{hidden.length > 0 && !rank ? `${drawn.size} of ${ranks.length}` : 'all'}</option>
+            <option value="">{hidden.length > 0 && !rank ? texts.ofText2(drawn.size, ranks.length) : 'all'}</option>
             {interests.length > 0 && (
-              <optgroup label="Of interest">
+              <optgroup label={texts.ofInterest}>
                 {interests.map((one) => (
                   <option key={one.title} value={one.rank}>
-                    {one.title}: rank {one.rank}
+                    {one.title}
+                    {texts.rank5} {one.rank}
                   </option>
                 ))}
               </optgroup>
             )}
             {stages.length > 1 && !rank && (
-              <optgroup label="One of each stage">
+              <optgroup label={texts.oneOfEachStage}>
                 {stages.map(([stage, one]) => (
                   <option key={stage} value={one}>
-                    stage {stage}: rank {one}
+                    {texts.stage} {stage}
+                    {texts.rank5} {one}
                   </option>
                 ))}
               </optgroup>
             )}
-            <optgroup label="All ranks">
+            <optgroup label={texts.allRanks}>
               {ranks.map((one) => (
                 <option key={one} value={one}>
                   {one}
@@ -117,26 +120,30 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
             checked={host !== undefined}
             onChange={() => change({ ...afresh('t'), 't.host': host ? undefined : '1' })}
           />{' '}
-          host threads
+          {texts.hostThreads}
         </label>
         {hasRun && (
           <label class="traces-check">
             <input type="checkbox" checked={expected !== undefined} onChange={() => change({ 't.expected': expected ? undefined : '1' })} />{' '}
-            what the calculator’s run was to be, beneath
+            {texts.predictionForTheCalculatorsRun}
           </label>
         )}
-        {hidden.length > 0 && !rank && <span class="muted">{hidden.length} ranks are not drawn; select one to show it</span>}
+        {hidden.length > 0 && !rank && (
+          <span class="muted">
+            {hidden.length} {texts.ranksAreNotDrawnSelect}
+          </span>
+        )}
       </div>
       {measured.problems.length > 0 && <Problems problems={measured.problems} />}
       {modelled.problems.length > 0 && <Problems problems={modelled.problems} />}
-      {hidden.length > 0 && <RankMap profile={profile} about="own time of a step; a cell shows its rank below" />}
+      {hidden.length > 0 && <RankMap profile={profile} about={texts.stepTimeWithoutWaitsSelect} />}
       {columns ? (
         <div class={measured.loading ? 'stale traces-beside' : 'traces-beside'}>
           <Timeline columns={columns} handle={handle} sums={question} prefix="t" />
           <Marks marks={columns.marks} chosen={finding} go={(mark) => goTo(handle.current, mark)} />
         </div>
       ) : (
-        measured.loading && <Loading heights={[460]} label="reading the step" />
+        measured.loading && <Loading heights={[460]} label={texts.readingTheStep} />
       )}
       {measured.columns && <CriticalParts columns={measured.columns} />}
     </div>
@@ -150,8 +157,8 @@ function goTo(controller: Controller | null, mark: Mark): void {
 function Marks(props: { marks: readonly Mark[]; chosen: string | undefined; go: (mark: Mark) => void }) {
   if (props.marks.length === 0) return null
   return (
-    <section class="panel traces-panel traces-marks" aria-label="Found in this step">
-      <h2>Found</h2>
+    <section class="panel traces-panel traces-marks" aria-label={texts.findingsInThisStep}>
+      <h2>{texts.findings}</h2>
       <ul>
         {props.marks.map((mark, at) => (
           <li key={nameOf(props.marks, at)}>
@@ -170,11 +177,11 @@ function Marks(props: { marks: readonly Mark[]; chosen: string | undefined; go: 
                 {mark.cost_ns ? (
                   <span class="muted">
                     {' '}
-                    costs {mark.at_most ? '≤ ' : ''}
+                    {texts.costs} {mark.at_most ? '≤ ' : ''}
                     {span(mark.cost_ns)}
                   </span>
                 ) : null}
-                {mark.track === null && <span class="muted"> (in no single place)</span>}
+                {mark.track === null && <span class="muted"> {texts.noSinglePlace}</span>}
               </span>
             </button>
             <Note id={nameOf(props.marks, at)} />

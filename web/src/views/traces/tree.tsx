@@ -3,6 +3,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { percent, span } from '../../timeline/time'
 import { type Node, type Profile, classOf } from './types'
+import * as texts from '../../words/traces'
 
 interface Shown {
   readonly key: string
@@ -67,7 +68,7 @@ export function Tree({ profile }: { profile: Profile }) {
     event.preventDefault()
   }
   return (
-    <div class="traces-tree" role="tree" aria-label="Time of a step, top down" ref={host}>
+    <div class="traces-tree" role="tree" aria-label={texts.timeOfAStepTop} ref={host}>
       {rows.map((row, at) => {
         const mean = row.node.time_ns / samples
         const share = mean / profile.step_time_ns

@@ -1,5 +1,6 @@
 // The answer of `profile` by the names that the views have for it, and the words and colours of its labels.
 import type { Certainty } from '../../api/schema/profile'
+import * as texts from '../../words/traces'
 
 export type {
   Certainty,
@@ -17,7 +18,7 @@ export type {
 
 /** A cost with the sign that says when it is a bound. */
 export const signed = (certainty: Certainty | null | undefined, cost: string): string =>
-  certainty === 'at_most' ? `≤ ${cost}` : certainty === 'unknown' ? 'not known' : cost
+  certainty === 'at_most' ? `≤ ${cost}` : certainty === 'unknown' ? texts.unknown : cost
 
 /** Groups of labels in the order of `shares` and `groups`. */
 export const GROUPS = ['ideal', 'compute', 'communication', 'copies', 'bubble', 'host', 'other'] as const

@@ -4,6 +4,7 @@ import { own } from '../../state/location'
 import { set } from '../parts/controls'
 import { canonicalName } from '../parts/strategy'
 import type { Change } from './answer'
+import * as texts from '../../words/whatif'
 
 export const PREFIX = 'w'
 
@@ -33,29 +34,29 @@ export const PRESETS: readonly { readonly group: string; readonly presets: reado
   {
     group: 'Buy',
     presets: [
-      { change: 'nic=x2', title: '2× network' },
-      { change: 'nvlink=x2', title: '2× scale-up' },
-      { change: 'hbm=x1.5', title: '1.5 × memory bandwidth' },
+      { change: 'nic=x2', title: texts.n2Network },
+      { change: 'nvlink=x2', title: texts.n2ScaleUp },
+      { change: 'hbm=x1.5', title: texts.n15MemoryBandwidth },
       { change: 'cluster=dgx-b200', title: 'B200' },
     ],
   },
   {
     group: 'Tune',
     presets: [
-      { change: 'precision=fp8', title: 'FP8 GEMMs' },
-      { change: 'overlap.tensor=true', title: 'overlap TP communication' },
-      { change: 'recompute=full', title: 'full recompute' },
-      { change: 'recompute=none', title: 'no recompute' },
-      { change: 'micro_batch=2', title: 'micro-batch 2' },
-      { change: 'schedule=zb-h1', title: 'zero bubble' },
+      { change: 'precision=fp8', title: texts.fp8Gemms },
+      { change: 'overlap.tensor=true', title: texts.overlapTpCommunication },
+      { change: 'recompute=full', title: texts.fullRecompute },
+      { change: 'recompute=none', title: texts.noRecompute },
+      { change: 'micro_batch=2', title: texts.microBatch2 },
+      { change: 'schedule=zb-h1', title: texts.zeroBubble },
     ],
   },
   {
     group: 'Break',
     presets: [
-      { change: 'slow.rank=0.8', title: 'one GPU at 80%' },
-      { change: 'slow.nic=0.5', title: 'one NIC at half' },
-      { change: 'slow.host=0.5', title: 'one slow host' },
+      { change: 'slow.rank=0.8', title: texts.oneGpuAt80 },
+      { change: 'slow.nic=0.5', title: texts.oneNicAtHalf },
+      { change: 'slow.host=0.5', title: texts.oneSlowHost },
     ],
   },
 ]

@@ -16,6 +16,7 @@ import { SensitivityPanel } from './sensitivity'
 import { BalanceSolver, RecomputeSolver } from './solvers'
 import '../parts/layout.css'
 import './whatif.css'
+import * as texts from '../../words/whatif'
 
 const LAYOUTS = {
   'llama-3.1-405b': { tp: '8', pp: '16', 'uneven-stages': 'true', 'global-batch': '512' },
@@ -34,31 +35,27 @@ export default function WhatIfView() {
   if (!ready) {
     return (
       <div class="view whatif">
-        <h1 class="hidden-visually">What-if</h1>
-        <section class="panel scope" aria-label="Run">
+        <h1 class="hidden-visually">{texts.whatIf}</h1>
+        <section class="panel scope" aria-label={texts.run}>
           <RunBar />
         </section>
-        <NoRun
-          title="No run yet"
-          text="What-if changes a run: name one above, make it in the calculator, or begin with an example."
-          layouts={LAYOUTS}
-        />
+        <NoRun title={texts.noRunYet} text={texts.whatIfChangesARun} layouts={LAYOUTS} />
       </div>
     )
   }
   return (
     <div class="view whatif">
-      <h1 class="hidden-visually">What-if</h1>
-      <section class="panel scope" aria-label="Run">
+      <h1 class="hidden-visually">{texts.whatIf}</h1>
+      <section class="panel scope" aria-label={texts.run}>
         <RunBar />
         {now && (
           <div class={`baseline ${sensitivity.stale ? 'stale' : ''}`}>
             <dl class="figures">
-              <Figure title="Step" note={now.plan}>
+              <Figure title={texts.step} note={now.plan}>
                 {seconds(now.step_time)}
               </Figure>
               <Figure
-                title="Memory"
+                title={texts.memory}
                 tone={now.capacity.fit === 'does_not_fit' ? 'bad' : undefined}
                 note={
                   now.capacity.fit === 'fits'
@@ -70,7 +67,7 @@ export default function WhatIfView() {
               </Figure>
             </dl>
             <button type="button" class="button" onClick={() => go('calculator')}>
-              Change the plan in the calculator
+              {texts.changeThePlanInThe}
             </button>
           </div>
         )}
@@ -78,15 +75,15 @@ export default function WhatIfView() {
       {sensitivity.problems.length > 0 ? (
         <Problems
           problems={sensitivity.problems}
-          suggest={(problem) => (problem.hint?.includes('--uneven-stages') ? [{ title: 'Allow uneven stages', run: allowUneven }] : [])}
+          suggest={(problem) => (problem.hint?.includes('--uneven-stages') ? [{ title: texts.allowUnevenStages, run: allowUneven }] : [])}
         />
       ) : (
         <div class="columns two">
           <SensitivityPanel live={sensitivity} />
-          <section class="panel" aria-label="Changes to compare">
+          <section class="panel" aria-label={texts.changesToCompare}>
             <div class="panel-head">
               <h2>
-                What-if <span class="about">all else stays: layout, batch, number of GPUs</span>
+                {texts.whatIf} <span class="about">{texts.layoutBatchAndNumberOf}</span>
               </h2>
             </div>
             <div class="panel-body">
@@ -99,11 +96,8 @@ export default function WhatIfView() {
         (changes().length > 0 ? (
           <Rehearsals live={rehearsed} />
         ) : (
-          <section class="panel" aria-label="Results">
-            <Empty
-              title="No change selected"
-              text="Select a change, or press Enter on a parameter. Each change is compared alone and combined."
-            />
+          <section class="panel" aria-label={texts.results}>
+            <Empty title={texts.noChangeSelected} text={texts.selectAChangeOrPress} />
           </section>
         ))}
       {sensitivity.problems.length === 0 && (

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { askOnce } from '../../api/live'
 import { Text } from '../parts/controls'
 import { PRESETS, changes, setChanges, toggle } from './changes'
+import * as texts from '../../words/whatif'
 
 interface Keys {
   readonly keys: readonly { readonly section: string; readonly name: string }[]
@@ -32,26 +33,26 @@ export function Picker() {
       ))}
       <div class="entries">
         <Text
-          title="Any other change"
+          title={texts.anyOtherChange}
           wide
-          placeholder="tp=4,pp=8 or memory=x1.5"
-          about="KEY=VALUE; several behind commas belong together. A value may be a multiple: x2, +10%"
+          placeholder={texts.tp4Pp8Or}
+          about={texts.keyValueJoinKeysThat}
           value=""
           list={known}
           onChange={(text) => text && setChanges([...changes(), text])}
         />
         {chosen.length > 0 && (
           <button type="button" class="button quiet" onClick={() => setChanges([])}>
-            Clear all
+            {texts.clearAll}
           </button>
         )}
       </div>
       {chosen.length > 0 && (
-        <ul class="picks" aria-label="Changes">
+        <ul class="picks" aria-label={texts.changes}>
           {chosen.map((one) => (
             <li key={one}>
               <code>{one}</code>
-              <button type="button" class="button quiet icon" aria-label={`Remove ${one}`} onClick={() => toggle(one)}>
+              <button type="button" class="button quiet icon" aria-label={texts.remove(one)} onClick={() => toggle(one)}>
                 ✕
               </button>
             </li>

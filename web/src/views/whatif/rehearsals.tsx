@@ -12,6 +12,7 @@ import { PREFIX, asOverrides } from './changes'
 import { Scroll } from '../parts/scroll'
 import { commandItem } from '../parts/command'
 import { FIT } from '../parts/fit'
+import * as texts from '../../words/whatif'
 
 export function Rehearsals({ live }: { live: Live<WhatIf> }) {
   const { answer } = live
@@ -25,7 +26,7 @@ export function Rehearsals({ live }: { live: Live<WhatIf> }) {
     <div class={`columns rehearsed ${live.stale ? 'stale' : ''}`}>
       <div class="columns">
         <ChartFrame
-          title="Alone and together"
+          title={texts.aloneAndTogether}
           about={`against a step of ${seconds(answer.before.step_time)}; Enter shows the parts`}
           name="what-if"
           menu={commandItem(live.commandLine)}
@@ -37,8 +38,8 @@ export function Rehearsals({ live }: { live: Live<WhatIf> }) {
           {(width) => (
             <Tornado
               width={width}
-              title="Changes of the step"
-              axis="change of the step"
+              title={texts.changesOfTheStep}
+              axis={texts.changeOfTheStep}
               format={signed}
               figureTitle="step"
               picked={at?.name}
@@ -56,8 +57,10 @@ export function Rehearsals({ live }: { live: Live<WhatIf> }) {
         </ChartFrame>
         {answer.interaction && answer.alone.length > 1 && (
           <p class="interaction panel">
-            <strong>Speedup combined: {digits(answer.interaction.together)}×</strong>; product of the single changes:{' '}
-            {digits(answer.interaction.product_alone)}× ({answer.interaction.verdict}).
+            <strong>
+              {texts.speedupCombined} {digits(answer.interaction.together)}×
+            </strong>
+            {texts.productOfTheSingleChanges} {digits(answer.interaction.product_alone)}× ({answer.interaction.verdict}).
           </p>
         )}
       </div>
@@ -72,42 +75,42 @@ function linesOf(before: RunState, after: RunState): { name: string; value: stri
     { name: 'step', value: `${seconds(after.step_time)} (${relative(after.step_time, before.step_time)})` },
     { name: 'tokens/s', value: `${digits(after.tokens_per_second)} (${relative(after.tokens_per_second, before.tokens_per_second)})` },
     { name: 'MFU', value: percent(after.model_flop_utilisation) },
-    { name: 'memory', value: `${bytes(after.memory)} of ${bytes(after.device_memory)}` },
+    { name: 'memory', value: texts.ofText(bytes(after.memory), bytes(after.device_memory)) },
   ]
 }
 
 function Lines({ all, before, at }: { all: readonly Change[]; before: RunState; at: Change | undefined }) {
   return (
-    <section class="panel" aria-label="Changes in figures">
-      <Scroll label="Changes in figures: table">
+    <section class="panel" aria-label={texts.changesInFigures}>
+      <Scroll label={texts.changesInFiguresTable}>
         <table class="table">
-          <caption class="hidden-visually">Changes in figures</caption>
+          <caption class="hidden-visually">{texts.changesInFigures}</caption>
           <thead>
             <tr>
-              <th scope="col">Change</th>
+              <th scope="col">{texts.change}</th>
               <th scope="col" class="right">
-                Step
+                {texts.step}
               </th>
               <th scope="col" class="right">
-                Speed-up
+                {texts.speedUp}
               </th>
               <th scope="col" class="right">
-                MFU
+                {texts.mfu}
               </th>
               <th scope="col" class="right">
-                Memory
+                {texts.memory}
               </th>
               <th scope="col" class="right">
-                $/M tokens
+                {texts.mTokens}
               </th>
-              <th scope="col">Fits</th>
+              <th scope="col">{texts.fits}</th>
               <th scope="col">
-                <span class="hidden-visually">Actions</span>
+                <span class="hidden-visually">{texts.actions}</span>
               </th>
             </tr>
           </thead>
           <tbody>
-            <Row name="as it is" state={before} before={before} />
+            <Row name={texts.asItIs} state={before} before={before} />
             {all.map((one) =>
               one.outcome.outcome === 'possible' ? (
                 <Row key={one.name} name={one.name} state={one.outcome.after} before={before} change={one} chosen={one === at} />
@@ -117,7 +120,7 @@ function Lines({ all, before, at }: { all: readonly Change[]; before: RunState; 
                     <code>{one.name}</code>
                   </th>
                   <td colSpan={7} class="wrap">
-                    <span class="badge bad">impossible</span> {one.outcome.problems.map((problem) => problem.message).join('; ')}
+                    <span class="badge bad">{texts.impossible}</span> {one.outcome.problems.map((problem) => problem.message).join('; ')}
                     {one.outcome.problems[0]?.hint && <span class="muted"> {one.outcome.problems[0].hint}</span>}
                   </td>
                 </tr>
@@ -166,7 +169,7 @@ function Row({
       <td class="right">
         {overrides && (
           <button type="button" class="button quiet" onClick={() => go('calculator', overrides)}>
-            Open as scenario B
+            {texts.openAsScenarioB}
           </button>
         )}
       </td>
@@ -183,8 +186,8 @@ function Parts({ change }: { change: Change }) {
     .sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
   return (
     <ChartFrame
-      title="What moves"
-      about={`${change.name}: parts of the stage that paces the step`}
+      title={texts.effectByPart}
+      about={texts.partsOfTheStageThat(change.name)}
       name="what-moves"
       rows={() => ({
         columns: ['part', 'before_s', 'after_s', 'change_s'],
@@ -194,12 +197,14 @@ function Parts({ change }: { change: Change }) {
       {(width) => (
         <>
           {moved.length === 0 ? (
-            <p class="muted">Nothing moves. {change.notes.join(' ')}</p>
+            <p class="muted">
+              {texts.noEffect} {change.notes.join(' ')}
+            </p>
           ) : (
             <Tornado
               width={width}
-              title={`What ${change.name} moves`}
-              axis="seconds a step"
+              title={texts.whatMoves(change.name)}
+              axis={texts.secondsPerStep}
               format={(value) => digits(value, 2).replace('-', '−')}
               figureTitle="difference"
               rows={moved.map((part) => ({
@@ -226,13 +231,14 @@ function Parts({ change }: { change: Change }) {
             ))}
             {change.evidence && (
               <li>
-                How far to trust it: of {change.evidence.pairs} measured pairs that differ in {change.evidence.what} alone, half were
-                predicted within {percent(change.evidence.median)}, nine of ten within {percent(change.evidence.ninth)}.
+                {texts.accuracyOf} {change.evidence.pairs} {texts.measuredPairsThatDifferIn} {change.evidence.what}{' '}
+                {texts.aloneHalfWerePredictedWithin} {percent(change.evidence.median)}
+                {texts.nineOfTenWithin} {percent(change.evidence.ninth)}.
               </li>
             )}
             {outcome.resolved.map((id) => (
               <li key={id} class="tone-good">
-                Solves {id.replaceAll('-', ' ')}.
+                {texts.solves} {id.replaceAll('-', ' ')}.
               </li>
             ))}
             {outcome.warnings.map((warning) => (

@@ -10,6 +10,7 @@ import { Segments, set } from '../parts/controls'
 import type { Sensitivity } from './answer'
 import { PREFIX, setChanges, changes } from './changes'
 import { commandItem } from '../parts/command'
+import * as texts from '../../words/whatif'
 
 const COLOURS = { hardware: 'var(--accent)', software: 'var(--class-optimizer)', host: 'var(--class-host)' } as const
 
@@ -26,17 +27,17 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
   const swing = percent(answer.swing).replace('.0', '')
   return (
     <ChartFrame
-      title="Sensitivity"
-      about={`change of ${seconds(answer.step_time)} when a figure is ${swing} more or less`}
+      title={texts.sensitivity}
+      about={texts.changeOfWhenAFigure(seconds(answer.step_time), swing)}
       name="sensitivity"
       menu={commandItem(live.commandLine)}
       stale={live.stale}
       tools={
         <Segments
-          label="Figures"
+          label={texts.figures}
           value={kind}
           options={[
-            ['most', `first ${FIRST}`],
+            ['most', texts.first(FIRST)],
             ['hardware', 'hardware'],
             ['software', 'software'],
             ['all', 'all'],
@@ -53,12 +54,12 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
         <>
           <Tornado
             width={width}
-            title="Sensitivity"
-            axis="change of the step"
+            title={texts.sensitivity}
+            axis={texts.changeOfTheStep}
             format={(value) => signed(value)}
             figureTitle="elasticity"
-            moreTitle={`${swing} more`}
-            lessTitle={`${swing} less`}
+            moreTitle={texts.more(swing)}
+            lessTitle={texts.less(swing)}
             onPick={(id) => {
               const figure = answer.figures.find((one) => one.id === id)
               if (figure && changeOf(figure.id, figure.greater_is_faster))
@@ -75,32 +76,31 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
               tip: {
                 title: `${one.title}: ${one.now}`,
                 lines: [
-                  { name: `${swing} more`, value: signed(one.more) },
-                  { name: `${swing} less`, value: signed(one.less) },
-                  { name: 'at its best', value: signed(one.best) },
-                  ...(one.through ? [{ name: 'mostly through', value: one.through }] : []),
+                  { name: texts.more(swing), value: signed(one.more) },
+                  { name: texts.less(swing), value: signed(one.less) },
+                  { name: texts.atItsBest, value: signed(one.best) },
+                  ...(one.through ? [{ name: texts.mostlyThrough, value: one.through }] : []),
                 ],
                 hint: changeOf(one.id, one.greater_is_faster)
-                  ? `Enter or click applies ${changeOf(one.id, one.greater_is_faster)}`
-                  : `${one.kind === 'software' ? 'A figure of the software: measured, not bought' : ''}`,
+                  ? texts.enterOrClickApplies(changeOf(one.id, one.greater_is_faster))
+                  : `${one.kind === 'software' ? texts.aConstantOfTheSoftware : ''}`,
               },
             }))}
           />
           <ul class="chart-keys">
             <li>
-              <span class="swatch" style={{ background: COLOURS.hardware }} /> hardware
+              <span class="swatch" style={{ background: COLOURS.hardware }} /> {texts.hardware}
             </li>
             <li>
-              <span class="swatch" style={{ background: COLOURS.software }} /> software
+              <span class="swatch" style={{ background: COLOURS.software }} /> {texts.software}
             </li>
             <li>
-              <span class="swatch" style={{ background: COLOURS.host }} /> host
+              <span class="swatch" style={{ background: COLOURS.host }} /> {texts.host}
             </li>
             <li>
               <span>
-                Memory capacity changes nothing until the run no longer fits: {bytes(answer.capacity.peak)} of{' '}
-                {bytes(answer.capacity.device)}
-                {answer.capacity.fit === 'does_not_fit' && <span class="tone-bad">, does not fit now</span>}
+                {texts.memoryCapacityChangesNothingUntil} {bytes(answer.capacity.peak)} {texts.ofText2} {bytes(answer.capacity.device)}
+                {answer.capacity.fit === 'does_not_fit' && <span class="tone-bad">{texts.doesNotFitNow}</span>}
               </span>
             </li>
           </ul>

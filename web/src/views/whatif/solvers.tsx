@@ -10,6 +10,7 @@ import { BUBBLE_WORDS } from '../parts/bubble'
 import { loadStrategy } from '../parts/load'
 import type { Balance, Division, Recompute, Variant } from './answer'
 import { Scroll } from '../parts/scroll'
+import * as texts from '../../words/whatif'
 
 interface Solved<T> {
   readonly answer: Answer<T> | null
@@ -91,11 +92,11 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
   const chosen = uniform ? (answer?.uniform ?? answer?.best) : answer?.best
   const ways: readonly (readonly [string, Variant | null])[] = answer
     ? [
-        ['As specified', answer.given],
+        [texts.asSpecified, answer.given],
         ['Nothing', answer.none],
         ['Everything', answer.full],
-        ['Best, the same on every stage', answer.uniform],
-        ['Best, stage by stage', answer.best],
+        [texts.bestTheSameOnEvery, answer.uniform],
+        [texts.bestStageByStage, answer.best],
       ]
     : []
   // A run that says nothing of it recomputes nothing: one row, not two alike.
@@ -104,12 +105,12 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
     .filter(({ name, row }) => !(name === 'As specified' && row.what === 'none'))
   return (
     <SolverPanel
-      title="Selective recompute"
-      about="which modules of how many layers, so that it fits and loses least"
+      title={texts.selectiveRecompute}
+      about={texts.modulesAndLayersToRecompute}
       switches={
         <>
-          <Switch text="same on every stage" on={uniform} set={setUniform} />
-          <Switch text="allow offload" on={offload} set={setOffload} />
+          <Switch text={texts.sameOnEveryStage} on={uniform} set={setUniform} />
+          <Switch text={texts.allowOffload} on={offload} set={setOffload} />
         </>
       }
       solved={solved}
@@ -117,22 +118,22 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
     >
       {answer && (
         <>
-          <Scroll label="Ways to recompute: table">
+          <Scroll label={texts.waysToRecomputeTable}>
             <table class="table">
-              <caption class="hidden-visually">Ways to recompute</caption>
+              <caption class="hidden-visually">{texts.waysToRecompute}</caption>
               <thead>
                 <tr>
-                  <th scope="col">Recompute</th>
+                  <th scope="col">{texts.recompute}</th>
                   <th scope="col" class="right">
-                    Step
+                    {texts.step}
                   </th>
                   <th scope="col" class="right">
-                    Against none
+                    {texts.againstNone}
                   </th>
                   <th scope="col" class="right">
-                    Memory
+                    {texts.memory}
                   </th>
-                  <th scope="col">Fits</th>
+                  <th scope="col">{texts.fits}</th>
                 </tr>
               </thead>
               <tbody>
@@ -140,7 +141,7 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
                   <tr key={name} class={row === chosen ? 'chosen' : ''}>
                     <th scope="row">
                       {name}{' '}
-                      {!['none', 'full', 'by stage'].includes(row.what) && (
+                      {!['none', 'full', texts.byStage].includes(row.what) && (
                         <code class="muted">{row.what.replace(' on every stage', '')}</code>
                       )}
                     </th>
@@ -173,36 +174,38 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
                   )
                 }
               >
-                Load it into the calculator
+                {texts.loadItIntoTheCalculator}
               </button>
               {answer.gain_over_full !== null && (
-                <span class="muted check">{percent(answer.gain_over_full)} more tokens a second than recomputing everything</span>
+                <span class="muted check">
+                  {percent(answer.gain_over_full)} {texts.moreTokensPerSecondThan}
+                </span>
               )}
             </div>
           ) : (
-            <p class="tone-bad">Nothing fits, even with full recompute.</p>
+            <p class="tone-bad">{texts.nothingFitsEvenWithFull}</p>
           )}
           <details>
-            <summary>Stage by stage</summary>
-            <Scroll label="Stage by stage: table">
+            <summary>{texts.stageByStage}</summary>
+            <Scroll label={texts.stageByStageTable}>
               <table class="table">
                 <thead>
                   <tr>
                     <th scope="col" class="right">
-                      Stage
+                      {texts.stage}
                     </th>
                     <th scope="col" class="right">
-                      Layers
+                      {texts.layers}
                     </th>
-                    <th scope="col">Recompute</th>
+                    <th scope="col">{texts.recompute}</th>
                     <th scope="col" class="right">
-                      Costs a micro batch
-                    </th>
-                    <th scope="col" class="right">
-                      Memory without
+                      {texts.costPerMicroBatch}
                     </th>
                     <th scope="col" class="right">
-                      Memory
+                      {texts.memoryWithout}
+                    </th>
+                    <th scope="col" class="right">
+                      {texts.memory}
                     </th>
                   </tr>
                 </thead>
@@ -238,38 +241,38 @@ export function BalanceSolver({ run }: { run: Arguments }) {
   const { before, best } = answer ?? {}
   return (
     <SolverPanel
-      title="Pipeline balance"
-      about="how many layers each stage should hold, embedding and head counted"
-      switches={<Switch text="with recompute" on={recompute} set={setRecompute} />}
+      title={texts.pipelineBalance}
+      about={texts.layersPerStageCountingEmbedding}
+      switches={<Switch text={texts.withRecompute} on={recompute} set={setRecompute} />}
       solved={solved}
       solve={solve}
     >
       {before && (
-        <Scroll label="Divisions of layers: table">
+        <Scroll label={texts.divisionsOfLayersTable}>
           <table class="table">
-            <caption class="hidden-visually">Divisions of layers</caption>
+            <caption class="hidden-visually">{texts.divisionsOfLayers}</caption>
             <thead>
               <tr>
-                <th scope="col">Layers by stage</th>
+                <th scope="col">{texts.layersByStage}</th>
                 <th scope="col" class="right">
-                  Step
+                  {texts.step}
                 </th>
                 <th scope="col" class="right">
                   <Explained id="bubble.idle" list={BUBBLE_WORDS}>
-                    Idle
+                    {texts.idle}
                   </Explained>
                 </th>
-                <th scope="col" class="right" title="How much longer the slowest stage takes than the mean of all">
-                  Uneven
+                <th scope="col" class="right" title={texts.timeOfTheSlowestStage}>
+                  {texts.uneven}
                 </th>
                 <th scope="col" class="right">
-                  Memory
+                  {texts.memory}
                 </th>
-                <th scope="col">Fits</th>
+                <th scope="col">{texts.fits}</th>
               </tr>
             </thead>
             <tbody>
-              <DivisionRow name="as it is" of={before} />
+              <DivisionRow name={texts.asItIs} of={before} />
               {best && <DivisionRow name="best" of={best} chosen />}
             </tbody>
           </table>
@@ -300,13 +303,15 @@ export function BalanceSolver({ run }: { run: Arguments }) {
                 )
               }
             >
-              Load it into the calculator
+              {texts.loadItIntoTheCalculator}
             </button>
-            <span class="muted check">{answer?.priced} divisions priced</span>
+            <span class="muted check">
+              {answer?.priced} {texts.divisionsPriced}
+            </span>
           </div>
         </>
       )}
-      {answer && !best && <p class="tone-bad">No division fits. Try it with recompute.</p>}
+      {answer && !best && <p class="tone-bad">{texts.noDivisionFitsTryIt}</p>}
     </SolverPanel>
   )
 }
@@ -332,10 +337,16 @@ function DivisionRow({ name, of, chosen = false }: { name: string; of: Division;
 function StageBars({ before, best }: { before: Division; best: Division }) {
   const most = Math.max(...before.stages.map((stage) => stage.time), ...best.stages.map((stage) => stage.time))
   return (
-    <ol class="stage-bars" aria-label="Time of a micro batch by stage, as it is and best">
+    <ol class="stage-bars" aria-label={texts.timeOfAMicroBatch}>
       {best.stages.map((stage, index) => {
         const was = before.stages[index]
-        const title = `stage ${stage.stage}: ${was ? `${seconds(was.time)}, then ` : ''}${seconds(stage.time)}${stage.embedding ? ', has the embedding' : ''}${stage.head ? ', has the head' : ''}`
+        const title = texts.stage2(
+          stage.stage,
+          was ? texts.timeThen(seconds(was.time)) : '',
+          seconds(stage.time),
+          stage.embedding ? texts.hasTheEmbedding : '',
+          stage.head ? texts.hasTheHead : '',
+        )
         return (
           <li key={stage.stage} title={title}>
             <span class="hidden-visually">{title}</span>
@@ -357,7 +368,7 @@ function Fits({ fits, with: probability }: { fits: boolean; with?: number }) {
   const words = probability === undefined ? '' : ` ${percent(probability)}`
   return (
     <span class={fits ? 'badge good' : 'badge bad'}>
-      {fits ? 'fits' : 'does not fit'}
+      {fits ? 'fits' : texts.doesNotFit}
       {words}
     </span>
   )

@@ -5,7 +5,8 @@
 
 use super::Loaded;
 use crate::input::access::{self, Seen};
-use railwright_profiler::readers::Keep;
+use railwright_profiler::readers::{Keep, Recording};
+use railwright_profiler::trace::HostKind;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Jobs that are kept.
@@ -16,6 +17,8 @@ const LARGEST: u64 = 2 << 30;
 struct One {
     paths: Vec<String>,
     python: bool,
+    /// Whether there is something that a reading without Python leaves out.
+    has_python: bool,
     files: Vec<Seen>,
     loaded: Arc<Loaded>,
 }
@@ -48,7 +51,13 @@ pub(super) fn or_read<E>(
     if let Some(files) = files
         && bytes <= LARGEST
     {
-        let one = One { paths: paths.to_vec(), python: keep.python, files, loaded: Arc::new(loaded.clone()) };
+        let one = One {
+            paths: paths.to_vec(),
+            python: keep.python,
+            has_python: has_python(&loaded),
+            files,
+            loaded: Arc::new(loaded.clone()),
+        };
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         kept.truncate(JOBS - 1);
         kept.insert(0, one);
@@ -56,9 +65,20 @@ pub(super) fn or_read<E>(
     Ok(loaded)
 }
 
+/// Whether a trace of a rank has functions of Python.
+fn has_python(loaded: &Loaded) -> bool {
+    let of = |recording: &Recording| match recording {
+        Recording::Rank(trace) => trace.host.iter().any(|row| row.kind == HostKind::Python),
+        _ => false,
+    };
+    loaded.recordings.iter().any(of)
+}
+
 fn find(paths: &[String], keep: Keep) -> Option<Arc<Loaded>> {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = kept.iter().position(|one| one.paths == paths && one.python == keep.python)?;
+    // Without functions of Python both readings are the same.
+    let serves = |one: &One| one.python == keep.python || (one.python && !one.has_python);
+    let at = kept.iter().position(|one| one.paths == paths && serves(one))?;
     let one = kept.remove(at);
     if !one.files.iter().all(Seen::is_still_so) {
         return None;

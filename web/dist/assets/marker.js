@@ -1,1 +1,0 @@
-function e(){let e=typeof document>`u`?null:document.getElementById(`railwright-playground`)?.textContent?.trim();return e?JSON.parse(e):null}var t=e();export{t};

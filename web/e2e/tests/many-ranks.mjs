@@ -1,0 +1,94 @@
+// Jobs of 64 and 512 ranks: every rank can be reached, progress is shown while files are read, no tab stays grey.
+// `RAILWRIGHT_RANKS=64,512,4096` chooses the sizes, `RAILWRIGHT_RANKS_MS` bounds the time until 512 ranks are usable.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { check, openPage, startServer } from '../harness.mjs'
+import { manyRanks } from '../ranks.mjs'
+
+const SIZES = (process.env.RAILWRIGHT_RANKS ?? '64,512').split(',').map(Number)
+/** For a release build on a machine that others use; the aim on two quiet cores is 2 s. A debug build needs ten times as long. */
+const USABLE_MS = Number(process.env.RAILWRIGHT_RANKS_MS ?? 30_000)
+
+export default async ({ browser, binary }) => {
+  for (const ranks of SIZES) {
+    const folder = mkdtempSync(join(tmpdir(), 'railwright-ranks-'))
+    let server
+    try {
+      manyRanks(folder, ranks)
+      server = await startServer(binary, [folder])
+      await job(browser, server.url, ranks)
+    } finally {
+      await server?.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+async function job(browser, url, ranks) {
+  const view = await openPage(browser, url, { fragment: '#/traces' })
+  const { page } = view
+  const row = page.locator('section[aria-label=Jobs] tbody tr').first()
+  await row.waitFor({ timeout: 60_000 })
+  check((await row.innerText()).includes(ranks.toLocaleString('en')), `the list of jobs lacks the ${ranks} ranks`)
+  const since = performance.now()
+  await row.click()
+  await page.waitForSelector('text=Where a step goes', { timeout: 240_000 })
+  const overview = performance.now() - since
+  await page.getByRole('tab', { name: 'Timeline' }).click()
+  await page.waitForSelector('[data-testid=timeline]', { timeout: 240_000 })
+  const usable = performance.now() - since
+  console.log(`     ${ranks} ranks: overview after ${Math.round(overview)} ms, timeline after ${Math.round(usable)} ms`)
+  if (ranks === 512) check(overview < USABLE_MS, `512 ranks are usable after ${overview} ms, more than ${USABLE_MS} ms`)
+  const found = await view.axe()
+  check(found.length === 0, `timeline of ${ranks} ranks:\n  ${found.join('\n  ')}`)
+
+  // Every rank is in the list, also those that are not drawn; the last one is shown alone.
+  const list = page.locator('.traces-choices select').nth(1)
+  const first = await list.locator('option').first().innerText()
+  check(/^\d+ of/.test(first), `the first choice reads "${first}"`)
+  check((await list.locator('optgroup[label="All ranks"] option').count()) === ranks, 'a rank is not in the list')
+  check((await list.locator('optgroup[label="Of interest"] option').count()) > 0, 'no rank is of interest')
+  const last = String(ranks - 1)
+  await list.selectOption(last)
+  await page.waitForFunction((rank) => location.hash.includes(`t.rank=${rank}`), last)
+  await page.waitForFunction(
+    (rank) => {
+      const model = document.querySelector('[data-testid=timeline]')?.controller?.model
+      return model?.groups.some((group) => new RegExp(`rank ${rank}$`).test(group.name))
+    },
+    last,
+    { timeout: 240_000 },
+  )
+
+  // A cell of the map leads to its rank.
+  await page.evaluate(() => (location.hash = location.hash.replace(/&t\.rank=\d+/, '').replace('t.tab=timeline', 't.tab=ranks')))
+  const map = page.locator('section[aria-label="Ranks of the job"], .chart:has-text("Ranks of the job")').first()
+  await map.getByRole('button', { name: 'Waiting', exact: true }).click()
+  check((await page.evaluate(() => location.hash)).includes('t.heat=waiting'), 'the measure is in the address')
+  await map.locator('svg.chart-svg').focus()
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => /t\.tab=timeline/.test(location.hash) && /t\.rank=\d/.test(location.hash))
+
+  // A name with a space is found as it stands on the bar.
+  await page.waitForSelector('[data-testid=timeline]', { timeout: 240_000 })
+  const find = page.getByPlaceholder('Find a span')
+  await find.click()
+  await page.keyboard.type('data loading')
+  check((await find.inputValue()) === 'data loading', 'the space is lost')
+  await page.waitForFunction(() => !/\bnone\b/.test(document.querySelector('.timeline-find, .timeline-tools')?.textContent ?? ''))
+
+  // No tab stays grey.
+  for (const tab of ['Stragglers', 'Communication', 'Modules', 'Ranks']) {
+    await page.getByRole('tab', { name: tab }).click()
+    await page.waitForFunction(
+      () =>
+        document.querySelector('#traces-tab .panel, #traces-tab .chart, #traces-tab p') && !document.querySelector('#traces-tab .skeleton'),
+      null,
+      { timeout: 240_000 },
+    )
+    await view.shot(`ranks-${ranks}-${tab.toLowerCase()}`, { fullPage: true })
+  }
+  await view.close()
+}

@@ -1,0 +1,91 @@
+// Words of the machines view.
+import type { Part } from './part'
+
+// charts.tsx
+export const marginalEfficiency = 'marginal efficiency'
+export const costPerDaySaved = 'cost per day saved'
+export const lowMarginalEfficiency2 = 'low marginal efficiency'
+export const lowMarginalEfficiency = (choice: Part) => `${choice}, low marginal efficiency`
+export const gpus = 'GPUs'
+export const days2 = 'Days'
+export const onePointPerSearchedCount = 'one point per searched count, hollow where it misses the goal'
+export const daysOfTrainingByNumber = 'Days of training by number of GPUs'
+export const deadline = (deadline: Part) => `deadline: ${deadline}`
+export const dollars2 = 'Dollars'
+export const rentalCostOfAllGpus = 'rental cost of all GPUs'
+export const rentByNumberOfGpus = 'Rent by number of GPUs'
+export const budget = (budget: Part) => `budget: ${budget}`
+export const largePointsOnTheSteps = 'large points on the steps are the frontier: no other count is both sooner and cheaper'
+export const daysAgainstDollars = 'Days against dollars'
+export const days = 'days'
+export const dollars = 'dollars'
+
+// frontier.ts
+export const shortestWithinBudget = 'shortest within budget'
+export const fewestGpuHours = 'fewest GPU-hours'
+export const byDeadline = (least: Part) => `${least} by deadline`
+export const byDeadlineAndWithinBudget = (least: Part) => `${least} by deadline and within budget`
+
+// index.tsx
+export const computeTheNumberOfMachines = 'Compute the number of machines'
+export const stop = 'Stop'
+export const machines = 'Machines'
+export const goal = 'Goal'
+export const deadline2 = 'Deadline'
+export const longestTrainingTimeSuchAs = 'Longest training time, such as 90d or 2000h'
+export const budget2 = 'Budget'
+export const none = 'none'
+export const maximumRentalCostInDollars = 'Maximum rental cost in dollars, such as 30M'
+export const aroundTheGoal = 'around the goal'
+export const n51210242048Or256 = '512,1024,2048 or 256..4096'
+export const machinesToCompare = 'Machines to compare'
+export const dgxH100DgxB200 = 'dgx-h100,dgx-b200'
+export const leastMarginalEfficiency = 'Least marginal efficiency'
+export const leastThroughputOfAnAdded = 'Least throughput of an added GPU, relative to a GPU of the smallest cluster'
+export const batchGrowsWithTheGpus = 'Batch grows with the GPUs'
+export const itChangesHowTheTraining = 'It changes how the training converges'
+export const theGoalHasChangedSince = 'The goal has changed since this answer.'
+export const askAgain = 'Ask again'
+export const deadlineOrBudget = 'Deadline or budget'
+export const forEachNumberOfMachines =
+  'For each number of machines, the best layout is searched. The answer has days, cost and the marginal efficiency of more machines.'
+export const size = 'Size'
+export const howManyTokens = 'How many tokens?'
+export const daysAndDollarsDependOn = 'Days and dollars depend on the number of training tokens.'
+export const noRunYet = 'No run yet'
+export const nameAModelAMachine = 'Name a model, a machine and the tokens above, or begin with an example.'
+export const answer = 'Answer'
+export const and = 'and'
+export const noNumberMeetsTheGoal = 'No number meets the goal'
+export const noGoalIsSetCluster = 'No goal is set: cluster sizes with their marginal efficiency.'
+export const beyondAddedGpusDoLess = (devices: Part, name: Part, worth: Part) =>
+  `Beyond ${devices} × ${name}, the marginal efficiency falls below ${worth}.`
+export const upToAddedGpusAre = (devices: Part, name: Part) => `Up to ${devices} × ${name}, added GPUs are worth their rent.`
+export const tokens = 'tokens'
+export const theBatchGrowsWithThe = ', the batch grows with the GPUs'
+export const sequencesAStepForEvery = (globalBatch: Part) => `, ${globalBatch} sequences per step throughout`
+export const stoppedEarlyResultsSoFar = 'Stopped early: results so far.'
+export const loadIntoTheCalculator = 'Load into the calculator'
+export const add = 'Add'
+export const inBetween = 'in between'
+
+// table.tsx
+export const machine = 'Machine'
+export const training = 'Training'
+export const rent = 'Rent'
+export const step = 'Step'
+export const mfu = 'MFU'
+export const efficiency = 'Efficiency'
+export const throughputPerGpuRelativeTo = 'Throughput per GPU, relative to the smallest cluster'
+export const added = 'Added'
+export const theSameForTheGpus = 'The same for the GPUs added to the next smaller cluster'
+export const daySaved = '$/day saved'
+export const costOfTheAddedGpus = 'Cost of the added GPUs per day saved'
+export const frontier = 'Frontier'
+export const noOtherCountIsBoth = 'No other count is both sooner and cheaper'
+export const layout = 'Layout'
+export const verdict = 'Verdict'
+export const numbersOfMachines = 'Numbers of machines'
+export const allNumbers = 'All numbers'
+export const clickOrEnterLoadsA = 'click or Enter loads a layout into the calculator'
+export const numbersOfMachinesInFigures = 'Numbers of machines in figures'

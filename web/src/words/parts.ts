@@ -1,0 +1,94 @@
+// Words of the parts.
+import type { Part } from './part'
+
+// bubble.ts
+export const bubbleOfTheSlowestStage = 'bubble of the slowest stage'
+export const ofTheWholeStep = 'of the whole step'
+export const idleTimeOfTheCritical = 'idle time of the critical stage / step time'
+export const whatTheStepLosesBy =
+  'Time that the step loses to its bubble. Other stages are idle for longer: the pipeline view and the balance show their mean, of the pipeline’s duration alone. The whole step also holds data parallel, optimizer and noise, so this share is the smallest.'
+export const bubblesMeanOverStages = 'bubbles, mean over stages'
+export const meanOverStagesOfFill = 'mean over stages of (fill + steady + drain) / pipeline'
+export const allStagesHaveTheSame =
+  'All stages have the same weight, and time in which a message is on its way is not bubble. The calculator’s share is of the slowest stage and of the whole step, so it is the smaller one.'
+export const idleMeanOverStages = 'idle, mean over stages'
+export const meanOverStagesOfPipeline = 'mean over stages of (pipeline − busy) / pipeline'
+export const bubblesOfOneStage = 'bubbles of one stage'
+export const ofThePipelinesDuration = 'of the pipeline’s duration'
+export const fillSteadyDrainPipelineOr = '(fill + steady + drain) / pipeline, or the sum of causes where it was measured'
+export const fromTheFirstPassOf =
+  'From the first pass of any stage to the last. Data parallel and optimizer behind the pipeline are not part of it.'
+
+// command.ts
+export const copyAsCommand = 'Copy as command'
+
+// examples.ts
+export const theServerAnsweredFor = (status: Part, name: Part) => `the server answered ${status} for ${name}`
+
+// fit.ts
+export const atRisk = 'at risk'
+export const doesNotFit = 'does not fit'
+
+// load.ts
+export const strategyLoadedIntoTheCalculator = 'Strategy loaded into the calculator'
+export const pressBackToReturn = 'press Back to return'
+
+// no-run.tsx
+export const llama31405bOn = 'Llama 3.1 405B on 1,024 H100'
+export const llama318bOn = 'Llama 3.1 8B on 64 H100'
+export const mixtral8x7bOn128H100 = 'Mixtral 8x7B on 128 H100'
+
+// open.tsx
+export const chooseFiles = 'Choose files…'
+export const openAnExample = 'Open an example'
+export const path = 'Path'
+export const open = 'Open'
+export const filesAreReadInThis =
+  'Files are read in this browser. Folders, Parquet and SQLite files (Nsight Systems) need the installed program:'
+export const railwrightServeFolder = 'railwright serve FOLDER'
+export const jobs = 'Jobs'
+export const logs = 'Logs'
+export const snapshots = 'Snapshots'
+export const dumps = 'Dumps'
+export const otherFiles = 'Other files'
+export const job = 'Job'
+export const what = 'What'
+export const ranks = 'Ranks'
+export const files2 = 'Files'
+export const size = 'Size'
+export const andMoreThanAreListed = ', and more than are listed'
+export const enterOpensOne = '; Enter opens one'
+export const filterJobs = 'Filter jobs'
+export const filter = 'Filter'
+export const oneARow = (title: Part) => `${title}, one per row`
+export const jobsInIt = 'Jobs in it'
+export const files = (value: Part, short: Part) => `${value} files: ${short} …`
+export const openOthers = 'Open others'
+export const theCommand = 'the command'
+
+// progress.tsx
+export const progress2 = 'Progress'
+export const progress = 'progress'
+export const perSecond = 'per second'
+export const bestSoFar = '· best so far'
+export const stop = 'Stop'
+export const esc = 'Esc'
+
+// run-bar.tsx
+export const model = 'Model'
+export const llama31405b = 'llama-3.1-405b'
+export const cluster = 'Cluster'
+export const dgxH100 = 'dgx-h100'
+export const gpus = 'GPUs'
+export const oneNode = 'one node'
+export const acceleratorsThatTheRunUses = 'Accelerators that the run uses'
+export const globalBatch = 'Global batch'
+export const chosen = 'chosen'
+export const sequencesPerStep = 'Sequences per step'
+export const sequence = 'Sequence'
+export const models = 'model’s'
+export const tokensPerSequence = 'Tokens per sequence'
+export const tokens = 'Tokens'
+export const oneStep = 'one step'
+export const tokensToTrainOnAs = 'Tokens to train on, as in 15T'
+export const run = 'Run'

@@ -1,0 +1,183 @@
+// Words of the search view.
+import type { Part } from './part'
+
+// cards.tsx
+export const layoutsByFamily = 'Layouts by family'
+export const layouts = 'Layouts'
+export const theSimplestOfEachCombination = 'the simplest of each combination of TP, PP, CP, EP and sharding'
+export const showFewer = 'Show fewer'
+export const showAll = (value: Part) => `Show all ${value}`
+export const withinTheModelErrorOf = 'Within the model error of two layouts'
+export const mfu = 'MFU'
+export const perDeviceFitsWith = 'per device, fits with'
+export const load = 'Load'
+export const otherLayoutsOfThisFamily = 'Other layouts of this family'
+export const searching = 'Searching…'
+export const yourLayout = 'Your layout'
+export const againstTheBest = 'against the best'
+export const perDevice = 'per device'
+
+// family.ts
+export const noSharding = 'no sharding'
+export const fsdpNoReshard = 'FSDP, no reshard'
+export const dataParallelOnly = 'data parallel only'
+
+// index.tsx
+export const stopTheSearch = 'Stop the search'
+export const theScopeHasChangedSince = 'The scope has changed since this answer.'
+export const searchAgain = 'Search again'
+export const noRunYet = 'No run yet'
+export const nameAModelAndA = 'Name a model and a cluster above, or begin with an example.'
+export const strategies = 'strategies'
+export const inS = (value: Part) => ` in ${value} s`
+export const rankedEachFitsWithAt = 'ranked, each fits with at least'
+export const searchAllLayouts = 'Search all layouts'
+export const theSearchPricesTheValid =
+  'The search prices the valid combinations of parallel sizes, batch, recompute, schedule and sharding. Layouts that cannot win are pruned, the others ranked.'
+export const search = 'Search'
+export const onlyWithoutInterleavingAndContext = 'Only without interleaving and context parallelism'
+
+// landscape.tsx
+export const theFastestLayoutOfEach = 'the fastest layout of each pair'
+export const dashedYourLayout = 'dashed: your layout'
+export const stepTimeByTpAnd = 'Step time by TP and PP'
+export const noValidLayout = 'no valid layout'
+export const enterLoadsTheLayoutInto = 'Enter loads the layout into the calculator'
+export const tpPp = (tp: Part, pp: Part) => `TP${tp} PP${pp}`
+export const stageDeviceHas = (stage: Part, deviceMemory: Part) => `stage ${stage}, device has ${deviceMemory}`
+export const perDevice2 = (stepTime: Part, peak: Part) => `${stepTime}, ${peak} per device`
+
+// nothing.tsx
+export const moreGpus = 'more GPUs'
+export const optimizerStatesOnTheHost = 'optimizer states on the host'
+export const activationsOnTheHost = 'activations on the host'
+export const parametersOnTheHost = 'parameters on the host'
+export const optimizerStatesAndActivationsOn = 'optimizer states and activations on the host'
+export const searchTheSettingsKeptFrom = 'search the settings kept from the calculator'
+export const gpus2 = (devices: Part) => `${devices} GPUs`
+export const stopped = 'Stopped'
+export const stoppedEarlyNoLayoutThat = 'Stopped early: no layout that fits was found so far.'
+export const nothingFits = 'Nothing fits'
+export const theNearestOf = 'The nearest of'
+export const strategiesNeeds = 'strategies needs'
+export const ofText = 'of'
+export const onStage = 'on stage'
+export const aDeviceWouldHaveTo = ': a device would have to hold'
+export const more = 'more'
+export const changesThatHelp = 'Changes that help'
+export const stepOf = 'step of'
+export const withText = 'with'
+export const searchOn = 'Search on'
+export const gpus = 'GPUs'
+export const loadItIntoTheCalculator = 'Load it into the calculator'
+export const noneOf = 'None of'
+export const remediesThatWereTriedMakes =
+  'remedies that were tried makes it fit. Use more or larger GPUs, a shorter sequence, or a narrower number format.'
+export const nearestMisses = 'Nearest misses'
+export const lacks = 'lacks'
+
+// plot.tsx
+export const ofText2 = (device: Part, deviceMemory: Part) => `${device} of ${deviceMemory}`
+export const fitsWith = 'fits with'
+export const perTrillionTokens = 'per trillion tokens'
+export const strategies2 = 'Strategies'
+export const stepTimeAgainst = 'Step time against'
+export const againstMemory = 'against memory'
+export const againstCost = 'against cost'
+export const stepTimeAgainstCost = 'Step time against cost'
+export const stepTimeAgainstMemory = 'Step time against memory'
+export const dollarsForATrillionTokens = 'dollars for a trillion tokens'
+export const memoryOfTheFullestDevice = 'memory of the fullest device (GiB)'
+export const stepTimeS = 'step time (s)'
+export const device = (limit: Part) => `device: ${limit}`
+
+// ranking.tsx
+export const strategy = 'Strategy'
+export const on = 'On'
+export const step = 'Step'
+export const behind = 'Behind'
+export const timePerTokenOverThe = 'Time per token over the best; within 5% is a tie that only a measurement decides'
+export const tie = 'tie'
+export const modelFlopUtilisation = 'Model FLOP utilisation'
+export const memory = 'Memory'
+export const memoryOfTheFullestDevice2 = 'Memory of the fullest device'
+export const fits = 'Fits'
+export const probabilityThatItStaysBelow = 'Probability that it stays below the limit'
+export const tTokens = '$/T tokens'
+export const whereTimeGoes = 'Where time goes'
+export const computeExposedCommunicationByDimension =
+  'Compute, exposed communication by dimension, bubble, the rest; sorted by what is not compute'
+export const ranking = 'Ranking'
+export const clickOrEnterLoadsA = 'click or Enter loads a strategy into the calculator'
+export const filterStrategies = 'Filter strategies'
+export const filterPp16Zero1Full = 'Filter: pp16 zero-1 full'
+export const rankedStrategies = 'Ranked strategies'
+
+// scope.tsx
+export const shortestStep = 'shortest step'
+export const cheapestToken = 'cheapest token'
+export const fewestGpus = 'fewest GPUs'
+export const leastMemory = 'least memory'
+export const startTheSearch = 'Start the search'
+export const scope = 'Scope'
+export const objective = 'Objective'
+export const gpusToCompare = 'GPUs to compare'
+export const severalNumbersWithCommasPut = 'Several numbers with commas put all into one table: 512,1024,2048'
+export const clustersToCompare = 'Clusters to compare'
+export const asAbove = 'as above'
+export const severalNamesWithCommasDgx = 'Several names with commas: dgx-h100,dgx-b200'
+export const narrowTo = 'Narrow to'
+export const tp28RecomputeNone = 'tp=2..8 recompute=none,full'
+export const dimensionsWithTheValuesThat = 'Dimensions with the values that may be tried, separated by spaces'
+export const leastFitProbability = 'Least fit probability'
+export const leastProbabilityThatALayout = 'Least probability that a layout fits in memory'
+export const ignoreSoftwareLimits = 'Ignore software limits'
+export const alsoWhatTheSoftwareGeneration = 'Also what the software generation does not ship, as far as it can be priced'
+export const keepFromTheCalculator2 = 'Keep from the calculator'
+export const keepFromTheCalculator = 'Keep from the calculator:'
+
+// space.ts
+export const oom = (lacks: Part) => `OOM ${lacks}`
+export const outOfMemoryBy = (lacks: Part) => `out of memory by ${lacks}`
+export const notSearched = 'not searched'
+export const doesNotDivideTheGpus = 'does not divide the GPUs'
+
+// why-not.tsx
+export const whyNot = 'Why not'
+export const whyNotMine = 'Why not mine?'
+export const namedSettingsAreFixedThe = 'named settings are fixed, the others searched'
+export const tp8Pp4 = 'tp=8,pp=4'
+export const choicesWithCommasSeveralStrategies = 'Choices with commas; several strategies with spaces'
+export const explain = 'Explain'
+export const wasNotEvaluatedTheSearch = 'was not evaluated: the search was stopped.'
+export const isTheBestLayout = 'is the best layout.'
+export const isNotAValidLayout = 'is not a valid layout.'
+export const doesNotFit = 'does not fit'
+export const stage = ': stage'
+export const evenWith = 'even with'
+export const slower2 = 'slower:'
+export const aTie = 'a tie'
+export const withinTheModelErrorOfTwo = ', within the model error of two layouts.'
+export const is = 'is'
+export const slower = 'slower'
+export const itsStepTakes = 'Its step takes'
+export const againstTheBest3 = 'Against the best'
+export const timeLostAndGainedBy = 'time lost and gained by part'
+export const againstTheBest2 = (named: Part) => `${named} against the best`
+export const secondsPerStep = 'seconds per step'
+
+// winner.tsx
+export const bestStrategy = 'Best strategy'
+export const best = 'Best'
+export const toInOfRuns = (low: Part, high: Part, coverage: Part) => `${low} to ${high} in ${coverage} of runs`
+export const tokensS = (tokensPerSecond: Part) => `${tokensPerSecond} tokens/s`
+export const fitsWith2 = (probabilityOfFitting: Part) => `fits with ${probabilityOfFitting}`
+export const training = 'Training'
+export const loadIntoTheCalculator = 'Load into the calculator'
+export const loadTheFastest = 'Load the fastest,'
+export const copyAsCommand = 'Copy as command'
+export const saveRunFile = 'Save run file'
+export const layoutsAreWithinTheModel =
+  'layouts are within the model error of the fastest. They are ordered by simplicity, then time: measure the first few.'
+export const stoppedEarlyBestResultSo = 'Stopped early: best result so far.'
+export const defaults = 'Defaults:'

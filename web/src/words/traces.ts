@@ -1,0 +1,296 @@
+// Words of the traces view.
+import type { Part } from './part'
+
+// measures.ts
+export const ownTime = 'Own time'
+export const stepTimeWithoutWaitsFor = 'step time without waits for other ranks'
+export const computeTimeOfTheRank = 'compute time of the rank per step'
+export const timeThatTheRankWaits = 'time that the rank waits for others'
+export const waitingCaused = 'Waiting caused'
+export const sumOfTheWaitsOf = 'sum of the waits of all other ranks for this one'
+
+// origins.tsx
+export const computeTime = 'compute time'
+export const exposedTransfers = 'exposed transfers'
+export const exposedWaitsForOtherRanks = 'exposed waits for other ranks'
+export const transferOrWaiting = 'Transfer or waiting'
+export const exposedCommunicationWithRanksThat = 'exposed communication with ranks that were not recorded'
+export const exposedCopies = 'exposed copies'
+export const deviceIdleWhileTheHost = 'device idle while the host ran this code'
+export const timeBy = 'Time by'
+export const ofTheStepHasA = 'of the step has a'
+export const sourceLine2 = 'source line'
+export const readingTheTraces = 'reading the traces'
+export const noModulesWereRecorded = 'No modules were recorded'
+export const noSourceLinesWereRecorded = 'No source lines were recorded'
+export const recordTheTraceWith = 'Record the trace with'
+export const orAnnotateTheCodeWith = ', or annotate the code with'
+export const recordFunction = 'record_function'
+export const sourceLines = 'Source lines'
+export const meanOverRanksAndSteps = 'mean over ranks and steps; the rows add up to the step'
+export const timeByPlace = 'Time by place'
+export const module = 'Module'
+export const sourceLine = 'Source line'
+export const split = 'Split'
+export const perStep2 = 'Per step'
+export const share = 'Share'
+export const kernels = 'Kernels'
+export const instances = 'Instances'
+export const notRecorded2 = (value: Part) => `not recorded, ${value}`
+export const notRecorded = 'not recorded'
+
+// communication.tsx
+export const theseRecordsHaveNoCollectives = 'These records have no collectives of ranks to compare.'
+export const groups = 'Groups'
+export const byGroupAndOperation = 'By group and operation'
+export const waitForTheLastRank = 'wait for the last rank, apart from the transfer'
+export const communicationByGroupAndOperation = 'Communication by group and operation'
+export const forText = 'For'
+export const operation = 'Operation'
+export const calls = 'Calls'
+export const size = 'Size'
+export const hatchedWaitingSolidTransfer = 'hatched: waiting; solid: transfer'
+export const exposedTransfer = 'Exposed transfer'
+export const busBandwidth = 'Bus bandwidth'
+export const best = 'Best'
+export const ranks = 'Ranks'
+export const byRank = 'By rank'
+export const communicationByRank = 'Communication by rank'
+export const rank = 'Rank'
+export const collectives = 'Collectives'
+export const communication = 'Communication'
+export const exposed = 'Exposed'
+export const waiting2 = 'Waiting'
+export const transfer = 'Transfer'
+export const lastToArrive = 'Last to arrive'
+export const waiting = (share: Part) => `${share} waiting`
+
+// compare.tsx
+export const against = 'Against'
+export const otherTracesOrARun = 'other traces, or a run file (.toml) to predict'
+export const compare = 'Compare'
+export const compareTheseTracesWithThe = 'Compare these traces with the prediction for the calculator’s run'
+export const theCalculatorsRun = 'The calculator’s run'
+export const theFirstOf = 'The first of'
+export const pathsIsComparedOpenThe = 'paths is compared; open the folder to compare all.'
+export const aStepTakes = 'A step takes'
+export const insteadOf = 'instead of'
+export const whereAStepGoes = 'Where a step goes'
+export const familiesOfOperators = 'Families of operators'
+export const partByPart = (title: Part) => `${title}, part by part`
+export const part = 'Part'
+export const other = 'Other'
+export const these = 'These'
+export const change = 'Change'
+export const changeAsABar = 'Change as a bar'
+export const ofIt = 'Of it'
+
+// index.tsx
+export const overview = 'Overview'
+export const timeline = 'Timeline'
+export const modules = 'Modules'
+export const stragglers = 'Stragglers'
+export const roofline = 'Roofline'
+export const sql = 'SQL'
+export const stopReading = 'Stop reading'
+export const openTheTracesOfA = 'Open the traces of a job'
+export const tracesOfPytorchsProfilerNsight =
+  'Traces of PyTorch’s profiler, Nsight Systems, pipeline timers: files, folders or archives. Drop them anywhere on this page; nothing leaves this machine.'
+export const orAPathInThe = 'or a path in the served folder'
+export const passesOfAPipeline = 'Passes of a pipeline'
+export const theseFilesRecordForwardAnd =
+  'These files record forward and backward passes, not kernels. The pipeline view shows all stages on one timeline.'
+export const showThePipeline = 'Show the pipeline'
+export const partsOfTheTracesView = 'Parts of the traces view'
+
+// interest.ts
+export const longestWaitsCaused = 'longest waits caused'
+export const gpu = (at: Part) => `GPU ${at}`
+export const ranksInOrder = 'ranks in order'
+
+// job.tsx
+export const ofTheCalculator = (value: Part) => `${value} of the calculator`
+export const flopPerStep2 = (flops: Part) => `${flops} FLOP per step`
+export const thisJobIs = 'This job is'
+export const noMfu = 'no MFU'
+export const noPrediction = 'no prediction'
+export const theCalculatorsRun2 = (value: Part) => `The calculator’s run: ${value}`
+export const mfuNamesOfGroupsAnd = 'MFU, names of groups and the prediction come from it (`--run`)'
+export const openARunInThe = 'Open a run in the calculator for MFU and a prediction.'
+export const layout = 'Layout'
+export const tp8Cp1Dp = 'tp=8,cp=1,dp=4,pp=2'
+export const parallelSizesInnermostFirstLayout = 'Parallel sizes, innermost first (`--layout`)'
+export const accelerator = 'Accelerator'
+export const fromTheTraces = 'from the traces'
+export const catalogueNameAccelerator = 'Catalogue name (`--accelerator`)'
+export const flopPerStep = 'FLOP per step'
+export const modelFlopsOfAStep = 'Model FLOPs of a step over all ranks (`--model-flops`)'
+
+// note.tsx
+export const noteOnThisFinding = 'Note on this finding'
+export const save = 'Save'
+export const cancel = 'Cancel'
+export const note = 'Note:'
+export const editNote = 'Edit note'
+export const addANote = 'Add a note'
+
+// overview.tsx
+export const ofText = (ranks: Part, choice: Part, worldSize: Part) => `${ranks} of ${choice}${worldSize}`
+export const meanOverRanksAndSteps2 = 'mean over ranks and steps'
+export const topDown = 'Top down'
+export const labelPhaseFamilyKernelTime = 'label, phase, family, kernel; time per rank and step'
+export const includingOverlappedTime = 'including overlapped time'
+export const caveats = 'Caveats'
+export const stepTime = 'step time'
+export const atLeast = 'at least '
+export const aStepOf = (stepTimeNs: Part, value: Part) => `A step of ${stepTimeNs}: ${value}`
+export const ofTheStep = (name: Part, mean: Part, share: Part) => `${name}: ${mean}, ${share} of the step`
+export const findings = 'Findings'
+export const mostExpensiveFirst = 'most expensive first'
+export const noFindingCostsMoreThan = 'No finding costs more than the noise.'
+export const more = (value: Part) => `${value} more`
+export const costs = 'costs'
+export const perStep3 = 'per step'
+export const perDay = 'per day'
+export const showOnTheTimeline = 'Show on the timeline'
+export const doText = 'Do:'
+export const kernelsByTime = 'Kernels by time'
+export const kernel = 'Kernel'
+export const overAllRanksAndSteps = 'over all ranks and steps'
+export const mean = 'Mean'
+export const longest = 'Longest'
+export const phase = 'Phase'
+export const family = 'Family'
+
+// place.ts
+export const thisRowHasNoRank = 'This row has no rank or no start'
+export const thisRowLiesBeforeThe = 'This row lies before the first step'
+
+// query.tsx
+export const mostExpensiveKernels = 'Most expensive kernels'
+export const byRankAndKind = 'By rank and kind'
+export const longestKernels = 'Longest kernels'
+export const question = 'Question'
+export const oneSelectCtrlEnterRuns = 'One SELECT; Ctrl+Enter runs it'
+export const run = 'Run'
+export const saveAsCsv = 'Save as CSV'
+export const tables = 'Tables'
+export const answer = 'Answer'
+export const rows2 = 'rows'
+export const andMoreAddALimit = 'and more; add a LIMIT or a WHERE'
+export const aClickShowsARow = '; a click shows a row on the timeline'
+export const withRankAndStartNs = '; with rank and start_ns, rows lead to the timeline'
+export const rows = 'Rows'
+
+// rank-map.tsx
+export const rank2 = (row: Part, choice: Part) => `rank ${row}${choice}`
+export const measureOfTheCells = 'Measure of the cells'
+export const ranksOfTheJob = 'Ranks of the job'
+export const noRankOrNotRecorded = 'no rank, or not recorded'
+export const noRank = 'no rank'
+export const on = (name: Part) => ` on ${name}`
+export const clickOrEnterShowsIt = 'Click or Enter shows it on the timeline.'
+
+// ranks-over-steps.tsx
+export const ranksOverSteps2 = 'Ranks over steps'
+export const ranksOverSteps = (value: Part) => `Ranks over steps, ${value}`
+export const rank3 = (rank: Part) => `rank ${rank}`
+export const step = (step: Part) => `step ${step}`
+export const notRecordedInThisStep = 'not recorded in this step'
+export const rankStep = (ranks: Part, steps: Part) => `rank ${ranks}, step ${steps}`
+export const theStep = 'the step'
+
+// ranks.tsx
+export const host = 'Host'
+export const waiting3 = 'waiting'
+export const forOtherRanksWithinCommunication = 'for other ranks, within communication'
+export const ranksAreTooManyTo = 'ranks are too many to list their labels one by one.'
+export const sharesOfTheStepEnter = 'shares of the step; Enter shows a rank on the timeline'
+export const sharesOfEachRank = 'Shares of each rank'
+export const labelsOverRanks = 'Labels over ranks'
+export const labelsOverSteps = 'Labels over steps'
+export const meanOverRanks = 'mean over ranks'
+export const eachRowOnItsOwn = 'each row on its own scale'
+export const ofTheStep2 = 'of the step'
+
+// roofline.tsx
+export const tflopS = (value: Part) => `${value} TFLOP/s`
+export const gflopS = (value: Part) => `${value} GFLOP/s`
+export const flopB = (toPrecision: Part) => `${toPrecision} FLOP/B`
+export const memory2 = (bytesPerS: Part) => `memory ${bytesPerS}`
+export const noShapesWereRecorded = 'No shapes were recorded'
+export const recordTheTraceWithRecord =
+  'Record the trace with record_shapes=True and set the accelerator under “This job is” to compare operators with its roofline.'
+export const arithmeticIntensityFlopPerByte = 'arithmetic intensity (FLOP per byte)'
+export const reached2 = 'reached'
+export const operators = 'Operators'
+export const reaching = 'reaching'
+export const ofTheRoofline2 = 'of the roofline'
+export const inCompute = (computeTargetShare: Part) => ` (${computeTargetShare} in compute)`
+export const wouldSave = 'would save'
+export const perRankAndStep = 'per rank and step'
+export const operatorsAgainstTheRoofline = 'Operators against the roofline'
+export const operator = 'Operator'
+export const shapes = 'Shapes'
+export const format = 'Format'
+export const reached = 'Reached'
+export const memory = 'Memory'
+export const bound = 'Bound'
+export const ofTheRoofline = 'Of the roofline'
+export const saving = 'Saving'
+export const perRankAndStepAt = 'Per rank and step, at the target share'
+
+// stragglers.tsx
+export const theseRecordsHaveNoSteps = 'These records have no steps, so a cost per step is not known.'
+export const cannotTellWhichRankDelays = 'It is unknown which rank delays the job'
+export const noStraggler = 'No straggler'
+export const noDelayCostsMoreThan = ': no delay costs more than the noise of'
+export const theLinkOfTheGroup = (value: Part) => `The link of the group of ranks ${value} is slow`
+export const stageComputesLongerThanThe = (stage: Part) => `Stage ${stage} computes longer than the other stages`
+export const costUnknown = 'cost unknown'
+export const perStep = 'per step.'
+export const rankIsAStraggler = (rank: Part) => `Rank ${rank} is a straggler`
+export const ranksAreStragglers = (value: Part) => `${value} ranks are stragglers`
+export const aStepWouldTake = ': a step would take'
+export const theHostsNotSingleRanks = ' The hosts, not single ranks, delay the job.'
+export const rank4 = (rank: Part) => `Rank ${rank}`
+export const perStep4 = 'per step ('
+export const cause2 = 'cause:'
+export const against2 = 'against'
+export const ofItsPeers = 'of its peers'
+export const when = 'When'
+export const step2 = (step: Part) => `step ${step}, `
+export const took = 'took'
+export const longerThanElsewhere = 'longer than elsewhere'
+export const before = (before: Part) => `, before ${before}`
+export const allRanks = 'All ranks'
+export const theMostThatEachCan = (boundsOnly: Part) => `upper bound of each cost, since ${boundsOnly}`
+export const costByReplayOfThe = 'cost by replay of the job'
+export const ranksByCost = 'Ranks by cost'
+export const costPerStep = 'Cost per step'
+export const waitsCaused = 'Waits caused'
+export const lateBy = 'Late by'
+export const cause = 'Cause'
+export const withinTheNoise = 'within the noise'
+
+// timeline.tsx
+export const step3 = 'Step'
+export const typicalStep = 'typical step'
+export const ofText2 = (size: Part, value: Part) => `${size} of ${value}`
+export const ofInterest = 'Of interest'
+export const oneOfEachStage = 'One of each stage'
+export const stage = 'stage'
+export const rank5 = ': rank'
+export const hostThreads = 'host threads'
+export const predictionForTheCalculatorsRun = 'prediction for the calculator’s run beneath'
+export const ranksAreNotDrawnSelect = 'ranks are not drawn; select one to show it'
+export const stepTimeWithoutWaitsSelect = 'step time without waits; select a cell to show its rank'
+export const readingTheStep = 'reading the step'
+export const findingsInThisStep = 'Findings in this step'
+export const noSinglePlace = '(no single place)'
+
+// tree.tsx
+export const timeOfAStepTop = 'Time of a step, top down'
+
+// types.ts
+export const unknown = 'unknown'

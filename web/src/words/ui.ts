@@ -1,0 +1,141 @@
+// Words of the frame and its shared parts.
+import type { Part } from './part'
+
+// clipboard.ts
+export const copied = (what: Part) => `${what} copied`
+export const theBrowserDidNotAllow = 'the browser did not allow copying'
+
+// combobox.tsx
+export const nothingMatches = 'Nothing matches “'
+
+// dialog.tsx
+export const close = 'Close'
+
+// drop.tsx
+export const reading = (name: Part) => `Reading ${name}`
+export const detectingTheFormat = 'Detecting the format'
+export const dropIt = 'Drop it'
+export const aModelsConfigJsonA = 'a model’s config.json, a launch or run file, a training log, traces of a job, or dumps of one that hangs'
+
+// fields.tsx
+export const setBackToAuto = (value: Part) => `Set ${value} back to auto`
+export const resetToAuto = (label: Part) => `reset ${label} to auto`
+export const reset = 'reset'
+export const chosenByTheProgramChange = 'Chosen by the program; change it to set your own value'
+export const auto = 'auto'
+
+// key-overlay.tsx
+export const keys = 'Keys'
+
+// link.tsx
+export const pasteALinkOfThis = 'Paste a link of this page, or a state that begins with #/'
+export const copyLink = 'Copy link'
+export const aLinkOpensThisState = 'A link opens this state on every machine. A state works in every page of Railwright.'
+export const aLinkWorksOnThis = 'A link works on this machine while the server runs, and after a restart with the same'
+export const aStateWorksInEvery = '. A state works in every page.'
+export const droppedFilesAreNotPart = 'Dropped files are not part of a link:'
+export const theyStayInThisTab = 'they stay in this tab.'
+export const theServerDeletesThemWhen = 'the server deletes them when it ends.'
+export const openALinkOrState = 'Open a link or state'
+export const calculatorModel = '#/calculator?model=…'
+export const open = 'Open'
+export const theProgramDoesNotAnswer = 'The program does not answer. Start'
+export const railwrightServe = 'railwright serve'
+export const againWithTheSame = 'again. With the same'
+export const port = '--port'
+export const and = 'and'
+export const tokenFile = '--token-file'
+export const thisPageContinuesOtherwiseCopy = 'this page continues; otherwise copy its state and open it in the new page under'
+export const link = 'Link'
+export const copyState = 'Copy state'
+export const tryAgain = 'Try again'
+
+// report-dialog.tsx
+export const theServerAnswered = (status: Part) => `the server answered ${status}`
+export const reportSaved = 'Report saved'
+export const theReportWasNotSaved = (choice: Part) => `The report was not saved: ${choice}`
+export const report = 'Report'
+export const title = 'Title'
+export const notes = 'Notes'
+export const printedBelowTheTitle = 'Printed below the title'
+export const oneHtmlFileWithThe = 'One HTML file with the view as it is now. It opens without a server and needs no network.'
+export const saveHtml = 'Save HTML'
+export const printOrPdf = 'Print or PDF…'
+
+// report-head.tsx
+export const written = '· written'
+export const utc = 'UTC'
+export const railwright = '· Railwright'
+export const commandsThatPrintTheseResults = 'Commands that print these results'
+
+// shell.tsx
+export const allKeys = 'All keys'
+export const saveOrPrintThisViewAs = 'Save or print this view as a report'
+export const copyOrOpenALink2 = 'Copy or open a link'
+export const filter = 'Filter'
+export const closeOrLeaveAField = 'Close, or leave a field'
+export const lightDarkOrAsThe = 'Light, dark, or as the system'
+export const skipToTheContent = 'Skip to the content'
+export const railwright2 = 'Railwright'
+export const views = 'Views'
+export const everythingHereRunsInThis =
+  'Everything here runs in this browser, and no file leaves it. SQL over traces, Parquet and SQLite files need the installed program.'
+export const playground = 'Playground'
+export const copyOrOpenALink = 'Copy or open a link (L)'
+export const saveOrPrintThisView = 'Save or print this view as a report (R)'
+export const keys2 = 'Keys (?)'
+export const unknownView = 'Unknown view'
+export const thisViewFailed = 'This view failed'
+export const loadThePageAgain = 'Load the page again'
+export const theLinkSets = 'The link sets'
+export const times = (value: Part) => `${value} times`
+export const theLastCounts = '. The last counts:'
+export const thereIsNoView = (value: Part) => `There is no view “${value}”`
+export const theAddressNamesAView = 'The address names a view that this version does not have.'
+export const openTheCalculator = 'Open the calculator'
+export const themeT = (value: Part) => `Theme: ${value} (T)`
+
+// states.tsx
+export const loading = 'loading'
+
+// stepper.tsx
+export const slider = (label: Part) => `${label} slider`
+export const nearestValidValue = 'Nearest valid value'
+
+// table.tsx
+export const nothingMatches2 = 'Nothing matches.'
+export const ofText = 'of'
+export const rows = 'rows'
+export const showMore = 'Show more'
+
+// toasts.tsx
+export const dismiss = 'Dismiss'
+
+// why.tsx
+export const flop = (value: Part) => `${value} FLOP`
+export const whereComesFrom = (title: Part) => `Where ${title} comes from`
+export const back = 'Back'
+
+// registry.ts
+export const calculator = 'Calculator'
+export const stepTimeMemoryAndCost = 'Step time, memory and cost of a run'
+export const search = 'Search'
+export const theBestLayoutForA = 'The best layout for a run'
+export const whatIf = 'What-if'
+export const effectOfChangesOnThe = 'Effect of changes on the run'
+export const machines = 'Machines'
+export const clusterSizeForADeadline = 'Cluster size for a deadline or a budget'
+export const pipeline = 'Pipeline'
+export const allStagesOfTheStep = 'All stages of the step on one timeline'
+export const traces = 'Traces'
+export const stepTimeOfAJob = 'Step time of a job from its traces'
+export const logs = 'Logs'
+export const trainingLogStepTimeAnd = 'Training log: step time and MFU over time, slow steps, restarts'
+export const memory = 'Memory'
+export const aMemorySnapshotThePeak = 'A memory snapshot: the peak by module and line of code, fragmentation, growth'
+export const hangs = 'Hangs'
+export const causesOfAHangFrom = 'Causes of a hang, from flight records'
+export const network = 'Network'
+export const networkDesignsTrafficAndCost = 'Network designs, traffic and cost'
+export const reference = 'Reference'
+export const cataloguesWordsAndKeysPredictions = 'Catalogues, words and keys; predictions beside measured runs'

@@ -1,0 +1,127 @@
+// Words of the whatif view.
+import type { Part } from './part'
+
+// changes.ts
+export const n2Network = '2× network'
+export const n2ScaleUp = '2× scale-up'
+export const n15MemoryBandwidth = '1.5 × memory bandwidth'
+export const fp8Gemms = 'FP8 GEMMs'
+export const overlapTpCommunication = 'overlap TP communication'
+export const fullRecompute = 'full recompute'
+export const noRecompute = 'no recompute'
+export const microBatch2 = 'micro-batch 2'
+export const zeroBubble = 'zero bubble'
+export const oneGpuAt80 = 'one GPU at 80%'
+export const oneNicAtHalf = 'one NIC at half'
+export const oneSlowHost = 'one slow host'
+
+// index.tsx
+export const noRunYet = 'No run yet'
+export const whatIfChangesARun = 'What-if changes a run: name one above, make it in the calculator, or begin with an example.'
+export const run = 'Run'
+export const step = 'Step'
+export const memory = 'Memory'
+export const changeThePlanInThe = 'Change the plan in the calculator'
+export const allowUnevenStages = 'Allow uneven stages'
+export const changesToCompare = 'Changes to compare'
+export const whatIf = 'What-if'
+export const layoutBatchAndNumberOf = 'layout, batch and number of GPUs stay the same'
+export const results = 'Results'
+export const noChangeSelected = 'No change selected'
+export const selectAChangeOrPress = 'Select a change, or press Enter on a parameter. Each change is compared alone and combined.'
+
+// picker.tsx
+export const anyOtherChange = 'Any other change'
+export const tp4Pp8Or = 'tp=4,pp=8 or memory=x1.5'
+export const keyValueJoinKeysThat = 'KEY=VALUE; join keys that change together with commas. Values may be relative: x2, +10%'
+export const clearAll = 'Clear all'
+export const changes = 'Changes'
+export const remove = (one: Part) => `Remove ${one}`
+
+// rehearsals.tsx
+export const aloneAndTogether = 'Alone and together'
+export const changesOfTheStep = 'Changes of the step'
+export const changeOfTheStep = 'change of the step'
+export const speedupCombined = 'Speedup combined:'
+export const productOfTheSingleChanges = '; product of the single changes:'
+export const ofText = (memory: Part, deviceMemory: Part) => `${memory} of ${deviceMemory}`
+export const changesInFiguresTable = 'Changes in figures: table'
+export const changesInFigures = 'Changes in figures'
+export const change = 'Change'
+export const speedUp = 'Speed-up'
+export const mfu = 'MFU'
+export const mTokens = '$/M tokens'
+export const fits = 'Fits'
+export const actions = 'Actions'
+export const asItIs = 'as it is'
+export const impossible = 'impossible'
+export const openAsScenarioB = 'Open as scenario B'
+export const effectByPart = 'Effect by part'
+export const partsOfTheStageThat = (name: Part) => `${name}: parts of the critical stage`
+export const noEffect = 'No effect.'
+export const whatMoves = (name: Part) => `Effect of ${name} by part`
+export const secondsPerStep = 'seconds per step'
+export const accuracyOf = 'Accuracy: of'
+export const measuredPairsThatDifferIn = 'measured pairs that differ in'
+export const aloneHalfWerePredictedWithin = 'alone, half were predicted within'
+export const nineOfTenWithin = ', nine of ten within'
+export const solves = 'Solves'
+
+// sensitivity.tsx
+export const changeOfWhenAFigure = (stepTime: Part, swing: Part) => `change of ${stepTime} when a parameter changes by ${swing}`
+export const figures = 'Figures'
+export const first = (fIRST: Part) => `first ${fIRST}`
+export const sensitivity = 'Sensitivity'
+export const more = (swing: Part) => `${swing} more`
+export const less = (swing: Part) => `${swing} less`
+export const atItsBest = 'at its best'
+export const mostlyThrough = 'mostly through'
+export const enterOrClickApplies = (id: Part) => `Enter or click applies ${id}`
+export const aConstantOfTheSoftware = 'A constant of the software: measured, not bought'
+export const hardware = 'hardware'
+export const software = 'software'
+export const host = 'host'
+export const memoryCapacityChangesNothingUntil = 'Memory capacity changes nothing until the run no longer fits:'
+export const ofText2 = 'of'
+export const doesNotFitNow = ', does not fit now'
+
+// solvers.tsx
+export const stage2 = (stage: Part, choice: Part, time: Part, choice2: Part, choice3: Part) =>
+  `stage ${stage}: ${choice}${time}${choice2}${choice3}`
+export const asSpecified = 'As specified'
+export const bestTheSameOnEvery = 'Best, the same on every stage'
+export const bestStageByStage = 'Best, stage by stage'
+export const selectiveRecompute = 'Selective recompute'
+export const modulesAndLayersToRecompute = 'modules and layers to recompute so that the run fits at the least cost'
+export const sameOnEveryStage = 'same on every stage'
+export const allowOffload = 'allow offload'
+export const waysToRecomputeTable = 'Ways to recompute: table'
+export const waysToRecompute = 'Ways to recompute'
+export const againstNone = 'Against none'
+export const byStage = 'by stage'
+export const moreTokensPerSecondThan = 'more tokens per second than full recompute'
+export const nothingFitsEvenWithFull = 'Nothing fits, even with full recompute.'
+export const stageByStage = 'Stage by stage'
+export const stageByStageTable = 'Stage by stage: table'
+export const stage = 'Stage'
+export const layers = 'Layers'
+export const recompute = 'Recompute'
+export const costPerMicroBatch = 'Cost per micro-batch'
+export const memoryWithout = 'Memory without'
+export const pipelineBalance = 'Pipeline balance'
+export const layersPerStageCountingEmbedding = 'layers per stage, counting embedding and head'
+export const withRecompute = 'with recompute'
+export const divisionsOfLayersTable = 'Divisions of layers: table'
+export const divisionsOfLayers = 'Divisions of layers'
+export const layersByStage = 'Layers by stage'
+export const idle = 'Idle'
+export const timeOfTheSlowestStage = 'Time of the slowest stage over the mean of all stages'
+export const uneven = 'Uneven'
+export const loadItIntoTheCalculator = 'Load it into the calculator'
+export const divisionsPriced = 'divisions priced'
+export const noDivisionFitsTryIt = 'No division fits. Try it with recompute.'
+export const timeOfAMicroBatch = 'Time of a micro-batch by stage, as it is and best'
+export const timeThen = (time: Part) => `${time}, then `
+export const hasTheEmbedding = ', has the embedding'
+export const hasTheHead = ', has the head'
+export const doesNotFit = 'does not fit'
