@@ -393,7 +393,7 @@ fn bad_input_is_reported() {
         path("traces/tracelens_samples/torch_compile_triton_trace.json.gz"),
     );
     assert!(expected(&["calibrate", &h100, &mi300]).contains("2 jobs found"));
-    assert!(expected(&["calibrate", &path("runs/tiny-gpt-tp2.toml")]).contains("unknown format"));
+    assert!(expected(&["calibrate", &path("runs/tiny-gpt-tp2.toml")]).contains("a recording is expected"));
     // One of another accelerator is refused.
     let file = scratch("wrong.toml");
     assert_eq!(run(&["calibrate", &h100, "-o", &file]).code, 0);

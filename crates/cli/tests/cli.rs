@@ -15,6 +15,7 @@ mod digest;
 mod documentation;
 mod door;
 mod errors;
+mod formats;
 mod goodput;
 mod guides;
 mod jobs;

@@ -12,7 +12,7 @@ use crate::missing::missing;
 use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength, deepspeed};
 use Meaning::{Ignored, Key, Lost, Read};
 use railwright_spec::model::{Activation, NormKind, Position, Style};
-use railwright_spec::plan::Recompute;
+use railwright_spec::plan::{PrecisionPreset, Recompute};
 use railwright_spec::problem::Problem;
 
 /// Reads GPT-NeoX's YAML.
@@ -145,6 +145,14 @@ impl Reader for NeoxReader {
         let why = "GPT-NeoX pads the vocabulary to a multiple of 128 by default";
         fields.default("plan.vocabulary_multiple", &128_u64, why);
         deepspeed::read(&mut fields, "");
+        let path = "fp16.type";
+        if fields.word(path).is_some_and(|word| matches!(word.as_str(), "bfloat16" | "bf16"))
+            && fields.flag("fp16.enabled") == Some(true)
+        {
+            fields.set("plan.precision.preset", &PrecisionPreset::Bf16, path);
+            let message = "the type overrides the section's name: computes in bf16";
+            fields.remark(RemarkKind::Assumed, path, message);
+        }
         let path = "checkpoint_activations";
         match fields.flag(path) {
             Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),

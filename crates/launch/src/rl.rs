@@ -3,6 +3,7 @@
 //! Responsible for: the trained part (the actor's update) as a run, and what generation holds on the same GPUs, which is listed.
 //! Refuses to time generation, rewards and log-probabilities: a step here is one update of the actor.
 
+mod inherit;
 mod nemo;
 mod verl;
 
@@ -13,7 +14,8 @@ use crate::document::{self, Data, Document, Entry, Spot};
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
 use crate::shell;
-use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use inherit::{Inherited, inherit};
 use railwright_spec::human;
 use railwright_spec::model::by_name;
 use railwright_spec::problem::Problem;
@@ -40,13 +42,23 @@ impl Reader for RlReader {
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        self.read_with(text, file, &Context::default())
+    }
+
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let is_verl = verl::is_one(text);
-        let (mut document, unknown) = parse(text, file).map_err(|problem| vec![problem])?;
+        let (mut document, unknown) = parse(text, file, context).map_err(|problem| vec![problem])?;
+        let inherited = if is_verl {
+            Inherited::default()
+        } else {
+            inherit(&mut document, text, file, context).map_err(|problem| vec![problem])?
+        };
         let known = if is_verl { verl::KNOWN } else { nemo::KNOWN };
         let is_known =
             |path: &str| known.iter().any(|(name, meaning)| *name == path && *meaning != Meaning::Ignored);
         let open = document::interpolate(&mut document);
         let mut fields = Fields::new(Format::Rl, file, text, document);
+        fields.draft.lines_of(inherited.sources);
         for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| is_known(path)) {
             let message = format!("cannot be resolved, so it is open: {why}");
             fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
@@ -61,7 +73,7 @@ impl Reader for RlReader {
         if is_verl {
             verl::fill(&mut fields);
         } else {
-            nemo::fill(&mut fields);
+            nemo::fill(&mut fields, inherited.missing.as_deref());
         }
         let message = "a step is one actor update: generation, rewards and log-probabilities are excluded";
         fields.draft.remark(RemarkKind::Assumed, "the run", None, message);
@@ -134,14 +146,14 @@ fn quiet_rest(fields: &mut Fields<'_>, known: &[Known]) {
 /// Overrides without a value, and where they stand.
 type Unknown = Vec<(String, usize)>;
 
-fn parse(text: &str, file: &str) -> Result<(Document, Unknown), Problem> {
+fn parse(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Unknown), Problem> {
     let is_yaml =
         ["actor_rollout_ref:", "policy:"].iter().any(|key| text.lines().any(|line| line.starts_with(key)));
     if is_yaml {
         return Ok((document::yaml(text, file)?, Vec::new()));
     }
     document::check_length(text, file)?;
-    let script = shell::read_alone(text);
+    let script = shell::read(text, file, context, |_| Vec::new());
     let count = |command: &shell::Command| {
         command
             .words
@@ -164,6 +176,17 @@ fn parse(text: &str, file: &str) -> Result<(Document, Unknown), Problem> {
             let spot = Spot { line: word.line, column: 0 };
             document.entries.push(Entry::new(path, Data::of_word(value.trim_matches(['"', '\''])), spot));
         } else {
+            // Names of models are the last part of their paths.
+            let tail = value.rsplit('/').next().unwrap_or_default();
+            if name.ends_with("model.path")
+                && value.contains('/')
+                && !tail.is_empty()
+                && !tail.contains(['$', '{', '*'])
+            {
+                let spot = Spot { line: word.line, column: 0 };
+                document.entries.push(Entry::new(name.to_owned(), Data::Text(tail.to_owned()), spot));
+                continue;
+            }
             unknown.push((word.text.clone(), word.line));
             // `auto` keeps a value open, so that no default is stated for it.
             let spot = Spot { line: word.line, column: 0 };

@@ -240,6 +240,13 @@ fn put(document: &mut Document, path: &str, data: Data, line: usize) {
 }
 
 fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
+    if dialect == Dialect::LlamaFactory && fields.flag("do_train") != Some(true) {
+        let other = ["do_predict", "do_eval"].into_iter().find(|path| fields.flag(path) == Some(true));
+        if let Some(path) = other {
+            let problem = Problem::new("this run evaluates and trains nothing: `do_train` is not set");
+            return fields.problem(problem.hint("pass the configuration of the training"), path);
+        }
+    }
     devices(fields);
     fields.copy(keys::KNOWN);
     model(fields, dialect);
@@ -304,6 +311,15 @@ fn devices(fields: &mut Fields<'_>) {
         if nodes > 1 {
             fields.set("cluster.devices_per_node", &per_node, "NPROC_PER_NODE");
         }
+        return;
+    }
+    // Without launched processes one process trains, which spreads the model over several visible devices.
+    let path = "CUDA_VISIBLE_DEVICES";
+    let visible = fields.take(path).map(|entry| entry.data.shown());
+    if nodes == 1
+        && visible.is_some_and(|visible| !visible.is_empty() && visible.chars().all(|c| c.is_ascii_digit()))
+    {
+        fields.set("cluster.devices", &1_u64, path);
     }
 }
 

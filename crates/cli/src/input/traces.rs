@@ -12,6 +12,7 @@ use super::jobs::{self, Wanted};
 use super::{cannot, tabular};
 use crate::limits::Bounded;
 use crate::printer::{Printer, Progress};
+use railwright_launch::Format;
 use railwright_profiler::RankTrace;
 use railwright_profiler::digest;
 use railwright_profiler::job::skeleton;
@@ -82,6 +83,8 @@ enum Content {
     Beside { label: String, bytes: Vec<u8> },
     /// A member of an archive that belongs to another job.
     OfAnother,
+    /// A file that describes a run, with its kind in words.
+    Description(&'static str),
 }
 
 /// Number of bytes for format detection.
@@ -160,6 +163,8 @@ fn load_now(
                     continue;
                 }
                 Ok(Content::OfAnother) => continue,
+                Ok(Content::Description(kind)) if source.named() => Err(misplaced(&source.label(), kind)),
+                Ok(Content::Description(_)) => Ok(Vec::new()),
                 Ok(Content::Recordings(recordings)) => Ok(recordings),
                 Err(problem) => Err(problem),
             };
@@ -241,6 +246,21 @@ fn unknown(label: &str) -> Problem {
     ))
 }
 
+/// The kind of a file that describes a run, by its start.
+fn description(head: &[u8]) -> Option<&'static str> {
+    let end = std::str::from_utf8(head).map_or_else(|error| error.valid_up_to(), str::len);
+    let text = std::str::from_utf8(head.get(..end)?).ok()?;
+    let format = railwright_launch::detect(text).first()?.format;
+    let describes = !matches!(format, Format::Trace | Format::NcclTests | Format::Topology);
+    describes.then(|| format.title())
+}
+
+fn misplaced(label: &str, kind: &str) -> Problem {
+    Problem::new(format!("this is {kind}, and a recording is expected"))
+        .in_file(label)
+        .hint("pass traces or logs of a run; `railwright estimate` predicts from a description of the run")
+}
+
 /// Reads one file's stream; nothing when no reader knows it.
 fn read(label: &str, stream: &mut dyn Read, keep: Keep) -> Result<Content, Problem> {
     let failed = |error: &std::io::Error| cannot(error, label);
@@ -266,7 +286,7 @@ fn read_bounded(label: &str, mut stream: &mut dyn Read, keep: Keep) -> Result<Co
         return Err(problem.in_file(label));
     }
     let Some(reader) = tabular::detect(&head).or_else(|| readers::detect(&head)) else {
-        return Ok(Content::Recordings(Vec::new()));
+        return Ok(description(&head).map_or(Content::Recordings(Vec::new()), Content::Description));
     };
     let mut whole = head.as_slice().chain(stream);
     #[cfg(all(feature = "tables", not(target_family = "wasm")))]

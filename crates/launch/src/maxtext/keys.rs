@@ -53,7 +53,7 @@ pub(super) const KNOWN: &[Known] = &[
     ),
     ("compile_topology", Lost(&[""], "the number of devices follows from the axes; see `cluster.devices`")),
     ("compile_topology_num_slices", Ignored),
-    ("decoder_block", Ignored),
+    ("decoder_block", Read),
     ("weight_dtype", Ignored),
     ("grad_dtype", Ignored),
     ("mu_dtype", Ignored),

@@ -120,6 +120,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         return;
     }
     take(fields, DIMENSIONS);
+    windows(fields);
     fields.default("model.style", &Style::Llama, "MaxText uses llama decoders by default");
     let path = "logits_via_embedding";
     if let Some(tied) = fields.flag(path) {
@@ -149,6 +150,28 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     }
     if fields.word("attention_type").as_deref() == Some("mla") {
         take(fields, OF_LATENTS);
+    }
+}
+
+/// Kinds of layers that alternate windows with full attention, and every how many layers attention is full.
+const ALTERNATING: &[(&str, u64)] =
+    &[("gemma2", 2), ("gpt_oss", 2), ("olmo3", 4), ("gemma3", 6), ("gemma4", 6)];
+/// Kinds of layers that all have the window.
+const UNIFORM: &[&str] = &["mistral", "mixtral"];
+
+/// The layers that a window applies to depend on their kind.
+fn windows(fields: &mut Fields<'_>) {
+    if fields.draft.spec().model.window.is_none() {
+        return;
+    }
+    let path = "decoder_block";
+    let kind = fields.word(path).unwrap_or_default();
+    if let Some((_, every)) = ALTERNATING.iter().find(|(name, _)| *name == kind) {
+        fields.set("model.full_attention_every", every, path);
+    } else if !UNIFORM.contains(&kind.as_str()) {
+        let message =
+            "the layers with a window depend on the code of this block: the window is estimated on all";
+        fields.remark(RemarkKind::NotModelled, "sliding_window_size", message);
     }
 }
 

@@ -50,6 +50,9 @@ const OTHERS: &[(&str, &str)] = &[
     ("checkpoint/convert", "converts a checkpoint and trains nothing"),
     ("checkpoint/util", "converts a checkpoint and trains nothing"),
     ("hf2mcore", "converts a checkpoint and trains nothing"),
+    ("_hf_to_", "converts a checkpoint and trains nothing"),
+    ("_to_hf", "converts a checkpoint and trains nothing"),
+    ("convert_", "converts a checkpoint and trains nothing"),
     ("preprocess_data", "prepares data and trains nothing"),
     ("tasks/", "runs a task and pretrains nothing"),
     ("evaluate", "evaluates a model and trains nothing"),
@@ -63,6 +66,11 @@ pub(crate) fn other(words: &[Word]) -> Option<(&Word, &'static str)> {
     });
     if let Some(export) = exports {
         return Some((export, "converts a checkpoint and trains nothing"));
+    }
+    // Only converters have sizes for the files that they write.
+    let is_target = |word: &&Word| word.text.starts_with("--target-") && word.text.contains("parallel-size");
+    if let Some(word) = words.iter().find(is_target) {
+        return Some((word, "converts a checkpoint and trains nothing"));
     }
     words.iter().filter(|word| is_program(&word.text)).find_map(|word| {
         let (_, what) = OTHERS.iter().find(|(name, _)| word.text.contains(name))?;
@@ -173,6 +181,7 @@ pub(crate) fn apply(
                 ("micro_batch_size", "1"),
                 ("global_batch_size", "16"),
                 ("recompute_granularity", "selective"),
+                ("expert_tensor_parallel_size", "1"),
                 ("attention_backend", "flash"),
             ] {
                 arguments.presume(name, value, &format!("no --{name}; ms-swift uses {value}"));

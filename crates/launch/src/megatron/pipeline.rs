@@ -15,8 +15,14 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     let layout = f.arguments.word("pipeline_model_parallel_layout").and_then(layers_of_layout);
     // A hybrid's pattern has its chunks between bars; without any, its layers are divided evenly.
     let bars = f.arguments.word("hybrid_layer_pattern").and_then(layers_of_pattern);
-    let divided_by = if bars.is_some() { "hybrid_layer_pattern" } else { "pipeline_model_parallel_layout" };
-    let layout = bars.or(layout);
+    // MindSpeed's empty layers, as a layout.
+    let empty = f.arguments.word("noop_layers").and_then(layers_of_layout);
+    let divided_by = match (&bars, &empty) {
+        (Some(_), _) => "hybrid_layer_pattern",
+        (None, Some(_)) => "noop_layers",
+        (None, None) => "pipeline_model_parallel_layout",
+    };
+    let layout = bars.or(empty).or(layout);
     if f.arguments.get("pipeline_model_parallel_layout").is_some() && layout.is_none() {
         let message = "not a layout such as `Et*3|(tt|)*29|L`; ignored";
         f.remark(RemarkKind::Unresolved, "pipeline_model_parallel_layout", message);

@@ -169,6 +169,8 @@ impl Program {
                 return copy;
             }
             ("cast", [_, value]) => return value.clone(),
+            // Megatron-Bridge makes adapters only for a scheme.
+            ("default_peft_config", [Value::None, ..]) => return Value::None,
             ("int", [Value::Integer(n)]) => return Value::Integer(*n),
             ("max" | "min", [Value::Integer(a), Value::Integer(b)]) => {
                 return Value::Integer(if last == "max" { *a.max(b) } else { *a.min(b) });

@@ -55,10 +55,18 @@ pub(super) const KNOWN: &[Known] = &[
     ("defaults", Read),
 ];
 
-pub(super) fn fill(fields: &mut Fields<'_>) {
-    if fields.take("defaults").is_some() {
-        let message = "is another file with defaults for this one: they are open";
+/// Reads the actor. `missing` is why the defaults of another file are not known.
+pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
+    if fields.take("defaults").is_some()
+        && let Some(why) = missing
+    {
+        let message = format!("is another file with defaults for this one, and {why}: they are open");
         fields.remark(RemarkKind::Unresolved, "defaults", message);
+    }
+    if fields.document.has("dpo") {
+        let message = "a sample is a pair, and a reference model is also in memory: estimated as one sequence each, \
+             a lower bound";
+        fields.draft.remark(RemarkKind::NotModelled, "dpo", None, message);
     }
     devices(fields, "cluster.num_nodes", "cluster.gpus_per_node");
     model(fields, "policy.model_name");

@@ -193,8 +193,34 @@ fn megatron(fields: &mut Fields<'_>) {
     } else if fields.document.get(&path).is_none() {
         fields.default("plan.sharding", &sharding, "verl's Megatron shards the optimizer by default");
     }
+    overrides(fields);
     offload(fields, &at("param_offload"), &at("optimizer_offload"));
     fields.default("plan.software", &"megatron-core-2025".to_owned(), "Megatron-Core under verl");
+}
+
+/// Megatron's own fields, which verl hands through.
+fn overrides(fields: &mut Fields<'_>) {
+    let at = |key: &str| format!("actor_rollout_ref.actor.megatron.override_transformer_config.{key}");
+    let granularity = at("recompute_granularity");
+    match fields.word(&granularity).as_deref() {
+        Some("full") => {
+            // `uniform` recomputes every layer, `block` as many of a stage as the number says.
+            let block = fields.word(&at("recompute_method")).as_deref() == Some("block");
+            let layers = fields.count(&at("recompute_num_layers")).filter(|_| block);
+            fields.set("plan.recompute", &Recompute::Full { layers }, &granularity);
+        }
+        Some("selective") => {
+            let message = "recompute of single modules is not read from these overrides: it is open";
+            fields.remark(RemarkKind::Unresolved, &granularity, message);
+        }
+        _ => {}
+    }
+    let at = |key: &str| format!("actor_rollout_ref.actor.optim.override_optimizer_config.{key}");
+    let path = at("optimizer_cpu_offload");
+    if fields.flag(&path) == Some(true) {
+        let share = fields.number(&at("optimizer_offload_fraction")).unwrap_or(1.0);
+        fields.set("plan.offload.optimizer", &share, &path);
+    }
 }
 
 fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {

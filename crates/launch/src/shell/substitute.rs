@@ -127,8 +127,9 @@ impl Variables {
             ),
             ("printf", ["%s" | "%s\\n", text]) => Some((*text).to_owned()),
             ("expr", _) => arithmetic::evaluate(&words[1..].join(" "), self).map(|value| value.to_string()),
-            ("seq", [last]) => sequence("1", last),
-            ("seq", [first, last]) => sequence(first, last),
+            ("seq", [last]) => sequence("1", "1", last),
+            ("seq", [first, last]) => sequence(first, "1", last),
+            ("seq", [first, step, last]) => sequence(first, step, last),
             _ => None,
         };
         output.ok_or(Why::Undecidable)
@@ -163,10 +164,12 @@ fn folder_of(path: &str) -> String {
     }
 }
 
-fn sequence(first: &str, last: &str) -> Option<String> {
+fn sequence(first: &str, step: &str, last: &str) -> Option<String> {
     let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);
+    let step: usize = step.parse().ok().filter(|&step| step > 0)?;
     let count = last.checked_sub(first)?;
-    (count < LONGEST_SEQUENCE).then(|| (first..=last).map(|n| n.to_string()).collect::<Vec<_>>().join("\n"))
+    let numbers = (first..=last).step_by(step);
+    (count < LONGEST_SEQUENCE).then(|| numbers.map(|n| n.to_string()).collect::<Vec<_>>().join("\n"))
 }
 
 /// Numbers alone: no name has a value.

@@ -26,8 +26,9 @@ pub(super) fn model(fields: &mut Fields<'_>) {
         adapter::lora(&mut fields.draft, &source, line);
         adapter::read(fields, &["model.peft_config.r"], &["model.peft_config.target_modules"], adapter::PEFT);
     }
+    let has_experts = fields.draft.spec().model.experts.is_some();
     for path in ["model.config_overrides", "model.ffn_config.ffn_type"] {
-        if fields.document.has(path) {
+        if fields.document.has(path) && !(has_experts && path.ends_with("ffn_type")) {
             let message = "changes the model, but is not supported";
             fields.draft.remark(RemarkKind::NotModelled, path, None, message);
         }
@@ -52,6 +53,16 @@ fn mpt(fields: &mut Fields<'_>) {
                 fields.set("model.ffn", &(ffn as u64), path);
             } else {
                 fields.default("model.ffn", &(ffn as u64), "the MLPs of MPT are 4 times as wide by default");
+            }
+        }
+    }
+    let kind = "model.ffn_config.ffn_type";
+    if fields.word(kind).is_some_and(|kind| matches!(kind.as_str(), "mb_moe" | "mb_dmoe" | "torch_dmoe")) {
+        let known = [("moe_num_experts", "model.experts"), ("moe_top_k", "model.top_k")];
+        for (key, to) in known {
+            let path = format!("model.ffn_config.{key}");
+            if let Some(n) = fields.count(&path).filter(|&n| n > 0) {
+                fields.set(to, &n, &path);
             }
         }
     }

@@ -123,6 +123,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("fsdp", Read),
     ("NPROC_PER_NODE", Read),
     ("NNODES", Read),
+    ("CUDA_VISIBLE_DEVICES", Read),
     ("device_train_microbatch_size", Read),
     ("model.name", Read),
     ("model.pretrained_model_name_or_path", Read),

@@ -1,9 +1,10 @@
 //! MindSpeed-LLM: Megatron on Ascend with flags of its own for experts, context parallelism and adapters.
 //!
-//! Responsible for: these flags as Megatron's fields, and keeping what changes the division of layers open. Refuses to guess a division
+//! Responsible for: these flags as Megatron's fields, and empty layers as a division among stages. Refuses to guess a division
 //! that a list of layers gives.
 
 use super::super::arguments::{Argument, Arguments};
+use super::super::pipeline::layout_of;
 use super::Stated;
 use crate::Draft;
 
@@ -30,15 +31,23 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
         && number(arguments, "moe_layer_freq").is_none_or(|every| every == 1)
         && (1..layers).contains(&dense)
     {
+        let empty = empty_layers(arguments).unwrap_or_default();
+        let filled = |range: std::ops::Range<u64>| range.filter(|layer| !empty.contains(layer)).count();
+        let (dense, layers) = (filled(0..dense), filled(0..layers));
         let (source, line) = arguments.origin("first_k_dense_replace");
         let list = format!("([0]*{dense}+[1]*{})", layers - dense);
         *arguments = arguments.with("moe_layer_freq", Some(Argument { values: vec![list], source, line }));
     }
+    let is_divided = divide(arguments);
     for (field, key, why) in [
-        ("noop_layers", "model.layers", "some of `--num-layers` are empty, which is not modelled"),
+        (
+            "noop_layers",
+            "model.layers",
+            "some of `--num-layers` are empty, and they do not divide among the stages",
+        ),
         ("num_layer_list", "plan.layers_per_stage", "the list is not read; give it with --layers-per-stage"),
     ] {
-        if arguments.mentions(field) {
+        if arguments.mentions(field) && !(is_divided && field == "noop_layers") {
             let (source, line) = arguments.origin(field);
             draft.leave_open(key, &source, line, why);
             if field == "noop_layers" {
@@ -54,6 +63,40 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
         let (source, line) = arguments.origin("lora_target_modules");
         says.targets = arguments.get("lora_target_modules").map(|names| (names.values.clone(), source, line));
     }
+}
+
+/// Numbers of the layers that are empty, from 0.
+fn empty_layers(arguments: &Arguments) -> Option<Vec<u64>> {
+    arguments.word("noop_layers")?.split(',').map(|number| number.trim().parse().ok()).collect()
+}
+
+/// Empty layers as what they are for: a model with fewer layers, and chunks that differ. Megatron-Core writes these as a layout.
+fn divide(arguments: &mut Arguments) -> bool {
+    let number = |name: &str| arguments.word(name).and_then(|word| word.parse::<u64>().ok());
+    let (Some(empty), Some(layers)) = (empty_layers(arguments), number("num_layers")) else { return false };
+    let stages = number("pipeline_model_parallel_size").unwrap_or(1).max(1);
+    let of_chunks =
+        number("virtual_pipeline_model_parallel_size").map(|chunks| chunks.saturating_mul(stages));
+    let each = match (number("num_layers_per_virtual_pipeline_stage"), of_chunks) {
+        (Some(each), _) => each,
+        (None, Some(chunks)) => layers.checked_div(chunks).unwrap_or(0),
+        (None, None) => layers / stages,
+    };
+    let is_even = each > 0 && layers.is_multiple_of(each) && (layers / each).is_multiple_of(stages);
+    if !is_even || layers / each > 4096 || empty.iter().any(|&layer| layer >= layers) {
+        return false;
+    }
+    let chunks: Vec<u64> = (0..layers / each)
+        .map(|chunk| (chunk * each..(chunk + 1) * each).filter(|layer| !empty.contains(layer)).count() as u64)
+        .collect();
+    let layout = layout_of(&chunks, number("mtp_num_layers").unwrap_or(0));
+    let (source, line) = arguments.origin("noop_layers");
+    let filled =
+        Argument { values: vec![chunks.iter().sum::<u64>().to_string()], source: source.clone(), line };
+    *arguments = arguments.with("num_layers", Some(filled));
+    // Not as Megatron-Core's own flag, which would date the software.
+    *arguments = arguments.with("noop_layers", Some(Argument { values: vec![layout], source, line }));
+    true
 }
 
 /// Takes a flag for another field that is not given.

@@ -43,9 +43,17 @@ fn relatives_have_flags_and_defaults_of_their_own() {
     );
     let adapter = read("--bf16 --lora-r 16 --lora-alpha 32 --lora-target-modules linear_qkv linear_proj");
     assert_eq!(values(&adapter, &["plan.optimizer", "plan.lora_rank"]), ["\"lora\"", "16"]);
-    for (flags, key) in
-        [("--noop-layers 22,23", "model.layers"), ("--num-layer-list 11,13", "plan.layers_per_stage")]
-    {
+    let shorter = read(
+        "--bf16 --pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 6 --noop-layers 22,23",
+    );
+    assert_eq!(
+        values(&shorter, &["model.layers", "plan.layers_per_stage", "plan.virtual_stages"]),
+        ["22", "[6, 6, 6, 4]", "2"]
+    );
+    for (flags, key) in [
+        ("--num-layers-per-virtual-pipeline-stage 5 --noop-layers 22,23", "model.layers"),
+        ("--num-layer-list 11,13", "plan.layers_per_stage"),
+    ] {
         let open = read(&format!("--bf16 --pipeline-model-parallel-size 2 {flags}"));
         assert!(open.open.iter().any(|open| open.key == key), "{flags}: {:?}", open.open);
         assert_eq!(values(&open, &[key]), ["-"], "{flags}");

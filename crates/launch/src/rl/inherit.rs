@@ -1,0 +1,77 @@
+//! Defaults of a configuration in other files, as `defaults: ../base.yaml` of NeMo-RL names them.
+//!
+//! Responsible for: opening these files in their order and merging their keys under those of the file itself. Gives the reason
+//! where one cannot be read: the keys that it may set stay open.
+
+use crate::Context;
+use crate::context::Sources;
+use crate::document::{self, Data, Document};
+use railwright_spec::problem::Problem;
+
+/// Files in one line of inheritance at most.
+const LONGEST: usize = 16;
+
+/// What became of the files with defaults.
+#[derive(Debug, Default)]
+pub(super) struct Inherited {
+    /// The files with the numbers of their lines.
+    pub(super) sources: Sources,
+    /// Why a file is missing.
+    pub(super) missing: Option<String>,
+}
+
+/// Adds the keys of the files that `defaults` names, unless the document has them.
+pub(super) fn inherit(
+    document: &mut Document,
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+) -> Result<Inherited, Problem> {
+    let mut out = Inherited::default();
+    out.sources.add(file, text);
+    let mut next: Vec<(String, String)> =
+        parents(document).into_iter().map(|path| (path, file.to_owned())).collect();
+    // The last one of a list overrides those before it.
+    while let Some((path, from)) = next.pop() {
+        if out.sources.count() > LONGEST {
+            out.missing = Some("too many files follow one another".to_owned());
+            break;
+        }
+        let (name, text) = match context.open(&path, &from) {
+            Ok(opened) => opened,
+            Err(why) => {
+                out.missing = Some(why);
+                continue;
+            }
+        };
+        let mut parent = document::yaml(&text, &name)?;
+        let base = out.sources.add(&name, &text);
+        next.extend(parents(&parent).into_iter().map(|path| (path, name.clone())));
+        for mut entry in std::mem::take(&mut parent.entries) {
+            if entry.path.split('.').next() == Some("defaults") || covers(document, &entry.path) {
+                continue;
+            }
+            if entry.spot.line > 0 {
+                entry.spot.line += base - 1;
+            }
+            document.entries.push(entry);
+        }
+    }
+    Ok(out)
+}
+
+fn parents(document: &Document) -> Vec<String> {
+    match document.get("defaults").map(|entry| &entry.data) {
+        Some(Data::Text(path)) => vec![path.clone()],
+        Some(list @ Data::List(_)) => list.names(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a key, a table above it or a value below it is set already.
+fn covers(document: &Document, path: &str) -> bool {
+    let under = |long: &str, short: &str| {
+        long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    document.entries.iter().any(|entry| under(path, &entry.path) || under(&entry.path, path))
+}
