@@ -42,8 +42,9 @@ use crate::Job;
 use crate::Names;
 use crate::attribution::StragglerReport;
 use crate::causes::CauseRow;
+use crate::certainty::Certainty;
 use crate::joined::Joined;
-use crate::profile::{Finding, Joint};
+use crate::profile::{Explained, Finding, Joint};
 use crate::roofline::Roofline;
 use crate::telemetry::Health;
 use crate::view::{Role, View};
@@ -160,15 +161,15 @@ pub fn rules() -> &'static [&'static dyn Rule] {
 /// A finding is kept when its evidence explains this share of its cost.
 const EXPLAINED: f64 = 0.5;
 
+/// At most so many names are listed to reach that share; the others are one line.
+const LISTED: usize = 6;
+
 /// What all rules find, the largest cost first; what costs nothing that is known comes last. And what they cost together. A finding whose own evidence explains less than
 /// half of its cost is left out.
 pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     let step = context.step();
-    let mut found: Vec<Finding> = rules().iter().flat_map(|rule| of_rule(*rule, context)).collect();
-    found.retain(|finding| match (finding.explained, finding.cost) {
-        (Some(explained), Some(cost)) => explained >= EXPLAINED * cost,
-        _ => true,
-    });
+    let found: Vec<Finding> = rules().iter().flat_map(|rule| of_rule(*rule, context)).collect();
+    let mut found: Vec<Finding> = found.into_iter().filter_map(supported).collect();
     for finding in &mut found {
         finding.gpu_hours_per_day = finding
             .cost
@@ -181,6 +182,16 @@ pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     });
     let joint = joint::joint(context, &mut found);
     (found, joint)
+}
+
+/// A finding with the certainty that its evidence supports. None if the evidence explains too little of the cost.
+fn supported(mut finding: Finding) -> Option<Finding> {
+    match (finding.explained, finding.cost) {
+        (Explained::Part(explained), Some(cost)) if explained < EXPLAINED * cost => return None,
+        (Explained::Unstated, Some(_)) => finding.certainty = finding.certainty.or(Some(Certainty::AtMost)),
+        _ => {}
+    }
+    Some(finding)
 }
 
 /// What one rule finds, with the advice for what was traced.
@@ -276,12 +287,24 @@ impl<'a> Context<'a> {
         (times, all)
     }
 
-    /// A line of evidence for each of the names with most time.
+    /// Lines of evidence for all of these times: the names with most of it, `count` or as many as hold half of it, and the others together where those do not.
     fn costliest<'n>(&self, times: impl IntoIterator<Item = (&'n str, i64)>, count: usize) -> Vec<String> {
-        let line = |(name, all): &(&str, i64)| {
-            format!("{}: {} per step", short(name), time(*all as f64 / self.samples()))
-        };
-        top(times.into_iter(), count).iter().map(line).collect()
+        let all = top(times.into_iter(), usize::MAX);
+        let sum: i64 = all.iter().map(|entry| entry.1).sum();
+        let per_step = |all: i64| time(all as f64 / self.samples());
+        let (mut lines, mut listed) = (Vec::new(), 0_i64);
+        for (name, of_name) in &all {
+            if lines.len() >= count && (listed as f64 >= EXPLAINED * sum as f64 || lines.len() >= LISTED) {
+                break;
+            }
+            lines.push(format!("{}: {} per step", short(name), per_step(*of_name)));
+            listed += of_name;
+        }
+        if (listed as f64) < EXPLAINED * sum as f64 {
+            let others = all.len() - lines.len();
+            lines.push(format!("{others} others: {} per step", per_step(sum - listed)));
+        }
+        lines
     }
 
     /// Every kernel with its name, including overlapped ones.

@@ -193,6 +193,13 @@ impl Occupancy {
         before(to).saturating_sub(before(from))
     }
 
+    /// The rest of an interval from the kernel of arithmetic that starts behind its first `count` ones, or else from the end of its last one. None without any.
+    pub(crate) fn behind(&self, count: usize, (from, to): (i64, i64)) -> Option<i64> {
+        let first = self.kernels.partition_point(|&start| start < from);
+        let next = self.kernels.get(first.saturating_add(count)).copied().filter(|&start| start < to);
+        Some(to - next.or_else(|| self.compute.last_end(to))?.max(from))
+    }
+
     /// How an interval was spent.
     pub(crate) fn spent(&self, from: i64, to: i64) -> Spent {
         if to <= from {

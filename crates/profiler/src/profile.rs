@@ -12,7 +12,9 @@ mod rows;
 
 pub use heat::RankSteps;
 pub use report::Report;
-pub use rows::{Finding, Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp};
+pub use rows::{
+    Explained, Finding, Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp,
+};
 
 use crate::attribution::stragglers_of;
 use crate::causes;

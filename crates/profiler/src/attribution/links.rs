@@ -1,9 +1,12 @@
 //! Groups whose transfers are slow.
 //!
-//! Responsible for: comparing the transfers of groups of one dimension, by operation and size. Refuses groups that have no peers, and messages.
+//! Responsible for: comparing the transfers of groups of one dimension, by operation and size, and messages across one boundary of stages, by size. Refuses groups that have
+//! no peers, and messages of ranks whose stages are unknown: links within a node and between nodes differ.
 
 use crate::communication::Operation;
 use crate::joined::Joined;
+use crate::matching::Lane;
+use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -34,10 +37,10 @@ pub struct SlowGroup {
     pub cost: f64,
 }
 
-/// A communicator with slow transfers.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Communicators of the same ranks with slow transfers: one, or both directions of messages.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct SlowLink {
-    pub communicator: u32,
+    pub communicators: Vec<u32>,
     /// The time of its transfers, and what they would take at the speed of its peers, in nanoseconds.
     pub transfer: f64,
     pub peers: f64,
@@ -50,34 +53,78 @@ impl SlowLink {
     }
 }
 
-/// What transfers are compared by: dimension, operation, size.
+/// What transfers are compared by: dimension or boundary of stages, operation, size.
 type Kind = (String, Option<Operation>, u64);
 
-/// Groups of one dimension whose transfers of one size are a fifth above the median of all groups of it, with their communicators; and by communicator, over all sizes.
+/// By rank its pipeline and its stage there.
+fn stages(joined: &Joined) -> BTreeMap<u32, (usize, usize)> {
+    let mut stages = BTreeMap::new();
+    for (pipeline, group) in joined.groups.groups.iter().enumerate() {
+        let ranks = group.ranks.as_ref().filter(|_| group.dimension.dimension == Dimension::Pipeline);
+        for (stage, &rank) in ranks.iter().flat_map(|ranks| ranks.ranks()).enumerate() {
+            stages.entry(rank).or_insert((pipeline, stage));
+        }
+    }
+    stages
+}
+
+/// The boundary of stages that the messages of a channel cross, as a label for either direction. None where a rank's stage is unknown.
+fn boundary(stages: &BTreeMap<u32, (usize, usize)>, (from, to): (u32, u32)) -> Option<String> {
+    let ((own, from), (other, to)) = (*stages.get(&from)?, *stages.get(&to)?);
+    (own == other).then(|| format!("messages of stages {} and {}", from.min(to), from.max(to)))
+}
+
+/// Groups of one dimension, or channels across one boundary of stages, whose transfers of one size are a fifth above the median. With their first communicators; and by
+/// group, over all sizes.
 pub(super) fn slow_groups(joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLink>) {
     let matching = &joined.matching;
+    let stages = stages(joined);
+    // Both directions of messages between two ranks are one link: by pair of ranks its communicators.
+    let mut pairs: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+    let mut labels: Vec<Option<(String, u32)>> = Vec::with_capacity(matching.communicators.len());
+    for (at, communicator) in matching.communicators.iter().enumerate() {
+        let at = at as u32;
+        labels.push(match communicator.channel {
+            None => communicator
+                .group
+                .and_then(|id| joined.groups.get(id))
+                .map(|group| (group.dimension.label.clone(), at)),
+            Some((from, to)) => boundary(&stages, (from, to)).map(|label| {
+                let both = pairs.entry((from.min(to), from.max(to))).or_default();
+                both.push(at);
+                (label, both.first().copied().unwrap_or(at))
+            }),
+        });
+    }
+    let mut directions: BTreeMap<u32, Vec<u32>> =
+        pairs.into_values().filter_map(|both| Some((*both.first()?, both))).collect();
     let mut transfers: BTreeMap<Kind, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
     for collective in matching.collectives.iter().filter(|collective| collective.complete) {
-        let communicator = matching.communicator(collective);
-        let group = communicator.group.and_then(|id| joined.groups.get(id));
-        let (Some(group), Some(bytes), None) = (group, collective.bytes, communicator.channel) else {
-            continue;
+        let known = labels.get(collective.communicator as usize).and_then(Option::as_ref);
+        let (Some((label, link)), Some(bytes)) = (known, collective.bytes) else { continue };
+        let is_message = matching.communicator(collective).channel.is_some();
+        // A call of a host ends when its thread goes on, not when the message has arrived.
+        let on_streams = || {
+            let mut parts = matching.members(collective).iter().map(|&at| matching.part(at));
+            parts.all(|part| matches!(part.lane, Lane::Stream(_)))
         };
+        if is_message && !on_streams() {
+            continue;
+        }
         let shortest = matching.members(collective).iter().map(|&at| matching.part(at).duration()).min();
-        let kind = (group.dimension.label.clone(), collective.operation, bytes);
-        let by_communicator = transfers.entry(kind).or_default();
-        by_communicator.entry(collective.communicator).or_default().push(shortest.unwrap_or(0) as f64);
+        let operation = if is_message { Some(Operation::Send) } else { collective.operation };
+        let kind = (label.clone(), operation, bytes);
+        let by_link = transfers.entry(kind).or_default();
+        by_link.entry(*link).or_default().push(shortest.unwrap_or(0) as f64);
     }
     let mut slow = Vec::new();
     let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-    for ((label, operation, bytes), by_communicator) in transfers {
-        if by_communicator.len() < 2 {
+    for ((label, operation, bytes), by_link) in transfers {
+        if by_link.len() < 2 {
             continue;
         }
-        let typical: Vec<(u32, f64, usize)> = by_communicator
-            .into_iter()
-            .map(|(id, mut times)| (id, middle(&mut times), times.len()))
-            .collect();
+        let typical: Vec<(u32, f64, usize)> =
+            by_link.into_iter().map(|(id, mut times)| (id, middle(&mut times), times.len())).collect();
         let mut times: Vec<f64> = typical.iter().map(|entry| entry.1).collect();
         let (usual, slower) = match times.as_slice() {
             [one, other] => (one.min(*other), THAN_ONE),
@@ -103,8 +150,11 @@ pub(super) fn slow_groups(joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLi
         }
     }
     slow.sort_by_key(|(_, group)| std::cmp::Reverse(group.transfer - group.peers));
-    let links = sums.into_iter();
-    let links = links.map(|(communicator, (transfer, peers))| SlowLink { communicator, transfer, peers });
+    let links = sums.into_iter().map(|(link, (transfer, peers))| SlowLink {
+        communicators: directions.remove(&link).unwrap_or_else(|| vec![link]),
+        transfer,
+        peers,
+    });
     (slow, links.collect())
 }
 
@@ -115,4 +165,73 @@ fn lower_median(values: &mut [f64]) -> f64 {
 
 fn middle(values: &mut [f64]) -> f64 {
     crate::matching::line::median(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Job;
+    use crate::joined::{JoinOptions, join};
+    use crate::trace::{CollectiveCall, GpuActivity, GpuKind, RankGroup, RankTrace};
+    use railwright_step::CollectiveKind;
+
+    const REPLICAS: u32 = 3;
+    const TRANSFER: i64 = 200_000;
+
+    /// Two stages of three replicas; the messages of one replica take longer, in both directions.
+    fn job(slow: Option<u32>) -> Job {
+        let traces = (0..2 * REPLICAS).map(|rank| {
+            let (stage, replica) = (rank / REPLICAS, rank % REPLICAS);
+            let mut trace = RankTrace::default();
+            trace.identity.rank = Some(rank);
+            trace.identity.world_size = Some(2 * REPLICAS);
+            trace.groups = vec![RankGroup {
+                name: (replica + 1).to_string(),
+                description: Some("PIPELINE_MODEL_PARALLEL_GROUP".to_owned()),
+                size: Some(2),
+                ranks: Some(vec![replica, replica + REPLICAS]),
+            }];
+            let name = trace.names.intern("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)");
+            let transfer = if slow == Some(replica) { 4 * TRANSFER } else { TRANSFER };
+            for message in 0..12_u32 {
+                let start = 1_000_000 + i64::from(message) * 3_000_000;
+                // Stage 0 sends every even message, stage 1 every odd one.
+                let sends = message % 2 == stage;
+                trace.collectives.push(CollectiveCall {
+                    kind: Some(if sends { CollectiveKind::Send } else { CollectiveKind::Receive }),
+                    label: if sends { "send" } else { "recv" }.to_owned(),
+                    elements_in: Some(1 << 20),
+                    elements_out: Some(1 << 20),
+                    element: Some("BFloat16".to_owned()),
+                    element_bytes: Some(2),
+                    group: Some(0),
+                    sequence: None,
+                    peer: Some((1 - stage) * REPLICAS + replica),
+                });
+                trace.gpu.push(GpuActivity {
+                    start,
+                    end: start + transfer + i64::from(rank) * 100,
+                    name,
+                    kind: GpuKind::Kernel,
+                    stream: 30,
+                    collective: Some(message),
+                    ..GpuActivity::default()
+                });
+            }
+            trace
+        });
+        Job::new(traces.collect())
+    }
+
+    #[test]
+    fn messages_are_compared_with_those_of_other_replicas() {
+        let slow = |slow: Option<u32>| slow_groups(&join(&mut job(slow), &JoinOptions::default()));
+        assert_eq!(slow(None), (Vec::new(), Vec::new()));
+        let (groups, links) = slow(Some(1));
+        let [(_, group)] = groups.as_slice() else { panic!("{groups:?}") };
+        assert_eq!((group.label.as_str(), group.ranks.as_str()), ("messages of stages 0 and 1", "1,4"));
+        let [link] = links.as_slice() else { panic!("{links:?}") };
+        assert_eq!(link.communicators.len(), 2);
+        assert!((link.usual() - 0.25).abs() < 0.01, "{link:?}");
+    }
 }

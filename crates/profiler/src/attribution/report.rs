@@ -26,6 +26,7 @@ use crate::view::{Tables, View};
 use crate::windows::{Windows, windows};
 use railwright_spec::problem::Warning;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Number of ranks replayed by attributed waits, and by own delays.
 const REPLAYED: usize = 12;
@@ -209,7 +210,7 @@ fn judge(
     let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
     let base = replay(&chains, joined, &measured, &transfer);
     let (base, forced) = (base.span, base.forced);
-    let count = steps::count(windows, opening);
+    let count = steps::count(windows, opening, occupancies);
     let real = real_span(&chains);
     // The replaced own time of an event: its stretch's usual time, spread as the measured one.
     let usual = usual_times(&chains, &stretches.lists);
@@ -304,8 +305,11 @@ fn judge(
         };
         match *delays.as_slice() {
             [Delay::Link(at)] => {
-                let members = &joined.matching.communicators[links[at].communicator as usize].members;
-                let members: Vec<usize> = members.iter().map(|m| m.member as usize).collect();
+                let communicators = links[at].communicators.iter();
+                let members =
+                    communicators.flat_map(|&id| &joined.matching.communicators[id as usize].members);
+                let members: BTreeSet<usize> = members.map(|m| m.member as usize).collect();
+                let members: Vec<usize> = members.into_iter().collect();
                 of(Kind::Group, ranks_of(&members), CauseClass::SlowLink.name())
             }
             [Delay::Stage(at)] => {
@@ -329,7 +333,7 @@ fn judge(
         std::mem::take(&mut first) || one.kind != Kind::Rank || one.cause != CauseClass::Unknown.name()
     });
     for (id, group) in &mut slow {
-        if let Some(at) = links.iter().position(|link| link.communicator == *id) {
+        if let Some(at) = links.iter().position(|link| link.communicators.first() == Some(id)) {
             group.cost = ((base - mending.span(&[Delay::Link(at)])) as f64 / count).max(0.0);
         }
     }

@@ -3,21 +3,35 @@
 //! Responsible for: how many there are, which one a time lies in, how much they vary. Refuses to cut them: the job's windows are the steps of all analyses.
 
 use crate::matching::line::median;
+use crate::occupancy::Occupancy;
 use crate::windows::{CutBy, StepWindow, Windows};
 
 /// How many steps the windows are, at least 1. Where steps begin with arithmetic or at the end of a collective the recording ends before the last one does: what comes before
 /// the next step's first arithmetic is missing once, so the last one counts for what it lasts of the shortest other one. An `opening` of the first step, in nanoseconds, is
-/// what the last one lacks.
-pub(super) fn count(windows: &Windows, opening: i64) -> f64 {
+/// what the last one lacks. It lacks at most what others do after as many kernels: where it is shorter by more, others were held up.
+pub(super) fn count(windows: &Windows, opening: i64, occupancies: &[Occupancy]) -> f64 {
     let durations: Vec<f64> = windows.steps.iter().map(StepWindow::duration).map(|d| d as f64).collect();
     let shortest = durations.iter().rev().skip(1).copied().fold(f64::INFINITY, f64::min);
     let missing = match durations.last() {
         Some(last) if is_open(windows) && durations.len() > 2 && shortest > 0.0 => {
-            (1.0 - (last + opening as f64) / shortest).max(0.0)
+            let lacking = (shortest - last - opening as f64).max(0.0);
+            lacking.min(rest(windows, occupancies).unwrap_or(f64::INFINITY)) / shortest
         }
         _ => 0.0,
     };
     (durations.len() as f64 - missing).max(1.0)
+}
+
+/// What the last step lacks by its kernels: the time that other steps take from as many kernels as it has to their ends, the shortest of the steps and the median of the
+/// ranks, in nanoseconds. None without kernels.
+fn rest(windows: &Windows, occupancies: &[Occupancy]) -> Option<f64> {
+    let (last, others) = windows.steps.split_last()?;
+    let of = |on: &Occupancy| {
+        let count = on.started(last.start, i64::MAX);
+        others.iter().filter_map(|step| on.behind(count, (step.start, step.end))).min()
+    };
+    let mut rests: Vec<f64> = occupancies.iter().filter_map(of).map(|rest| rest as f64).collect();
+    (!rests.is_empty()).then(|| median(&mut rests))
 }
 
 /// Whether the last step lacks an opening of this length, in nanoseconds: at least half of it, compared with the shortest other step. What precedes the first step is something
@@ -84,7 +98,7 @@ mod tests {
     }
 
     fn of_opened(durations: &[i64], cut_by: CutBy, opening: i64) -> f64 {
-        count(&windows(durations, cut_by), opening)
+        count(&windows(durations, cut_by), opening, &[])
     }
 
     fn of(durations: &[i64], cut_by: CutBy) -> f64 {
@@ -116,5 +130,35 @@ mod tests {
         near(of(&[80, 40, 80, 40], CutBy::Launches), 4.0);
         near(of(&[80, 40], CutBy::Launches), 2.0);
         near(of(&[], CutBy::Launches), 1.0);
+    }
+
+    #[test]
+    fn a_last_step_lacks_what_others_do_after_as_many_kernels() {
+        // Four steps, ten kernels each; the host stands still in all but the last one.
+        let on = |last: i64| {
+            let mut trace = crate::RankTrace::default();
+            let name = trace.names.intern("sm90_gemm_nn");
+            let kernels =
+                (0..4_i64).flat_map(|step| (0..if step == 3 { last } else { 10 }).map(move |at| (step, at)));
+            for (step, at) in kernels {
+                let start = step * 1_000 + at * 10 + if step < 3 && at > 4 { 880 } else { 0 };
+                let kind = crate::trace::GpuKind::Kernel;
+                trace.gpu.push(crate::trace::GpuActivity {
+                    start,
+                    end: start + 10,
+                    name,
+                    kind,
+                    ..Default::default()
+                });
+            }
+            Occupancy::of(&trace, crate::communication::NameTable::shipped())
+        };
+        let of = |last: i64| count(&windows(&[1_000, 1_000, 1_000, 100], CutBy::Launches), 0, &[on(last)]);
+        // It lacks the 20 ns between its last kernel and the step that would follow, or a kernel more.
+        let near = |count: f64, expected: f64| assert!((count - expected).abs() < 1e-9, "{count}");
+        near(of(10), 3.98);
+        near(of(9), 3.97);
+        // Without kernels it is compared by duration.
+        near(of(0), 3.1);
     }
 }

@@ -103,7 +103,10 @@ impl Mending<'_> {
         for &delay in without {
             match delay {
                 Delay::Member(member) => mended[member] = true,
-                Delay::Link(at) => faster[self.links[at].communicator as usize] = self.links[at].usual(),
+                Delay::Link(at) => {
+                    let link = &self.links[at];
+                    link.communicators.iter().for_each(|&id| faster[id as usize] = link.usual());
+                }
                 Delay::Stage(at) => {
                     let stage = &self.stages[at];
                     stage.members.iter().for_each(|&member| factor[member] = stage.usual());

@@ -3,7 +3,7 @@
 //! Responsible for: separate softmax kernels between GEMMs. Excludes fused attention, however slow.
 
 use super::{Context, Rule, percent};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 
 pub(super) struct UnfusedAttention;
 
@@ -43,6 +43,7 @@ impl Rule for UnfusedAttention {
                 percent(context.share(all))
             ),
             cost: Some(all),
+            explained: Explained::Whole,
             evidence: context.costliest(plain, 3),
             advice: "use fused attention".to_owned(),
             ..Finding::default()

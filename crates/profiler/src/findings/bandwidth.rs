@@ -10,7 +10,7 @@ use crate::collectives::{bus_factor, ceiling};
 use crate::communication::Operation;
 use crate::groups::RankSet;
 use crate::matching::line::median;
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::waterfall::{Label, Share};
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, BytesPerSecond};
@@ -100,6 +100,7 @@ impl Rule for LowBandwidth {
                 id: self.id().to_owned(),
                 message,
                 cost,
+                explained: Explained::Whole,
                 evidence: vec![
                     format!("{} of {size}, median, over ranks {}", sum.rates.len(), sum.ranks),
                     format!("exposed transfers: {} of the step", percent(share)),

@@ -3,8 +3,10 @@
 //! Responsible for: a large share of kernels that move more than they compute. Refuses to call a usual share a fault.
 
 use super::{Context, Inference, Rule, percent};
-use crate::profile::Finding;
+use crate::kernels::KernelTable;
+use crate::profile::{Explained, Finding};
 use crate::waterfall::Label;
+use railwright_step::OperatorFamily;
 
 pub(super) struct BoundByMemory;
 
@@ -21,7 +23,7 @@ impl Rule for BoundByMemory {
     }
 
     fn text(&self) -> &'static str {
-        "Norms, activations, residuals, casts and lookups are limited by memory bandwidth. Fused \
+        "Norms, activations, residuals, and casts are limited by memory bandwidth. Fused \
          implementations spend up to 20 % of the step in them. Reported from 25 %. Cost: the time above 20 \
          %.\n\n\
          Remedies: torch.compile, fused norms, rotary embeddings, activations and cross-entropy (Transformer \
@@ -36,7 +38,10 @@ impl Rule for BoundByMemory {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let fits = |label: Label| label == Label::MemoryBound;
-        // Parameters are drawn once, before the first step; fusion does not concern them, nor values that the host reads.
+        // Parameters are drawn once, before the first step; fusion does not concern them, nor values that the host reads, nor tables of embeddings: their kernels hold the
+        // whole lookup or update.
+        let table = KernelTable::shipped();
+        let is_other = |name: &str| is_not_fused(name) || table.family(name) == OperatorFamily::Embedding;
         let other = context.times_under(fits).filter(|(name, _)| is_other(name));
         let other = other.map(|(_, time)| time).sum::<i64>() as f64 / context.samples();
         let all = context.mean(Label::MemoryBound) - other;
@@ -54,6 +59,7 @@ impl Rule for BoundByMemory {
             id: self.id().to_owned(),
             message: format!("element-wise kernels and norms take {} of the step", percent(context.share(all))),
             cost: Some(all - USUAL * context.step()),
+            explained: Explained::Whole,
             evidence: context.costliest(context.times_under(fits).filter(|(name, _)| !is_other(name)), 4),
             advice: if is_compiled {
                 "these kernels are already compiled: remove graph breaks and casts between them, and use hand-fused norms, activations and cross-entropy for the largest"
@@ -67,7 +73,7 @@ impl Rule for BoundByMemory {
 }
 
 /// Whether an operator of the host draws parameters at random or reads a value: neither can be fused.
-fn is_other(name: &str) -> bool {
+fn is_not_fused(name: &str) -> bool {
     [
         "aten::uniform_",
         "aten::normal_",

@@ -3,7 +3,7 @@
 //! Responsible for: copies without overlapped compute or communication. Excludes overlapped copies.
 
 use super::{Context, Rule, percent, top};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::waterfall::Label;
 
 pub(super) struct Copies;
@@ -36,7 +36,8 @@ impl Rule for Copies {
             id: self.id().to_owned(),
             message: format!("copies occupy the device for {} of the step", percent(context.share(lost))),
             cost: Some(lost),
-            evidence: context.costliest(kinds, 3),
+            explained: Explained::Whole,
+            evidence: context.costliest(context.times_under(|label| label == Label::Copy), 3),
             advice: if pageable {
                 "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a separate stream"
                     .to_owned()

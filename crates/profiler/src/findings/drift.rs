@@ -3,7 +3,7 @@
 //! Responsible for: the order of steps by length. Refuses fewer than five steps.
 
 use super::{Context, Inference, Rule, percent, time};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 
 pub(super) struct Drift;
 
@@ -54,6 +54,7 @@ impl Rule for Drift {
             id: self.id().to_owned(),
             message: format!("steps grow {} longer over the recording", percent(growth / first)),
             cost: Some(growth / 2.0),
+            explained: Explained::Part((steps[steps.len() - 1] - first) / 2.0),
             evidence: vec![format!(
                 "{} the first of {}, {} the last",
                 time(first),

@@ -5,7 +5,7 @@
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::certainty::Certainty;
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
 
@@ -141,6 +141,7 @@ impl Rule for Exposed {
                 percent(context.share(lost))
             ),
             cost: Some(lost),
+            explained: Explained::Whole,
             certainty: (bounded || late.is_some()).then_some(Certainty::AtMost),
             evidence: context.costliest(context.times_under(fits), 3).into_iter().chain(late).collect(),
             advice: self.advice.to_owned(),

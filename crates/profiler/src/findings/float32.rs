@@ -3,7 +3,7 @@
 //! Responsible for: products that do not use tensor cores, or use them at the rate of TF32, by the names of kernels. Refuses products of unknown format.
 
 use super::{Context, Rule, percent};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::samples::format;
 use railwright_spec::cluster::accelerator_by_name;
 use railwright_spec::precision::DataType;
@@ -78,6 +78,7 @@ impl Rule for Float32 {
             id: self.id().to_owned(),
             message: format!("float32 GEMMs take {} of the step", percent(context.share(all))),
             cost: Some(all / 2.0),
+            explained: Explained::Whole,
             advice: advice(context, &wide).to_owned(),
             evidence: context.costliest(wide, 3),
             ..Finding::default()

@@ -3,7 +3,7 @@
 //! Responsible for: collectives too small for their latency, by group. Refuses those without a known size.
 
 use super::{Context, Rule, percent, time};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use std::collections::BTreeMap;
 
 pub(super) struct Fragmented;
@@ -63,6 +63,7 @@ impl Rule for Fragmented {
                     percent(context.share(each))
                 ),
                 cost: Some(0.75 * each),
+                explained: Explained::Part(each),
                 evidence: vec![format!(
                     "{:.0} KiB each on average, {} in total per step",
                     bytes as f64 / count / 1024.0,

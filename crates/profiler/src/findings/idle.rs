@@ -5,7 +5,8 @@
 
 use super::{Context, Inference, Rule, launching, percent, short, time};
 use crate::causes::{Cause, CauseRow};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
+use crate::trace::Source;
 use crate::view::Role;
 use crate::waterfall::Label;
 
@@ -299,6 +300,7 @@ impl Rule for IdleCause {
                 _ => format!("{} {} of the step", self.message, percent(context.share(lost))),
             },
             cost: Some(lost),
+            explained: Explained::Whole,
             evidence,
             advice: advice.to_owned(),
             ..Finding::default()
@@ -321,10 +323,19 @@ impl IdleCause {
                 "record after warm-up: first calls select algorithms and initialise libraries; if it recurs, \
                  keep host cores free of other work"
             }
+            Cause::Unknown if !of_pytorch(context) => {
+                "annotate data loading, logging and checkpoints on the host (`jax.profiler.TraceAnnotation`, NVTX ranges)"
+            }
             cause if context.windows.is_inference() => served(cause).unwrap_or(self.advice),
             _ => self.advice,
         }
     }
+}
+
+/// Whether PyTorch's profiler recorded the job: only it has stacks and `record_function`.
+fn of_pytorch(context: &Context<'_>) -> bool {
+    let other = |source: Source| matches!(source, Source::XPlane | Source::NsightSystems | Source::Rocpd);
+    !context.views.iter().any(|view| other(view.trace.identity.source))
 }
 
 /// What helps in an inference server, where that differs.

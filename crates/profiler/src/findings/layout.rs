@@ -3,7 +3,7 @@
 //! Responsible for: copies and transposes done by kernels. Refuses copies between host and device.
 
 use super::{Context, Rule, percent};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 
 pub(super) struct Layout;
 
@@ -97,6 +97,7 @@ impl Rule for Layout {
                 percent(context.share(all))
             ),
             cost: Some(all),
+            explained: Explained::Whole,
             evidence: context.costliest(moved, 3),
             advice: if concatenates {
                 "write the parts into one preallocated buffer instead of concatenating them"

@@ -3,7 +3,7 @@
 //! Responsible for: the arithmetic of updates. Refuses its communication, which is data parallel.
 
 use super::{Context, Inference, Rule, percent, time};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::view::Role;
 use crate::waterfall::Label;
 use railwright_step::Phase;
@@ -44,6 +44,7 @@ impl Rule for Optimizer {
             id: self.id().to_owned(),
             message: format!("the optimizer takes {} of the step", percent(context.share(all))),
             cost: Some(all - 0.04 * context.step()),
+            explained: Explained::Whole,
             evidence: vec![
                 format!("{} per step", time(all)),
                 format!("{:.0} {} per step", kernels as f64 / context.samples(), context.work()),

@@ -5,7 +5,7 @@
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::certainty::Certainty;
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
@@ -58,6 +58,7 @@ impl Rule for Overlap {
                 percent(1.0 - exposed / whole.max(exposed))
             ),
             cost: Some(0.5 * exposed),
+            explained: Explained::Part(exposed.min(arithmetic)),
             certainty: bounded.then_some(Certainty::AtMost),
             evidence: vec![format!(
                 "{} exposed of {} per step, with {} of compute",

@@ -4,9 +4,12 @@
 
 use super::{Context, Inference, Rule, idle, percent, time};
 use crate::causes::Cause;
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::waterfall::Label;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Number of listed pauses.
+const LISTED: usize = 4;
 
 pub(super) struct HostPauses;
 
@@ -62,6 +65,12 @@ impl Rule for HostPauses {
         worst.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         let known = cause(context, &worst);
         let cost = longest.iter().sum::<f64>() / count as f64;
+        // The steps whose longest pause is listed account for as much.
+        let listed: BTreeSet<usize> = worst.iter().take(LISTED).map(|pause| pause.2).collect();
+        let explained = listed.iter().map(|&step| longest[step]).sum::<f64>() / count as f64;
+        let others = longest.iter().filter(|pause| **pause > 0.0).count() - listed.len();
+        let together = (2.0 * explained < cost)
+            .then(|| format!("{others} other steps: {} per step", time(cost - explained)));
         vec![Finding {
             id: self.id().to_owned(),
             message: format!(
@@ -73,12 +82,14 @@ impl Rule for HostPauses {
                 })
             ),
             cost: Some(cost),
+            explained: if together.is_some() { Explained::Whole } else { Explained::Part(explained) },
             evidence: worst
                 .iter()
-                .take(4)
+                .take(LISTED)
                 .map(|(pause, rank, step)| {
                     format!("rank {rank} pauses {} in step {}", time(*pause), context.windows.name(*step))
                 })
+                .chain(together)
                 .collect(),
             advice: known
                 .and_then(|(cause, _)| idle::advice(cause))

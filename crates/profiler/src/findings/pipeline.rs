@@ -3,7 +3,7 @@
 //! Responsible for: idle time that the pipeline makes. Refuses to divide it; `railwright pipeline` does, with costs by replay.
 
 use super::{Context, Inference, Rule, percent, time};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::waterfall::{Bubble, Label};
 
 pub(super) struct PipelineBubble;
@@ -36,14 +36,17 @@ impl Rule for PipelineBubble {
             return Vec::new();
         }
         let parts = [Bubble::Schedule, Bubble::Imbalance, Bubble::Message, Bubble::Stall, Bubble::Undivided];
+        let listed: Vec<(Bubble, f64)> = (parts.into_iter())
+            .map(|part| (part, context.mean(Label::Bubble(part))))
+            .filter(|(_, t)| context.share(*t) > 0.005)
+            .collect();
         vec![Finding {
             id: self.id().to_owned(),
             message: format!("the pipeline bubble is {} of the step", percent(context.share(lost))),
             cost: Some(lost),
-            evidence: parts
+            explained: Explained::Part(listed.iter().map(|part| part.1).sum()),
+            evidence: listed
                 .into_iter()
-                .map(|part| (part, context.mean(Label::Bubble(part))))
-                .filter(|(_, t)| context.share(*t) > 0.005)
                 .map(|(part, t)| format!("{}: {} per step", Label::Bubble(part).name(), time(t)))
                 .collect(),
             advice: "use more micro-batches or virtual stages; `railwright pipeline` separates schedule and imbalance".to_owned(),

@@ -3,7 +3,7 @@
 //! Responsible for: arithmetic within recomputation. Refuses to judge whether memory needs it; `railwright recompute` does.
 
 use super::{Context, Inference, Rule, percent, time};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::waterfall::Label;
 
 pub(super) struct Recompute;
@@ -38,6 +38,7 @@ impl Rule for Recompute {
             id: self.id().to_owned(),
             message: format!("recompute takes {} of the step", percent(context.share(lost))),
             cost: Some(lost),
+            explained: Explained::Whole,
             evidence: vec![format!("{} per step of forward compute within backward passes", time(lost))],
             advice: "recompute selectively: `railwright recompute` finds modules and layers".to_owned(),
             ..Finding::default()

@@ -5,7 +5,7 @@
 
 use super::{Context, Rule, percent, short, time};
 use crate::certainty::Certainty;
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::roofline::{Bound, Kind, RooflineRow};
 
 pub(super) struct BelowRoofline;
@@ -41,8 +41,13 @@ impl Rule for BelowRoofline {
         if context.share(lost) < 0.03 {
             return Vec::new();
         }
-        let shown: Vec<&RooflineRow> =
-            roofline.rows.iter().filter(|row| row.saving_ns > 0.0).take(MOST).collect();
+        let saving: Vec<&RooflineRow> = roofline.rows.iter().filter(|row| row.saving_ns > 0.0).collect();
+        let (shown, others) = saving.split_at(saving.len().min(MOST));
+        let explained: f64 = shown.iter().map(|row| row.saving_ns).sum();
+        let rest: f64 = others.iter().map(|row| row.saving_ns).sum();
+        // Many operators with little each: evidence is what they save together.
+        let together = (explained < 0.5 * lost && rest > 0.0)
+            .then(|| format!("{} other operators: save {} per step", others.len(), time(rest)));
         let bounded: f64 = roofline.rows.iter().filter(|row| row.bounded).map(|row| row.saving_ns).sum();
         let line = |row: &&RooflineRow| {
             let reached = match row.bound {
@@ -65,8 +70,9 @@ impl Rule for BelowRoofline {
                 percent(context.share(lost))
             ),
             cost: Some(lost),
+            explained: Explained::Part(explained + if together.is_some() { rest } else { 0.0 }),
             certainty: (2.0 * bounded > lost).then_some(Certainty::AtMost),
-            evidence: shown.iter().map(line).collect(),
+            evidence: shown.iter().map(line).chain(together).collect(),
             advice: advice(shown.first().map(|row| row.kind)).to_owned(),
             ..Finding::default()
         }]

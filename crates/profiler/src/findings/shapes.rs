@@ -5,7 +5,7 @@
 
 use super::{Context, Inference, Rule, percent};
 use crate::inputs;
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::roofline::{contracts, tidy};
 use crate::samples::lists;
 use crate::trace::{HostKind, NONE};
@@ -124,6 +124,7 @@ impl Rule for Shapes {
             id: self.id().to_owned(),
             message: format!("GEMMs with unaligned shapes take {} of the step", percent(context.share(all))),
             cost: Some(all * LOSS),
+            explained: Explained::Whole,
             evidence: context.costliest(times.iter().map(|(shapes, time)| (shapes.as_str(), *time)), 3),
             advice: "pad these dimensions to a multiple of 64".to_owned(),
             ..Finding::default()

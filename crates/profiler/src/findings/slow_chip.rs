@@ -4,7 +4,7 @@
 
 use super::{Context, Rule, percent, time};
 use crate::attribution::{CauseClass, Kind, Named};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::waterfall::{Label, RankWaterfall};
 use railwright_spec::human;
 
@@ -57,6 +57,7 @@ impl Rule for SlowChip {
             id: self.id().to_owned(),
             message: format!("{} run slower on {} than on the others", context.work(), human::ranks(&ranks)),
             cost: Some(worst),
+            explained: Explained::Whole,
             evidence: slow
                 .iter()
                 .take(4)

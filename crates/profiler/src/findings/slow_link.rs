@@ -5,7 +5,7 @@
 use super::{Context, Rule, percent, time};
 use crate::attribution::{Kind, Named};
 use crate::groups::RankSet;
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 
 pub(super) struct SlowLink;
 
@@ -59,6 +59,7 @@ impl Rule for SlowLink {
                 id: self.id().to_owned(),
                 message,
                 cost: Some(cost),
+                explained: Explained::Whole,
                 certainty: report.bounds_only.as_ref().map(|_| named.certainty),
                 evidence,
                 advice: advice.to_owned(),

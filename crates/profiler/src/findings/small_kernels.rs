@@ -4,7 +4,7 @@
 //! only themselves.
 
 use super::{Context, Inference, Rule, percent, time};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::view::Role;
 
 pub(super) struct SmallKernels;
@@ -72,6 +72,7 @@ impl Rule for SmallKernels {
                 percent(context.share(lost))
             ),
             cost: Some(lost),
+            explained: Explained::Whole,
             evidence: [format!(
                 "{:.0} such gaps per step, {} in total",
                 count as f64 / context.samples(),

@@ -2,11 +2,12 @@
 //!
 //! Responsible for: findings from the verdicts of the straggler report. Excludes ranks below the noise.
 
-use super::{Context, Rule, percent, short, time};
+use super::{Context, EXPLAINED, Rule, percent, short, time};
 use crate::NameId;
 use crate::attribution::{CauseClass, Culprit, Kind, Named};
-use crate::causes::{Cause, CauseUse};
-use crate::profile::Finding;
+use crate::causes::Cause;
+use crate::profile::{Explained, Finding};
+use crate::waterfall::RankWaterfall;
 use railwright_spec::human;
 
 pub(super) struct Straggler;
@@ -36,6 +37,11 @@ impl Rule for Straggler {
                 report.ranks.iter().filter(|one| named.ranks.contains(&one.rank)).collect();
             let cost = named.cost_s * 1e9;
             let cause = culprits.first().map_or(CauseClass::Unknown, |culprit| culprit.cause);
+            // The replay shows the cost, these numbers the cause: they may account for less.
+            let beyond = |culprit: &&Culprit| culprit.evidence.first().map_or(0.0, |e| e.own - e.peers);
+            let accounted = culprits.iter().map(beyond).sum::<f64>().max(0.0);
+            let partly = cause != CauseClass::Unknown && accounted < EXPLAINED * cost;
+            let rest = || format!("this accounts for {} of the cost", percent(accounted / cost));
             Finding {
                 id: self.id().to_owned(),
                 message: format!(
@@ -48,6 +54,7 @@ impl Rule for Straggler {
                     named.certainty.worded(&percent(context.share(cost)))
                 ),
                 cost: Some(cost),
+                explained: Explained::Whole,
                 // Ranks that were not traced may have absorbed it: then only the most that it can be is known.
                 certainty: report.bounds_only.as_ref().map(|_| named.certainty),
                 evidence: culprits
@@ -60,10 +67,12 @@ impl Rule for Straggler {
                             .filter(|_| cause == CauseClass::SlowHost)
                             .filter_map(|&rank| doing(context, rank)),
                     )
+                    .chain(partly.then(rest))
                     .chain(context.health_of(named.ranks.iter().copied().take(4)))
                     .chain(report.bounds_only.as_ref().map(|reason| format!("an upper bound: {reason}")))
                     .collect(),
-                advice: advice(cause, context.from_host()).to_owned(),
+                advice: advice(if partly { CauseClass::Unknown } else { cause }, context.from_host())
+                    .to_owned(),
                 ..Finding::default()
             }
         };
@@ -71,19 +80,30 @@ impl Rule for Straggler {
     }
 }
 
-/// What the host of a rank did while its device was idle, most of it.
+/// What the host of a rank did while its device was idle beyond the median of the ranks, most of it. None where every rank is idle for the same.
 fn doing(context: &Context<'_>, rank: u32) -> Option<String> {
     let (rank, names) = context.ranks().find(|(own, _)| own.rank == rank)?;
-    let of = |part: &&CauseUse| part.cause != Cause::Device;
-    let all: i64 = rank.causes.iter().filter(of).map(|part| part.time).sum();
-    let most =
-        rank.causes.iter().filter(of).max_by_key(|part| (part.time, std::cmp::Reverse(part.place.frame)))?;
-    let frame = names.get(NameId(most.place.frame));
+    let of = |rank: &RankWaterfall, cause: Cause| {
+        rank.causes.iter().filter(|part| part.cause == cause).map(|part| part.time).sum::<i64>()
+    };
+    let beyond = |cause: Cause| {
+        let mut all: Vec<i64> = context.waterfall.ranks.iter().map(|rank| of(rank, cause)).collect();
+        all.sort_unstable();
+        of(rank, cause) - all.get(all.len().saturating_sub(1) / 2).copied().unwrap_or(0)
+    };
+    let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::Device);
+    let excess: Vec<(i64, Cause)> =
+        causes.map(|cause| (beyond(cause), cause)).filter(|(time, _)| *time > 0).collect();
+    let all: i64 = excess.iter().map(|part| part.0).sum();
+    let &(most, cause) = excess.iter().max_by_key(|&&(time, cause)| (time, std::cmp::Reverse(cause)))?;
+    let parts = rank.causes.iter().filter(|part| part.cause == cause);
+    let part = parts.max_by_key(|part| (part.time, std::cmp::Reverse(part.place.frame)))?;
+    let frame = names.get(NameId(part.place.frame));
     Some(format!(
-        "rank {}: {} of its idle time is {}{}",
+        "rank {}: {} of its additional idle time is {}{}",
         rank.rank,
-        percent(most.time as f64 / all.max(1) as f64),
-        most.cause.name(),
+        percent(most as f64 / all as f64),
+        cause.name(),
         if frame.is_empty() { ", no recorded frame".to_owned() } else { format!(" in {}", short(frame)) }
     ))
 }

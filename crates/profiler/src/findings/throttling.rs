@@ -4,7 +4,7 @@
 
 use super::unbalanced::is_grouped;
 use super::{Context, Inference, Rule, percent};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::view::Role;
 use crate::windows::StepWindow;
 use railwright_spec::human;
@@ -118,6 +118,7 @@ impl Rule for Throttling {
             id: self.id().to_owned(),
             message: format!("{} slow down over the recording on {}", context.work(), human::ranks(&ranks)),
             cost: Some(lost),
+            explained: Explained::Whole,
             evidence: slower
                 .iter()
                 .take(4)

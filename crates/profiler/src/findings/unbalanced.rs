@@ -3,7 +3,7 @@
 //! Responsible for: time of grouped products by rank. Refuses jobs without such kernels.
 
 use super::{Context, Rule, percent, time};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::view::Role;
 use railwright_step::OperatorFamily;
 
@@ -63,6 +63,7 @@ impl Rule for UnbalancedExperts {
                 percent(most / mean - 1.0)
             ),
             cost: Some(most - mean),
+            explained: Explained::Whole,
             evidence: loads
                 .iter()
                 .take(3)

@@ -3,7 +3,7 @@
 //! Responsible for: showing how much there is. Refuses to give it a cause.
 
 use super::{Context, Rule, percent, time};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 use crate::waterfall::Label;
 
 pub(super) struct Unexplained;
@@ -31,6 +31,7 @@ impl Rule for Unexplained {
             id: self.id().to_owned(),
             message: format!("{} of the step is idle for unrecorded reasons", percent(context.share(lost))),
             cost: Some(lost),
+            explained: Explained::Whole,
             evidence: vec![format!("{} per step", time(lost))],
             advice: "record with the host's activities (`ProfilerActivity.CPU`) and stacks".to_owned(),
             ..Finding::default()

@@ -3,7 +3,7 @@
 //! Responsible for: steps beyond the typical one, and what they cost on average. Refuses to call a first step slow; it warms up.
 
 use super::{Context, Inference, Rule, percent, time};
-use crate::profile::Finding;
+use crate::profile::{Explained, Finding};
 
 pub(super) struct VaryingSteps;
 
@@ -50,6 +50,7 @@ impl Rule for VaryingSteps {
                 percent(mean / median - 1.0)
             ),
             cost: Some(mean - median),
+            explained: Explained::Whole,
             evidence: vec![format!(
                 "{} shortest, {} median, {} longest of {}",
                 time(steps[0] as f64),

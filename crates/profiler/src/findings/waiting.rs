@@ -81,6 +81,7 @@ impl Rule for Waiting {
         vec![Finding {
             id: self.id().to_owned(),
             message,
+            // Not by replay, and ranks cannot all be equal: a bound.
             cost: Some(lost),
             evidence,
             advice: advice.to_owned(),

@@ -190,9 +190,21 @@ pub struct Finding {
     /// What of the cost findings with a larger cost count as well, in nanoseconds.
     #[serde(rename = "shared_ns")]
     pub shared: f64,
-    /// What of the cost the evidence accounts for, in nanoseconds, where that can be less than all of it.
+    /// What of the cost the evidence accounts for.
     #[serde(skip)]
-    pub explained: Option<f64>,
+    pub explained: Explained,
+}
+
+/// What the evidence of a finding accounts for. Every rule states it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Explained {
+    /// No number: the cost is a bound then.
+    #[default]
+    Unstated,
+    /// The whole cost: the evidence lists the times that it is the sum of, or it is a replay without the cause.
+    Whole,
+    /// So many nanoseconds of a step.
+    Part(f64),
 }
 
 /// Steps before the steady state, apart from the means.
