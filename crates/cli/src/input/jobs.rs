@@ -154,6 +154,14 @@ fn place(job: &Found) -> String {
     }
 }
 
+/// The paths of a command line for the place of a problem: a shell's pattern may make hundreds of them.
+fn together(paths: &[String]) -> String {
+    match paths {
+        [first, _, _, _, ..] => format!("{first} and {} more paths", paths.len() - 1),
+        few => few.join(" "),
+    }
+}
+
 fn mixture(jobs: &[Found], family: Family, wanted: Wanted, paths: &[String]) -> Problem {
     // What the command looks at comes first.
     let mut sorted: Vec<&Found> = jobs.iter().collect();
@@ -182,13 +190,13 @@ fn mixture(jobs: &[Found], family: Family, wanted: Wanted, paths: &[String]) -> 
             Some(job) => format!("pass one of them instead, as in `{}`", place(job)),
             None => "move the files of one job into a separate folder, and pass that instead".to_owned(),
         };
-        return problem.in_file(paths.join(" ")).hint(hint);
+        return problem.in_file(together(paths)).hint(hint);
     }
     let hint = match example.or_else(|| of_kind().find(|job| !job.paths.is_empty())) {
         Some(job) => format!("pass one of them, as in `{}`", call(wanted.command, job)),
         None => "unpack the archive, and pass one of them".to_owned(),
     };
-    problem.in_file(paths.join(" ")).hint(hint)
+    problem.in_file(together(paths)).hint(hint)
 }
 
 /// What is seen of a stream before it is read: nothing of what no reader knows.
