@@ -7,6 +7,7 @@ use crate::Context;
 use crate::context::Sources;
 use crate::document::{self, Data, Document};
 use railwright_spec::problem::Problem;
+use std::collections::BTreeSet;
 
 /// Files in one line of inheritance at most.
 const LONGEST: usize = 16;
@@ -31,6 +32,7 @@ pub(super) fn inherit(
     out.sources.add(file, text);
     let mut next: Vec<(String, String)> =
         parents(document).into_iter().map(|path| (path, file.to_owned())).collect();
+    let mut known: BTreeSet<String> = document.entries.iter().map(|entry| entry.path.clone()).collect();
     // The last one of a list overrides those before it.
     while let Some((path, from)) = next.pop() {
         if out.sources.count() > LONGEST {
@@ -44,18 +46,21 @@ pub(super) fn inherit(
                 continue;
             }
         };
-        let mut parent = document::yaml(&text, &name)?;
+        let parent = document::yaml(&text, &name)?;
         let base = out.sources.add(&name, &text);
         next.extend(parents(&parent).into_iter().map(|path| (path, name.clone())));
-        for mut entry in std::mem::take(&mut parent.entries) {
-            if entry.path.split('.').next() == Some("defaults") || covers(document, &entry.path) {
+        let mut added = Vec::new();
+        for mut entry in parent.entries {
+            if entry.path.split('.').next() == Some("defaults") || is_set(&known, &entry.path) {
                 continue;
             }
             if entry.spot.line > 0 {
                 entry.spot.line += base - 1;
             }
-            document.entries.push(entry);
+            added.push(entry);
         }
+        known.extend(added.iter().map(|entry| entry.path.clone()));
+        document.entries.extend(added);
     }
     Ok(out)
 }
@@ -69,9 +74,9 @@ fn parents(document: &Document) -> Vec<String> {
 }
 
 /// Whether a key, a table above it or a value below it is set already.
-fn covers(document: &Document, path: &str) -> bool {
-    let under = |long: &str, short: &str| {
-        long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    document.entries.iter().any(|entry| under(path, &entry.path) || under(&entry.path, path))
+fn is_set(known: &BTreeSet<String>, path: &str) -> bool {
+    let below = format!("{path}.");
+    known.contains(path)
+        || path.match_indices('.').any(|(at, _)| known.contains(&path[..at]))
+        || known.range(below.clone()..).next().is_some_and(|next| next.starts_with(&below))
 }
