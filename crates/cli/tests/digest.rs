@@ -33,6 +33,23 @@ fn answer(command: &str, path: &str) -> (i32, String) {
     (outcome.code, outcome.stdout.replace(&format!("\"title\": \"{path}\""), "\"title\": \"PATH\""))
 }
 
+/// A file that cannot be opened costs itself.
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_opened_does_not_cost_its_folder() {
+    let folder = Folder::new("digest-unopened");
+    let copy = folder.at("traces");
+    std::fs::create_dir_all(&copy).expect("a folder");
+    for (name, bytes) in files(Path::new(&fixture("param_dlrm_8r"))) {
+        std::fs::write(Path::new(&copy).join(name), bytes).expect("a copy");
+    }
+    let link = Path::new(&copy).join("worker9_step_12.pt.trace.json");
+    std::os::unix::fs::symlink("nowhere", link).expect("a link");
+    let outcome = run(&["comm", &copy, "--json"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("worker9_step_12"), "{}", outcome.stderr);
+}
+
 #[test]
 fn digests_answer_what_traces_answer() {
     let folder = Folder::new("digest-answers");

@@ -170,6 +170,8 @@ fn web_servers_send_files_in_parts_or_whole() {
             assert_eq!((far.code, &far.stdout), (0, &near.stdout), "{place} {fault:?}: {}", far.stderr);
         }
     }
+    let generated = bucket.run(&["query", sql, &bucket.http("unsized/rank%200.json")]);
+    assert!(generated.stderr.contains("does not send the length of the file"), "{}", generated.stderr);
     let folder = bucket.run(&["query", sql, &bucket.http("web/")]);
     assert!(folder.stderr.contains("pass the address of each file"), "{}", folder.stderr);
 }

@@ -7,6 +7,7 @@ use crate::runtime::LONGEST;
 use object_store::Error;
 use railwright_spec::Scheme;
 use railwright_spec::problem::Problem;
+use std::time::Duration;
 
 /// The status of the answer, if there was one. The library has a type for it, but keeps it private; its text is fixed by a test.
 pub(crate) fn status(error: &Error) -> Option<u16> {
@@ -34,6 +35,11 @@ pub(crate) fn refuses_parts(error: &Error) -> bool {
         || error.to_string().contains("non-partial response")
 }
 
+/// Whether an answer lacks the length of the file, as of servers that generate it. The library keeps this error private; its text is fixed by a test.
+fn lacks_length(error: &Error) -> bool {
+    innermost(error).to_lowercase().contains("content-length header missing")
+}
+
 /// The problem of a failed request.
 pub(crate) fn problem(error: &Error, address: &Address) -> Problem {
     let at = |message: String, hint: String| Problem::new(message).in_file(address.shown()).hint(hint);
@@ -58,6 +64,10 @@ pub(crate) fn problem(error: &Error, address: &Address) -> Problem {
             "the bucket is in another region".to_owned(),
             "set `AWS_REGION` to the region of the bucket".to_owned(),
         ),
+        None if lacks_length(error) => at(
+            "the server does not send the length of the file (`Content-Length`)".to_owned(),
+            "copy the file to a local disk first, or serve it as a static file".to_owned(),
+        ),
         None => at(format!("cannot be read: {}", innermost(error)), where_to_look(address.scheme)),
     }
 }
@@ -77,7 +87,12 @@ pub(crate) fn changed(address: &Address) -> Problem {
 
 /// No answer in time.
 pub(crate) fn late(address: &Address) -> Problem {
-    Problem::new(format!("no answer within {} s", LONGEST.as_secs()))
+    late_after(address, LONGEST)
+}
+
+/// The same after another limit.
+pub(crate) fn late_after(address: &Address, limit: Duration) -> Problem {
+    Problem::new(format!("no answer within {} s", limit.as_secs()))
         .in_file(address.shown())
         .hint(where_to_look(address.scheme))
 }

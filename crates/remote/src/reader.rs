@@ -187,15 +187,16 @@ impl Source {
         Ok(())
     }
 
-    /// A stream of the whole object, whose first bytes up to `from` are left out.
-    async fn whole(&self, from: u64) -> Result<Pieces, Problem> {
-        let result = self.store.get_opts(&self.path, GetOptions::default()).await;
-        let result = result.map_err(|error| failure::problem(&error, &self.address))?;
+    /// A stream of the whole object, whose first bytes up to `from` are left out. The limit of waiting is that of each piece: what is left out may be long.
+    fn whole(&self, from: u64) -> Result<Pieces, Problem> {
+        let late = || failure::late(&self.address);
+        let result = runtime::wait(self.store.get_opts(&self.path, GetOptions::default()))?;
+        let result = result.ok_or_else(late)?.map_err(|error| failure::problem(&error, &self.address))?;
         self.same(&result)?;
         let mut stream = result.into_stream();
         let mut skip = from;
         while skip > 0 {
-            let Some(Ok(piece)) = stream.next().await else {
+            let Some(Ok(piece)) = runtime::wait(stream.next())?.ok_or_else(late)? else {
                 return Err(failure::cut(&self.address, from - skip, self.meta.size));
             };
             let left = (piece.len() as u64).saturating_sub(skip);
@@ -307,10 +308,7 @@ impl Reader {
         for _ in 0..ATTEMPTS {
             let mut pieces = match self.whole.take() {
                 Some(pieces) if pieces.at == self.at => pieces,
-                _ => {
-                    let whole = runtime::wait(self.source.whole(self.at))?;
-                    whole.ok_or_else(|| late(&self.source))??
-                }
+                _ => self.source.whole(self.at)?,
             };
             if let Some(Ok(bytes)) = runtime::wait(pieces.stream.next())?.ok_or_else(|| late(&self.source))? {
                 pieces.at += bytes.len() as u64;

@@ -22,8 +22,9 @@ pub fn write(text: &str, bytes: Vec<u8>) -> Result<(), Problem> {
         return wrong("this address is a prefix", "add the name of the object");
     }
     let (store, path) = (store::of(&address)?, address.path()?);
-    match runtime::wait(store.put(&path, bytes.into()))? {
+    let limit = runtime::upload_limit(bytes.len() as u64);
+    match runtime::wait_for(limit, store.put(&path, bytes.into()))? {
         Some(done) => done.map(|_| ()).map_err(|error| failure::problem(&error, &address)),
-        None => Err(failure::late(&address)),
+        None => Err(failure::late_after(&address, limit)),
     }
 }

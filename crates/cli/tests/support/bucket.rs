@@ -1,4 +1,4 @@
-//! A server of objects on this machine: S3 at `/BUCKET/KEY`, files at `/web/KEY`, and files without parts at `/plain/KEY`, with faults.
+//! A server of objects on this machine: S3 at `/BUCKET/KEY`, files at `/web/KEY`, files without parts at `/plain/KEY` and without their length at `/unsized/KEY`, with faults.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -185,7 +185,7 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
     let (place, key) = request.path.split_once('/').unwrap_or((&request.path, ""));
     let signed =
         request.headers.get("authorization").is_some_and(|text| text.contains(&format!("Credential={KEY}/")));
-    if !matches!(place, "web" | "plain") && !signed {
+    if !matches!(place, "web" | "plain" | "unsized") && !signed {
         return refuse(&mut stream, 403);
     }
     match request.method.as_str() {
@@ -214,7 +214,7 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
     }
     let Some(object) = now.objects.get(key).cloned() else { return refuse(&mut stream, 404) };
     drop(now);
-    let part = request.headers.get("range").filter(|_| place != "plain").and_then(|text| {
+    let part = request.headers.get("range").filter(|_| place == "web" || signed).and_then(|text| {
         let (from, to) = text.strip_prefix("bytes=")?.split_once('-')?;
         let from: usize = from.parse().ok()?;
         Some((from, to.parse().unwrap_or(usize::MAX).min(object.len().saturating_sub(1))))
@@ -228,10 +228,11 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
         }
         None => (200, String::new(), object.as_slice()),
     };
+    let length =
+        if place == "unsized" { String::new() } else { format!("Content-Length: {}\r\n", bytes.len()) };
     let head = format!(
-        "HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\nETag: \"{:x}\"\r\n\
+        "HTTP/1.1 {status} X\r\n{length}Connection: close\r\nETag: \"{:x}\"\r\n\
         Last-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n{range}\r\n",
-        bytes.len(),
         object.len()
     );
     let _ = stream.write_all(head.as_bytes());

@@ -37,7 +37,7 @@ enum Part {
     Member { name: String, offset: u64 },
     /// All members of a compressed archive, one after another.
     Archive,
-    /// Nothing: an object that could not be opened.
+    /// Nothing: a file of a folder, or an object, that could not be opened.
     Failed(Problem),
 }
 
@@ -135,6 +135,9 @@ impl Stream {
     /// Reads every stream in it.
     pub(super) fn each(&self, progress: &Progress, read: Reading<'_>) -> Vec<Result<Content, Problem>> {
         let label = self.label();
+        if let Part::Failed(problem) = &self.part {
+            return vec![Err(problem.clone())];
+        }
         let mut file = match self.open() {
             Ok(file) => file,
             Err(error) => return vec![Err(cannot(&error, &label))],
@@ -155,7 +158,7 @@ impl Stream {
                 Err(error) => vec![Err(cannot(&error, &label))],
             },
             Part::Archive => members(&label, &mut progress.watch(file), read),
-            Part::Failed(problem) => vec![Err(problem.clone())],
+            Part::Failed(_) => Vec::new(),
         };
         // A transfer that failed is no file that ends early: nothing of it is reported.
         match failure.as_ref().and_then(remote::Failure::problem) {
@@ -242,7 +245,7 @@ fn each_member(label: &str, stream: &mut dyn Read, take: &mut Taking<'_>) {
     }
 }
 
-/// What a path stands for.
+/// What a path stands for. A file of a folder that cannot be opened costs itself.
 pub(crate) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
     if remote::is_address(path) {
         return of_address(path);
@@ -268,11 +271,13 @@ pub(crate) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
     if files.is_empty() {
         return Err(Problem::new("the folder contains no files").in_file(path));
     }
-    files
-        .iter()
-        .map(|path| file(path, None, false).map_err(|error| cannot(&error, &path.display().to_string())))
-        .collect::<Result<Vec<_>, _>>()
-        .map(|all| all.into_iter().flatten().collect())
+    let streams = |path: &PathBuf| {
+        file(path, None, false).unwrap_or_else(|error| {
+            let part = Part::Failed(cannot(&error, &path.display().to_string()));
+            vec![Stream { path: path.clone(), object: None, bytes: 0, named: false, part }]
+        })
+    };
+    Ok(files.iter().flat_map(streams).collect())
 }
 
 /// What an address stands for. An object of a prefix that cannot be opened costs itself.
