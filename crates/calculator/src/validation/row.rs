@@ -16,7 +16,7 @@ use railwright_spec::plan::{
 };
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::BytesPerSecond;
-use railwright_spec::run::{Field, Value};
+use railwright_spec::run::{Field, SoftwareOrigin, Value};
 use std::collections::BTreeSet;
 
 /// A row made ready.
@@ -50,6 +50,13 @@ pub struct Case {
     pub complete: bool,
     /// How far the source can be trusted: `A` or `B`.
     pub trust: String,
+}
+
+impl Case {
+    /// Where the row's software generation comes from.
+    pub const fn software_origin(&self) -> SoftwareOrigin {
+        if self.is_software_named { SoftwareOrigin::Specified } else { SoftwareOrigin::Assumed }
+    }
 }
 
 /// Columns that hold counts.
