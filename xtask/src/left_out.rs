@@ -102,7 +102,10 @@ fn names(rows: &[&Case]) -> Vec<String> {
         let architecture = case.cluster.accelerator.architecture.split('+').next().unwrap_or_default();
         let format = case.plan.precision.compute.name();
         names.push(format!("matmul/{architecture}.{format}"));
-        names.push(format!("attention_rate/{architecture}"));
+        if let Ok(software) = software::by_id(&case.plan.software) {
+            let kernel = software.asked_kernel(&case.plan, architecture);
+            names.push(format!("attention_rate/{architecture}.{}", kernel.name()));
+        }
     }
     names.sort();
     names.dedup();

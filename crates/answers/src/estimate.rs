@@ -37,7 +37,7 @@ pub fn estimate(resolved: Resolved, pricing: &dyn Pricing) -> Result<Estimated, 
         estimate_on(&machine, &run.model, &run.cluster, &run.plan, &EstimateOptions::of(&run))?;
     merge(&mut estimate.warnings, warnings);
     let open_features = open_features(&run, &spec.plan, &machine, estimate.step_time);
-    Ok(Estimated { estimate, chosen, software_is_inferred: run.software_is_inferred, open_features })
+    Ok(Estimated { estimate, chosen, software_is_inferred: run.software_origin.is_open(), open_features })
 }
 
 /// Warnings of the plan and of the estimate, without duplicates.

@@ -36,7 +36,7 @@ pub fn resolve_but_plan(spec: &RunSpec, texts: &dyn Texts) -> Result<Run, Proble
         quiet.resolve(
             |path| if calibration == Some(path) { texts.text(path) } else { texts.model_config(path) },
         )?;
-    Ok(Run { software_is_inferred: spec.plan.software.is_none(), ..run })
+    Ok(Run { software_origin: spec.software_origin(), ..run })
 }
 
 /// Resolves what is specified. A plan without degrees gets the fastest common layout that fits.

@@ -90,7 +90,7 @@ impl Setting {
         let mut spec = self.spec.clone();
         spec.plan = PlanSpec::from_plan(plan);
         // Unspecified software stays open where it is inferred again: a name would narrow the interval without evidence.
-        if self.run.software_is_inferred {
+        if self.run.software_origin.is_open() {
             let open = PlanSpec { software: None, ..spec.plan.clone() };
             if open.resolve(&self.run.model, &self.run.cluster).is_ok_and(|found| found == *plan) {
                 spec.plan = open;

@@ -384,7 +384,8 @@ impl<'a> Predictor<'a> {
             return 1.0;
         }
         let format = DataType::Bf16;
-        Software::rate(&self.software.attention_rate, &self.machine.architecture, format.name())
+        let architecture = &self.machine.architecture;
+        self.software.attention_rate(architecture, self.software.attention_kernel(architecture))
             * self.power
             * wide_attention(self.cluster, format)
     }
@@ -419,6 +420,7 @@ impl<'a> Predictor<'a> {
                 AttentionKernel::Flash3
             }
             plan::AttentionKernel::Flash3 => AttentionKernel::CuDnn,
+            plan::AttentionKernel::Flash1 => AttentionKernel::Flash1,
             _ => AttentionKernel::Flash2,
         };
         self.machine.device.attention(&shape, kernel, pass_of(sample))

@@ -112,7 +112,6 @@ impl<'a> Costing<'a> {
         let shard = if plan.sequence_parallel { plan.tensor_parallel as f64 } else { 1.0 };
         let architecture = machine.architecture.as_str();
         let format = plan.precision.compute.name();
-        let wide = plan.precision.activations.name();
         let power = power_limit(cluster);
         // What a calibration measured within runs holds the generation's share and the power limit already.
         let product_rate = |data_type: DataType| {
@@ -122,6 +121,7 @@ impl<'a> Costing<'a> {
                 Software::rate(&software.matmul, architecture, data_type.name()) * power
             }
         };
+        let asked = software.asked_kernel(plan, architecture);
         let attention_kernel = attention_kernel(plan, software, architecture);
         Self {
             model,
@@ -142,7 +142,7 @@ impl<'a> Costing<'a> {
             attention_rate: if machine.device.sustains_attention(Pass::Forward) {
                 1.0
             } else {
-                Software::rate(&software.attention_rate, architecture, wide)
+                software.attention_rate(architecture, asked)
                     * power
                     * match attention_kernel {
                         // Batched products run in their own format already.
@@ -189,14 +189,9 @@ impl<'a> Costing<'a> {
     }
 }
 
-/// The kernel that a plan's attention runs on: what it asks for, or what the generation uses on the architecture. Newer than
-/// FlashAttention 2 means FlashAttention 3 on Hopper and the vendor's kernels elsewhere.
+/// The kernel that a plan's attention runs on. Newer than FlashAttention 2 means FlashAttention 3 on Hopper and the vendor's kernels elsewhere.
 fn attention_kernel(plan: &Plan, software: &Software, architecture: &str) -> operators::AttentionKernel {
-    let asked = match plan.attention_kernel {
-        AttentionKernel::Auto => software.attention_kernel(architecture),
-        kernel => kernel,
-    };
-    match asked {
+    match software.asked_kernel(plan, architecture) {
         AttentionKernel::Unfused => operators::AttentionKernel::Unfused {
             fused_softmax: software.fused_softmax,
             dropout: plan.dropout,

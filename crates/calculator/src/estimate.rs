@@ -94,7 +94,7 @@ pub fn of_evaluation(
         plan: plan.clone(),
         software: identity::software(costing.software),
         step_time: total,
-        step_time_interval: step_time::interval(costing, total, options.software_is_inferred),
+        step_time_interval: step_time::interval(costing, total, options.software_origin),
         throughput,
         efficiency: efficiency::efficiency(costing, evaluation),
         time,

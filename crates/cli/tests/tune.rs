@@ -251,3 +251,35 @@ fn a_search_of_a_script_frees_what_the_script_pins() {
     let nothing = run(&["search", "llama-3-8b", "--cluster", "h100", "--gpus", "8", "--keep", "tp"]);
     assert!(nothing.code == 2 && nothing.stderr.contains("--keep"), "{}", nothing.stderr);
 }
+
+/// A launch file dates a framework and does not name its generation: every command has the interval of all software for it, until it is named.
+#[test]
+fn software_of_a_launch_file_is_inferred_for_every_command() {
+    let file = at(SCRIPT);
+    let width = |interval: &serde_json::Value| {
+        let end = |name: &str, index: usize| {
+            interval.get(name).or_else(|| interval.get(index)).and_then(serde_json::Value::as_f64)
+        };
+        end("high", 1).expect("an end") / end("low", 0).expect("an end")
+    };
+    let widths = |more: &[&str]| {
+        let ask = |command: &[&str]| {
+            let common = ["--cluster", "dgx-h100", "--json", "--quiet"];
+            json(&[command, &common, more].concat(), 0)
+        };
+        let estimate = ask(&["estimate", &file]);
+        let tune = ask(&["tune", &file, "--top", "1"]);
+        let check = ask(&["check", &file]);
+        let all = [
+            width(&estimate["step_time_interval"]),
+            width(&tune["own"]["step_time_interval"]),
+            width(&check["files"][0]["figures"]["step_time_interval_s"]),
+        ];
+        assert!(all.iter().all(|own| (own / all[0] - 1.0).abs() < 1e-6), "{all:?}");
+        (all[0], estimate["plan"]["software"].as_str().expect("a generation").to_owned())
+    };
+    let (open, software) = widths(&[]);
+    let (named, same) = widths(&["--software", &software]);
+    assert_eq!(same, software);
+    assert!(open > 1.1 * named, "{open} {named}");
+}

@@ -257,6 +257,8 @@ impl Draft {
     pub fn finish(mut self) -> Result<Launch, Vec<Problem>> {
         if self.problems.is_empty() {
             self.vocabulary();
+            // No launch file names a generation: what is set of it was inferred.
+            self.launch.spec.software_is_inferred = self.launch.spec.plan.software.is_some();
             self.launch.remarks.sort_by_key(|remark| (remark.kind, remark.line));
             Ok(self.launch)
         } else {

@@ -275,6 +275,19 @@ pub enum AttentionKernel {
     Flash3,
 }
 
+impl AttentionKernel {
+    /// The name in run files and in keys of the catalogue.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Unfused => "unfused",
+            Self::Flash1 => "flash1",
+            Self::Flash2 => "flash2",
+            Self::Flash3 => "flash3",
+        }
+    }
+}
+
 impl Plan {
     /// How often a step reduces the gradients of each parameter, as far as sharding decides it.
     ///

@@ -18,7 +18,7 @@ pub use offers::Offers;
 pub use parts::{PARTS, Part};
 
 use crate::calibration::{Calibration, Operators};
-use crate::plan::{AttentionKernel, Overlap, StageSplit};
+use crate::plan::{AttentionKernel, Overlap, Plan, StageSplit};
 use crate::precision::DataType;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -56,7 +56,8 @@ pub struct Software {
     pub attention: BTreeMap<String, AttentionKernel>,
     /// Sustained over burst rate of matrix products by architecture and width (`Hopper`, `Hopper.fp8`); `default` for the rest.
     pub matmul: BTreeMap<String, f64>,
-    /// Sustained over burst rate of fused attention, by architecture; `default` for the rest.
+    /// Sustained over burst rate of attention by architecture and kernel (`Hopper.flash3`); `default` for the rest. A kernel that keeps the
+    /// matrix units busier runs further into the power limit, so that the rate is not of the architecture alone.
     pub attention_rate: BTreeMap<String, f64>,
     /// Whether unfused attention scales, masks and normalises scores in one kernel.
     pub fused_softmax: bool,
@@ -277,6 +278,19 @@ impl Software {
         }
     }
 
+    /// The attention kernel that a plan asks for; else the generation's on the architecture.
+    pub fn asked_kernel(&self, plan: &Plan, architecture: &str) -> AttentionKernel {
+        match plan.attention_kernel {
+            AttentionKernel::Auto => self.attention_kernel(architecture),
+            named => named,
+        }
+    }
+
+    /// Sustained over burst rate of an attention kernel on an architecture.
+    pub fn attention_rate(&self, architecture: &str, kernel: AttentionKernel) -> f64 {
+        Self::rate(&self.attention_rate, architecture, kernel.name())
+    }
+
     /// The attention kernel that the generation runs on an architecture.
     pub fn attention_kernel(&self, architecture: &str) -> AttentionKernel {
         self.attention
@@ -319,5 +333,26 @@ mod tests {
         assert_eq!(Software::rate(&table, "Hopper", "fp8"), 0.8);
         assert_eq!(Software::rate(&table, "Hopper", "bf16"), 0.9);
         assert_eq!(Software::rate(&table, "Volta", "fp16"), 0.7);
+    }
+
+    /// FlashAttention 3 came with Hopper in 2024: a generation that names its kernel does not inherit another for the chips of its time.
+    #[test]
+    fn a_named_attention_kernel_holds_on_hopper() {
+        let file: toml::Table = toml::from_str(railwright_catalog::SOFTWARE).expect("reads");
+        for entry in file["generation"].as_array().expect("a list") {
+            let Some(kernels) = entry.get("attention").and_then(toml::Value::as_table) else { continue };
+            assert!(!kernels.contains_key("default") || kernels.contains_key("Hopper"), "{entry:?}");
+        }
+        let kernel = |id: &str| by_id(id).expect("known").attention_kernel("Hopper");
+        assert_eq!(kernel("fsdp1-2023"), AttentionKernel::Flash1);
+        assert_eq!(kernel("nanotron-2024"), AttentionKernel::Flash2);
+    }
+
+    /// The rate of one kernel is not that of another on the same architecture.
+    #[test]
+    fn attention_rates_are_of_a_kernel() {
+        let fused = by_id("megatron-core-2024").expect("known");
+        let of = |kernel| fused.attention_rate("Hopper", kernel);
+        assert!(of(AttentionKernel::Flash3) < of(AttentionKernel::Flash2));
     }
 }

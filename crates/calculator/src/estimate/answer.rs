@@ -13,7 +13,7 @@ use crate::money::Bill;
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
-use railwright_spec::run::{Cost, Run, Training};
+use railwright_spec::run::{Cost, Run, SoftwareOrigin, Training};
 use serde::Serialize;
 
 /// What an estimate depends on beside model, cluster and plan.
@@ -23,14 +23,14 @@ pub struct EstimateOptions {
     pub training: Training,
     /// Prices.
     pub cost: Cost,
-    /// Whether the plan's software generation was inferred, because none was specified: the interval is then that of all software.
-    pub software_is_inferred: bool,
+    /// Where the plan's software generation comes from: unless it was specified, the interval is that of all software.
+    pub software_origin: SoftwareOrigin,
 }
 
 impl EstimateOptions {
     /// Those of a resolved run.
     pub fn of(run: &Run) -> Self {
-        Self { training: run.training, cost: run.cost, software_is_inferred: run.software_is_inferred }
+        Self { training: run.training, cost: run.cost, software_origin: run.software_origin }
     }
 }
 

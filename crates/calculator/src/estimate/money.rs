@@ -23,7 +23,7 @@ pub(super) fn money(
         plan: plan.clone(),
         training: options.training,
         cost: options.cost,
-        software_is_inferred: options.software_is_inferred,
+        software_origin: options.software_origin,
     };
     bill(&run, step)
 }

@@ -5,6 +5,7 @@ use crate::costing::Costing;
 use crate::intervals;
 use railwright_spec::plan::Plan;
 use railwright_spec::quantity::Seconds;
+use railwright_spec::run::SoftwareOrigin;
 use railwright_spec::software::generation_of;
 use serde::Serialize;
 
@@ -32,7 +33,7 @@ pub struct Interval {
 /// * With a specified software generation: the residuals of its measured runs, or those of all where it has too few.
 /// * With an inferred one: those of runs of any stack, since the run may not be of the generation that was assumed. They hold the interval of
 ///   that generation: less knowledge is never a narrower interval. One's own rates of operators and collectives leave the software open.
-pub fn interval(costing: &Costing<'_>, step: Seconds, software_is_inferred: bool) -> Interval {
+pub fn interval(costing: &Costing<'_>, step: Seconds, origin: SoftwareOrigin) -> Interval {
     let as_shown = |found: intervals::Interval, source: String| {
         let intervals::Interval { low, high, coverage, runs, calibrated } = found;
         Interval { low, high, coverage, runs, calibrated, source }
@@ -46,10 +47,13 @@ pub fn interval(costing: &Costing<'_>, step: Seconds, software_is_inferred: bool
     }
     let experts = costing.model.is_mixture_of_experts();
     let assumed = intervals::interval(Some(&costing.plan.software), experts, step);
-    if software_is_inferred {
+    if origin.is_open() {
         let any = intervals::interval(None, experts, step);
-        let source =
-            format!("errors of {} measured runs of all software, because none was specified", any.runs);
+        let why = match origin {
+            SoftwareOrigin::Inferred => format!("`{}` was inferred", costing.plan.software),
+            _ => "none was specified".to_owned(),
+        };
+        let source = format!("errors of {} measured runs of all software, because {why}", any.runs);
         let (low, high) = (any.low.min(assumed.low), any.high.max(assumed.high));
         return as_shown(intervals::Interval { low, high, ..any }, source);
     }

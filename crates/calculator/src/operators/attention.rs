@@ -130,12 +130,19 @@ struct AttentionLaw {
     source: Source,
 }
 
+/// Graphics cards of Blackwell (compute capability 12.0) have the matrix instructions of Ada, not those of B200 (10.0): what was built for the
+/// one does not run on the other, so that neither's share of the peak tells the other's.
+fn has_kernels_of_its_own(accelerator: &Accelerator) -> bool {
+    accelerator.architecture == "Blackwell RTX"
+}
+
 /// Head widths at which the share of peak is known.
 const WIDTHS: [f64; 4] = [64.0, 128.0, 192.0, 256.0];
 
 impl AttentionLaw {
     fn find(accelerator: &Accelerator, kernel: &str) -> Option<Self> {
-        let (row, source) = catalogue::find(catalogue::ATTENTION, accelerator, kernel)?;
+        let (row, source) = catalogue::find(catalogue::ATTENTION, accelerator, kernel)
+            .filter(|(_, source)| *source == Source::Fitted || !has_kernels_of_its_own(accelerator))?;
         Some(Self {
             shares: [3, 4, 5, 6].map(|column| row.number(column, 0.5)),
             backward: row.number(7, 0.8),

@@ -16,7 +16,7 @@ use railwright_spec::plan::{
 };
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::BytesPerSecond;
-use railwright_spec::run::{Field, Value};
+use railwright_spec::run::{Field, SoftwareOrigin, Value};
 use std::collections::BTreeSet;
 
 /// A row made ready.
@@ -50,6 +50,13 @@ pub struct Case {
     pub complete: bool,
     /// How far the source can be trusted: `A` or `B`.
     pub trust: String,
+}
+
+impl Case {
+    /// Where the row's software generation comes from.
+    pub const fn software_origin(&self) -> SoftwareOrigin {
+        if self.is_software_named { SoftwareOrigin::Specified } else { SoftwareOrigin::Assumed }
+    }
 }
 
 /// Columns that hold counts.
@@ -146,7 +153,6 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         lora_rank: number_after(&notes, "rank ").filter(|_| is_lora),
         lora_targets: if is_lora { lora_targets(&notes)? } else { None },
         recompute: published.policy,
-        offload_activations: published.offload,
         offload_optimizer: (cells.flag("optimizer_offload") == Some(true)).then_some(1.0),
         schedule: Some(schedule),
         // The run ran, so its layers were laid out somehow.
@@ -162,7 +168,11 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         ..PlanSpec::default()
     };
     precision(cells, &notes, &mut spec)?;
-    let plan = spec.resolve(&model, &cluster).map_err(|problem| problem.to_string())?;
+    let mut plan = spec.resolve(&model, &cluster).map_err(|problem| problem.to_string())?;
+    if let Some(offload) = published.offload {
+        plan.offload.activations = offload.share(&model, &plan);
+        spec.offload_activations = Some(plan.offload.activations);
+    }
     if let Some(problem) = plan::validate(&model, &cluster, &plan).first() {
         return Err(format!("impossible plan: {problem}"));
     }

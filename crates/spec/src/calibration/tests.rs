@@ -137,3 +137,59 @@ fn another_accelerators_calibration_is_refused_and_another_generations_is_doubte
     };
     assert_eq!(few.warnings(&h100, "megatron-core-2024")[0].id, "calibration-few-samples");
 }
+
+/// A correlation beyond one is no covariance, however positive its variances; what rounding leaves of one is.
+#[test]
+fn covariances_that_are_none_are_refused() {
+    let steps = |off: f64, other: f64| {
+        let mut covariance = [[0.0; PARTS]; PARTS];
+        for (at, row) in covariance.iter_mut().enumerate() {
+            row[at] = 0.04;
+        }
+        (covariance[0][1], covariance[1][0]) = (off, other);
+        let factors = [1.0; PARTS];
+        let (model, format) = (String::new(), DataType::Bf16);
+        let own = OwnRuns { model, parameters: 1, format, factors, covariance };
+        let evidence = evidence(1);
+        StepTimes {
+            factors,
+            covariance,
+            residual: 0.05,
+            freedom: IgnoredAny,
+            layouts: 1,
+            evidence,
+            own: vec![own],
+        }
+    };
+    assert!(steps(0.03, 0.03).is_sound() && steps(0.040_001, 0.040_001).is_sound());
+    assert!(!steps(0.05, 0.05).is_sound() && !steps(0.03, -0.03).is_sound());
+    let file = Calibration { steps: Some(steps(0.05, 0.05)), ..sample() };
+    let refused = file.to_toml().expect_err("no covariance").to_string();
+    assert!(refused.contains("positive semi-definite"), "{refused}");
+    // One of a model's own is looked at as well.
+    let mut own = steps(0.0, 0.0);
+    own.own[0].covariance[2][2] = -0.01;
+    assert!(!own.is_sound());
+}
+
+/// Files of earlier versions have degrees of freedom.
+#[test]
+fn degrees_of_freedom_are_read_and_forgotten() {
+    let (factors, covariance) = ([1.1; PARTS], [[0.0; PARTS]; PARTS]);
+    let evidence = evidence(1);
+    let steps = StepTimes {
+        factors,
+        covariance,
+        residual: 0.05,
+        freedom: IgnoredAny,
+        layouts: 1,
+        evidence,
+        own: Vec::new(),
+    };
+    let text = Calibration { steps: Some(steps), ..sample() }.to_toml().expect("sound");
+    assert!(!text.contains("freedom"), "{text}");
+    let old = text.replace("residual = 0.05", "residual = 0.05\nfreedom = 3.5");
+    assert_ne!(old, text);
+    let read = |text: &str| Calibration::parse(text, "own.toml").expect("reads").steps;
+    assert_eq!(read(&old), read(&text));
+}

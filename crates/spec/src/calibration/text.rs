@@ -101,7 +101,7 @@ impl Calibration {
         if self.steps.as_ref().is_some_and(|steps| !steps.is_sound()) {
             return wrong(
                 "steps".to_owned(),
-                "factors lie between 0.01 and 100, variances are no less than zero, degrees of freedom are above zero",
+                "factors lie between 0.01 and 100, covariances are symmetric and positive semi-definite, and the residual is no less than zero",
             );
         }
         if self.steps.is_some() && self.software.is_empty() {

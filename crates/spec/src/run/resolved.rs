@@ -20,8 +20,29 @@ pub struct Run {
     pub training: Training,
     /// At what price.
     pub cost: Cost,
-    /// Whether the plan's software generation was inferred, because none was specified.
-    pub software_is_inferred: bool,
+    /// Where the plan's software generation comes from.
+    pub software_origin: SoftwareOrigin,
+}
+
+/// Where a software generation comes from. Decided once, by [`crate::run::RunSpec::software_origin`]: the interval of every answer follows from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SoftwareOrigin {
+    /// Named by the user.
+    #[default]
+    Specified,
+    /// Inferred by the reader of a launch file from its format and flags, which date a framework but do not name its version.
+    Inferred,
+    /// Assumed from the plan and the accelerator alone.
+    Assumed,
+}
+
+impl SoftwareOrigin {
+    /// Whether nobody named the generation, so that the run may be of another.
+    pub const fn is_open(self) -> bool {
+        !matches!(self, Self::Specified)
+    }
 }
 
 impl Run {

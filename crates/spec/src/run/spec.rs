@@ -3,7 +3,7 @@
 use super::section::{Key, Section};
 use super::text::{self, Keys};
 use super::value::{Kind, Value};
-use super::{CostSpec, ModelSpec, Run, TrainingSpec};
+use super::{CostSpec, ModelSpec, Run, SoftwareOrigin, TrainingSpec};
 use crate::cluster::ClusterSpec;
 use crate::human::shorten;
 use crate::plan::{PlanSpec, validate, warnings};
@@ -25,6 +25,8 @@ pub struct RunSpec {
     pub training: TrainingSpec,
     /// At what price.
     pub cost: CostSpec,
+    /// Whether the software generation is what the reader of a launch file inferred.
+    pub software_is_inferred: bool,
     /// Where each key was set, for messages about its value later.
     places: BTreeMap<String, Place>,
 }
@@ -117,6 +119,9 @@ impl RunSpec {
     pub fn overlay(&mut self, other: &Self) {
         self.model.overlay(&other.model);
         self.cluster.overlay(&other.cluster);
+        if other.plan.software.is_some() {
+            self.software_is_inferred = other.software_is_inferred;
+        }
         self.plan.overlay(&other.plan);
         self.training.overlay(&other.training);
         self.cost.overlay(&other.cost);
@@ -154,8 +159,16 @@ impl RunSpec {
         let plan = self.plan.resolve(&model, &cluster).map_err(placed)?;
         let training = self.training.resolve().map_err(placed)?;
         let cost = self.cost.resolve().map_err(placed)?;
-        let software_is_inferred = self.plan.software.is_none();
-        Ok(Run { model, cluster, plan, training, cost, software_is_inferred })
+        Ok(Run { model, cluster, plan, training, cost, software_origin: self.software_origin() })
+    }
+
+    /// Where the software generation comes from.
+    pub const fn software_origin(&self) -> SoftwareOrigin {
+        match (&self.plan.software, self.software_is_inferred) {
+            (None, _) => SoftwareOrigin::Assumed,
+            (Some(_), true) => SoftwareOrigin::Inferred,
+            (Some(_), false) => SoftwareOrigin::Specified,
+        }
     }
 
     /// The same, and asks whether the plan is possible: all problems, or the run with what is doubtful about it.
@@ -198,6 +211,9 @@ impl RunSpec {
         };
         let done = done.unwrap_or_else(|| Err(Keys(sections()).unknown(path)));
         done.map_err(|problem| Problem { place: Some(Box::new(place.clone())), ..problem })?;
+        if path == "plan.software" {
+            self.software_is_inferred = false;
+        }
         self.places.insert(path.to_owned(), place);
         Ok(())
     }

@@ -250,7 +250,9 @@ fn constants(software: &Software, plan: &Plan, architecture: &str, has_experts: 
         list.push(Knob { kind: Kind::Software, is_time_scale: false, ..knob });
     };
     add("matmul", "products' rate", rate(&software.matmul), true, |s, x| table(&mut s.matmul, x));
-    add("attention_rate", "attention's rate", rate(&software.attention_rate), true, |s, x| {
+    let kernel = software.asked_kernel(plan, architecture);
+    let attention = format!("{:.3}", software.attention_rate(architecture, kernel));
+    add("attention_rate", "attention's rate", attention, true, |s, x| {
         table(&mut s.attention_rate, x);
     });
     let collectives = format!("{:.3}", software.collective_rate);

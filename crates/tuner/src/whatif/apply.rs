@@ -239,8 +239,7 @@ fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>
     }
     let mut warnings = warnings(&model, &cluster, &plan);
     warnings.extend(dropped);
-    let software_is_inferred = spec.plan.software.is_none();
-    Ok((Run { model, cluster, plan, training, cost, software_is_inferred }, warnings))
+    Ok((Run { model, cluster, plan, training, cost, software_origin: spec.software_origin() }, warnings))
 }
 
 /// The cluster with the calibration that it names. The baseline's calibration does not apply to another

@@ -24,7 +24,7 @@ fn run(settings: &[&str]) -> (RunSpec, Run) {
         plan,
         training: spec.training.resolve().expect("sound"),
         cost: spec.cost.resolve().expect("sound"),
-        software_is_inferred: spec.plan.software.is_none(),
+        software_origin: spec.software_origin(),
     };
     (spec, run)
 }

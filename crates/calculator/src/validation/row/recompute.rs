@@ -3,8 +3,9 @@
 //! Responsible for: the policy of a cell, and the activations that it puts in host memory. Refuses to guess: a cell with an unknown word
 //! counts as empty.
 
+use crate::memory::{SoftwareCatalogue, kept_by_layer};
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Recompute, RecomputeModule};
+use railwright_spec::plan::{Plan, Recompute, RecomputeModule};
 use std::collections::BTreeSet;
 
 /// What a row publishes of recompute.
@@ -12,8 +13,31 @@ use std::collections::BTreeSet;
 pub(super) struct Published {
     /// The policy; `None` if none is published.
     pub policy: Option<Recompute>,
-    /// Share of the kept activations in host memory.
-    pub offload: Option<f64>,
+    /// The kept activations in host memory.
+    pub offload: Option<Offload>,
+}
+
+/// Which of the kept activations are in host memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Offload {
+    /// All of them.
+    All,
+    /// The residual stream alone: what each layer takes in. All else that a layer keeps stays on the device.
+    Residual,
+}
+
+impl Offload {
+    /// Share of what the layers of a stage keep: `sum of inputs / sum of kept bytes`. The input is what a layer keeps under full recompute.
+    pub(super) fn share(self, model: &Model, plan: &Plan) -> f64 {
+        let (Self::Residual, Ok(catalogue)) = (self, SoftwareCatalogue::shared()) else { return 1.0 };
+        let software = catalogue.get(&plan.software);
+        let kept = |recompute: &Recompute| {
+            let of = |at| kept_by_layer(model, model.layer(at), plan, recompute, software).get();
+            (0..model.layers.len()).map(of).sum::<f64>()
+        };
+        let (inputs, all) = (kept(&Recompute::Full { layers: None }), kept(&plan.recompute));
+        if all > inputs { inputs / all } else { 1.0 }
+    }
 }
 
 /// Modules by the names that Megatron-LM (`--recompute-modules`), torchtitan and llm.q have for them. A name that is not here is not
@@ -51,8 +75,8 @@ pub(super) fn read(cell: Option<&str>, notes: &str, model: &Model, stages: u64) 
         return Published { policy: if named.is_empty() { None } else { selective(named) }, offload: None };
     };
     let text = text.to_lowercase();
-    let offload =
-        (text.contains("activation offload") || notes.contains("--offload-residual")).then_some(1.0);
+    let residual = notes.contains("--offload-residual").then_some(Offload::Residual);
+    let offload = text.contains("activation offload").then_some(Offload::All).or(residual);
     let stages = stages.max(1);
     let policy = match text.as_str() {
         "none" | "no" | "0" => Some(Recompute::None),
@@ -141,8 +165,24 @@ mod tests {
     #[test]
     fn activations_in_host_memory_are_read() {
         let cell = of("full + activation offload to host");
-        assert_eq!((cell.policy, cell.offload), (Some(Recompute::Full { layers: None }), Some(1.0)));
+        assert_eq!((cell.policy, cell.offload), (Some(Recompute::Full { layers: None }), Some(Offload::All)));
         assert_eq!(of("full").offload, None);
+    }
+
+    /// The inputs of layers are all that full recompute keeps, and a small part of what is kept without recompute.
+    #[test]
+    fn the_residual_stream_is_a_part_of_what_layers_keep() {
+        use railwright_spec::cluster;
+        use railwright_spec::plan::PlanSpec;
+        let model = testing::llama(4096, 14336, 32, 8, 32, 128_256);
+        let cluster = cluster::by_name("dgx-h100", 8).expect("a preset");
+        let share = |recompute| {
+            let spec = PlanSpec { recompute: Some(recompute), ..PlanSpec::default() };
+            Offload::Residual.share(&model, &spec.resolve(&model, &cluster).expect("a plan"))
+        };
+        assert_eq!(share(Recompute::Full { layers: None }), 1.0);
+        let (none, some) = (share(Recompute::None), share(only(&[RecomputeModule::Mlp])));
+        assert!(none < some && none < 0.15 && some < 0.5, "{none} {some}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ fn run(settings: &[&str]) -> Run {
     let cluster = spec.cluster.resolve().expect("known");
     let plan = spec.plan.resolve(&model, &cluster).expect("possible");
     let (training, cost) = (spec.training.resolve().expect("sound"), spec.cost.resolve().expect("sound"));
-    Run { model, cluster, plan, training, cost, software_is_inferred: spec.plan.software.is_none() }
+    Run { model, cluster, plan, training, cost, software_origin: spec.software_origin() }
 }
 
 /// The traces move the bytes of the traffic between ranks. Played on a network that never blocks, they take the step's time within what

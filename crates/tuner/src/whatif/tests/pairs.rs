@@ -107,7 +107,7 @@ fn run_of(case: &Case) -> Run {
         plan: case.plan.clone(),
         training: Training::default(),
         cost: Cost::default(),
-        software_is_inferred: !case.is_software_named,
+        software_origin: case.software_origin(),
     }
 }
 
