@@ -5,6 +5,7 @@
 
 mod accuracy;
 mod anchors;
+mod at_scale;
 mod catalogue;
 mod mechanisms;
 mod regret;
@@ -53,6 +54,10 @@ fn pages() -> Result<Vec<(&'static str, String)>, String> {
         ("docs/reference/anchors.md", anchors::page(&read(anchors::TABLE)?, &left_out)?),
         ("README.md", splice("README.md", &linked("docs/validation.md"))?),
         ("docs/validation.md", splice("docs/validation.md", &details)?),
+        (
+            "docs/validation-network.md",
+            splice("docs/validation-network.md", &at_scale::tables(&read(at_scale::TABLE)?)?)?,
+        ),
         ("docs/validation-regret.md", splice("docs/validation-regret.md", &regret::tables(&answer))?),
     ])
 }

@@ -132,8 +132,10 @@ pub(crate) enum Command {
     #[command(after_long_help = "Examples:\n  \
         railwright validate catalog/evidence/measured_runs.csv\n  \
         railwright validate catalog/evidence/measured_runs.csv --regret\n  \
-        railwright validate mine.csv --regret --format csv -o sweeps.csv\n\n\
-        docs/validation.md explains the columns, docs/validation-regret.md the regrets.")]
+        railwright validate mine.csv --regret --format csv -o sweeps.csv\n  \
+        railwright validate catalog/evidence/collectives_at_scale.csv --network flow\n\n\
+        docs/validation.md explains the columns, docs/validation-regret.md the regrets,\n\
+        docs/validation-network.md collectives on clusters.")]
     Validate(Later<Validate>),
     /// Fit the cost model to your own measurements
     #[command(after_long_help = calibrate::EXAMPLES)]
@@ -352,8 +354,20 @@ pub(crate) struct Validate {
     /// Apply a calibration to the rows measured on its accelerator
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) calibration: Option<String>,
+    /// Predict collectives on clusters, with the columns of `catalog/evidence/collectives_at_scale.csv`
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["regret", "calibration"])]
+    pub(crate) network: Option<NetworkModel>,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// Models of `validate --network`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NetworkModel {
+    /// Closed form alone
+    Closed,
+    /// Closed form and flow simulation
+    Flow,
 }
 
 /// Arguments of `explain`.

@@ -7,6 +7,7 @@ const LLAMA: &str = "llama-3-8b --cluster dgx-h100 --gpus 64 --tp 8 --pp 2 --glo
 
 /// Bundled inputs.
 const INPUTS: &[(&str, &str)] = &[
+    ("{COLLECTIVES}", "catalog/evidence/collectives_at_scale.csv"),
     ("{TRACES}", "fixtures/traces/megatron_tp2_v100"),
     ("{AB}", "fixtures/traces/modded_nanogpt_h100/ab"),
     ("{LOG}", "examples/launch/mixtral_8x7b.log"),
@@ -61,6 +62,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("network_traffic", "network traffic {LLAMA} --by rail"),
     ("network_traffic", "network traffic {LLAMA} --by matrix"),
     ("network_traffic", "network traffic {LLAMA} --by domain"),
+    ("network_validation", "validate --network flow {COLLECTIVES}"),
     ("pipeline", "pipeline {PIPELINE}"),
     ("profile", "profile {TRACES}"),
     ("profile_hta", "profile {TRACES} --compat hta"),

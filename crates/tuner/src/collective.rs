@@ -9,6 +9,7 @@
 //! the input of a reduce-scatter, the send buffer of one rank of an all-to-all, and the message of a broadcast or a send.
 
 mod curve;
+mod measured;
 mod network;
 mod placement;
 mod sizes;
@@ -16,6 +17,9 @@ mod sizes;
 mod tests;
 
 pub use curve::{Curve, Point, Question, Spread, curve, curve_watched};
+pub use measured::{
+    Errors, FabricErrors, MeasuredCollective, NetworkValidation, Prediction, Predictor, validate_network,
+};
 pub use network::Network;
 pub use placement::{nodes, ranks};
 pub use sizes::{bytes, range};

@@ -40,6 +40,12 @@ const CHAIN_HOP_LARGE: f64 = 4.0e-6;
 /// racks of NVLink (2 racks of GB300, 2 and 20 of GB200) were all slower than such a tree allows, and their job files name it as an algorithm to
 /// be requested.
 const SWITCH_TREE: u64 = 8;
+/// Domains up to which NCCL's table has the rates of near trees.
+const NEAR: u64 = 2;
+/// Factor on the latency of a ring over domains in NCCL's estimate (the plateau effect, Ampere and later).
+const PLATEAU: f64 = 1.4;
+/// Share of the ring's bandwidth that a tree has in NCCL's estimate.
+const TREE_SHARE: f64 = 0.92;
 /// A chunk of a tree's pipeline, bytes: NCCL's default buffer of 4 MiB (`NCCL_BUFFSIZE`) in 8 steps.
 const CHUNK: f64 = 524_288.0;
 /// Filling the pipeline over the network: seconds per square root of a byte, up to a chunk's worth.
@@ -54,11 +60,12 @@ impl Network {
             Collective::AllToAll => self.all_to_all(links, bytes, span),
             Collective::AllReduce => {
                 let ring = self.ring(links, op, bytes, span);
-                let tree = match links.class.tree_channels() {
-                    Some(channels) if span.local > SWITCH_TREE => self.chain(links, channels, bytes, span),
-                    _ => self.tree(links, bytes, span),
-                };
-                if tree.time < ring.time { tree } else { ring }
+                match links.class.tree_channels() {
+                    Some(channels) if span.local > SWITCH_TREE => {
+                        self.over_racks(links, channels, bytes, span, ring)
+                    }
+                    _ => faster(self.tree(links, bytes, span), ring),
+                }
             }
             _ => self.ring(links, op, bytes, span),
         }
@@ -136,9 +143,6 @@ impl Network {
     /// All-reduce by double binary trees between domains and a chain of devices inside each, without reduction in switches (NCCL's tree over
     /// racks): `t = base + 2 (local - 1) (h + c/r) + 2 log2(D) (H + c/r) + f b / min(NVLink, channels r) + fill`.
     ///
-    /// The tree alone is 1% to 7% faster than an all-reduce of 512 MiB to 16 GiB over 20 racks of GB200 (coreweave/nccl-tests). The ring, which
-    /// competes with it, is predicted to be faster from 1 GiB on; the publication has no algorithm.
-    ///
     /// A chunk of c bytes passes up the chain and down again, at the rate r of its channel, before the pipeline is full. Rates of channels are
     /// those of NCCL's tuning table.
     fn chain(&self, links: &Links, channels: TreeChannels, bytes: f64, span: &Span) -> CollectiveCost {
@@ -146,7 +150,7 @@ impl Network {
         let network = wire / span.least as f64;
         let domains = span.domains();
         let depth = (domains as f64).log2().ceil();
-        let rate = if domains < 4 { channels.near } else { channels.far };
+        let rate = if domains <= NEAR { channels.near } else { channels.far };
         let (law, _) = links.law(Collective::AllGather, span.local);
         let inside = (span.local - 1) as f64;
         let latency =
@@ -159,6 +163,47 @@ impl Network {
             law.growing(wire, bytes).max(wire / (rate * channels.count)).max(network / self.ring_rate(span));
         let time = latency + large * self.pace + pipeline + growing + fill(bytes);
         cost((time, latency, "tree"), between_neighbours(wire, span), network)
+    }
+
+    /// All-reduce over racks of NVLink. Over two racks the faster of tree and ring; over more, that which the library selects.
+    ///
+    /// NCCL selects by its own estimates, not by what is faster. Beyond two racks a channel of its tree reaches about half the rate over two
+    /// (`perChMaxTreeBws`), but its estimate has 92% of the ring's bandwidth, as it counts the channels of fast links twice. So it runs trees up to
+    /// [`Network::tree_up_to`], where rings would be faster. Above that size a ring is not taken to be faster than the tree at that size, so
+    /// that more bytes never take less time.
+    fn over_racks(
+        &self,
+        links: &Links,
+        channels: TreeChannels,
+        bytes: f64,
+        span: &Span,
+        ring: CollectiveCost,
+    ) -> CollectiveCost {
+        if span.domains() <= NEAR {
+            return faster(self.chain(links, channels, bytes, span), ring);
+        }
+        let most = self.tree_up_to(links, span);
+        let tree = self.chain(links, channels, bytes.min(most), span);
+        if bytes <= most { tree } else { CollectiveCost { time: ring.time.max(tree.time), ..ring } }
+    }
+
+    /// Bytes up to which NCCL selects a tree over a ring for an all-reduce of n ranks in D domains: the size at which its estimates are equal
+    /// (`ncclTopoTuneModel` and `ncclTopoGetAlgoTime`, `src/graph/tuning.cc`, protocol Simple),
+    ///
+    /// `1.4 (base + 2 (n - D) h_ring + 2 (D - 1) H) + 2 (n - 1)/n S/B` and `base + 2 ((n/D - 1) h_tree + log2(D) H) + 2 S/(0.92 B)`,
+    ///
+    /// with the hops h of NVLink (3.4 and 4.0 us) and H of the network (14 us), and B the bus bandwidth of the ring.
+    fn tree_up_to(&self, links: &Links, span: &Span) -> f64 {
+        let (ranks, domains) = (span.ranks as f64, span.domains() as f64);
+        let (law, _) = links.law(Collective::AllGather, span.local);
+        let bus = (1.0 / law.per_byte).min(self.ring_rate(span) * span.least as f64);
+        let base = RING[2].base;
+        let hops = 2.0 * ((ranks - domains) * RING[2].hop_inside + (domains - 1.0) * TREE_HOP_LARGE);
+        let ring = PLATEAU * (base + hops);
+        let depth = (ranks / domains - 1.0) * CHAIN_HOP_LARGE + domains.log2().floor() * TREE_HOP_LARGE;
+        let tree = base + 2.0 * depth;
+        let per_byte = 2.0 / (TREE_SHARE * bus) - 2.0 * (ranks - 1.0) / ranks / bus;
+        ((ring - tree) / per_byte).max(0.0)
     }
 
     /// `t = base + peers + max(b (local - 1)/n / NVLink, b (n - least)/n / NIC)`.
@@ -184,6 +229,10 @@ fn between_neighbours(wire: f64, span: &Span) -> f64 {
         local if span.least < local => wire,
         local => wire * (local - 1) as f64 / local as f64,
     }
+}
+
+fn faster(tree: CollectiveCost, ring: CollectiveCost) -> CollectiveCost {
+    if tree.time < ring.time { tree } else { ring }
 }
 
 /// Time until the pipeline over the network is full, seconds.
@@ -227,7 +276,30 @@ mod tests {
         }
     }
 
-    /// Times of all-reduces over 20 racks of 72 GB200 (README of coreweave/nccl-tests at cb86553, NCCL 2.26.2): the tree is within 7% at every size.
+    /// NCCL's estimates of a ring of 1,440 ranks in 20 domains and of a tree: latencies of 14.3 and 0.7 ms, and 8% of bandwidth. They are equal at
+    /// `(14.3 - 0.7) ms / (2/0.92 - 2) x B`, 61 GB at 780 GB/s. Over three racks they are equal at some GB.
+    #[test]
+    fn the_library_selects_trees_for_more_bytes_over_more_racks() {
+        let cluster = railwright_spec::cluster::by_name("gb200-nvl72", 1440).expect("a preset");
+        let network = Network::new(&cluster, LinkClass::of(&cluster));
+        let links = Links::of_domain(&cluster);
+        let span = |racks: u64| Span { ranks: 72 * racks, local: 72, least: 72, stride: 1, sharing: 1.0 };
+        let bus = 1.0 / links.law(Collective::AllGather, 72).0.per_byte;
+        let many = network.tree_up_to(&links, &span(20));
+        assert!(
+            (many / ((14.31e-3 - 0.69e-3) / (2.0 / 0.92 - 2.0) * bus) - 1.0).abs() < 0.02,
+            "{many} at {bus}"
+        );
+        let few = network.tree_up_to(&links, &span(3));
+        assert!(few < many / 5.0 && few > 1e9, "{few} of {many}");
+        // More bytes never take less time, also where the algorithm changes.
+        let time = |bytes| network.time(&links, Collective::AllReduce, bytes, &span(3));
+        let (before, after) = (time(few * 0.999), time(few * 1.001));
+        assert_eq!((before.algorithm, after.algorithm), ("tree", "ring"));
+        assert!(after.time >= before.time);
+    }
+
+    /// Times of all-reduces over 20 racks of 72 GB200 (README of coreweave/nccl-tests at cb86553, NCCL 2.26.2): within 7% at every size.
     #[test]
     fn a_tree_over_racks_takes_the_published_time() {
         let cluster = railwright_spec::cluster::by_name("gb200-nvl72", 1440).expect("a preset");
@@ -235,7 +307,6 @@ mod tests {
         let network = Network::new(&cluster, class);
         let links = Links::of_domain(&cluster);
         let span = Span { ranks: 1440, local: 72, least: 72, stride: 1, sharing: 1.0 };
-        let channels = class.tree_channels().expect("NVLink");
         for (mib, micros) in [
             (512.0, 7108.4),
             (1024.0, 9805.7),
@@ -244,7 +315,7 @@ mod tests {
             (8192.0, 45004.0),
             (16384.0, 84625.0),
         ] {
-            let time = network.chain(&links, channels, mib * 1_048_576.0, &span).time.micros();
+            let time = network.time(&links, Collective::AllReduce, mib * 1_048_576.0, &span).time.micros();
             assert!((time / micros - 1.0).abs() < 0.07, "{mib} MiB: {time} us, measured {micros} us");
         }
     }

@@ -26,9 +26,9 @@ pub(super) enum LinkClass {
 pub(super) struct TreeChannels {
     /// Their number.
     pub(super) count: f64,
-    /// Bytes a second of each over fewer than four domains.
+    /// Bytes a second of each over two domains.
     pub(super) near: f64,
-    /// Bytes a second of each over four domains and more.
+    /// Bytes a second of each over more domains.
     pub(super) far: f64,
 }
 

@@ -142,6 +142,7 @@ fn all() -> BTreeMap<String, Value> {
         c::stragglers::Stragglers,
         c::tune::Tuned,
         c::validate::Validated,
+        c::validate::network::Measured,
         c::validate::regret::Judged,
         c::values::Values,
         c::whatif::Rehearsed,

@@ -1,5 +1,6 @@
 //! `validate`: a table of measured runs, predicted, and how far off the predictions are.
 
+pub(crate) mod network;
 pub(crate) mod regret;
 
 use crate::args;
@@ -19,6 +20,9 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
     let path = arguments.table.as_str();
     let text = input::read(path, TABLE_LIMIT)?;
     let label = if path == "-" { "standard input" } else { path };
+    if let Some(model) = arguments.network {
+        return network::run((&text, label), model, printer, &arguments.output);
+    }
     let read = |path: &String| Calibration::parse(&input::read(path, CONFIG_LIMIT)?, path).map(Arc::new);
     let calibration = arguments.calibration.as_ref().map(read).transpose()?;
     let watching = printer.watching(BAR, "predicting");
@@ -180,7 +184,7 @@ fn size(row: &RowResult) -> f64 {
 }
 
 /// A signed percentage.
-fn signed(x: f64) -> Cell {
+fn percentage(x: f64) -> Cell {
     Cell::number(format!("{:+.1}%", x * 100.0), x)
 }
 
@@ -212,7 +216,7 @@ fn errors<'a>(sets: impl Iterator<Item = (&'a String, &'a Errors)>, overall: Opt
             share(time.map(|t| t.median_absolute)),
             share(time.map(|t| t.mean_absolute)),
             share(time.map(|t| t.p90_absolute)),
-            time.map_or_else(Cell::default, |t| signed(t.bias)),
+            time.map_or_else(Cell::default, |t| percentage(t.bias)),
             share(set.interval_coverage),
             set.rank_correlation.map_or_else(Cell::default, |r| Cell::number(format!("{r:.3}"), r)),
             share(memory.map(|m| m.median_absolute)),
@@ -265,10 +269,10 @@ fn rows(list: &[RowResult], for_people: bool, has_calibration: bool) -> Table {
             row.id.as_str().into(),
             time(row.predicted_step_time_s),
             time(row.measured_step_time_s),
-            row.step_time_error.map_or_else(Cell::default, signed),
+            row.step_time_error.map_or_else(Cell::default, percentage),
             bytes(row.predicted_peak_memory_bytes),
             bytes(row.measured_peak_memory_bytes),
-            row.peak_memory_error.map_or_else(Cell::default, signed),
+            row.peak_memory_error.map_or_else(Cell::default, percentage),
             match row.predicted_fits {
                 None => "",
                 Some(true) => "yes",

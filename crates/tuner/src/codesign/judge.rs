@@ -23,6 +23,9 @@ const FIRST: usize = 3;
 /// Maximum number of simulated networks.
 const MOST: usize = 48;
 
+/// Maximum number of simulated networks of the fronts without a price of the devices: no cost bounds their simulation.
+const MOST_UNPRICED: usize = 12;
+
 /// By how much flows miss packets, as a share of the time that the network takes: a fluid bound was 14% low against packets (`docs/concepts/flow-model.md`).
 pub const MISSED: f64 = 0.14;
 
@@ -52,12 +55,12 @@ pub struct Simulated {
     pub step_low: Seconds,
     /// The upper bound.
     pub step_high: Seconds,
-    /// Dollars for a million tokens, devices and network.
-    pub dollars: Dollars,
+    /// Dollars for a million tokens, devices and network; none without a price of the devices.
+    pub dollars: Option<Dollars>,
     /// Its bounds.
-    pub dollars_low: Dollars,
+    pub dollars_low: Option<Dollars>,
     /// The upper bound.
-    pub dollars_high: Dollars,
+    pub dollars_high: Option<Dollars>,
 }
 
 /// What is asked of the second round.
@@ -162,21 +165,28 @@ pub fn judge(
             && let Some(simulated) =
                 recorded(answer, index, within(outcome, &answer.rows[index], asked, lowest))
         {
-            lowest = lowest.min(simulated.dollars_high.get());
+            lowest = lowest.min(simulated.dollars_high.map_or(f64::INFINITY, Dollars::get));
         }
         done += 1;
     }
     // Also simulated: neighbours of the best, and the other members of the fronts.
     let best = cheapest(answer, &order);
     let beside = best.map_or_else(Vec::new, |best| neighbours(&answer.rows, best));
-    let fronts = order.iter().map(|&(index, _)| index).filter(|&index| answer.rows[index].on_front);
+    let has_price = answer.rows.iter().any(|row| closed_cost(row).is_some());
+    let mut fronts: Vec<usize> = if has_price {
+        order.iter().map(|&(index, _)| index).collect()
+    } else {
+        (0..answer.rows.len()).collect()
+    };
+    fronts.retain(|&index| answer.rows[index].on_front);
+    fronts.truncate(if has_price { MOST } else { MOST_UNPRICED });
     let mut seen = BTreeSet::new();
     let more: Vec<usize> = references
         .into_iter()
         .chain(beside)
-        .chain(fronts.take(MOST))
+        .chain(fronts)
         .filter(|&index| seen.insert(index))
-        .filter(|&index| answer.rows[index].simulated.is_none() && closed_cost(&answer.rows[index]).is_some())
+        .filter(|&index| answer.rows[index].simulated.is_none() && answer.rows[index].step_time.is_some())
         .collect();
     for (index, outcome) in together(answer, asked, (&more, f64::INFINITY), workers, &|| watch(done, all))? {
         recorded(answer, index, outcome);
@@ -193,7 +203,8 @@ pub fn judge(
 /// Marks the networks with the lowest cost per token within intervals; a single one is the winner.
 fn contend(answer: &mut Codesign, candidates: &[(usize, f64)]) {
     let of = |index: usize| {
-        answer.rows[index].simulated.as_ref().map(|s| (index, s.dollars, s.dollars_low, s.dollars_high))
+        let simulated = answer.rows[index].simulated.as_ref()?;
+        Some((index, simulated.dollars?, simulated.dollars_low?, simulated.dollars_high?))
     };
     let mut known: Vec<(usize, Dollars, Dollars, Dollars)> =
         candidates.iter().filter_map(|&(index, _)| of(index)).collect();
@@ -207,7 +218,7 @@ fn contend(answer: &mut Codesign, candidates: &[(usize, f64)]) {
 
 /// The network with the lowest simulated cost.
 fn cheapest(answer: &Codesign, candidates: &[(usize, f64)]) -> Option<usize> {
-    let cost = |index: usize| answer.rows[index].simulated.as_ref().map(|simulated| simulated.dollars.get());
+    let cost = |index: usize| Some(answer.rows[index].simulated.as_ref()?.dollars?.get());
     let known = candidates.iter().filter_map(|&(index, _)| cost(index).map(|cost| (index, cost)));
     known.min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0))).map(|(index, _)| index)
 }
@@ -325,7 +336,7 @@ fn one(
 ) -> ControlFlow<(), Outcome> {
     watch()?;
     let Some(Ok(found)) = asked.found.get(row.class) else { return ControlFlow::Continue(Ok(None)) };
-    let Some(cost) = closed_cost(row) else { return ControlFlow::Continue(Ok(None)) };
+    let cost = closed_cost(row);
     let mut design = row.design.clone();
     if let Some(routing) = asked.routing.or(design.kind.usual_routing()) {
         design.routing = routing;
@@ -354,7 +365,8 @@ fn one(
     let [low, step, high] = step;
     let times = [step.get(), low.get() - missed(low), high.get() + missed(high)];
     let [step_time, step_low, step_high] = times.map(|time| Seconds::new(time * retries));
-    let [dollars, dollars_low, dollars_high] = times.map(|time| Dollars::new(cost * time / fresh.get()));
+    let [dollars, dollars_low, dollars_high] =
+        times.map(|time| cost.map(|cost| Dollars::new(cost * time / fresh.get())));
     let routing = design.routing.name();
     ControlFlow::Continue(Ok(Some(Simulated {
         routing,

@@ -287,10 +287,22 @@ fn simulation_decides_between_networks() {
             Ok(Found { plan, step_time: time, fresh_step_time: time, tokens_per_second, network_share })
         })
         .collect();
-    let mut answered = answer(grid, &found, vec![String::new(); found.len()], &site(), BTreeMap::new(), 8);
+    let layouts = vec![String::new(); found.len()];
+    let free = Site { device_price: None, ..site() };
+    let mut unpriced = answer(grid.clone(), &found, layouts.clone(), &free, BTreeMap::new(), 8);
+    let mut answered = answer(grid, &found, layouts, &site(), BTreeMap::new(), 8);
     let mut hashed = answered.clone();
     let judging =
         Judging { model: &model, machine: &machine, found: &found, routing: None, every_network: false };
+    // Without a price of the devices the reference and the front are simulated, cost nothing known, and none wins.
+    assert!(
+        judge(&mut unpriced, &judging, &InTurn, &|_, _| std::ops::ControlFlow::Continue(())).is_continue()
+    );
+    for row in unpriced.rows.iter().filter(|row| row.is_reference || row.on_front) {
+        let simulated = row.simulated.as_ref().expect("simulated");
+        assert!(simulated.step_low <= simulated.step_high && simulated.dollars.is_none());
+    }
+    assert!(unpriced.contenders.is_empty() && unpriced.rows.iter().all(|row| !row.cheapest_token));
     let drawn = Judging { routing: Some(Routing::Ecmp), ..judging };
     assert!(judge(&mut hashed, &drawn, &InTurn, &|_, _| std::ops::ControlFlow::Continue(())).is_continue());
     // Hashes differ: the interval of an oversubscribed tree is wider than that of its median alone.
@@ -314,11 +326,11 @@ fn simulation_decides_between_networks() {
         let Some(simulated) = &row.simulated else {
             // What was not simulated costs more in closed form than the best may cost at most.
             let closed = row.share.cluster.and_then(|all| all.dollars_per_million_tokens).expect("a price");
-            assert!(closed.get() > best.dollars_high.get());
+            assert!(Some(closed) > best.dollars_high);
             continue;
         };
         assert!(simulated.step_low <= simulated.step_time && simulated.step_time <= simulated.step_high);
-        let near = simulated.dollars_low.get() <= best.dollars_high.get();
+        let near = simulated.dollars_low <= best.dollars_high;
         assert_eq!(answered.contenders.contains(&at), near);
         assert_eq!(row.cheapest_token, near && answered.contenders.len() == 1);
     }

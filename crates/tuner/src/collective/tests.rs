@@ -7,6 +7,7 @@ use railwright_network::simulate::Wiring;
 use railwright_network::topology::{DesignSpec, Kind, Routing};
 use railwright_spec::cluster::{Cluster, by_name};
 use railwright_spec::quantity::Bytes;
+use std::ops::ControlFlow;
 
 fn network(
     devices: u64,
@@ -131,36 +132,63 @@ fn ranks_and_node_lists_are_read() {
     }
 }
 
-/// All-reduce bus bandwidths printed by coreweave/nccl-tests (README at commit cb86553), out of place. No constant was fitted to them. The
-/// bounds are the errors in docs/guides/collective.md: 3% on 64 H100, 8% to 34% in one rack, at most 9% over 2 racks and 55% over 20.
+fn at_scale(predictor: Predictor) -> NetworkValidation {
+    let table = include_str!("../../../../catalog/evidence/collectives_at_scale.csv");
+    validate_network(table, "at scale", predictor, &mut |_, _| ControlFlow::Continue(())).expect("a table")
+}
+
+/// Published bus bandwidths of clusters. No constant was fitted to them; the bounds are the errors of docs/validation-network.md.
 #[test]
-fn errors_against_published_measurements_are_those_of_the_guide() {
-    let mut worst = std::collections::BTreeMap::new();
-    for line in include_str!("published.csv").lines().skip(1) {
-        let cells: Vec<&str> = line.split(',').collect();
-        let (gpus, bus): (u32, f64) = (cells[1].parse().expect("a count"), cells[3].parse().expect("a rate"));
-        let cluster = by_name(cells[0], u64::from(gpus)).expect("a preset");
-        let wiring = wiring(&cluster, &DesignSpec::default(), &[]).expect("it is built");
-        let sizes = [Bytes::new(cells[2].parse().expect("bytes"))];
-        let question = Question {
-            operation: Collective::AllReduce,
-            sizes: &sizes,
-            groups: &[(0..gpus).collect()],
-            seeds: 1,
-        };
-        let found = curve(&cluster, Network::Design(&wiring), &question).expect("a curve").points[0];
-        let error = found.bus_bandwidth.gb() / bus - 1.0;
-        let (low, high): &mut (f64, f64) = worst.entry((cells[0], gpus)).or_insert((error, error));
-        (*low, *high) = (low.min(error), high.max(error));
-    }
-    let within = |cluster, gpus, low: f64, high: f64| {
-        let (least, most) = worst[&(cluster, gpus)];
-        assert!((least - low).abs() < 0.005 && (most - high).abs() < 0.005, "{gpus}: {least} {most}");
+fn errors_against_published_measurements_are_those_of_the_page() {
+    let found = at_scale(Predictor::Closed);
+    let within = |gpu: &str, ranks, low: f64, high: f64| {
+        let of = |row: &&MeasuredCollective| row.gpu.as_deref() == Some(gpu) && row.ranks == Some(ranks);
+        let errors = found.rows.iter().filter(of).filter_map(|row| Some(row.closed_form?.error));
+        let (least, most) =
+            errors.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), error| (a.min(error), b.max(error)));
+        assert!((least - low).abs() < 0.005 && (most - high).abs() < 0.005, "{gpu} {ranks}: {least} {most}");
     };
-    within("dgx-h100", 64, -0.025, -0.008);
-    within("gb200-nvl72", 72, 0.076, 0.337);
-    within("gb200-nvl72", 144, -0.087, -0.065);
-    within("gb200-nvl72", 1440, 0.058, 0.549);
+    within("H100-80G-SXM", 64, -0.025, -0.008);
+    within("GB200", 72, 0.076, 0.337);
+    within("GB200", 144, -0.087, -0.065);
+    within("GB200", 1440, 0.011, 0.065);
+    within("GB300", 72, 0.002, 0.002);
+}
+
+/// Every row of the published table has a prediction or a reason, and errors of groups are those of their rows.
+#[test]
+fn rows_without_figures_are_skipped_with_the_reason() {
+    let found = at_scale(Predictor::Closed);
+    assert_eq!(found.rows.len(), 28);
+    for row in &found.rows {
+        assert_ne!(row.closed_form.is_some(), row.skipped.is_some(), "{row:?}");
+        assert!(row.flow.is_none() && row.hashed.is_none());
+    }
+    let skipped: Vec<(&str, usize)> = found.skipped.iter().map(|(reason, n)| (reason.as_str(), *n)).collect();
+    assert_eq!(skipped, [("no `bytes`", 1), ("no `gpu`", 1), ("no `n_gpus`", 3)]);
+    assert_eq!(found.groups.iter().map(|group| group.rows.len()).sum::<usize>(), 23);
+    let overall = found.overall.closed_form.expect("errors");
+    assert_eq!(overall.n, 23);
+}
+
+/// Flows without contention are the closed form; hashed routes are never faster.
+#[test]
+fn flows_of_a_table_are_those_of_the_collective() {
+    let header = "source,gpu,n_gpus,gpus_per_node,fabric,nic_gbps,operation,bytes,bus_gbps\n";
+    let table = format!(
+        "{header}a,H100-80G-SXM,64,8,InfiniBand,400,all_reduce,1073741824,365.9\nb,H100-80G-SXM,64,8,a net,400,all_reduce,1e9,300\n"
+    );
+    let watch = &mut |_, _| ControlFlow::Continue(());
+    let found = validate_network(&table, "t", Predictor::Flow, watch).expect("a table");
+    let row = &found.rows[0];
+    let (closed, flow, hashed) =
+        (row.closed_form.expect("closed"), row.flow.expect("flow"), row.hashed.expect("hashed"));
+    assert!((flow.bus_bandwidth / closed.bus_bandwidth - 1.0).abs() < 1e-9);
+    assert!(hashed.bus_bandwidth <= flow.bus_bandwidth * (1.0 + 1e-9));
+    assert!((closed.error - (closed.bus_bandwidth.gb() / 365.9 - 1.0)).abs() < 1e-12);
+    assert!(row.assumed.as_deref().is_some_and(|assumed| assumed.ends_with("1:1")), "{row:?}");
+    assert_eq!(found.rows[1].skipped.as_deref(), Some("unknown kind of network"));
+    assert!(validate_network("gpu,n_gpus\nH100,8\n", "t", Predictor::Closed, watch).is_err());
 }
 
 /// Two leaves of 32 devices in hosts of 8: with as many cables to the spine as below, and with a quarter of them.

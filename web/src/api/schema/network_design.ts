@@ -237,17 +237,17 @@ export interface Simulated {
    */
   step_high: number
   /**
-   * Dollars for a million tokens, devices and network. Unit: USD.
+   * Dollars for a million tokens, devices and network; none without a price of the devices. Unit: USD.
    */
-  dollars: number
+  dollars: number | null
   /**
    * Its bounds. Unit: USD.
    */
-  dollars_low: number
+  dollars_low: number | null
   /**
    * The upper bound. Unit: USD.
    */
-  dollars_high: number
+  dollars_high: number | null
 }
 /**
  * A class of designs with equal steps.

@@ -143,7 +143,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("network/topologies", &["topologies", "topology_keys", "published_topologies"]),
     ("profile", &["profile", "profile_hta", "profile_range"]),
     ("query", &["query", "query_schema"]),
-    ("validate", &["validation", "regret"]),
+    ("validate", &["validation", "regret", "network_validation"]),
     // Files in formats of their own.
     ("digest", &[]),
     ("examples", &[]),

@@ -111,7 +111,9 @@ impl Answered {
             Column::numbers("simulated per M tokens"),
             Column::prose("plan").expendable(3),
         ];
-        if self.shows_all {
+        // A network off the front is never shown without a mark.
+        let is_marked = self.shows_all || self.shown().iter().any(|row| !row.on_front);
+        if is_marked {
             columns.push(Column::words("front"));
         }
         let rows = self.shown().into_iter().map(|row| {
@@ -140,15 +142,20 @@ impl Answered {
                 row.watts.map_or_else(Cell::default, |watts| Cell::number(human::watts(watts), watts.get())),
                 whole.map_or_else(Cell::default, |p| Cell::number(format!("${:.4}", p.get()), p.get())),
                 row.simulated.as_ref().map_or_else(Cell::default, |simulated| {
-                    let (low, high) = (simulated.dollars_low.get(), simulated.dollars_high.get());
-                    Cell::number(format!("${low:.4} to ${high:.4}"), simulated.dollars.get())
+                    match (simulated.dollars_low, simulated.dollars, simulated.dollars_high) {
+                        (Some(low), Some(dollars), Some(high)) => {
+                            let interval = format!("${:.4} to ${:.4}", low.get(), high.get());
+                            Cell::number(interval, dollars.get())
+                        }
+                        _ => Cell::new("no price", Tone::Doubtful),
+                    }
                 }),
                 class
                     .map_or("", |class| if class.layout.is_empty() { &class.reason } else { &class.layout })
                     .into(),
             ];
-            if self.shows_all {
-                cells.push(if row.on_front { "yes".into() } else { Cell::default() });
+            if is_marked {
+                cells.push(if row.on_front { "yes" } else { "no" }.into());
             }
             cells
         });
@@ -216,8 +223,9 @@ impl Answered {
             )),
         ];
         let reference = rows.iter().filter(|row| row.is_reference && row.simulated.is_some());
-        let cost =
-            |row: &Row| row.simulated.as_ref().map_or(f64::INFINITY, |simulated| simulated.dollars.get());
+        let cost = |row: &Row| {
+            row.simulated.as_ref().and_then(|one| one.dollars).map_or(f64::INFINITY, Dollars::get)
+        };
         if let Some((reference, best)) = reference
             .min_by(|a, b| cost(a).total_cmp(&cost(b)))
             .zip(contenders.first().filter(|best| !best.is_reference))
