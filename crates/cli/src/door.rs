@@ -28,13 +28,13 @@ pub struct Answer {
     pub fields: Value,
     /// What the command prints: its table, or the text in the form that was asked for.
     pub text: String,
-    /// What the command writes to standard output beside its answer, such as a picture.
+    /// What the command writes to standard output in addition to its answer, such as a picture.
     pub data: String,
     /// The table as a fragment of HTML; empty where the answer is a text.
     pub html: String,
     /// Exit code as a word: `yes`, `no`, `at-risk`, `cannot-tell` or `interrupted`.
     pub outcome: &'static str,
-    /// Notes beside the answer, such as files that could not be read.
+    /// Notes in addition to the answer, such as files that could not be read.
     pub notes: Vec<String>,
     /// The command line that asks the same.
     pub command: String,

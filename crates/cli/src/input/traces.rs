@@ -54,7 +54,7 @@ impl Loaded {
         }
     }
 
-    /// Readings of counters that lie beside traces.
+    /// Readings of counters that lie next to traces.
     pub(crate) fn telemetry(&self) -> Vec<Sample> {
         let of = |recording: &Recording| match recording {
             Recording::Telemetry { samples, .. } => samples.clone(),

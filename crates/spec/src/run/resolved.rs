@@ -39,7 +39,7 @@ pub enum SoftwareOrigin {
 }
 
 impl SoftwareOrigin {
-    /// Whether nobody named the generation, so that the run may be of another.
+    /// Whether the generation is unspecified, so that the run may be of another.
     pub const fn is_open(self) -> bool {
         !matches!(self, Self::Specified)
     }

@@ -16,7 +16,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_tuner::simulate::trace::Traced;
 
-/// Names of the files beside the traces; the traces are `step.0.et`, `step.1.et` and so on.
+/// Names of the files next to the traces; the traces are `step.0.et`, `step.1.et` and so on.
 pub(super) const GROUPS: &str = "comm_groups.json";
 const NETWORK: &str = "network.yml";
 const SYSTEM: &str = "system.json";
