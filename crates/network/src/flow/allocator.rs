@@ -48,11 +48,13 @@ struct State {
     before: f64,
     /// The link at which it is frozen.
     bottleneck: u32,
+    /// The same before the solution.
+    held: u32,
     /// The solution that last chose it.
     chosen: u32,
 }
 
-const FRESH: State = State { before: 0.0, bottleneck: NONE, chosen: 0 };
+const FRESH: State = State { before: 0.0, bottleneck: NONE, held: NONE, chosen: 0 };
 
 /// A flow on a link: the flow, the hop of its route that this link is, and its share.
 #[derive(Clone, Copy, Debug)]
@@ -240,6 +242,7 @@ impl Allocator {
         }
         state.chosen = self.solution;
         state.before = self.rates[slot as usize];
+        state.held = state.bottleneck;
         self.chosen.push(slot);
         for &(number, _) in &self.passages[slot as usize].route {
             let link = &mut self.links[number as usize];

@@ -7,7 +7,7 @@
 //! and a link with new flows cannot be full before `sum of min(rate, x) x share = capacity`. Flows slower than the level keep
 //! their rates, and filling starts from there ([`Allocator::level`]).
 
-use super::{Allocator, NONE, Pass};
+use super::{Allocator, NONE, Pass, State};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -100,7 +100,8 @@ impl Allocator {
         has_others
     }
 
-    /// The same for all flows that are not slower than a level; slower ones keep their rates.
+    /// The same for all flows that are not slower than a level; slower ones keep their rates and bottlenecks of the last solution. Filling
+    /// them again below faster flows could freeze them at a link that is full only with these: a bottleneck in name alone.
     pub(super) fn fill_from(&mut self, level: f64) {
         self.filling = self.filling.wrapping_add(1);
         self.touched.clear();
@@ -108,17 +109,21 @@ impl Allocator {
         let Self { links, levels, passages, states, rates, open, filling, solution, chosen, touched, .. } =
             self;
         for (slot, passage) in passages.iter().enumerate() {
-            let (rate, state) = (rates[slot], &mut states[slot]);
-            // Of flows that this solution chose before, rates are not those of the last one.
+            let state = &mut states[slot];
+            // Of flows that this solution chose before, rates and bottlenecks are not those of the last one.
             let is_chosen = state.chosen == *solution;
-            let is_open = is_chosen || rate >= level || state.bottleneck == NONE;
-            if is_open && !is_chosen && !passage.route.is_empty() {
-                state.chosen = *solution;
-                state.before = rate;
-                chosen.push(slot as u32);
-            }
+            let (rate, held) =
+                if is_chosen { (state.before, state.held) } else { (rates[slot], state.bottleneck) };
+            let is_open = rate >= level || held == NONE;
             if is_open {
                 open[slot] = *filling;
+                if !is_chosen && !passage.route.is_empty() {
+                    *state = State { before: rate, held, chosen: *solution, ..*state };
+                    chosen.push(slot as u32);
+                }
+            } else if is_chosen {
+                rates[slot] = rate;
+                state.bottleneck = held;
             }
             for &(number, share) in &passage.route {
                 let level = &mut levels[number as usize];
@@ -150,7 +155,10 @@ impl Allocator {
         let Self {
             links, levels, passages, states, rates, open, alone, filling, chosen, touched, heap, ..
         } = self;
-        let most = chosen.iter().map(|&slot| alone[slot as usize]).fold(0.0, f64::max) * (1.0 - SAME);
+        let unfrozen = chosen.iter().map(|&slot| slot as usize).filter(|&slot| open[slot] == *filling);
+        let (mut missing, most) =
+            unfrozen.fold((0_usize, 0.0_f64), |(count, most), slot| (count + 1, most.max(alone[slot])));
+        let most = most * (1.0 - SAME);
         let mut queue = std::mem::take(heap).into_vec();
         queue.clear();
         let filled = touched.iter().filter_map(|&number| {
@@ -160,7 +168,6 @@ impl Allocator {
         });
         queue.extend(filled);
         *heap = BinaryHeap::from(queue);
-        let mut missing = chosen.len();
         while missing > 0
             && let Some(mut top) = heap.peek_mut()
         {
