@@ -127,8 +127,12 @@ fn values_that_were_wrong_in_silence() {
     for Case { name, text, values, remark } in cases {
         let launch = read(&text, None).unwrap_or_else(|problems| panic!("{name}: {problems}"));
         check(name, &launch, values);
-        let remarks: String =
-            launch.remarks.iter().map(|r| format!("{}: {}\n", r.source, r.message)).collect();
+        let remarks: String = launch
+            .remarks
+            .iter()
+            .map(|r| format!("{}: {}", r.source, r.message))
+            .collect::<Vec<_>>()
+            .join("\n");
         assert!(remarks.contains(remark), "{name}: {remarks}");
     }
 }
@@ -175,7 +179,7 @@ fn read(text: &str, files: Option<&dyn Files>) -> Result<Launch, String> {
     let context = Context { files, ..Context::default() };
     read_with(text, "f", &context)
         .expect("a launch file")
-        .map_err(|problems| problems.iter().map(|problem| format!("{problem}\n")).collect())
+        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }
 
 fn check(name: &str, launch: &Launch, values: &[(&str, &str)]) {
