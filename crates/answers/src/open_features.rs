@@ -97,9 +97,9 @@ fn alternatives(run: &Run, spec: &PlanSpec) -> Vec<Alternative> {
             list.push(Alternative {
                 key: "plan.attention_kernel",
                 title: "attention kernel".to_owned(),
-                assumed: kernel_name(assumed).to_owned(),
-                alternative: kernel_name(*kernel).to_owned(),
-                remedy: format!("--attention-kernel {}", kernel_name(*kernel)),
+                assumed: assumed.name().to_owned(),
+                alternative: kernel.name().to_owned(),
+                remedy: format!("--attention-kernel {}", kernel.name()),
                 plan: Plan { attention_kernel: *kernel, ..plan.clone() },
             });
         }
@@ -176,16 +176,6 @@ fn neighbours(kernel: AttentionKernel) -> &'static [AttentionKernel] {
             &[AttentionKernel::Flash1, AttentionKernel::Flash3]
         }
         AttentionKernel::Flash3 => &[AttentionKernel::Flash2],
-    }
-}
-
-fn kernel_name(kernel: AttentionKernel) -> &'static str {
-    match kernel {
-        AttentionKernel::Auto => "auto",
-        AttentionKernel::Unfused => "unfused",
-        AttentionKernel::Flash1 => "flash1",
-        AttentionKernel::Flash2 => "flash2",
-        AttentionKernel::Flash3 => "flash3",
     }
 }
 

@@ -56,6 +56,41 @@ pub enum Collective {
     SendReceive,
 }
 
+impl Collective {
+    /// The operations that nccl-tests measures.
+    const ALL: [Self; 6] = [
+        Self::AllReduce,
+        Self::AllGather,
+        Self::ReduceScatter,
+        Self::AllToAll,
+        Self::Broadcast,
+        Self::SendReceive,
+    ];
+
+    /// Its identifier.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AllReduce => "all_reduce",
+            Self::AllGather => "all_gather",
+            Self::ReduceScatter => "reduce_scatter",
+            Self::AllToAll => "all_to_all",
+            Self::ExpertDispatch { .. } => "expert_dispatch",
+            Self::Broadcast => "broadcast",
+            Self::SendReceive => "send_receive",
+        }
+    }
+
+    /// The operation of a name as in tables, NCCL or nccl-tests: `all_reduce`, `all-reduce`, `AllReduce`, `sendrecv`.
+    pub fn by_name(name: &str) -> Option<Self> {
+        let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
+        let wanted = plain(name);
+        if wanted == "sendrecv" {
+            return Some(Self::SendReceive);
+        }
+        Self::ALL.into_iter().find(|operation| plain(operation.name()) == wanted)
+    }
+}
+
 /// How well founded a cost is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

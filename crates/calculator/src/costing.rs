@@ -122,7 +122,7 @@ impl<'a> Costing<'a> {
             }
         };
         let asked = software.asked_kernel(plan, architecture);
-        let attention_kernel = attention_kernel(plan, software, architecture);
+        let attention_kernel = attention_kernel(asked, plan, software, architecture);
         Self {
             model,
             cluster,
@@ -189,9 +189,14 @@ impl<'a> Costing<'a> {
     }
 }
 
-/// The kernel that a plan's attention runs on. Newer than FlashAttention 2 means FlashAttention 3 on Hopper and the vendor's kernels elsewhere.
-fn attention_kernel(plan: &Plan, software: &Software, architecture: &str) -> operators::AttentionKernel {
-    match software.asked_kernel(plan, architecture) {
+/// The kernel that attention runs on. Newer than FlashAttention 2 means FlashAttention 3 on Hopper and the vendor's kernels elsewhere.
+fn attention_kernel(
+    asked: AttentionKernel,
+    plan: &Plan,
+    software: &Software,
+    architecture: &str,
+) -> operators::AttentionKernel {
+    match asked {
         AttentionKernel::Unfused => operators::AttentionKernel::Unfused {
             fused_softmax: software.fused_softmax,
             dropout: plan.dropout,

@@ -36,7 +36,7 @@ pub(crate) use network::{Network, RailOnly};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
 pub(crate) use profile::{Compare, Compat, Needed, Origin, Profile, Reading};
 pub(crate) use railwright_answers::{aliases_of, flag_of};
-pub(crate) use run_flags::RunFlags;
+pub(crate) use run_flags::{RunFlags, Sharding};
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use serve::Serve;
@@ -229,18 +229,8 @@ pub(crate) struct RunArguments {
     /// Set any run-file key, such as `plan.micro_batch=2` (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`)
-    #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], hide_short_help = true, help_heading = "Plan")]
-    pub(crate) fsdp: bool,
-    /// Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`)
-    #[arg(
-        long,
-        value_name = "N",
-        conflicts_with = "plan.sharding",
-        hide_short_help = true,
-        help_heading = "Plan"
-    )]
-    pub(crate) hsdp: Option<u64>,
+    #[command(flatten)]
+    pub(crate) sharding: Sharding,
     #[command(flatten)]
     pub(crate) flags: RunFlags,
 }

@@ -36,6 +36,22 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
+/// What paths are called in titles.
+pub(crate) fn title(paths: &[String]) -> String {
+    match paths {
+        [one] => remote::without_query(one).to_owned(),
+        [first, .., last] => {
+            format!(
+                "{} ... {} ({} paths)",
+                remote::without_query(first),
+                remote::without_query(last),
+                paths.len()
+            )
+        }
+        [] => String::new(),
+    }
+}
+
 /// The longest configuration file that is read.
 pub(crate) const CONFIG_LIMIT: u64 = 64 << 20;
 /// The longest table that is read.

@@ -125,14 +125,8 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
     for (flag, path, value) in &arguments.flags.settings {
         spec.set_flag(flag, path, value)?;
     }
-    let shorthands = [
-        ("--fsdp", arguments.fsdp.then(|| "fsdp".to_owned())),
-        ("--hsdp", arguments.hsdp.map(|ranks| format!("hsdp:{ranks}"))),
-    ];
-    for (flag, value) in shorthands {
-        if let Some(value) = value {
-            spec.set_flag(flag, "plan.sharding", &value)?;
-        }
+    if let Some((flag, value)) = arguments.sharding.setting() {
+        spec.set_flag(flag, "plan.sharding", &value)?;
     }
     for setting in &arguments.set {
         spec.set(setting)?;

@@ -161,7 +161,7 @@ pub fn rules() -> &'static [&'static dyn Rule] {
 /// A finding is kept when its evidence explains this share of its cost.
 const EXPLAINED: f64 = 0.5;
 
-/// At most so many names are listed to reach that share; the others are one line.
+/// Maximum number of names listed to reach that share; the others are one line.
 const LISTED: usize = 6;
 
 /// What all rules find, the largest cost first; what costs nothing that is known comes last. And what they cost together. A finding whose own evidence explains less than

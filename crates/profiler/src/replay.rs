@@ -15,8 +15,8 @@ mod normal;
 mod subset;
 mod what_if;
 
-pub(crate) use gaps::median;
 pub use gaps::{Gaps, StageClock, align_stages};
+pub(crate) use gaps::{lower_median, median};
 pub use normal::{Ideal, Normal, Spread};
 pub use subset::Subset;
 pub use what_if::{Share, Slowdown, WhatIf};

@@ -22,10 +22,7 @@ pub(super) fn tables(text: &str) -> Result<String, String> {
         found.rows.len() - predicted
     );
     out.push_str("### By fabric and collective\n\n");
-    let names = found.groups.iter().map(|group| {
-        let ranks = human::whole(group.ranks);
-        format!("{} on {ranks} x {}, {}", group.operation.replace('_', "-"), group.gpu, group.fabric)
-    });
+    let names = found.groups.iter().map(|group| format!("{}, {}", group.name(), group.fabric));
     errors(&mut out, "fabric", names.zip(found.groups.iter().map(|group| &group.errors)));
     errors_line(&mut out, "**all**", &found.overall);
     out.push_str("\n### By source\n\n");

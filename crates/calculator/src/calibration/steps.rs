@@ -229,7 +229,7 @@ fn with(bare: &Cluster, calibration: &Calibration) -> Cluster {
 }
 
 /// The host's costs, so that the device idles for it as long as was measured: one multiple of all of them where it idles longer than the
-/// generation predicts. Where it idles less, the time of a step beside passes shrinks first: a device that never waits shows only that a
+/// generation predicts. Where it idles less, the time of a step outside passes shrinks first: a device that never waits shows only that a
 /// launch costs less than the kernel that it launches.
 fn fit_host(
     bare: &Cluster,

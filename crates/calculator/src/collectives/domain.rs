@@ -35,13 +35,7 @@ fn rows() -> &'static [Row] {
 fn parse(line: &'static str) -> Option<Row> {
     let mut cells = line.split(',');
     let link = cells.next()?;
-    let op = match cells.next()? {
-        "all_reduce" => Collective::AllReduce,
-        "all_gather" => Collective::AllGather,
-        "reduce_scatter" => Collective::ReduceScatter,
-        "all_to_all" => Collective::AllToAll,
-        _ => return None,
-    };
+    let op = Collective::by_name(cells.next()?)?;
     let ranks = cells.next()?.parse().ok()?;
     let in_switch = cells.next()? == "1";
     let mut number = || cells.next()?.parse::<f64>().ok();

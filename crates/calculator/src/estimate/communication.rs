@@ -52,16 +52,7 @@ pub struct CommunicationRow {
 
 /// An operation's identifier, and its bus bandwidth over bytes per second (nccl-tests, PERFORMANCE.md).
 pub(crate) fn operation(operation: Collective, ranks: u64) -> (&'static str, f64) {
-    let name = match operation {
-        Collective::AllReduce => "all_reduce",
-        Collective::AllGather => "all_gather",
-        Collective::ReduceScatter => "reduce_scatter",
-        Collective::AllToAll => "all_to_all",
-        Collective::ExpertDispatch { .. } => "expert_dispatch",
-        Collective::Broadcast => "broadcast",
-        Collective::SendReceive => "send_receive",
-    };
-    (name, bus_factor(operation, ranks.max(1) as f64))
+    (operation.name(), bus_factor(operation, ranks.max(1) as f64))
 }
 
 struct Row<'a> {

@@ -131,7 +131,7 @@ struct AttentionLaw {
 }
 
 /// Graphics cards of Blackwell (compute capability 12.0) have the matrix instructions of Ada, not those of B200 (10.0): what was built for the
-/// one does not run on the other, so that neither's share of the peak tells the other's.
+/// one does not run on the other, so that neither's share of the peak is evidence for the other's.
 fn has_kernels_of_its_own(accelerator: &Accelerator) -> bool {
     accelerator.architecture == "Blackwell RTX"
 }

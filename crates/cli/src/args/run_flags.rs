@@ -11,6 +11,34 @@ pub(crate) struct RunFlags {
     pub(crate) settings: Vec<(String, String, String)>,
 }
 
+/// Shorthands of `--sharding`.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Sharding {
+    /// Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`)
+    #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], hide_short_help = true, help_heading = "Plan")]
+    fsdp: bool,
+    /// Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`)
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "plan.sharding",
+        hide_short_help = true,
+        help_heading = "Plan"
+    )]
+    hsdp: Option<u64>,
+}
+
+impl Sharding {
+    /// The flag, and the value of `plan.sharding` that it stands for.
+    pub(crate) fn setting(&self) -> Option<(&'static str, String)> {
+        match (self.fsdp, self.hsdp) {
+            (true, _) => Some(("--fsdp", "fsdp".to_owned())),
+            (false, Some(ranks)) => Some(("--hsdp", format!("hsdp:{ranks}"))),
+            (false, None) => None,
+        }
+    }
+}
+
 fn heading(section: &str) -> &'static str {
     match section {
         "model" => "Model by dimensions",

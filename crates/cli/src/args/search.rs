@@ -1,7 +1,7 @@
 //! What `search` and `size` take: a run of which anything may be left open, several clusters and cluster sizes.
 
 use super::simulate::Pricing;
-use super::{Output, RunFlags};
+use super::{Output, RunFlags, Sharding};
 use clap::{Args, ValueEnum, ValueHint};
 use railwright_tuner::search::Objective;
 
@@ -20,18 +20,8 @@ pub(crate) struct OpenRun {
     /// Set any run-file key, such as `plan.micro_batch=2` (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`)
-    #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], hide_short_help = true, help_heading = "Plan")]
-    pub(crate) fsdp: bool,
-    /// Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`)
-    #[arg(
-        long,
-        value_name = "N",
-        conflicts_with = "plan.sharding",
-        hide_short_help = true,
-        help_heading = "Plan"
-    )]
-    pub(crate) hsdp: Option<u64>,
+    #[command(flatten)]
+    pub(crate) sharding: Sharding,
     #[command(flatten)]
     pub(crate) flags: RunFlags,
 }

@@ -4,7 +4,7 @@
 //! a plan back to its command line. Does not choose.
 
 use super::tune::apart;
-use crate::args::{OpenRun, RunArguments, RunFlags};
+use crate::args::{OpenRun, RunArguments, RunFlags, Sharding};
 use crate::exit::Failure;
 use crate::input;
 use crate::printer::Printer;
@@ -116,8 +116,7 @@ fn of(
         run: arguments.run.clone(),
         cluster: word.map(str::to_owned),
         set: arguments.set.clone(),
-        fsdp: arguments.fsdp,
-        hsdp: arguments.hsdp,
+        sharding: arguments.sharding.clone(),
         flags: RunFlags { settings: settings.collect() },
     };
     let mut spec = run::layered(&closed)?;
@@ -145,7 +144,7 @@ fn opened(
     let is_plan = |set: &&String| set.trim_start().starts_with("plan.");
     let sets: Vec<String> = own.set.iter().filter(is_plan).cloned().collect();
     own.set.retain(|set| !is_plan(&set));
-    (own.fsdp, own.hsdp) = (false, None);
+    own.sharding = Sharding::default();
     let specified = run::layered(&own)?.plan;
     let gpus = devices.map(|n| ("--gpus".to_owned(), DEVICES.to_owned(), n.to_string()));
     own.flags.settings.extend(gpus);
@@ -158,8 +157,7 @@ fn opened(
     for (flag, path, value) in &pinned {
         spec.set_flag(flag, path, value)?;
     }
-    let sharding = [closed.fsdp.then(|| "fsdp".to_owned()), closed.hsdp.map(|ranks| format!("hsdp:{ranks}"))];
-    for value in sharding.into_iter().flatten() {
+    if let Some((_, value)) = closed.sharding.setting() {
         spec.set_flag("--sharding", "plan.sharding", &value)?;
     }
     for set in &sets {

@@ -16,6 +16,7 @@ use super::query;
 use super::{hang, log, pipeline, profiled};
 use crate::args;
 use crate::exit::{Failure, Outcome};
+use crate::input;
 use crate::input::jobs::Wanted;
 use crate::input::traces::{self, Loaded};
 use crate::printer::document::{Cell, Document, Tone};
@@ -79,7 +80,7 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     let read = profiled::joined(loaded, &arguments.paths, (layout, run.as_ref()), &options.tables)?;
     let profile = profiled::profiled(&read, &options)?;
     let answer = Shown {
-        title: profiled::title(&arguments.paths),
+        title: input::title(&arguments.paths),
         report: profile.report,
         depth: arguments.depth,
         top: arguments.top,
@@ -108,7 +109,7 @@ fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> R
     let tables = &options.tables;
     let mut columns =
         timeline::columns(job, joined, tables, &profile.windows, findings, &question, &profiled::AllCores)?;
-    columns.label = format!("{}, {}", profiled::title(&arguments.paths), columns.label);
+    columns.label = format!("{}, {}", input::title(&arguments.paths), columns.label);
     let text = printer.written(|out| columns.write_json(SCHEMA_VERSION, out))?;
     printer.data(&text, arguments.output.output.as_deref())?;
     Ok(Outcome::Yes)
@@ -162,8 +163,7 @@ fn handed_on(
         return Some(seen.answer(monitored::Question::Communication, &output, printer));
     }
     if let ([file], true) = (paths.as_slice(), any(|recording| matches!(recording, Recording::Log(_))))
-        && (crate::input::access::is_file(std::path::Path::new(file))
-            || crate::input::remote::names_one(file))
+        && (input::access::is_file(std::path::Path::new(file)) || input::remote::names_one(file))
     {
         note_other("reports of a training log", "log");
         let accelerator = arguments.needed.accelerator.clone();

@@ -6,7 +6,6 @@
 use crate::args::{Needed, Reading, RunArguments};
 use crate::exit::Failure;
 use crate::input::jobs::Wanted;
-use crate::input::remote::without_query;
 use crate::input::traces::{self, Loaded};
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::Printer;
@@ -213,17 +212,6 @@ pub(super) fn run_of(path: &str, needed: &Needed) -> Result<Run, Failure> {
 /// Profiles a job on all cores.
 pub(crate) fn profiled(read: &Read, options: &Options) -> Result<Profile, Failure> {
     Ok(profile(&read.job, &read.joined, options, &AllCores)?)
-}
-
-/// What paths are called in titles.
-pub(crate) fn title(paths: &[String]) -> String {
-    match paths {
-        [one] => without_query(one).to_owned(),
-        [first, .., last] => {
-            format!("{} ... {} ({} paths)", without_query(first), without_query(last), paths.len())
-        }
-        [] => String::new(),
-    }
 }
 
 /// The accelerator that a driver's name means.

@@ -56,6 +56,26 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
 
 const BAR: &str = "predicting {bar:30} {pos} of {len} rows, {eta} left";
 
+/// How many rows have a prediction, and the sign of errors.
+fn counted(rows: usize, predicted: usize) -> String {
+    format!(
+        "{} rows: {} predicted, {} skipped; error = predicted / measured - 1",
+        human::whole(rows as u64),
+        human::whole(predicted as u64),
+        human::whole((rows - predicted) as u64)
+    )
+}
+
+/// Numbers of rows without a prediction, by reason.
+fn skipped_rows<'a>(reasons: impl IntoIterator<Item = (&'a String, &'a usize)>) -> Table {
+    let line =
+        |(reason, n): (&String, &usize)| vec![Cell::number(n.to_string(), *n as f64), reason.as_str().into()];
+    Table {
+        columns: vec![Column::numbers("rows"), Column::prose("reason")],
+        rows: reasons.into_iter().map(line).collect(),
+    }
+}
+
 pub(crate) struct Validated(Validation);
 
 impl Answer for Validated {
@@ -78,15 +98,7 @@ impl Answer for Validated {
         let Validation { rows: all, summary, .. } = &self.0;
         let mut document = Document::default();
         let predicted = all.iter().filter(|row| row.skipped.is_none()).count();
-        document.heading_with(
-            "errors by group of sources",
-            format!(
-                "{} rows: {} predicted, {} skipped; error = predicted / measured - 1",
-                human::whole(all.len() as u64),
-                human::whole(predicted as u64),
-                human::whole((all.len() - predicted) as u64)
-            ),
-        );
+        document.heading_with("errors by group of sources", counted(all.len(), predicted));
         document.table(errors(summary.groups.iter(), Some(&summary.overall)));
         if let Some(used) = &self.0.calibration {
             calibration(&mut document, used);
@@ -131,13 +143,7 @@ impl Answer for Validated {
             document.heading("skipped");
             let mut reasons: Vec<(&String, &usize)> = summary.skipped.iter().collect();
             reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-            document.table(Table {
-                columns: vec![Column::numbers("rows"), Column::prose("reason")],
-                rows: reasons
-                    .into_iter()
-                    .map(|(reason, n)| vec![Cell::number(n.to_string(), *n as f64), reason.as_str().into()])
-                    .collect(),
-            });
+            document.table(skipped_rows(reasons));
         }
         document
     }

@@ -157,7 +157,7 @@ fn place(job: &Found) -> String {
 /// The paths of a command line for the place of a problem: a shell's pattern may make hundreds of them.
 fn together(paths: &[String]) -> String {
     match paths {
-        [first, _, _, _, ..] => format!("{first} and {} more paths", paths.len() - 1),
+        [_, _, _, _, ..] => super::title(paths),
         few => few.join(" "),
     }
 }

@@ -248,8 +248,8 @@ fn unknown(label: &str) -> Problem {
 
 /// The kind of a file that describes a run, by its start.
 fn description(head: &[u8]) -> Option<&'static str> {
-    let end = std::str::from_utf8(head).map_or_else(|error| error.valid_up_to(), str::len);
-    let text = std::str::from_utf8(head.get(..end)?).ok()?;
+    // The last character may be cut.
+    let text = head.utf8_chunks().next()?.valid();
     let format = railwright_launch::detect(text).first()?.format;
     let describes = !matches!(format, Format::Trace | Format::NcclTests | Format::Topology);
     describes.then(|| format.title())

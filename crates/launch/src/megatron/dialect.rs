@@ -30,6 +30,7 @@ pub(crate) enum Dialect {
     Pai,
 }
 
+const CONVERTS: &str = "converts a checkpoint and trains nothing";
 /// Programs that train no causal language model: a part of their name, and what they do.
 const OTHERS: &[(&str, &str)] = &[
     ("pretrain_bert", "trains an encoder (BERT)"),
@@ -47,12 +48,12 @@ const OTHERS: &[(&str, &str)] = &[
     ("text_generation", "generates text and trains nothing"),
     ("generate_", "generates text and trains nothing"),
     ("_inference", "runs inference and trains nothing"),
-    ("checkpoint/convert", "converts a checkpoint and trains nothing"),
-    ("checkpoint/util", "converts a checkpoint and trains nothing"),
-    ("hf2mcore", "converts a checkpoint and trains nothing"),
-    ("_hf_to_", "converts a checkpoint and trains nothing"),
-    ("_to_hf", "converts a checkpoint and trains nothing"),
-    ("convert_", "converts a checkpoint and trains nothing"),
+    ("checkpoint/convert", CONVERTS),
+    ("checkpoint/util", CONVERTS),
+    ("hf2mcore", CONVERTS),
+    ("_hf_to_", CONVERTS),
+    ("_to_hf", CONVERTS),
+    ("convert_", CONVERTS),
     ("preprocess_data", "prepares data and trains nothing"),
     ("tasks/", "runs a task and pretrains nothing"),
     ("evaluate", "evaluates a model and trains nothing"),
@@ -65,12 +66,12 @@ pub(crate) fn other(words: &[Word]) -> Option<(&Word, &'static str)> {
         _ => None,
     });
     if let Some(export) = exports {
-        return Some((export, "converts a checkpoint and trains nothing"));
+        return Some((export, CONVERTS));
     }
     // Only converters have sizes for the files that they write.
     let is_target = |word: &&Word| word.text.starts_with("--target-") && word.text.contains("parallel-size");
     if let Some(word) = words.iter().find(is_target) {
-        return Some((word, "converts a checkpoint and trains nothing"));
+        return Some((word, CONVERTS));
     }
     words.iter().filter(|word| is_program(&word.text)).find_map(|word| {
         let (_, what) = OTHERS.iter().find(|(name, _)| word.text.contains(name))?;

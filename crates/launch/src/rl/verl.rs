@@ -204,7 +204,7 @@ fn overrides(fields: &mut Fields<'_>) {
     let granularity = at("recompute_granularity");
     match fields.word(&granularity).as_deref() {
         Some("full") => {
-            // `uniform` recomputes every layer, `block` as many of a stage as the number says.
+            // `uniform` recomputes every layer, `block` that number in each stage.
             let block = fields.word(&at("recompute_method")).as_deref() == Some("block");
             let layers = fields.count(&at("recompute_num_layers")).filter(|_| block);
             fields.set("plan.recompute", &Recompute::Full { layers }, &granularity);

@@ -63,7 +63,7 @@ impl Rule for Fragmented {
                     percent(context.share(each))
                 ),
                 cost: Some(0.75 * each),
-                explained: Explained::Part(each),
+                explained: Explained::Whole,
                 evidence: vec![format!(
                     "{:.0} KiB each on average, {} in total per step",
                     bytes as f64 / count / 1024.0,

@@ -2,9 +2,10 @@
 //!
 //! Responsible for: steps in which one rank's host holds its device up far beyond its usual. Refuses hosts that are always slow.
 
-use super::{Context, Inference, Rule, idle, percent, time};
+use super::{Context, EXPLAINED, Inference, Rule, idle, percent, time};
 use crate::causes::Cause;
 use crate::profile::{Explained, Finding};
+use crate::replay::lower_median;
 use crate::waterfall::Label;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,8 +50,7 @@ impl Rule for HostPauses {
         for rank in &context.waterfall.ranks {
             let held = || rank.steps.iter().enumerate().filter(|(at, _)| !rank.missing.contains(at));
             let mut usual: Vec<i64> = held().map(|(_, parts)| idle(parts)).collect();
-            usual.sort_unstable();
-            let Some(median) = usual.get((usual.len().max(1) - 1) / 2).copied() else { continue };
+            let Some(median) = lower_median(&mut usual) else { continue };
             for (step, parts) in held().take(count) {
                 let pause = (idle(parts) - median) as f64;
                 if pause > limit {
@@ -69,7 +69,7 @@ impl Rule for HostPauses {
         let listed: BTreeSet<usize> = worst.iter().take(LISTED).map(|pause| pause.2).collect();
         let explained = listed.iter().map(|&step| longest[step]).sum::<f64>() / count as f64;
         let others = longest.iter().filter(|pause| **pause > 0.0).count() - listed.len();
-        let together = (2.0 * explained < cost)
+        let together = (explained < EXPLAINED * cost)
             .then(|| format!("{others} other steps: {} per step", time(cost - explained)));
         vec![Finding {
             id: self.id().to_owned(),
@@ -82,7 +82,7 @@ impl Rule for HostPauses {
                 })
             ),
             cost: Some(cost),
-            explained: if together.is_some() { Explained::Whole } else { Explained::Part(explained) },
+            explained: Explained::Whole,
             evidence: worst
                 .iter()
                 .take(LISTED)

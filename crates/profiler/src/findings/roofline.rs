@@ -3,7 +3,7 @@
 //! Responsible for: what operators with recorded shapes would save at a share of the roofline that others reach. Refuses operators without shapes, and kernels too short to
 //! reach any.
 
-use super::{Context, Rule, percent, short, time};
+use super::{Context, EXPLAINED, Rule, percent, short, time};
 use crate::certainty::Certainty;
 use crate::profile::{Explained, Finding};
 use crate::roofline::{Bound, Kind, RooflineRow};
@@ -46,7 +46,7 @@ impl Rule for BelowRoofline {
         let explained: f64 = shown.iter().map(|row| row.saving_ns).sum();
         let rest: f64 = others.iter().map(|row| row.saving_ns).sum();
         // Many operators with little each: evidence is what they save together.
-        let together = (explained < 0.5 * lost && rest > 0.0)
+        let together = (explained < EXPLAINED * lost && rest > 0.0)
             .then(|| format!("{} other operators: save {} per step", others.len(), time(rest)));
         let bounded: f64 = roofline.rows.iter().filter(|row| row.bounded).map(|row| row.saving_ns).sum();
         let line = |row: &&RooflineRow| {

@@ -7,6 +7,7 @@ use crate::NameId;
 use crate::attribution::{CauseClass, Culprit, Kind, Named};
 use crate::causes::Cause;
 use crate::profile::{Explained, Finding};
+use crate::replay::lower_median;
 use crate::waterfall::RankWaterfall;
 use railwright_spec::human;
 
@@ -88,8 +89,7 @@ fn doing(context: &Context<'_>, rank: u32) -> Option<String> {
     };
     let beyond = |cause: Cause| {
         let mut all: Vec<i64> = context.waterfall.ranks.iter().map(|rank| of(rank, cause)).collect();
-        all.sort_unstable();
-        of(rank, cause) - all.get(all.len().saturating_sub(1) / 2).copied().unwrap_or(0)
+        of(rank, cause) - lower_median(&mut all).unwrap_or(0)
     };
     let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::Device);
     let excess: Vec<(i64, Cause)> =

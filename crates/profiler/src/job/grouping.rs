@@ -166,7 +166,7 @@ impl Bunch<'_> {
             && world.is_some_and(|world| self.ranks().is_some_and(|ranks| ranks.into_iter().eq(0..world)))
     }
 
-    /// Whether two sets of files in one folder with different world sizes can still be one job, of which some heads are wrong: called alike, and
+    /// Whether two sets of files in one folder with different world sizes can still be one job, of which some heads are wrong: with similar names, and
     /// neither is whole without the other. That their ranks are different ones that began together is asked of all.
     fn differs_by_mistake(&self, other: &Self) -> bool {
         let names: BTreeSet<String> =

@@ -184,7 +184,7 @@ pub(super) fn inferred(
         scores.sort_by(|a, b| a.apart.total_cmp(&b.apart).then(a.tiling.cmp(&b.tiling)));
         let scored = Scored { lane, lists, scores };
         if let Some(choice) = choose(&scored, world, stated) {
-            // Only clear results determine clocks: sets of all ranks may be smaller ones that run alike.
+            // Only clear results determine clocks: a set of all ranks may be several smaller ones with equal collectives.
             if choice.tiling.size < world || world == 2 {
                 ends.apart(choice.tiling, ties, scratch);
             }

@@ -56,6 +56,12 @@ pub(crate) fn median(values: &mut [i64]) -> i64 {
     lower + (upper - lower) / 2
 }
 
+/// The middle one; of an even number the lower of the two in the middle. None of none.
+pub(crate) fn lower_median(values: &mut [i64]) -> Option<i64> {
+    values.sort_unstable();
+    values.get(values.len().saturating_sub(1) / 2).copied()
+}
+
 impl Gaps {
     /// Reads the gaps off recorded times: the start of a pass less the end of what it waited for, where it clearly waited for that alone.
     pub(super) fn fit(passes: &[Pass], graphs: &[StepGraph]) -> Self {

@@ -206,6 +206,13 @@ mod tests {
     }
 
     #[test]
+    fn kernels_have_the_names_that_run_files_have() {
+        let Kind::Choice(names) = AttentionKernel::KIND else { panic!("a choice") };
+        let own = names.iter().map(|name| AttentionKernel::read(&text(name)).expect("a kernel").name());
+        assert!(own.eq(names.iter().copied()), "{names:?}");
+    }
+
+    #[test]
     fn sharding_shorthand_reads_and_writes() {
         for (short, zero_stage, group, reshard) in [
             ("none", 0, None, false),

@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// How an SQLite database begins.
 pub(crate) const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Where the header has the mode of the last write; 2 is a journal beside it, which bytes in memory cannot have.
+/// Where the header has the mode of the last write; 2 is a separate journal file, which bytes in memory cannot have.
 const JOURNAL: std::ops::Range<usize> = 18..20;
 /// The longest text of an export.
 const LONGEST: i32 = 64 << 20;

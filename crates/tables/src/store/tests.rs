@@ -181,7 +181,7 @@ fn every_flipped_byte_is_reported_or_harmless() {
             }
         }
     }
-    assert!(reported > 300, "{reported} told, {silent} silent");
+    assert!(reported > 300, "{reported} reported, {silent} silent");
     for length in (0..good.len() - 2048).step_by(101) {
         Store::open("x", good[..length].to_vec()).and_then(|store| store.load()).expect_err("cut off");
     }

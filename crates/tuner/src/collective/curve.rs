@@ -102,11 +102,8 @@ pub fn curve_watched(
     question: &Question<'_>,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Curve, Problem> {
-    let ranks = check(question, network)?;
-    let domain = network.domain();
-    let first = question.groups.first().map_or(&[][..], Vec::as_slice);
-    let group = lay(first, domain);
-    let plain = Fabric::new(&network.unblocked(cluster)?);
+    let Laid { ranks, group, plain } = laid(cluster, network, question)?;
+    let (first, domain) = (first(question), network.domain());
     let shape = shape(question.operation);
     let (_, exchange) = exchange(shape, &Group { stride: 1, ..group }, ranks);
     let (mut slowdowns, mut layers) = (Vec::new(), None);
@@ -128,9 +125,7 @@ pub fn curve_watched(
         let cost = plain.time(question.operation, bytes, &group, 1.0);
         let growing = cost.time - cost.latency;
         let time = cost.latency + growing * slowdown.median;
-        let rate = |time: Seconds, factor: f64| {
-            BytesPerSecond::new(if time.get() > 0.0 { bytes.get() / time.get() * factor } else { 0.0 })
-        };
+        let rate = |time: Seconds, factor: f64| rate(bytes, time, factor);
         Point {
             bytes,
             algorithm: cost.algorithm,
@@ -155,6 +150,44 @@ pub fn curve_watched(
         points: points.collect(),
         layers: layers.unwrap_or_default(),
     })
+}
+
+/// Bus bandwidth and algorithm of each size in closed form, without contention: what [`curve`] has of them, without its routes.
+pub(super) fn closed_form(
+    cluster: &Cluster,
+    network: Network<'_>,
+    question: &Question<'_>,
+) -> Result<Vec<(BytesPerSecond, &'static str)>, Problem> {
+    let Laid { ranks, group, plain } = laid(cluster, network, question)?;
+    let factor = bus_factor(question.operation, ranks as f64);
+    let of = |&bytes: &Bytes| {
+        let cost = plain.time(question.operation, bytes, &group, 1.0);
+        (rate(bytes, cost.time, factor), cost.algorithm)
+    };
+    Ok(question.sizes.iter().map(of).collect())
+}
+
+/// A question that was checked, on its network.
+struct Laid {
+    ranks: u64,
+    /// The first group.
+    group: Group,
+    /// The network without contention.
+    plain: Fabric,
+}
+
+fn laid(cluster: &Cluster, network: Network<'_>, question: &Question<'_>) -> Result<Laid, Problem> {
+    let ranks = check(question, network)?;
+    let group = lay(first(question), network.domain());
+    Ok(Laid { ranks, group, plain: Fabric::new(&network.unblocked(cluster)?) })
+}
+
+fn first<'a>(question: &Question<'a>) -> &'a [u32] {
+    question.groups.first().map_or(&[], Vec::as_slice)
+}
+
+fn rate(bytes: Bytes, time: Seconds, factor: f64) -> BytesPerSecond {
+    BytesPerSecond::new(if time.get() > 0.0 { bytes.get() / time.get() * factor } else { 0.0 })
 }
 
 /// Ranks of each group, after checking all of them.

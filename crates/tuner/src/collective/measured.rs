@@ -4,14 +4,16 @@
 //! size, and rows without a prediction with the reason. A publication without a topology is simulated on the reference design, which the row
 //! states. Knows no source and no row by name.
 
-use super::curve::{Point, Question, curve_watched};
+use super::curve::{Point, Question, closed_form, curve};
 use super::network::Network;
 use crate::flows::wiring;
 use railwright_calculator::collectives::Collective;
 use railwright_calculator::validation::statistics::{ErrorSummary, summarize};
 use railwright_calculator::validation::table::{Cells, read};
+use railwright_network::simulate::Wiring;
 use railwright_network::topology::{DesignSpec, Routing};
 use railwright_spec::cluster::{Cluster, from_parts};
+use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, BytesPerSecond};
 use serde::Serialize;
@@ -134,6 +136,13 @@ pub struct FabricErrors {
     pub rows: Vec<usize>,
 }
 
+impl FabricErrors {
+    /// The collective and its ranks, as `all-reduce on 64 x H100-80G-SXM`.
+    pub fn name(&self) -> String {
+        format!("{} on {} x {}", self.operation.replace('_', "-"), human::whole(self.ranks), self.gpu)
+    }
+}
+
 /// Predicts every row of a table. `watch` receives the rows that are done and their total, and may stop the work, which is a problem.
 pub fn validate_network(
     text: &str,
@@ -202,35 +211,42 @@ fn predict(cells: &Cells, predictor: Predictor, row: &mut MeasuredCollective) ->
     if !(2..=MOST_GPUS).contains(&ranks) {
         return Err(format!("{ranks} ranks are not between 2 and {MOST_GPUS}"));
     }
-    let operation =
-        operation(&row.operation).ok_or_else(|| format!("unknown collective `{}`", row.operation))?;
+    let operation = Collective::by_name(&row.operation)
+        .ok_or_else(|| format!("unknown collective `{}`", row.operation))?;
     let cluster = cluster(cells, gpu, ranks, &row.fabric)?;
     let (sizes, groups) = ([bytes], [(0..ranks as u32).collect::<Vec<_>>()]);
-    let over = |point: &Point, bus: BytesPerSecond| Prediction {
+    let over = |algorithm: &'static str, bus: BytesPerSecond| Prediction {
         bus_bandwidth: bus,
-        algorithm: point.algorithm,
+        algorithm,
         error: bus / measured - 1.0,
     };
-    let on = |routing: Option<Routing>, seeds: u32| -> Result<(Point, String), Problem> {
-        let spec = DesignSpec { routing, ..DesignSpec::default() };
-        let wiring = wiring(&cluster, &spec, &[])?;
-        let question = Question { operation, sizes: &sizes, groups: &groups, seeds };
-        let found = curve_watched(&cluster, Network::Design(&wiring), &question, &mut |_, _| {
-            ControlFlow::Continue(())
-        })?;
-        let point = found.points.first().copied().ok_or_else(|| Problem::new("no prediction"))?;
-        Ok((point, found.topology))
+    let design = |routing: Option<Routing>| {
+        wiring(&cluster, &DesignSpec { routing, ..DesignSpec::default() }, &[])
+            .map_err(|problem| problem.message)
     };
-    let (sprayed, topology) = on(None, 1).map_err(|problem| problem.message)?;
-    row.closed_form = Some(over(&sprayed, sprayed.closed_form_bus));
+    let question = |seeds: u32| Question { operation, sizes: &sizes, groups: &groups, seeds };
+    let plain = design(None)?;
     if predictor == Predictor::Closed {
+        let found = closed_form(&cluster, Network::Design(&plain), &question(1));
+        let [(bus, algorithm)] = found.map_err(|problem| problem.message)?[..] else {
+            return Err("no prediction".to_owned());
+        };
+        row.closed_form = Some(over(algorithm, bus));
         return Ok(());
     }
-    row.flow = Some(over(&sprayed, sprayed.bus_bandwidth));
+    let on = |wiring: &Wiring, seeds: u32| -> Result<(Point, String), String> {
+        let found =
+            curve(&cluster, Network::Design(wiring), &question(seeds)).map_err(|problem| problem.message)?;
+        let point = found.points.first().copied().ok_or("no prediction")?;
+        Ok((point, found.topology))
+    };
+    let (sprayed, topology) = on(&plain, 1)?;
+    row.closed_form = Some(over(sprayed.algorithm, sprayed.closed_form_bus));
+    row.flow = Some(over(sprayed.algorithm, sprayed.bus_bandwidth));
     if ranks > cluster.scale_up.domain_size {
         row.assumed = Some(format!("{topology}, 1:1"));
-        let (hashed, _) = on(Some(Routing::Ecmp), SEEDS).map_err(|problem| problem.message)?;
-        row.hashed = Some(over(&hashed, hashed.bus_bandwidth));
+        let (hashed, _) = on(&design(Some(Routing::Ecmp))?, SEEDS)?;
+        row.hashed = Some(over(hashed.algorithm, hashed.bus_bandwidth));
     }
     Ok(())
 }
@@ -253,19 +269,6 @@ fn cluster(cells: &Cells, gpu: &str, ranks: u64, fabric: &str) -> Result<Cluster
     let whole = cluster.scale_up.domain_size.clamp(1, ranks);
     cluster.devices = ranks.next_multiple_of(whole);
     Ok(cluster)
-}
-
-/// A collective by its name in nccl-tests.
-fn operation(name: &str) -> Option<Collective> {
-    match name.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
-        "allreduce" => Some(Collective::AllReduce),
-        "allgather" => Some(Collective::AllGather),
-        "reducescatter" => Some(Collective::ReduceScatter),
-        "alltoall" => Some(Collective::AllToAll),
-        "broadcast" => Some(Collective::Broadcast),
-        "sendrecv" | "sendreceive" => Some(Collective::SendReceive),
-        _ => None,
-    }
 }
 
 fn errors(rows: &[&MeasuredCollective]) -> Errors {

@@ -310,10 +310,7 @@ fn policies(
             Recompute::Full { .. } => Policy::Full,
         }];
     }
-    let kernel = match base.attention_kernel {
-        AttentionKernel::Auto => software.attention_kernel(&cluster.accelerator.architecture),
-        kernel => kernel,
-    };
+    let kernel = software.asked_kernel(base, &cluster.accelerator.architecture);
     let layers = model.num_layers().max(1);
     let count = |test: &dyn Fn(&railwright_spec::model::Layer) -> bool| {
         model.layers.iter().filter(|&&kind| test(&model.layer_kinds[kind])).count() as u64

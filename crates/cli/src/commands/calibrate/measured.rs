@@ -77,7 +77,7 @@ impl Measured {
                     Recording::Rank(trace) => ranks.push(*trace),
                     Recording::Log(log) => {
                         if let Some(judged) = judge(&log, &Known::default()) {
-                            logs.push(Said::of(&log, &judged, &profiled::title(&arguments.paths)));
+                            logs.push(Said::of(&log, &judged, &input::title(&arguments.paths)));
                             others.push(of_log(&judged));
                         }
                     }
@@ -125,7 +125,7 @@ impl Measured {
     }
 
     pub(super) fn title(&self) -> String {
-        profiled::title(&self.names)
+        input::title(&self.names)
     }
 
     /// The device that the measurements name, the traces' first.

@@ -68,8 +68,7 @@ fn open(run: &RunArguments) -> OpenRun {
         run: run.run.clone(),
         cluster: run.cluster.iter().cloned().collect(),
         set: run.set.clone(),
-        fsdp: run.fsdp,
-        hsdp: run.hsdp,
+        sharding: run.sharding.clone(),
         flags: run.flags.clone(),
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn run(
     super::no_digest(&read)?;
     let summed =
         timeline::sums(&read.job, &read.joined, &options.tables, &question, &rows, &profiled::AllCores)?;
-    let title = profiled::title(&arguments.paths);
+    let title = crate::input::title(&arguments.paths);
     printer.answer(&Shown { title, summed, top: arguments.top }, &arguments.output)?;
     Ok(Outcome::Yes)
 }

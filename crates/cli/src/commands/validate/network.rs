@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the views of [`NetworkValidation`]. Refuses to predict.
 
-use super::{percentage, share};
+use super::{BAR, counted, percentage, share, skipped_rows};
 use crate::args::{NetworkModel, Output};
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
@@ -14,8 +14,6 @@ use railwright_spec::quantity::BytesPerSecond;
 use railwright_tuner::collective::{
     Errors, MeasuredCollective, NetworkValidation, Prediction, Predictor, validate_network,
 };
-
-const BAR: &str = "predicting {bar:30} {pos} of {len} rows, {eta} left";
 
 /// Validates a table of collectives.
 pub(super) fn run(
@@ -69,42 +67,26 @@ impl Answer for Measured {
         let mut document = Document::default();
         document.heading_with(
             "errors of bus bandwidth by fabric",
-            format!(
-                "{} rows: {} predicted, {} skipped; error = predicted / measured - 1, positive is too fast",
-                human::whole(all.len() as u64),
-                human::whole(predicted as u64),
-                human::whole((all.len() - predicted) as u64)
-            ),
+            format!("{}, positive is too fast", counted(all.len(), predicted)),
         );
-        let names = groups.iter().map(|group| {
-            let ranks = human::whole(group.ranks);
-            format!("{} on {ranks} x {}, {}", group.operation.replace('_', "-"), group.gpu, group.fabric)
-        });
+        let names = groups.iter().map(|group| format!("{}, {}", group.name(), group.fabric));
         let of_groups = names.zip(groups.iter().map(|group| &group.errors));
         document.table(errors("fabric", of_groups, Some(overall), has_flow));
         document.heading("errors by source");
         let of_sources = sources.iter().map(|(source, errors)| (source.clone(), errors));
         document.table(errors("source", of_sources, None, has_flow));
         for group in groups {
-            let ranks = human::whole(group.ranks);
-            let title = format!("{} on {ranks} x {}", group.operation.replace('_', "-"), group.gpu);
             let assumed = group.rows.first().and_then(|&row| all.get(row)?.assumed.as_deref());
             let remark = match assumed {
                 Some(assumed) => format!("{}; topology not published, assumed: {assumed}", group.fabric),
                 None => group.fabric.clone(),
             };
-            document.heading_with(title, remark);
+            document.heading_with(group.name(), remark);
             document.table(sizes(group.rows.iter().filter_map(|&row| all.get(row)), has_flow));
         }
         if !skipped.is_empty() {
             document.heading("skipped");
-            document.table(Table {
-                columns: vec![Column::numbers("rows"), Column::prose("reason")],
-                rows: skipped
-                    .iter()
-                    .map(|(reason, n)| vec![Cell::number(n.to_string(), *n as f64), reason.as_str().into()])
-                    .collect(),
-            });
+            document.table(skipped_rows(skipped));
         }
         document
     }
@@ -154,6 +136,13 @@ fn gigabytes(rate: BytesPerSecond) -> Cell {
     Cell::number(format!("{:.1}", rate.gb()), rate.gb())
 }
 
+fn both(prediction: Option<Prediction>) -> [Cell; 2] {
+    match prediction {
+        Some(prediction) => [gigabytes(prediction.bus_bandwidth), percentage(prediction.error)],
+        None => [Cell::default(), Cell::default()],
+    }
+}
+
 fn sizes<'a>(rows: impl Iterator<Item = &'a MeasuredCollective>, has_flow: bool) -> Table {
     let mut columns = vec![
         Column::numbers("size"),
@@ -170,10 +159,6 @@ fn sizes<'a>(rows: impl Iterator<Item = &'a MeasuredCollective>, has_flow: bool)
             Column::numbers("error").expendable(3),
         ]);
     }
-    let both = |prediction: Option<Prediction>| match prediction {
-        Some(prediction) => [gigabytes(prediction.bus_bandwidth), percentage(prediction.error)],
-        None => [Cell::default(), Cell::default()],
-    };
     let line = |row: &MeasuredCollective| {
         let mut cells = vec![
             row.bytes.map_or_else(Cell::default, |size| Cell::number(human::bytes(size), size.get())),
@@ -209,10 +194,6 @@ fn rows(list: &[MeasuredCollective]) -> Table {
         Column::prose("assumed"),
         Column::prose("skipped"),
     ];
-    let both = |prediction: Option<Prediction>| match prediction {
-        Some(prediction) => [gigabytes(prediction.bus_bandwidth), percentage(prediction.error)],
-        None => [Cell::default(), Cell::default()],
-    };
     let line = |row: &MeasuredCollective| {
         let mut cells: Vec<Cell> = vec![
             Cell::number(row.line.to_string(), row.line as f64),

@@ -54,7 +54,7 @@ pub(super) fn or_read<E>(
         let one = One {
             paths: paths.to_vec(),
             python: keep.python,
-            has_python: has_python(&loaded),
+            has_python: keep.python && has_python(&loaded),
             files,
             loaded: Arc::new(loaded.clone()),
         };

@@ -17,7 +17,6 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
         "megatron_cp_algo" | "adaptive_cp_algo" => Some("p2p".to_owned()),
         _ => None,
     });
-    let number = |arguments: &Arguments, name: &str| arguments.word(name).and_then(|w| w.parse::<u64>().ok());
     // Shared experts are counted, each as wide as a routed one.
     if let (Some(count), Some(width)) =
         (number(arguments, "n_shared_experts"), number(arguments, "moe_ffn_hidden_size"))
@@ -65,6 +64,10 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
     }
 }
 
+fn number(arguments: &Arguments, name: &str) -> Option<u64> {
+    arguments.word(name)?.parse().ok()
+}
+
 /// Numbers of the layers that are empty, from 0.
 fn empty_layers(arguments: &Arguments) -> Option<Vec<u64>> {
     arguments.word("noop_layers")?.split(',').map(|number| number.trim().parse().ok()).collect()
@@ -72,7 +75,7 @@ fn empty_layers(arguments: &Arguments) -> Option<Vec<u64>> {
 
 /// Empty layers as what they are for: a model with fewer layers, and chunks that differ. Megatron-Core writes these as a layout.
 fn divide(arguments: &mut Arguments) -> bool {
-    let number = |name: &str| arguments.word(name).and_then(|word| word.parse::<u64>().ok());
+    let number = |name: &str| number(arguments, name);
     let (Some(empty), Some(layers)) = (empty_layers(arguments), number("num_layers")) else { return false };
     let stages = number("pipeline_model_parallel_size").unwrap_or(1).max(1);
     let of_chunks =

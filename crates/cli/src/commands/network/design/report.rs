@@ -112,11 +112,12 @@ impl Answered {
             Column::prose("plan").expendable(3),
         ];
         // A network off the front is never shown without a mark.
-        let is_marked = self.shows_all || self.shown().iter().any(|row| !row.on_front);
+        let shown = self.shown();
+        let is_marked = self.shows_all || shown.iter().any(|row| !row.on_front);
         if is_marked {
             columns.push(Column::words("front"));
         }
-        let rows = self.shown().into_iter().map(|row| {
+        let rows = shown.into_iter().map(|row| {
             let class = self.codesign.classes.get(row.class);
             let whole = row.share.cluster.and_then(|whole| whole.dollars_per_million_tokens);
             let tone = if row.cheapest_token { Tone::Good } else { Tone::Name };
