@@ -230,10 +230,6 @@ export interface StepTimes {
    */
   residual: number
   /**
-   * Degrees of freedom behind it.
-   */
-  freedom: number
-  /**
    * Different layouts that were measured.
    */
   layouts: number

@@ -190,7 +190,7 @@ export interface ProfileAnswer {
    */
   missing_ranks: number[]
   /**
-   * What they ran on, as the traces say.
+   * The devices, from the traces.
    */
   device: string | null
   /**

@@ -49,7 +49,7 @@ export interface ColumnAbout {
    */
   type: string
   /**
-   * What it says.
+   * Its content.
    */
   about: string
 }

@@ -241,11 +241,11 @@ export interface Used {
    */
   rows: number
   /**
-   * Rows that ran on its accelerator and hold nothing that it says, so that their prediction stays.
+   * Rows that ran on its accelerator and use nothing that it calibrates, so that their prediction is unchanged.
    */
   unchanged: number
   /**
-   * Rows on its accelerator of another software generation than its own, for which what it says of the host and of streams does not hold.
+   * Rows on its accelerator of another software generation than its own, to which its constants of the host and of streams do not apply.
    */
   other_software: number
   with: Errors
