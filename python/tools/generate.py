@@ -1,9 +1,9 @@
 """Writes what the package has of the program's commands: functions, classes of answers and their stub file.
 
-    python tools/generate.py [--check]
+    python tools/generate.py [--program PATH] [--check]
 
-Reads the description of the commands from the installed package and the schemas of answers in docs/reference/schema, which are generated
-from the program's types. With ``--check``, compares and writes nothing.
+Reads the description of the commands from a program, or else from the installed package, and the schemas of answers in
+docs/reference/schema, which are generated from the program's types. With ``--check``, compares and writes nothing.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from __future__ import annotations
 import json
 import keyword
 import re
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
 from typing import Any
-
-from railwright import _railwright
 
 HERE = Path(__file__).resolve().parents[1]
 SCHEMAS = HERE.parent / "docs" / "reference" / "schema"
@@ -327,12 +326,25 @@ def modules(paths: dict[str, Any], sections: dict[str, Any]) -> dict[str, str]:
     return out
 
 
+def description() -> dict[str, Any]:
+    """The commands of the package, as OpenAPI."""
+    if "--program" in sys.argv:
+        program = sys.argv[sys.argv.index("--program") + 1]
+        text = subprocess.run([program, "serve", "--openapi", "--linked"], check=True, capture_output=True, text=True).stdout
+    else:
+        from railwright import _railwright
+
+        text = _railwright.description()
+    described: dict[str, Any] = json.loads(text)
+    return described
+
+
 def main() -> int:
     schemas = {path.stem: json.loads(path.read_text()) for path in sorted(SCHEMAS.glob("*.json"))}
     classes = Classes(schemas)
     files = {"answers.pyi": classes.stub(), "_classes.py": classes.table()}
-    description = json.loads(_railwright.description())
-    files |= modules(description["paths"], description["components"]["schemas"])
+    commands = description()
+    files |= modules(commands["paths"], commands["components"]["schemas"])
     stale = [name for name, text in files.items() if not (PACKAGE / name).is_file() or (PACKAGE / name).read_text() != text]
     if "--check" in sys.argv:
         for name in stale:

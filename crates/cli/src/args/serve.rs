@@ -30,4 +30,7 @@ pub(crate) struct Serve {
     /// Print the OpenAPI 3.1 description and exit
     #[arg(long, conflicts_with_all = ["paths", "port", "token_file", "no_open"])]
     pub(crate) openapi: bool,
+    /// With `--openapi`: the commands of the Python package, which also writes files
+    #[arg(long, hide = true, requires = "openapi")]
+    pub(crate) linked: bool,
 }

@@ -38,7 +38,8 @@ pub(crate) fn page_desk() -> impl Desk {
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome, Failure> {
     if arguments.openapi {
-        printer.data(&openapi::text(catalogue::Asker::Page), None)?;
+        let asker = if arguments.linked { Asker::Linked } else { Asker::Page };
+        printer.data(&openapi::text(asker), None)?;
         return Ok(Outcome::Yes);
     }
     let given = start::given(&arguments.paths)?;
