@@ -635,9 +635,6 @@ class StepTimes(Record):
     def residual(self) -> float:
         """Standard deviation of the logarithm of a run's time that no part explains."""
     @property
-    def freedom(self) -> float:
-        """Degrees of freedom behind it."""
-    @property
     def layouts(self) -> int:
         """Different layouts that were measured."""
     @property
@@ -4643,13 +4640,13 @@ class Simulated(Record):
     def step_high(self) -> float:
         """The upper bound."""
     @property
-    def dollars(self) -> float:
-        """Dollars for a million tokens, devices and network."""
+    def dollars(self) -> float | None:
+        """Dollars for a million tokens, devices and network; none without a price of the devices."""
     @property
-    def dollars_low(self) -> float:
+    def dollars_low(self) -> float | None:
         """Its bounds."""
     @property
-    def dollars_high(self) -> float:
+    def dollars_high(self) -> float | None:
         """The upper bound."""
 
 class Class(Record):
@@ -5346,6 +5343,141 @@ class Ends(Record):
     @property
     def to(self) -> str: ...
 
+class NetworkValidation(Answer):
+    """The answer of kind `network_validation`."""
+    @property
+    def file(self) -> str:
+        """The file."""
+    @property
+    def predictor(self) -> Literal["closed", "flow"]:
+        """What predicts the rows."""
+    @property
+    def rows(self) -> Rows[MeasuredCollective]:
+        """All rows in their order."""
+    @property
+    def groups(self) -> Rows[FabricErrors]:
+        """Errors by fabric and collective, then by size."""
+    @property
+    def overall(self) -> Errors:
+        """Errors of all predicted rows."""
+    @property
+    def sources(self) -> Record:
+        """Errors by source."""
+    @property
+    def skipped(self) -> Record:
+        """Rows without a prediction, by reason."""
+
+class MeasuredCollective(Record):
+    """One row."""
+    @property
+    def line(self) -> int:
+        """Line in the file, from 1."""
+    @property
+    def source(self) -> str:
+        """Publication."""
+    @property
+    def url(self) -> str | None:
+        """Its address."""
+    @property
+    def gpu(self) -> str | None:
+        """Accelerator as published."""
+    @property
+    def ranks(self) -> int | None:
+        """Ranks."""
+    @property
+    def fabric(self) -> str:
+        """Fabric as published."""
+    @property
+    def operation(self) -> str:
+        """Collective as nccl-tests calls it."""
+    @property
+    def bytes(self) -> float | None:
+        """Bytes by nccl-tests' convention."""
+    @property
+    def measured(self) -> float | None:
+        """Measured bus bandwidth."""
+    @property
+    def closed_form(self) -> Prediction | None:
+        """Closed form, without contention."""
+    @property
+    def flow(self) -> Prediction | None:
+        """Flows on a network without oversubscription, with packet spraying."""
+    @property
+    def hashed(self) -> Prediction | None:
+        """Flows on the same network with one hash per connection (ECMP), median over hash seeds."""
+    @property
+    def assumed(self) -> str | None:
+        """Topology of the flows, if the publication has none."""
+    @property
+    def skipped(self) -> str | None:
+        """Reason for the lack of a prediction."""
+
+class Prediction(Record):
+    """A prediction."""
+    @property
+    def bus_bandwidth(self) -> float:
+        """Bus bandwidth."""
+    @property
+    def algorithm(self) -> str:
+        """Algorithm of the library."""
+    @property
+    def error(self) -> float:
+        """Predicted over measured bus bandwidth, minus 1: positive is too fast."""
+
+class FabricErrors(Record):
+    """Errors of one collective on one fabric."""
+    @property
+    def gpu(self) -> str:
+        """Accelerator as published."""
+    @property
+    def ranks(self) -> int:
+        """Ranks."""
+    @property
+    def fabric(self) -> str:
+        """Fabric as published."""
+    @property
+    def operation(self) -> str:
+        """Collective."""
+    @property
+    def errors(self) -> Errors:
+        """Errors of all sizes."""
+    @property
+    def rows(self) -> list[int]:
+        """Positions in `rows`, by size."""
+
+class Errors(Record):
+    """Errors of some rows."""
+    @property
+    def rows(self) -> int:
+        """Rows."""
+    @property
+    def closed_form(self) -> ErrorSummary | None:
+        """Of the closed form; positive bias is too fast."""
+    @property
+    def flow(self) -> ErrorSummary | None:
+        """Of flows with packet spraying."""
+    @property
+    def hashed(self) -> ErrorSummary | None:
+        """Of flows with hashed routes."""
+
+class ErrorSummary(Record):
+    """How predictions compare with measurements over a set of rows."""
+    @property
+    def n(self) -> int:
+        """Rows compared."""
+    @property
+    def median_absolute(self) -> float:
+        """Median of |predicted / measured - 1|."""
+    @property
+    def mean_absolute(self) -> float:
+        """Mean of the same."""
+    @property
+    def p90_absolute(self) -> float:
+        """90th percentile of the same."""
+    @property
+    def bias(self) -> float:
+        """Median of predicted / measured - 1: positive is too slow or too large."""
+
 class Pipeline(Answer):
     """The answer of kind `pipeline`."""
     @property
@@ -5911,7 +6043,7 @@ class Profile(Answer):
         """The first of them."""
     @property
     def device(self) -> str | None:
-        """What they ran on, as the traces say."""
+        """The devices, from the traces."""
     @property
     def peak(self) -> ProfilePeak | None:
         """The accelerator's peak, if it is known."""
@@ -6960,7 +7092,7 @@ class ColumnAbout(Record):
         """Its type: `INTEGER`, `REAL` or `TEXT`."""
     @property
     def about(self) -> str:
-        """What it says."""
+        """Its content."""
 
 class RailOnly(Answer):
     """The answer of kind `rail_only`."""
@@ -7413,7 +7545,7 @@ class SweepRegret(Record):
         """What was trained."""
     @property
     def dimensions(self) -> str:
-        """Its layers, widths, heads and experts: names alone do not tell models of one study apart."""
+        """Its layers, widths, heads and experts: names alone do not distinguish the models of one study."""
     @property
     def accelerator(self) -> str:
         """On what."""
@@ -7509,7 +7641,7 @@ class MemoryPick(Record):
         """What was trained."""
     @property
     def dimensions(self) -> str:
-        """Its layers, widths, heads and experts: names alone do not tell models of one study apart."""
+        """Its layers, widths, heads and experts: names alone do not distinguish the models of one study."""
     @property
     def accelerator(self) -> str:
         """On what."""
@@ -8827,7 +8959,7 @@ class RowResult(Record):
 class Summary(Record):
     """Errors over all rows, by source and by group."""
     @property
-    def overall(self) -> Errors:
+    def overall(self) -> ValidationErrors:
         """All rows."""
     @property
     def sources(self) -> Record:
@@ -8842,7 +8974,7 @@ class Summary(Record):
     def skipped(self) -> Record:
         """How often each reason for skipping occurs."""
 
-class Errors(Record):
+class ValidationErrors(Record):
     """Errors over a set of rows."""
     @property
     def rows(self) -> int:
@@ -8871,24 +9003,6 @@ class Errors(Record):
     @property
     def rank_correlation(self) -> float | None:
         """Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and format) of at least five rows, weighted by their rows."""
-
-class ErrorSummary(Record):
-    """How predictions compare with measurements over a set of rows."""
-    @property
-    def n(self) -> int:
-        """Rows compared."""
-    @property
-    def median_absolute(self) -> float:
-        """Median of |predicted / measured - 1|."""
-    @property
-    def mean_absolute(self) -> float:
-        """Mean of the same."""
-    @property
-    def p90_absolute(self) -> float:
-        """90th percentile of the same."""
-    @property
-    def bias(self) -> float:
-        """Median of predicted / measured - 1: positive is too slow or too large."""
 
 class Verdicts(Record):
     """How verdicts on memory compare with what happened."""
@@ -8921,13 +9035,13 @@ class Used(Record):
         """Rows that it predicts otherwise than the catalogue."""
     @property
     def unchanged(self) -> int:
-        """Rows that ran on its accelerator and hold nothing that it says, so that their prediction stays."""
+        """Rows that ran on its accelerator and use nothing that it calibrates, so that their prediction is unchanged."""
     @property
     def other_software(self) -> int:
-        """Rows on its accelerator of another software generation than its own, for which what it says of the host and of streams does not hold."""
-    # ['with']: Errors
+        """Rows on its accelerator of another software generation than its own, to which its constants of the host and of streams do not apply."""
+    # ['with']: ValidationErrors
     @property
-    def without(self) -> Errors:
+    def without(self) -> ValidationErrors:
         """Errors of the same rows without it."""
 
 class Values(Answer):

@@ -237,18 +237,20 @@ def validate(
     *,
     regret: bool | None = None,
     calibration: str | PathLike[str] | None = None,
+    network: Literal["closed", "flow"] | None = None,
     output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
-) -> answers.Validation | answers.Regret:
+) -> answers.Validation | answers.Regret | answers.NetworkValidation:
     """Predict a table of measured runs and summarize the prediction error.
 
     table: CSV table with the header of `catalog/evidence/measured_runs.csv`, or `-` for stdin.
     regret: Report the slowdown from choosing the layout predicted to be fastest (regret).
     calibration: Apply a calibration to the rows measured on its accelerator.
+    network: Predict collectives on clusters, with the columns of `catalog/evidence/collectives_at_scale.csv`.
     output: Write to a file; the suffix selects the format unless `--format` is given.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Validation | answers.Regret = ask(('validate',), {"table": table, "regret": regret, "calibration": calibration, "output": output, "memory-limit": memory_limit})
+    found: answers.Validation | answers.Regret | answers.NetworkValidation = ask(('validate',), {"table": table, "regret": regret, "calibration": calibration, "network": network, "output": output, "memory-limit": memory_limit})
     return found
 
 
