@@ -18,6 +18,7 @@ mod provenance;
 mod stages;
 mod step_time;
 mod topics;
+mod versions;
 mod warnings;
 
 pub use answer::{Estimate, EstimateOptions};

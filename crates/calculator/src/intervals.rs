@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Residuals {
-    /// The software generation, or `any`.
+    /// The software generation, `framework:` and a framework for all of its generations together, or `any`.
     pub software: String,
     /// Whether its models route tokens to experts.
     pub mixture_of_experts: bool,
@@ -90,14 +90,28 @@ pub fn steps(mixture_of_experts: bool) -> Steps {
     own.copied().unwrap_or(Steps { mixture_of_experts, low: -3.0, high: 3.0, prior: VAGUE })
 }
 
+/// What the table puts before the name of a framework.
+pub const FRAMEWORK: &str = "framework:";
+
 /// The interval of a predicted time for a software generation, dense or with experts; without one, that of publications of any stack.
 pub fn interval(software: Option<&str>, mixture_of_experts: bool, predicted: Seconds) -> Interval {
+    of_class(software.map(generation_of), mixture_of_experts, predicted)
+}
+
+/// The interval for a framework whose version is unknown: `None` where too few of its runs were measured. It holds errors of predictions by
+/// the right version alone; what the version is worth comes on top.
+pub fn of_framework(framework: &str, mixture_of_experts: bool, predicted: Seconds) -> Option<Interval> {
+    let name = format!("{FRAMEWORK}{framework}");
+    Some(of_class(Some(&name), mixture_of_experts, predicted)).filter(|found| found.calibrated)
+}
+
+fn of_class(software: Option<&str>, mixture_of_experts: bool, predicted: Seconds) -> Interval {
     let class = |name: &str| {
         residuals()
             .iter()
             .find(|r| r.software == name && r.mixture_of_experts == mixture_of_experts && r.runs >= FEWEST)
     };
-    let own = software.and_then(|id| class(generation_of(id)));
+    let own = software.and_then(class);
     let found = own.or_else(|| class("any"));
     let (low, high, runs) = found.map_or((0.6, 1.7, 0), |r| (r.low, r.high, r.runs));
     Interval { low: predicted * low, high: predicted * high, coverage: 0.9, runs, calibrated: own.is_some() }
@@ -126,7 +140,8 @@ mod tests {
 
     #[test]
     fn a_measured_generation_takes_its_own_range_and_no_other() {
-        for own in residuals().iter().filter(|r| r.software != "any") {
+        let is_generation = |r: &&Residuals| r.software != "any" && !r.software.starts_with(FRAMEWORK);
+        for own in residuals().iter().filter(is_generation) {
             let found = interval(Some(&own.software), own.mixture_of_experts, Seconds::new(2.0));
             let is_class = own.runs >= FEWEST;
             assert_eq!(found.calibrated, is_class, "{own:?}");

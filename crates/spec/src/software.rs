@@ -42,6 +42,8 @@ pub enum Execution {
 pub struct Software {
     /// Its identifier, as `plan.software` names it, with the features laid over it: `megatron-core-2025+cuda-graphs`.
     pub id: String,
+    /// The framework that it is a version of, as `catalog/intervals.toml` names it; generations that differ in kind have one of their own.
+    pub framework: String,
     /// For people.
     pub name: String,
     /// How its constants were obtained.
@@ -251,6 +253,11 @@ fn catalogue() -> Option<&'static Catalogue> {
 /// The bundled generations.
 pub fn generations() -> &'static [Software] {
     catalogue().map_or(&[], |catalogue| &catalogue.generations)
+}
+
+/// The generations of one framework, the oldest first.
+pub fn generations_of(framework: &str) -> impl Iterator<Item = &'static Software> {
+    generations().iter().filter(move |generation| generation.framework == framework)
 }
 
 impl Software {

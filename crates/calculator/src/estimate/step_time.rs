@@ -1,5 +1,6 @@
 //! The step time's interval, and the throughput that follows from it.
 
+use super::versions;
 use crate::calibration::step_times;
 use crate::costing::Costing;
 use crate::intervals;
@@ -31,8 +32,12 @@ pub struct Interval {
 ///
 /// * With one's own step times of the plan's software: how far other runs of one stack scatter around such.
 /// * With a specified software generation: the residuals of its measured runs, or those of all where it has too few.
-/// * With an inferred one: those of runs of any stack, since the run may not be of the generation that was assumed. They hold the interval of
-///   that generation: less knowledge is never a narrower interval. One's own rates of operators and collectives leave the software open.
+/// * With an inferred one, whose framework is known and whose version is not: from the fastest of the framework's versions to the slowest, with
+///   the residuals of all its runs, where they are enough.
+/// * With one that was assumed from the plan, or of a framework without measured runs: those of runs of any stack.
+///
+/// The last two hold the interval of the generation that was assumed: less knowledge is never a narrower interval. One's own rates of
+/// operators and collectives leave the software open.
 pub fn interval(costing: &Costing<'_>, step: Seconds, origin: SoftwareOrigin) -> Interval {
     let as_shown = |found: intervals::Interval, source: String| {
         let intervals::Interval { low, high, coverage, runs, calibrated } = found;
@@ -47,6 +52,13 @@ pub fn interval(costing: &Costing<'_>, step: Seconds, origin: SoftwareOrigin) ->
     }
     let experts = costing.model.is_mixture_of_experts();
     let assumed = intervals::interval(Some(&costing.plan.software), experts, step);
+    if origin == SoftwareOrigin::Inferred
+        && let Some(found) = versions::interval(costing, step)
+    {
+        let versions::Versions { interval, source } = found;
+        let (low, high) = (interval.low.min(assumed.low), interval.high.max(assumed.high));
+        return as_shown(intervals::Interval { low, high, ..interval }, source);
+    }
     if origin.is_open() {
         let any = intervals::interval(None, experts, step);
         let why = match origin {
