@@ -250,7 +250,8 @@ mod tests {
         const FRAMEWORK_CORE: &str = "framework:megatron-core";
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(TABLE);
         let rows = read(&std::fs::read_to_string(root).expect("bundled")).expect("reads");
-        let core: Vec<&LeftOut> = rows.iter().filter(|row| framework_of(row) == Some("megatron-core")).collect();
+        let core: Vec<&LeftOut> =
+            rows.iter().filter(|row| framework_of(row) == Some("megatron-core")).collect();
         assert!(core.len() > 300, "{}", core.len());
         let held = coverage_by(&rows, core.into_iter(), |_| FRAMEWORK_CORE).expect("rows");
         assert!((0.87..=0.97).contains(&held), "{held}");

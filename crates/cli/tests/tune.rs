@@ -252,7 +252,8 @@ fn a_search_of_a_script_frees_what_the_script_pins() {
     assert!(nothing.code == 2 && nothing.stderr.contains("--keep"), "{}", nothing.stderr);
 }
 
-/// A launch file dates a framework and does not name its generation: every command has the interval of all software for it, until it is named.
+/// A launch file dates a framework and does not name its generation: every command has the interval of all versions of the framework for it,
+/// until one is named.
 #[test]
 fn software_of_a_launch_file_is_inferred_for_every_command() {
     let file = at(SCRIPT);
@@ -281,5 +282,5 @@ fn software_of_a_launch_file_is_inferred_for_every_command() {
     let (open, software) = widths(&[]);
     let (named, same) = widths(&["--software", &software]);
     assert_eq!(same, software);
-    assert!(open > 1.1 * named, "{open} {named}");
+    assert!(open > 1.03 * named && open < 1.3 * named, "{open} {named}");
 }

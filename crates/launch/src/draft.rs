@@ -253,12 +253,27 @@ impl Draft {
         }
     }
 
+    /// Whether a file without a date is of the framework whose generation the calculator assumes for its plan: Megatron's arguments, unless
+    /// they ask for full sharding, for which another framework is assumed.
+    fn is_of_assumed_framework(&self) -> bool {
+        let is_megatron = matches!(
+            self.launch.format,
+            Format::MegatronLog
+                | Format::MegatronScript
+                | Format::MegatronCommand
+                | Format::MegatronYaml
+                | Format::MegatronArgsYaml
+        );
+        is_megatron && self.launch.spec.plan.sharding.is_none_or(|sharding| sharding.zero_stage < 3)
+    }
+
     /// The launch, or all that is wrong with it. Remarks come in the order of what weighs most, then of lines.
     pub fn finish(mut self) -> Result<Launch, Vec<Problem>> {
         if self.problems.is_empty() {
             self.vocabulary();
             // No launch file names a generation: what is set of it was inferred.
-            self.launch.spec.software_is_inferred = self.launch.spec.plan.software.is_some();
+            self.launch.spec.software_is_inferred =
+                self.launch.spec.plan.software.is_some() || self.is_of_assumed_framework();
             self.launch.remarks.sort_by_key(|remark| (remark.kind, remark.line));
             Ok(self.launch)
         } else {

@@ -25,7 +25,8 @@ pub struct RunSpec {
     pub training: TrainingSpec,
     /// At what price.
     pub cost: CostSpec,
-    /// Whether the software generation is what the reader of a launch file inferred.
+    /// Whether the software generation is what the reader of a launch file inferred; without one, whether the reader inferred the framework
+    /// of the generation that is assumed.
     pub software_is_inferred: bool,
     /// Where each key was set, for messages about its value later.
     places: BTreeMap<String, Place>,
@@ -121,6 +122,8 @@ impl RunSpec {
         self.cluster.overlay(&other.cluster);
         if other.plan.software.is_some() {
             self.software_is_inferred = other.software_is_inferred;
+        } else if self.plan.software.is_none() {
+            self.software_is_inferred |= other.software_is_inferred;
         }
         self.plan.overlay(&other.plan);
         self.training.overlay(&other.training);
@@ -165,8 +168,8 @@ impl RunSpec {
     /// Where the software generation comes from.
     pub const fn software_origin(&self) -> SoftwareOrigin {
         match (&self.plan.software, self.software_is_inferred) {
-            (None, _) => SoftwareOrigin::Assumed,
-            (Some(_), true) => SoftwareOrigin::Inferred,
+            (_, true) => SoftwareOrigin::Inferred,
+            (None, false) => SoftwareOrigin::Assumed,
             (Some(_), false) => SoftwareOrigin::Specified,
         }
     }

@@ -1,0 +1,56 @@
+//! What the version of a framework is worth, where a launch file leaves it open.
+//!
+//! Responsible for: the step time of a plan under each version of its framework, and the interval that holds them all with the errors of the
+//! framework's measured runs. Refuses to choose a version.
+
+use crate::costing::Costing;
+use crate::evaluate::evaluate;
+use crate::intervals;
+use railwright_spec::quantity::Seconds;
+use railwright_spec::software::{Software, by_id, features_of, generations_of};
+
+/// The interval of a framework whose version is unknown.
+pub(super) struct Versions {
+    /// From the fastest version, at its lowest, to the slowest, at its highest.
+    pub(super) interval: intervals::Interval,
+    /// Where it comes from, in words.
+    pub(super) source: String,
+}
+
+/// The interval over all versions of the plan's framework: `None` where too few runs of the framework were measured.
+///
+/// With `t_v` the step time by the constants of version `v`, and `[a, b]` the range of measured over predicted time of the framework's runs,
+/// each predicted by constants of its own version that never saw its publication: `[a min t_v, b max t_v]`. A version of the framework
+/// is the true one, so that this holds at least the share of runs that `[a, b]` holds.
+pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Option<Versions> {
+    let framework = costing.software.framework.as_str();
+    let experts = costing.model.is_mixture_of_experts();
+    let known = intervals::of_framework(framework, experts, step)?;
+    let times: Vec<Seconds> =
+        generations_of(framework).filter_map(|version| step_time(costing, version)).collect();
+    let least = times.iter().copied().fold(step, Seconds::min);
+    let most = times.iter().copied().fold(step, Seconds::max);
+    let (low, high) = (known.low * (least / step), known.high * (most / step));
+    let source = format!(
+        "errors of {} measured runs of `{framework}`, whose {} versions take {:.3} to {:.3} s here: `{}` was inferred",
+        known.runs,
+        times.len(),
+        least.get(),
+        most.get(),
+        costing.plan.software
+    );
+    Some(Versions { interval: intervals::Interval { low, high, ..known }, source })
+}
+
+/// The step time by the constants of another version with the features of the plan; `None` where it has none.
+fn step_time(costing: &Costing<'_>, version: &Software) -> Option<Seconds> {
+    let id = std::iter::once(version.id.as_str())
+        .chain(features_of(&costing.plan.software))
+        .collect::<Vec<_>>()
+        .join("+");
+    let software = costing.machine.software(by_id(&id).ok()?, costing.model, costing.plan.precision.compute);
+    let other =
+        Costing::with_software(costing.model, costing.cluster, costing.plan, costing.machine, software);
+    let total = evaluate(&other).ok()?.time.total;
+    (total.is_finite() && total > Seconds::ZERO).then_some(total)
+}
