@@ -33,7 +33,7 @@ pub struct Interval {
 /// * With one's own step times of the plan's software: how far other runs of one stack scatter around such.
 /// * With a specified software generation: the residuals of its measured runs, or those of all where it has too few.
 /// * With an inferred one, whose framework is known and whose version is not: from the fastest of the framework's versions to the slowest, with
-///   the residuals of all its runs, where they are enough.
+///   the residuals of all its runs, where they are enough and the result is narrower than the next.
 /// * With one that was assumed from the plan, or of a framework without measured runs: those of runs of any stack.
 ///
 /// The last two hold the interval of the generation that was assumed: less knowledge is never a narrower interval. One's own rates of
@@ -52,15 +52,16 @@ pub fn interval(costing: &Costing<'_>, step: Seconds, origin: SoftwareOrigin) ->
     }
     let experts = costing.model.is_mixture_of_experts();
     let assumed = intervals::interval(Some(&costing.plan.software), experts, step);
+    let any = intervals::interval(None, experts, step);
     if origin == SoftwareOrigin::Inferred
-        && let Some(found) = versions::interval(costing, step)
+        && let Some(versions::Versions { interval, source }) = versions::interval(costing, step)
+        // Both hold nine of ten runs. Versions that differ by a lot leave the errors of all software the narrower one.
+        && interval.high / interval.low < any.high / any.low
     {
-        let versions::Versions { interval, source } = found;
         let (low, high) = (interval.low.min(assumed.low), interval.high.max(assumed.high));
         return as_shown(intervals::Interval { low, high, ..interval }, source);
     }
     if origin.is_open() {
-        let any = intervals::interval(None, experts, step);
         let why = match origin {
             SoftwareOrigin::Inferred => format!("`{}` was inferred", costing.plan.software),
             _ => "none was specified".to_owned(),
