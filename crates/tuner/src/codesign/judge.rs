@@ -6,7 +6,7 @@
 
 use super::fabric::{cluster_on, step_time};
 use super::front::{Codesign, Found, NoPlan, Row};
-use crate::simulate::{Extent, step_time_within};
+use crate::simulate::{Extent, Setting, step_time_within};
 use railwright_network::simulate::Wiring;
 use railwright_network::topology::{Design, Kind, Routing};
 use railwright_spec::cluster::Cluster;
@@ -395,7 +395,9 @@ fn step(
     for draw in 0..draws {
         let redrawn = if draw == 0 { None } else { Some(wiring.redrawn(draw)?) };
         let wiring = redrawn.as_ref().unwrap_or(&wiring);
-        let Some(timed) = step_time_within(run, wiring, extent, watch)? else { return Ok(None) };
+        let Some(timed) = step_time_within(run, &Setting::on(wiring), extent, watch)? else {
+            return Ok(None);
+        };
         times.push(timed.step_time);
         is_merged |= timed.is_merged;
     }

@@ -3,7 +3,7 @@
 use super::fabric::{cluster_on, network_share, slowdown, step_time};
 use super::*;
 use crate::search::Space;
-use crate::simulate::{Extent, step_time_within};
+use crate::simulate::{Extent, Setting, step_time_within};
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::Cluster as Site;
 use railwright_network::simulate::Wiring;
@@ -372,7 +372,9 @@ fn merged_groups_miss_less_of_the_step_than_their_interval_covers() {
                 let timed = |most| {
                     let watch = &mut |_, _| std::ops::ControlFlow::Continue(());
                     let extent = Extent { most_flows: most, ..Extent::WHOLE };
-                    step_time_within(run, &wiring, extent, watch).expect("simulated").expect("it ends")
+                    step_time_within(run, &Setting::on(&wiring), extent, watch)
+                        .expect("simulated")
+                        .expect("it ends")
                 };
                 let (one, own) = (timed(0), timed(usize::MAX));
                 let rest = step_time(&model, &cluster, &plan).expect("possible").get()

@@ -1,0 +1,182 @@
+//! A step on the hosts of an allocation: where its ranks lie, what that costs against neighbouring hosts, and what another order of the
+//! same hosts gains.
+//!
+//! Responsible for: the step with the hosts in the given order, with ranks on the first devices of the network, with the hosts sorted by the
+//! network, and with swaps of hosts that lessen the bytes above leaves. All are simulated equally; the fastest is named only if it is
+//! faster than the given order by more than [`GAIN`]. Refuses to move ranks within hosts.
+
+use super::{Extent, Setting, Simulation, step_time_within};
+use crate::exchanges::traffic;
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::evaluate::evaluate;
+use railwright_network::placement::{
+    Allocation, Between, ByLevel, Survey, Tree, by_network, refined, spots, survey,
+};
+use railwright_network::traffic::{Loads, Matrix, Place};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde::Serialize;
+use std::ops::ControlFlow;
+
+/// Gains below this share of the step are none: rounding, and hosts of equal place.
+const GAIN: f64 = 1e-3;
+
+/// An order of hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Ranks on the first devices of the network.
+    Contiguous,
+    /// The order of the allocation.
+    Given,
+    /// Sorted by pod, leaf group and domain.
+    ByNetwork,
+    /// After swaps of two hosts that lessen the bytes above leaves.
+    Swapped,
+}
+
+/// The step with an order of hosts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Ordered {
+    /// Which.
+    pub order: Order,
+    /// The step.
+    pub step_time: Seconds,
+    /// Over the step with ranks on the first devices, minus 1.
+    pub over_contiguous: f64,
+    /// Bytes of all ranks by the highest level that they pass.
+    pub bytes: ByLevel,
+}
+
+/// A run on an allocation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Placed {
+    /// Where its ranks are.
+    pub survey: Option<Survey>,
+    /// Orders of hosts: contiguous and given first.
+    pub orders: Vec<Ordered>,
+    /// The fastest order of the allocation's hosts.
+    pub best: Order,
+    /// How much of the given order's step the best one saves, as a share.
+    pub gain: f64,
+    /// Hosts in the best order, by their names.
+    pub hosts: Vec<String>,
+    /// The allocation in that order.
+    #[serde(skip)]
+    pub reordered: Allocation,
+}
+
+/// Adds to a simulation where its allocation lies and the steps of other orders. The setting has the seats of the allocation.
+pub fn placed(
+    (model, cluster, plan): (&Model, &Cluster, &Plan),
+    (setting, own): (&Setting<'_>, &mut Simulation),
+    allocation: &Allocation,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<(), Problem> {
+    let wiring = setting.wiring;
+    let design = &wiring.topology.design;
+    let tree = Tree::new(&wiring.topology);
+    let machine = Machine::new(cluster);
+    let costing = Costing::new(model, cluster, plan, &machine)?;
+    let traffic = traffic(&costing, &evaluate(&costing)?);
+    let first = Place::on(design, traffic.numbering.ranks())?;
+    let levels = |place: &Place| -> Result<ByLevel, Problem> {
+        let matrix = Matrix::new(&traffic, place);
+        Loads::check(&matrix)?;
+        Ok(ByLevel::new(&matrix, place, tree.as_ref()))
+    };
+    let mut orders: Vec<(Order, Option<Vec<usize>>)> =
+        vec![(Order::Contiguous, None), (Order::Given, Some((0..allocation.hosts.len()).collect()))];
+    if let Some(tree) = &tree {
+        orders.extend(others(allocation, tree, &Matrix::new(&traffic, &first)));
+    }
+    let mut rows: Vec<(Ordered, Option<Vec<usize>>)> = Vec::new();
+    let mut contiguous = own.step_time;
+    let all = orders.len();
+    for (number, (order, hosts)) in orders.into_iter().enumerate() {
+        let seats = hosts.as_ref().map(|hosts| allocation.ordered(hosts).seats()).transpose()?;
+        let step_time = if order == Order::Given && setting.background.is_none() {
+            own.step_time
+        } else {
+            let setting = Setting { seats: seats.as_ref(), background: None, ..*setting };
+            let mut watch = |at: usize, of: usize| watch(number * of + at, all * of);
+            let timed = step_time_within((model, cluster, plan), &setting, Extent::WHOLE, &mut watch)?;
+            timed.ok_or_else(|| Problem::new("the step does not end"))?.step_time
+        };
+        if order == Order::Contiguous {
+            contiguous = step_time;
+        }
+        let bytes = levels(&first.clone().seated(seats.as_ref()))?;
+        let over_contiguous = step_time / contiguous - 1.0;
+        rows.push((Ordered { order, step_time, over_contiguous, bytes }, hosts));
+    }
+    let given = rows.iter().find(|(row, _)| row.order == Order::Given);
+    let given = given.map_or(own.step_time, |(row, _)| row.step_time);
+    let mut best = (Order::Given, given, None);
+    for (row, hosts) in rows.iter().filter(|(row, _)| row.order > Order::Given) {
+        if row.step_time < best.1 && row.step_time < given * (1.0 - GAIN) {
+            best = (row.order, row.step_time, hosts.as_deref());
+        }
+    }
+    let reordered = best.2.map_or_else(|| allocation.clone(), |hosts| allocation.ordered(hosts));
+    own.placed = Some(Placed {
+        survey: tree.as_ref().map(|tree| survey(allocation, tree)),
+        best: best.0,
+        gain: 1.0 - best.1 / given,
+        hosts: reordered.hosts.iter().map(|host| host.name.clone()).collect(),
+        reordered,
+        orders: rows.into_iter().map(|(row, _)| row).collect(),
+    });
+    Ok(())
+}
+
+/// Sorted hosts, and those after swaps from the better of the sorted and the given order; each once, and none that is equivalent to another.
+fn others(allocation: &Allocation, tree: &Tree, matrix: &Matrix) -> Vec<(Order, Option<Vec<usize>>)> {
+    let given: Vec<usize> = (0..allocation.hosts.len()).collect();
+    let spots = spots(allocation, tree);
+    let parts = |order: &[usize]| order.iter().map(|host| spots[*host].leaf).collect::<Vec<_>>();
+    let sorted = by_network(allocation, tree);
+    let between = Between::new(matrix, allocation);
+    let cost = |order: &[usize]| between.cost(&spots, tree, order);
+    let swapped = [&sorted, &given]
+        .into_iter()
+        .filter_map(|start| refined(allocation, tree, &between, start))
+        .reduce(|best, next| if cost(&next) < cost(&best) { next } else { best });
+    let mut known = vec![parts(&given)];
+    let mut orders = Vec::new();
+    for (order, hosts) in [(Order::ByNetwork, Some(sorted)), (Order::Swapped, swapped)] {
+        let Some(hosts) = hosts else { continue };
+        let parts = parts(&hosts);
+        if !known.contains(&parts) {
+            known.push(parts);
+            orders.push((order, Some(hosts)));
+        }
+    }
+    orders
+}
+
+impl Order {
+    /// Words for a report.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Contiguous => "contiguous",
+            Self::Given => "given",
+            Self::ByNetwork => "sorted by network",
+            Self::Swapped => "swapped hosts",
+        }
+    }
+}
+
+impl Placed {
+    /// What leaves scale-up domains in the given order.
+    pub fn across(&self) -> Bytes {
+        let given = self.orders.iter().find(|row| row.order == Order::Given);
+        given.map_or(Bytes::ZERO, |row| row.bytes.across())
+    }
+}
