@@ -15,7 +15,7 @@ mod survey;
 mod tests;
 mod tree;
 
-pub use allocation::{Allocation, Host, Inventory, Seats};
+pub use allocation::{Allocation, Host, Inventory};
 pub use hostfile::{read_hosts, written_hosts};
 pub use names::{host_names, number_of};
 pub use order::{Between, MOST_HOSTS, by_network, refined, spots};

@@ -18,6 +18,7 @@ mod merged;
 mod place;
 mod places;
 mod rings;
+mod seats;
 mod squares;
 mod summary;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub use links::{BusiestLink, Direction, LinkRow, Loads};
 pub use matrix::Matrix;
 pub use place::{PairClass, Place};
 pub use places::{DomainRow, RailRow, by_domain, by_rail};
+pub use seats::Seats;
 pub use squares::{Square, Squares};
 pub use summary::{DimensionRow, ExchangeRow, PairRow, Summary};
 

@@ -31,10 +31,10 @@ use classes::{Classes, Dim};
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{Evaluation, evaluate};
 use railwright_network::failures::Recovery;
-use railwright_network::placement::Seats;
 use railwright_network::simulate::{
     Bundle, Class, FEW, LayerLoad, OverTime, Played, Script, Wiring, Work, layers, over_time,
 };
+use railwright_network::traffic::Seats;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;

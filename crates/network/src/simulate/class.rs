@@ -8,9 +8,8 @@
 //! individual messages; without contention both have the same time except for latency.
 
 use super::lattice;
-use crate::placement::Seats;
 use crate::topology::{Design, Fabric};
-use crate::traffic::{Algorithm, Exchange, Numbering};
+use crate::traffic::{Algorithm, Exchange, Numbering, Seats};
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 

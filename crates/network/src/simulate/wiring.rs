@@ -14,8 +14,8 @@ use super::recovery::{Lost, Settled};
 use crate::failures::Recovery;
 use crate::flow::listed::Routes;
 use crate::flow::{Flow, Wires};
-use crate::placement::Seats;
 use crate::topology::{Design, Detail, LinkId, Route, Routing, Topology};
+use crate::traffic::Seats;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: domains of neighbouring devices, rails of the same place in them, counts of pairs. Refuses to know switches.
 
-use crate::placement::Seats;
+use super::Seats;
 use crate::topology::Design;
 use railwright_spec::problem::Problem;
 use serde::Serialize;

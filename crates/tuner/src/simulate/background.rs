@@ -2,8 +2,8 @@
 //!
 //! Responsible for: senders, receivers and rates. Has no dependents.
 
-use railwright_network::placement::Seats;
 use railwright_network::simulate::{Class, Edge, Wiring};
+use railwright_network::traffic::Seats;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use serde::Serialize;

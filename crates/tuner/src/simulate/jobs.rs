@@ -4,8 +4,8 @@
 //! where its own next one begins. Only steps within the time in which both run are counted. Refuses devices that belong to both.
 
 use super::{Prepared, Setting, Staged};
-use railwright_network::placement::Seats;
 use railwright_network::simulate::{Bundle, Class, FEW, Script, Wiring};
+use railwright_network::traffic::Seats;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::model::Model;

@@ -5,7 +5,7 @@
 //! network, and with swaps of hosts that lessen the bytes above leaves. All are simulated equally; the fastest is named only if it is
 //! faster than the given order by more than [`GAIN`]. Refuses to move ranks within hosts.
 
-use super::{Extent, Setting, Simulation, step_time_within};
+use super::{Setting, Simulation, quantile, whole};
 use crate::exchanges::traffic;
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
@@ -23,6 +23,8 @@ use std::ops::ControlFlow;
 
 /// Gains below this share of the step are none: rounding, and hosts of equal place.
 const GAIN: f64 = 1e-3;
+/// Hash seeds of each order.
+const DRAWS: u32 = 5;
 
 /// An order of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -45,10 +47,11 @@ pub enum Order {
 pub struct Ordered {
     /// Which.
     pub order: Order,
-    /// The step.
+    /// The step; its median over hash seeds where routes are hashed.
     pub step_time: Seconds,
-    /// Over the step with ranks on the first devices, minus 1.
-    pub over_contiguous: f64,
+    /// Over the step with ranks on the first devices, minus 1; none where failed parts cut these off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_contiguous: Option<f64>,
     /// Bytes of all ranks by the highest level that they pass.
     pub bytes: ByLevel,
 }
@@ -91,29 +94,29 @@ pub fn placed(
         Loads::check(&matrix)?;
         Ok(ByLevel::new(&matrix, place, tree.as_ref()))
     };
-    let mut orders: Vec<(Order, Option<Vec<usize>>)> =
-        vec![(Order::Contiguous, None), (Order::Given, Some((0..allocation.hosts.len()).collect()))];
+    let mut orders = vec![(Order::Given, Some((0..allocation.hosts.len()).collect()))];
+    // Failed parts may cut off the first devices, and not those of the allocation.
+    if wiring.check(u32::try_from(first.ranks).unwrap_or(u32::MAX)).is_ok() {
+        orders.insert(0, (Order::Contiguous, None));
+    }
     if let Some(tree) = &tree {
-        orders.extend(others(allocation, tree, &Matrix::new(&traffic, &first)));
+        let matrix = Matrix::new(&traffic, &first);
+        Loads::check(&matrix)?;
+        orders.extend(others(allocation, tree, &matrix));
     }
     let mut rows: Vec<(Ordered, Option<Vec<usize>>)> = Vec::new();
-    let mut contiguous = own.step_time;
+    let mut contiguous = None;
     let all = orders.len();
     for (number, (order, hosts)) in orders.into_iter().enumerate() {
         let seats = hosts.as_ref().map(|hosts| allocation.ordered(hosts).seats()).transpose()?;
-        let step_time = if order == Order::Given && setting.background.is_none() {
-            own.step_time
-        } else {
-            let setting = Setting { seats: seats.as_ref(), background: None, ..*setting };
-            let mut watch = |at: usize, of: usize| watch(number * of + at, all * of);
-            let timed = step_time_within((model, cluster, plan), &setting, Extent::WHOLE, &mut watch)?;
-            timed.ok_or_else(|| Problem::new("the step does not end"))?.step_time
-        };
+        let on = Setting { seats: seats.as_ref(), background: None, ..*setting };
+        let mut watch = |at: usize, of: usize| watch(number * of + at, all * of);
+        let step_time = over_draws((model, cluster, plan), &on, &mut watch)?;
         if order == Order::Contiguous {
-            contiguous = step_time;
+            contiguous = Some(step_time);
         }
         let bytes = levels(&first.clone().seated(seats.as_ref()))?;
-        let over_contiguous = step_time / contiguous - 1.0;
+        let over_contiguous = contiguous.map(|contiguous: Seconds| step_time / contiguous - 1.0);
         rows.push((Ordered { order, step_time, over_contiguous, bytes }, hosts));
     }
     let given = rows.iter().find(|(row, _)| row.order == Order::Given);
@@ -134,6 +137,24 @@ pub fn placed(
         orders: rows.into_iter().map(|(row, _)| row).collect(),
     });
     Ok(())
+}
+
+/// The step; its median over hash seeds where routes are hashed, so that orders do not differ by one draw.
+fn over_draws(
+    run: (&Model, &Cluster, &Plan),
+    setting: &Setting<'_>,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Seconds, Problem> {
+    let draws = if setting.wiring.topology.design.routing.is_hashed() { DRAWS } else { 1 };
+    let mut times = Vec::with_capacity(draws as usize);
+    for draw in 0..draws {
+        let redrawn = if draw == 0 { None } else { Some(setting.wiring.redrawn(draw)?) };
+        let setting = Setting { wiring: redrawn.as_ref().unwrap_or(setting.wiring), ..*setting };
+        let done = draw as usize;
+        times.push(whole(run, &setting, &mut |at, all| watch(done * all + at, draws as usize * all))?);
+    }
+    times.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    Ok(quantile(&times, 0.5))
 }
 
 /// Sorted hosts, and those after swaps from the better of the sorted and the given order; each once, and none that is equivalent to another.

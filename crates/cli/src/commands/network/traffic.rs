@@ -9,10 +9,10 @@ use crate::args::traffic::{AllToAll, Rotation, Traffic as Arguments, TrafficBy};
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
-use railwright_network::placement::{Allocation, ByLevel, Seats, Survey, Tree, survey};
+use railwright_network::placement::{Allocation, ByLevel, Survey, Tree, survey};
 use railwright_network::topology::{Design, Detail, Graph, Kind, Topology};
 use railwright_network::traffic::{
-    Algorithm, DomainRow, LinkRow, Loads, Matrix, Place, RailRow, Square, Squares, Summary, Traffic,
+    Algorithm, DomainRow, LinkRow, Loads, Matrix, Place, RailRow, Seats, Square, Squares, Summary, Traffic,
     by_domain, by_rail,
 };
 use railwright_spec::human;

@@ -33,10 +33,9 @@ fn orders(placed: &Placed) -> Table {
         vec![
             row.order.words().into(),
             if row.order == placed.best { step.toned(Tone::Strong) } else { step },
-            if row.order == Order::Contiguous {
-                Cell::from("")
-            } else {
-                Cell::number(format!("{:+.1}%", row.over_contiguous * 100.0), row.over_contiguous)
+            match row.over_contiguous.filter(|_| row.order != Order::Contiguous) {
+                Some(over) => Cell::number(format!("{:+.1}%", over * 100.0), over),
+                None => Cell::default(),
             },
             bytes(row.bytes.same_leaf_group),
             bytes(row.bytes.same_pod),
