@@ -85,9 +85,10 @@ pub fn written_hosts(allocation: &Allocation, per_host: u32) -> String {
         let local: Vec<u32> = host.devices.iter().map(|device| device - first).collect();
         let is_plain = local.iter().enumerate().all(|(n, device)| n as u32 == *device);
         let list: Vec<String> = local.iter().map(u32::to_string).collect();
-        text += &match is_plain {
-            true => format!("{} slots={}\n", host.name, local.len()),
-            false => format!("{} gpus={}\n", host.name, list.join(",")),
+        text += &if is_plain {
+            format!("{} slots={}\n", host.name, local.len())
+        } else {
+            format!("{} gpus={}\n", host.name, list.join(","))
         };
     }
     text

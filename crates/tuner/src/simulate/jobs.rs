@@ -20,6 +20,8 @@ const STEPS: f64 = 4.0;
 /// Repetitions of the faster run at most, and tasks of both together.
 const MOST_STEPS: usize = 256;
 const MOST_TASKS: usize = 4_000_000;
+/// Ends of equal runs differ by so little.
+const ROUNDING: f64 = 1e-9;
 
 /// A run and its devices.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +100,7 @@ pub fn together(
         let mut times = Vec::new();
         for end in ends {
             let at = played.ends[*end as usize];
-            if at <= both || times.is_empty() {
+            if at <= both * (1.0 + ROUNDING) || times.is_empty() {
                 times.push(prepared.after.of(at - before, &prepared.staged));
             }
             before = at;

@@ -17,7 +17,7 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{Bytes, Seconds};
+use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -191,13 +191,5 @@ impl Order {
             Self::ByNetwork => "sorted by network",
             Self::Swapped => "swapped hosts",
         }
-    }
-}
-
-impl Placed {
-    /// What leaves scale-up domains in the given order.
-    pub fn across(&self) -> Bytes {
-        let given = self.orders.iter().find(|row| row.order == Order::Given);
-        given.map_or(Bytes::ZERO, |row| row.bytes.across())
     }
 }

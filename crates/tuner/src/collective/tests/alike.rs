@@ -23,6 +23,7 @@ fn check(gpu: &str, devices: u64, tensor: u64) {
     let model = model::by_name("llama-3.2-1b").expect("in the catalogue");
     let mut spec =
         PlanSpec { tensor_parallel: Some(tensor), pipeline_parallel: Some(1), ..PlanSpec::default() };
+    (spec.micro_batch, spec.global_batch) = (Some(1), Some(2 * devices / tensor));
     spec.sharding = Some(Sharding { zero_stage: 0, group: None, reshard_after_forward: true });
     let plan = spec.resolve(&model, &cluster).expect(&name);
     let machine = Machine::new(&cluster);

