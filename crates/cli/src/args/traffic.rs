@@ -9,7 +9,7 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     railwright network traffic --run examples/runs/deepseek-v3.toml --by pair\n  \
     railwright network traffic --run examples/runs/llama-3.1-405b.toml --by link --topology rail-only\n  \
     railwright network traffic --run examples/runs/gpt3-175b.toml --heat heat.svg --matrix matrix.csv\n  \
-    railwright network traffic --run examples/runs/llama-3.1-405b.toml --fragments 20,12 --topology clos --network gpus=32768 --by link\n\n\
+    railwright network traffic llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --nodelist 'gpu[0-15,64-79]' --topology clos\n\n\
     Bytes are sent by ranks in one step, with the algorithms of --algorithm and --all-to-all.\n\
     Devices, domains and speed are those of the cluster unless a design file or --network sets them.";
 
