@@ -31,7 +31,7 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Placement")]
     pub(crate) job: Option<String>,
     /// Slurm node list of the second run [default: first hosts that the run leaves free]
-    #[arg(long, value_name = "NODES", requires = "job", help_heading = "Placement")]
+    #[arg(long, value_name = "NODES", requires = "job", hide_short_help = true, help_heading = "Placement")]
     pub(crate) job_nodelist: Option<String>,
     /// Write the fastest order of the hosts as a host file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
