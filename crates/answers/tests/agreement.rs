@@ -122,7 +122,7 @@ fn simulated(run: &Run) -> f64 {
         ..DesignSpec::default()
     };
     let wiring = wiring(&run.cluster, &design, &[]).expect("it is built");
-    let setting = Setting { wiring: &wiring, background: None };
+    let setting = Setting::on(&wiring);
     simulate(&run.model, &run.cluster, &run.plan, &setting).expect("simulated").closed_form.get()
 }
 

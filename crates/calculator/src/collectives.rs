@@ -10,6 +10,7 @@
 mod across;
 mod calibrated;
 mod domain;
+mod doubt;
 mod expert;
 mod fabric;
 mod law;
@@ -18,6 +19,7 @@ mod network;
 mod torus;
 
 pub(crate) use calibrated::collective;
+pub use doubt::MEASURED_RACKS;
 pub use fabric::Fabric;
 pub use law::bus_factor;
 pub(crate) use network::ring_share;

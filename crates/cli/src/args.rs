@@ -16,6 +16,7 @@ pub(crate) mod network;
 mod output;
 mod overview;
 pub(crate) mod pipeline;
+pub(crate) mod placement;
 mod profile;
 pub(crate) mod records;
 mod run_flags;

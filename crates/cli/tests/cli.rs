@@ -27,6 +27,7 @@ mod network;
 mod network_flows;
 mod page;
 mod pipeline;
+mod placement;
 mod planning;
 mod profile;
 mod query;

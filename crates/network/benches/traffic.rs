@@ -86,20 +86,20 @@ fn summary_of_65536(bencher: Bencher<'_, '_>, run: Run) {
 #[divan::bench(args = RUNS)]
 fn matrix_of_65536(bencher: Bencher<'_, '_>, run: Run) {
     let traffic = traffic(run);
-    bencher.bench(|| Matrix::new(black_box(&traffic), 8));
+    bencher.bench(|| Matrix::new(black_box(&traffic), &Place::new(RANKS, 8)));
 }
 
 #[divan::bench(args = RUNS)]
 fn cells_of_65536(bencher: Bencher<'_, '_>, run: Run) {
-    let matrix = Matrix::new(&traffic(run), 8);
+    let matrix = Matrix::new(&traffic(run), &Place::new(RANKS, 8));
     bencher.bench(|| Cells::new(black_box(&matrix), 256));
 }
 
 #[divan::bench(args = RUNS, sample_count = 3)]
 fn links_of_65536(bencher: Bencher<'_, '_>, run: Run) {
-    let matrix = Matrix::new(&traffic(run), 8);
+    let matrix = Matrix::new(&traffic(run), &Place::new(RANKS, 8));
     let spec = DesignSpec { kind: Some(Kind::RailOptimized), devices: Some(RANKS), ..DesignSpec::default() };
     let topology =
         Topology::build(&spec.resolve().expect("it is built"), Detail::Links).expect("small enough");
-    bencher.bench(|| Loads::new(black_box(&matrix), &topology));
+    bencher.bench(|| Loads::new(black_box(&matrix), &Place::new(RANKS, 8), &topology));
 }

@@ -18,6 +18,7 @@ mod merged;
 mod place;
 mod places;
 mod rings;
+mod seats;
 mod squares;
 mod summary;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub use links::{BusiestLink, Direction, LinkRow, Loads};
 pub use matrix::Matrix;
 pub use place::{PairClass, Place};
 pub use places::{DomainRow, RailRow, by_domain, by_rail};
+pub use seats::Seats;
 pub use squares::{Square, Squares};
 pub use summary::{DimensionRow, ExchangeRow, PairRow, Summary};
 
@@ -40,7 +42,7 @@ use serde::Serialize;
 /// Groups between two questions whether the work is still wanted: some milliseconds.
 const GROUPS_AT_ONCE: u64 = 4096;
 
-/// Everything that a step puts between ranks. Rank `n` runs on device `n`.
+/// Everything that a step puts between ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {
@@ -52,11 +54,11 @@ pub struct Traffic {
 
 impl Traffic {
     /// Calls `flow(from, to, bytes)` for everything that ranks send in a step, exchange by exchange; a pair may come several times.
-    /// `domain` is the number of devices in a scale-up domain. O(sum of partners).
+    /// O(sum of partners).
     /// `wanted` is asked now and then, and may end it.
     pub fn flows<E>(
         &self,
-        domain: u64,
+        place: &Place,
         wanted: Wanted<'_, E>,
         mut flow: impl FnMut(u32, u32, f64),
     ) -> Result<(), E> {
@@ -66,8 +68,8 @@ impl Traffic {
                 if group % GROUPS_AT_ONCE == 0 {
                     wanted()?;
                 }
-                exchange.groups.members(&self.numbering, group, &mut members);
-                exchange.flows(&members, domain, &mut |from, to, bytes| {
+                exchange.ranks_of(&self.numbering, group, &mut members);
+                exchange.flows_on(&members, place, &mut |from, to, bytes| {
                     flow(from, to, bytes * exchange.count);
                 });
             }

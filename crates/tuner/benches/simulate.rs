@@ -37,8 +37,6 @@ fn step_of_405b_on_32768(bencher: Bencher<'_, '_>, (kind, routing): (Kind, Routi
     let design = DesignSpec { kind: Some(kind), routing: Some(routing), ..DesignSpec::default() };
     bencher.bench_local(|| {
         let wiring: Wiring = flows::wiring(&cluster, &design, &[]).expect("it is built");
-        simulate(&model, &cluster, &plan, &Setting { wiring: &wiring, background: None })
-            .expect("it ends")
-            .step_time
+        simulate(&model, &cluster, &plan, &Setting::on(&wiring)).expect("it ends").step_time
     });
 }

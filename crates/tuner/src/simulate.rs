@@ -11,7 +11,9 @@
 
 mod background;
 mod classes;
+mod jobs;
 mod passes;
+mod placed;
 mod seeds;
 #[cfg(test)]
 mod tests;
@@ -19,6 +21,8 @@ pub mod trace;
 mod update;
 
 pub use background::Background;
+pub use jobs::{Job, SharedJob, together};
+pub use placed::{Order, Ordered, Placed, placed};
 pub use seeds::{MOST_SEEDS, OverSeeds, over_seeds, quantile};
 
 use crate::exchanges::numbering;
@@ -30,6 +34,7 @@ use railwright_network::failures::Recovery;
 use railwright_network::simulate::{
     Bundle, Class, FEW, LayerLoad, OverTime, Played, Script, Wiring, Work, layers, over_time,
 };
+use railwright_network::traffic::Seats;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
@@ -66,6 +71,12 @@ pub struct Simulation {
     /// The step with other hash seeds, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_seeds: Option<OverSeeds>,
+    /// Where the ranks are, and what other orders of the hosts take, where hosts are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placed: Option<Placed>,
+    /// This run and another on the same network, where another is given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<SharedJob>,
     /// The step as `estimate` has it, in closed form.
     pub closed_form: Seconds,
     /// What led from one to the other, step by step.
@@ -127,6 +138,15 @@ pub struct Setting<'a> {
     pub wiring: &'a Wiring,
     /// Other jobs.
     pub background: Option<Background>,
+    /// Devices of the ranks; none is the first ones.
+    pub seats: Option<&'a Seats>,
+}
+
+impl<'a> Setting<'a> {
+    /// A network without other jobs, with ranks on the first devices.
+    pub const fn on(wiring: &'a Wiring) -> Self {
+        Self { wiring, background: None, seats: None }
+    }
 }
 
 /// The script of a step and what its tasks are.
@@ -170,12 +190,12 @@ pub fn simulate_watched(
 ) -> Result<Simulation, Problem> {
     let wiring = setting.wiring;
     let Prepared { staged, mut classes, after, closed_form, unblocked, free } =
-        Prepared::new(model, cluster, plan, wiring)?;
+        Prepared::new((model, cluster, plan), setting)?;
     let ranks = plan.world_size();
     let own_classes = classes.len();
     let idle = setting
         .background
-        .map(|background| background::add(background, &mut classes, wiring, ranks))
+        .map(|background| background::add(background, &mut classes, wiring, (ranks, setting.seats)))
         .transpose()?;
 
     let is_broken = !wiring.failed.is_empty();
@@ -253,6 +273,8 @@ pub fn simulate_watched(
         devices: u64::from(wiring.devices()),
         step_time,
         over_seeds: None,
+        placed: None,
+        jobs: Vec::new(),
         closed_form,
         changes,
         dimensions,
@@ -278,11 +300,15 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(model: &Model, cluster: &Cluster, plan: &Plan, wiring: &Wiring) -> Result<Self, Problem> {
+    fn new(
+        (model, cluster, plan): (&Model, &Cluster, &Plan),
+        setting: &Setting<'_>,
+    ) -> Result<Self, Problem> {
+        let Setting { wiring, seats, .. } = *setting;
         if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
             return Err(problem);
         }
-        wiring.check(u32::try_from(plan.world_size()).unwrap_or(u32::MAX))?;
+        wiring.check_seated(u32::try_from(plan.world_size()).unwrap_or(u32::MAX), seats)?;
         let own = Machine::new(cluster);
         let closed_form = evaluate(&Costing::new(model, cluster, plan, &own)?)?.time.total;
         let free = flows::unblocked(cluster, wiring);
@@ -293,7 +319,7 @@ impl Prepared {
             &costing,
             &evaluation,
             &numbering(plan),
-            &wiring.topology.design,
+            (&wiring.topology.design, seats),
             flows::is_torus_law(cluster, wiring),
         );
         let staged = stage(&costing, &evaluation, &classes)?;
@@ -329,12 +355,13 @@ impl Extent {
 /// The time of a step on a network, as [`simulate`] has it, without the figures of a report; none beyond the limit. `watch` as in
 /// [`simulate_watched`].
 pub fn step_time_within(
-    (model, cluster, plan): (&Model, &Cluster, &Plan),
-    wiring: &Wiring,
+    run: (&Model, &Cluster, &Plan),
+    setting: &Setting<'_>,
     extent: Extent,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Option<Timed>, Problem> {
-    let Prepared { staged, classes, after, .. } = Prepared::new(model, cluster, plan, wiring)?;
+    let Prepared { staged, classes, after, .. } = Prepared::new(run, setting)?;
+    let wiring = setting.wiring;
     let mut bundle = Bundle::new(wiring, &classes, FEW)?;
     if staged.script.flows(&bundle) > extent.most_flows {
         bundle = Bundle::coarse(wiring, &classes)?;
@@ -360,7 +387,16 @@ pub fn step_time_watched(
     wiring: &Wiring,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Seconds, Problem> {
-    let timed = step_time_within(run, wiring, Extent::WHOLE, watch)?;
+    whole(run, &Setting::on(wiring), watch)
+}
+
+/// The time of a step with its setting, without other jobs.
+fn whole(
+    run: (&Model, &Cluster, &Plan),
+    setting: &Setting<'_>,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Seconds, Problem> {
+    let timed = step_time_within(run, setting, Extent::WHOLE, watch)?;
     timed.map(|timed| timed.step_time).ok_or_else(|| Problem::new("the step does not end"))
 }
 
@@ -405,7 +441,12 @@ impl After {
     }
 
     fn total(&self, played: &Played, staged: &Staged) -> Seconds {
-        (played.ends[staged.end as usize] - staged.earlier) * (1.0 + self.jitter)
+        self.of(played.ends[staged.end as usize], staged)
+    }
+
+    /// The step whose tasks take so long.
+    fn of(&self, tasks: Seconds, staged: &Staged) -> Seconds {
+        (tasks - staged.earlier) * (1.0 + self.jitter)
     }
 }
 

@@ -39,7 +39,7 @@ const CHAIN_HOP_LARGE: f64 = 4.0e-6;
 /// Members of a domain up to which its switch reduces for a tree between domains: those of one node. The published all-reduces over several
 /// racks of NVLink (2 racks of GB300, 2 and 20 of GB200) were all slower than such a tree allows, and their job files name it as an algorithm to
 /// be requested.
-const SWITCH_TREE: u64 = 8;
+pub(super) const SWITCH_TREE: u64 = 8;
 /// Domains up to which NCCL's table has the rates of near trees.
 const NEAR: u64 = 2;
 /// Factor on the latency of a ring over domains in NCCL's estimate (the plateau effect, Ampere and later).

@@ -32,7 +32,7 @@ pub struct Fabric {
     /// Inside the node but outside the domain (PCIe between NVLink pairs), where the node is the larger.
     node: Option<Links>,
     node_size: u64,
-    network: Network,
+    pub(super) network: Network,
     /// Replacement timer, if any.
     timer: Option<Arc<dyn CollectiveTimer>>,
 }
@@ -253,7 +253,7 @@ impl Fabric {
     }
 
     /// The links that join the group's neighbours, and how many of its ranks they join: most, and least.
-    fn locality(&self, group: &Group) -> (&Links, u64, u64) {
+    pub(super) fn locality(&self, group: &Group) -> (&Links, u64, u64) {
         let in_domain = group.per_domain.clamp(1, group.ranks);
         if let Some(node) = &self.node {
             let in_node = (self.node_size / group.stride.max(1)).clamp(1, group.ranks);

@@ -39,6 +39,9 @@ pub struct CommunicationRow {
     pub time: Seconds,
     /// What compute waits for; absent where the pipeline's bubble holds it.
     pub exposed: Option<Seconds>,
+    /// The least and the most that one may take, where no measurement covers it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmeasured: Option<[Seconds; 2]>,
     /// Bus bandwidth, by nccl-tests' convention.
     pub bus_bandwidth: BytesPerSecond,
     /// What the library is taken to run.
@@ -85,6 +88,11 @@ fn row(costing: &Costing<'_>, row: &Row<'_>) -> CommunicationRow {
         time_each: each,
         time: row.time,
         exposed: row.exposed,
+        unmeasured: costing
+            .machine
+            .fabric
+            .doubt(row.operation, row.bytes, &row.group)
+            .map(|bounds| bounds.map(|multiple| each * multiple)),
         bus_bandwidth: bus,
         algorithm: row.cost.algorithm,
         source: row.cost.source,

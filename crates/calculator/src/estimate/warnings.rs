@@ -3,7 +3,7 @@
 mod calibration;
 
 use super::{Estimate, breakdown::Part};
-use crate::collectives::Source;
+use crate::collectives::{MEASURED_RACKS, Source};
 use crate::costing::Costing;
 use railwright_spec::human;
 use railwright_spec::model::Mixer;
@@ -19,6 +19,8 @@ const MUCH_BUBBLE: f64 = 0.30;
 const MUCH_HOST: f64 = 0.15;
 /// How much longer the busiest stage may work than the mean.
 const UNEVEN: f64 = 1.15;
+/// Share of the step below which communication is not worth a doubt.
+const LITTLE: f64 = 0.01;
 /// Tokens per micro batch and rank that the operator tables cover.
 const MEASURED_TOKENS: (f64, f64) = (512.0, 65_536.0);
 
@@ -236,6 +238,7 @@ fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning
             ),
         ));
     }
+    racks(estimate, list);
     calibration::warnings(costing, estimate, list);
     let software = costing.software;
     let architecture = costing.machine.architecture.as_str();
@@ -248,6 +251,29 @@ fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning
                 "the constants of generation `{}` are not fitted to runs on {architecture}; its defaults are \
                  used",
                 software.id
+            ),
+        ));
+    }
+}
+
+/// The costliest collective over a number of racks without measurements.
+fn racks(estimate: &Estimate, list: &mut Vec<Warning>) {
+    let costly = estimate.communication.iter().filter(|row| row.time > estimate.step_time * LITTLE);
+    let open = costly.filter_map(|row| row.unmeasured.map(|bounds| (row, bounds)));
+    let worst = open.max_by(|a, b| a.0.time.get().total_cmp(&b.0.time.get()));
+    if let Some((row, [least, most])) = worst {
+        let [near, far] = MEASURED_RACKS;
+        list.push(Warning::new(
+            "racks-unmeasured",
+            format!(
+                "{} in {} spans {} racks, and published ones {near} and {far}: one takes {} to {}, all of a step {} to {}",
+                row.operation.replace('_', "-"),
+                row.title,
+                row.domains,
+                human::seconds(least),
+                human::seconds(most),
+                human::seconds(least * row.count),
+                human::seconds(most * row.count)
             ),
         ));
     }

@@ -57,7 +57,7 @@ pub fn read(text: &str, file: &str) -> Result<Vec<Cells>, Problem> {
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|e| Problem::new(format!("a row cannot be read: {e}")).in_file(file))?;
-        let line = record.position().map_or(0, |p| p.line() as usize);
+        let line = record.position().map_or(0, |position| line_of(text, position));
         let values = names
             .iter()
             .zip(record.iter())
@@ -67,4 +67,27 @@ pub fn read(text: &str, file: &str) -> Result<Vec<Cells>, Problem> {
         rows.push(Cells { values, line });
     }
     Ok(rows)
+}
+
+/// The line of a record. The reader's position is behind the first character of a line end, so that of `\r\n` and of empty lines the rest is
+/// still ahead.
+fn line_of(text: &str, position: &csv::Position) -> usize {
+    let ahead = text.as_bytes().get(position.byte() as usize..).unwrap_or_default();
+    let ends = ahead.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    position.line() as usize + ends.filter(|byte| **byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_those_of_the_file() {
+        for (end, expected) in [("\n", [2, 3, 5]), ("\r\n", [2, 3, 5])] {
+            let text = ["gpu,n_gpus", "a,1", "b,2", "", "c,3", ""].join(end);
+            let lines: Vec<usize> =
+                read(&text, "runs.csv").expect("reads").iter().map(|row| row.line).collect();
+            assert_eq!(lines, expected, "{end:?}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! What `network simulate` takes, and what `estimate` and `timeline` take to price collectives by flows.
 
+use super::placement::OnHosts;
 use super::traffic::OnNetwork;
 use super::{Output, RunArguments};
 use clap::{Args, ValueHint};
@@ -9,7 +10,9 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology clos --network leaf_oversubscription=4\n  \
     railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology rail-only --fail nic:3 --fail spine:0\n  \
     railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology clos --routing ecmp --seeds 16\n  \
-    railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --network gpus=512 --background spare=0.5\n\n\
+    railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --network gpus=512 --background spare=0.5\n  \
+    railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --nodelist 'gpu[001-020,041-052]' --first-node 1 --reordered hosts.txt\n  \
+    railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology clos --network gpus=2048 --job examples/runs/gpt3-175b.toml\n\n\
     Default topology: rail-optimized. Default routing: spray, or adaptive on dragonflies.\n\
     Devices, domains and speed are those of the cluster unless a design file or --network sets them.\n\
     Parts that can fail: link:LAYER:N (scale-up, access, leaf-spine, spine-core, local, global, torus), nic:N, leaf:N,\n\
@@ -22,6 +25,17 @@ pub(crate) struct Simulate {
     pub(crate) run: RunArguments,
     #[command(flatten)]
     pub(crate) on: OnNetwork,
+    #[command(flatten)]
+    pub(crate) hosts: OnHosts,
+    /// Second run on the same network: a run file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Placement")]
+    pub(crate) job: Option<String>,
+    /// Slurm node list of the second run [default: first hosts that the run leaves free]
+    #[arg(long, value_name = "NODES", requires = "job", hide_short_help = true, help_heading = "Placement")]
+    pub(crate) job_nodelist: Option<String>,
+    /// Write the fastest order of the hosts as a host file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) reordered: Option<String>,
     /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
     pub(crate) routing: Option<String>,

@@ -1,5 +1,6 @@
 //! What `network traffic` takes: a run, a network to lay it on, and which sums are wanted.
 
+use super::placement::OnHosts;
 use super::{Output, RunArguments};
 use clap::{Args, ValueEnum, ValueHint};
 
@@ -7,7 +8,8 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     railwright network traffic llama-3.1-405b --cluster dgx-h100 --gpus 1024 --tp 8 --pp 16\n  \
     railwright network traffic --run examples/runs/deepseek-v3.toml --by pair\n  \
     railwright network traffic --run examples/runs/llama-3.1-405b.toml --by link --topology rail-only\n  \
-    railwright network traffic --run examples/runs/gpt3-175b.toml --heat heat.svg --matrix matrix.csv\n\n\
+    railwright network traffic --run examples/runs/gpt3-175b.toml --heat heat.svg --matrix matrix.csv\n  \
+    railwright network traffic llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --nodelist 'gpu[0-15,64-79]' --topology clos\n\n\
     Bytes are sent by ranks in one step, with the algorithms of --algorithm and --all-to-all.\n\
     Devices, domains and speed are those of the cluster unless a design file or --network sets them.";
 
@@ -18,6 +20,8 @@ pub(crate) struct Traffic {
     pub(crate) run: RunArguments,
     #[command(flatten)]
     pub(crate) on: OnNetwork,
+    #[command(flatten)]
+    pub(crate) hosts: OnHosts,
     /// Group bytes by
     #[arg(long, value_name = "WHAT", default_value = "kind", help_heading = "Traffic")]
     pub(crate) by: TrafficBy,

@@ -3,6 +3,7 @@
 //! Responsible for: strict reading of `catalog/network/prices.csv` and its overrides, with the origin of each
 //! value. Does not interpolate: an unknown speed is an error.
 
+use crate::records;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::quantity::{BytesPerSecond, Dollars, Watts};
@@ -127,7 +128,7 @@ impl Prices {
             return Err(Problem::new("larger than 1 MiB, the limit of price lists").in_file(file));
         }
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-        let header = reader.headers().map_err(|error| broken(&error, file))?.clone();
+        let header = reader.headers().map_err(|error| broken(&error, text, file))?.clone();
         for (place, name) in header.iter().enumerate() {
             if !COLUMNS.contains(&name) {
                 let shown = human::shorten(name);
@@ -150,8 +151,8 @@ impl Prices {
         }
         let mut lines = BTreeMap::new();
         for record in reader.records() {
-            let record = record.map_err(|error| broken(&error, file))?;
-            let at = record.position().map_or(0, |p| p.byte() as usize);
+            let record = record.map_err(|error| broken(&error, text, file))?;
+            let at = records::start(text, record.position());
             let cell = |name: &str| {
                 let column = header.iter().position(|known| known == name);
                 column.and_then(|column| record.get(column)).unwrap_or_default()
@@ -211,8 +212,8 @@ fn part_of(speed: BytesPerSecond) -> String {
     rounded.to_string()
 }
 
-fn broken(error: &csv::Error, file: &str) -> Problem {
-    let line = error.position().map(csv::Position::line);
+fn broken(error: &csv::Error, text: &str, file: &str) -> Problem {
+    let line = error.position().map(|position| records::line(text, position));
     let problem = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             Problem::new(format!("{len} cells in a line, but the header has {expected_len}"))

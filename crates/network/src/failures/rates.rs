@@ -3,6 +3,7 @@
 //! Responsible for: strict reading of `catalog/network/failure_rates.csv` and of what is laid over it, and for which line holds for which
 //! class of parts. Refuses to extrapolate from one part to another: a class takes the line of its own name, or of its family.
 
+use crate::records;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde::Serialize;
@@ -168,7 +169,7 @@ fn read(text: &str, file: &str) -> Result<Vec<(String, usize, Partial)>, Problem
             _ => Problem::new("not a table of comma-separated values"),
         };
         match error.position() {
-            Some(position) => problem.in_file(format!("{file}:{}", position.line())),
+            Some(position) => problem.in_file(format!("{file}:{}", records::line(text, position))),
             None => problem.in_file(file),
         }
     };
@@ -192,7 +193,7 @@ fn read(text: &str, file: &str) -> Result<Vec<(String, usize, Partial)>, Problem
     let mut lines: Vec<(String, usize, Partial)> = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| broken(&error))?;
-        let at = record.position().map_or(0, |p| p.byte() as usize);
+        let at = records::start(text, record.position());
         let cell = |name: &str| {
             let column = header.iter().position(|known| known == name);
             column.and_then(|column| record.get(column)).unwrap_or_default()

@@ -9,7 +9,7 @@
 
 use super::lattice;
 use crate::topology::{Design, Fabric};
-use crate::traffic::{Algorithm, Exchange, Numbering};
+use crate::traffic::{Algorithm, Exchange, Numbering, Seats};
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
@@ -70,17 +70,31 @@ impl Class {
 
     /// One call by all groups, or by those of some stages.
     pub fn of(exchange: &Exchange, numbering: &Numbering, stage: Option<u32>, design: &Design) -> Self {
-        let per_stage = exchange.groups.per_stage();
-        let is_meant = |group: u64| {
-            let at = exchange.groups.stages.get((group / per_stage.max(1)) as usize);
-            stage.is_none_or(|stage| at == Some(&stage))
-        };
-        let groups = (0..exchange.groups.count()).filter(|group| is_meant(*group)).map(|group| {
+        let groups = groups_of(exchange, stage).map(|group| {
             let mut ranks = Vec::new();
             exchange.groups.members(numbering, group, &mut ranks);
             ranks
         });
         Self::of_groups(exchange, groups, design)
+    }
+
+    /// The same with ranks on other devices than those of their numbers. The ideal time stays that of the first devices, as the closed form
+    /// prices it: groups that share fewer domains where they are go slower by their own ports.
+    pub fn seated(
+        exchange: &Exchange,
+        numbering: &Numbering,
+        stage: Option<u32>,
+        design: &Design,
+        seats: Option<&Seats>,
+    ) -> Self {
+        let first = Self::of(exchange, numbering, stage, design);
+        let Some(seats) = seats else { return first };
+        let groups = groups_of(exchange, stage).map(|group| {
+            let mut ranks = Vec::new();
+            exchange.ranks_of(numbering, group, &mut ranks);
+            ranks.into_iter().map(|rank| seats.device(rank)).collect()
+        });
+        Self { ideal: first.ideal, ..Self::of_groups(exchange, groups, design) }
     }
 
     /// One call of an exchange by groups of any devices, independent of its own groups; all groups have equal
@@ -119,6 +133,16 @@ impl Class {
         let ideal = blocks.iter().map(|blocks| ideal_of(blocks, design)).fold(class.ideal, f64::max);
         Self { blocks, ideal, ..class }
     }
+}
+
+/// Groups of an exchange, or those that begin in one of its stages.
+fn groups_of(exchange: &Exchange, stage: Option<u32>) -> impl Iterator<Item = u64> + '_ {
+    let per_stage = exchange.groups.per_stage();
+    let is_meant = move |group: &u64| {
+        let at = exchange.groups.stages.get((group / per_stage.max(1)) as usize);
+        stage.is_none_or(|stage| at == Some(&stage))
+    };
+    (0..exchange.groups.count()).filter(is_meant)
 }
 
 /// From as many members on an all-to-all is kept as blocks.

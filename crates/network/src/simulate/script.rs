@@ -71,6 +71,25 @@ impl Script {
         self.links.push((before, task));
     }
 
+    /// Adds all tasks of another script, those without predecessors after a task. `classes` is added to the numbers of its classes. Gives
+    /// the number that its first task has now.
+    pub fn append(&mut self, other: &Self, classes: u32, after: Option<u32>) -> u32 {
+        let first = self.work.len() as u32;
+        self.work.extend(other.work.iter().map(|work| match *work {
+            Work::Pause(time) => Work::Pause(time),
+            Work::Move { class, amount } => Work::Move { class: class + classes, amount },
+            Work::Endless { class } => Work::Endless { class: class + classes },
+        }));
+        self.waits.extend(&other.waits);
+        self.links.extend(other.links.iter().map(|(before, task)| (before + first, task + first)));
+        for (task, waits) in other.waits.iter().enumerate() {
+            if let (0, Some(after)) = (*waits, after) {
+                self.follow(after, first + task as u32);
+            }
+        }
+        first
+    }
+
     /// The work of every task.
     pub fn works(&self) -> &[Work] {
         &self.work

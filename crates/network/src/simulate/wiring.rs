@@ -15,6 +15,7 @@ use crate::failures::Recovery;
 use crate::flow::listed::Routes;
 use crate::flow::{Flow, Wires};
 use crate::topology::{Design, Detail, LinkId, Route, Routing, Topology};
+use crate::traffic::Seats;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 
@@ -237,7 +238,13 @@ impl Wiring {
 
     /// A problem if ranks of a run on the first `ranks` devices are cut off: which, and by what.
     pub fn check(&self, ranks: u32) -> Result<(), Problem> {
+        self.check_seated(ranks, None)
+    }
+
+    /// The same for ranks on other devices.
+    pub fn check_seated(&self, ranks: u32, seats: Option<&Seats>) -> Result<(), Problem> {
         let devices = self.devices();
+        let ranks = seats.map_or(ranks, |seats| ranks.max(seats.last() + 1));
         if ranks > devices {
             return Err(Problem::new(format!(
                 "the run has {} ranks, but the network {} devices",
@@ -247,7 +254,10 @@ impl Wiring {
             .at_key("design.gpus")
             .hint(format!("set design.gpus = {ranks} or more")));
         }
-        let lost: Vec<u32> = self.stranded().into_iter().filter(|rank| *rank < ranks).collect();
+        let rank_of = |device: u32| seats.map_or(device, |seats| seats.rank(device));
+        let mut lost: Vec<u32> =
+            self.stranded().into_iter().map(rank_of).filter(|rank| *rank < ranks).collect();
+        lost.sort_unstable();
         if lost.is_empty() {
             return Ok(());
         }

@@ -66,6 +66,9 @@ fn greatest_divisor(a: u64, b: u64) -> u64 {
 /// Shifting a group by whole domains changes nothing, and so does shifting it by whole blocks of the
 /// numbering; positions with equal remainders by both are equivalent.
 fn alike(exchange: &Exchange, numbering: &Numbering, place: &Place) -> Vec<(u64, u64)> {
+    if place.seats.is_some() {
+        return (0..exchange.groups.count()).map(|group| (1, group)).collect();
+    }
     let mut period = place.domain;
     if numbering.block < numbering.stage_ranks {
         period = numbering.block / greatest_divisor(numbering.block, period) * period;
@@ -90,16 +93,16 @@ impl Exchange {
         let mut sums = ByClass::default();
         let mut members = Vec::new();
         for (times, group) in alike(self, numbering, place) {
-            self.groups.members(numbering, group, &mut members);
+            self.ranks_of(numbering, group, &mut members);
             let mut one = ByClass::default();
             if let Some(bytes) = self.to_each() {
                 members.sort_unstable();
-                let pairs = pairs_within(place, members.iter().copied());
+                let pairs = pairs_within(place, &members);
                 for class in PairClass::ALL {
                     one.add(class, pairs[class as usize] as f64 * bytes);
                 }
             } else {
-                self.flows(&members, place.domain, &mut |from, to, bytes| {
+                self.flows_on(&members, place, &mut |from, to, bytes| {
                     one.add(place.class(from, to), bytes);
                 });
             }

@@ -6,8 +6,9 @@
 //! Notation: `n` members, `S` bytes by nccl-tests' convention, `V` = `2 S` for an all-reduce and `S` for a gather or a scatter, `L` members
 //! in each of `D` domains.
 
-use super::{Algorithm, Exchange, rings};
+use super::{Algorithm, Exchange, Numbering, Place, rings};
 use railwright_step::CollectiveKind;
+use std::collections::BTreeMap;
 
 /// Which way rings pass the members of a domain, such that each ring closes on the rail that it began on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,30 @@ impl Turn {
 }
 
 impl Exchange {
+    /// Writes the ranks of a group as a library sees them: in the order of their numbers, but for messages, which have a first and a second.
+    pub fn ranks_of(&self, numbering: &Numbering, group: u64, ranks: &mut Vec<u32>) {
+        self.groups.members(numbering, group, ranks);
+        let is_ordered = matches!(
+            self.kind,
+            CollectiveKind::Send
+                | CollectiveKind::Receive
+                | CollectiveKind::Broadcast
+                | CollectiveKind::Reduce
+        );
+        if !is_ordered {
+            ranks.sort_unstable();
+        }
+    }
+
+    /// Calls `flow(from, to, bytes)` as [`Self::flows`] does, for ranks that are on the devices of a place.
+    pub fn flows_on(&self, ranks: &[u32], place: &Place, flow: &mut impl FnMut(u32, u32, f64)) {
+        let Some(seats) = &place.seats else { return self.flows(ranks, place.domain, flow) };
+        let devices: Vec<u32> = ranks.iter().map(|rank| seats.device(*rank)).collect();
+        self.flows(&devices, place.domain, &mut |from, to, bytes| {
+            flow(seats.rank(from), seats.rank(to), bytes)
+        });
+    }
+
     /// Calls `flow(from, to, bytes)` for every message between two different ranks when a group of these members makes one call.
     /// `domain` is the number of devices in a scale-up domain.
     pub fn flows(&self, members: &[u32], domain: u64, flow: &mut impl FnMut(u32, u32, f64)) {
@@ -123,8 +148,8 @@ impl Exchange {
         if self.algorithm == Algorithm::Direct {
             return direct(members, volume / n, flow);
         }
-        let sorted = sorted(members);
-        let members = sorted.as_deref().unwrap_or(members);
+        let laid = laid(members, domain);
+        let members = laid.as_deref().unwrap_or(members);
         let Some(local) = in_domains(members, domain) else {
             let all = volume * (n - 1.0) / n;
             return rings::uneven(members, domain, &mut |from, to, share| flow(from, to, share * all));
@@ -164,8 +189,8 @@ impl Exchange {
     fn all_to_all(&self, members: &[u32], domain: u64, bytes: f64, flow: &mut impl FnMut(u32, u32, f64)) {
         let n = members.len() as f64;
         let two_levels = matches!(self.algorithm, Algorithm::Hierarchical | Algorithm::Dispatch { .. });
-        let sorted = if two_levels { sorted(members) } else { None };
-        let members = sorted.as_deref().unwrap_or(members);
+        let laid = if two_levels { laid(members, domain) } else { None };
+        let members = laid.as_deref().unwrap_or(members);
         let local = if two_levels { in_domains(members, domain) } else { None };
         let (near, far) = match (self.algorithm, local) {
             (Algorithm::Hierarchical | Algorithm::Dispatch { .. }, Some(local)) => {
@@ -238,7 +263,7 @@ fn unevenly(
     }
 }
 
-/// Members in each domain, if all of them have as many, at the same local places. `members` ascend.
+/// Members in each domain, if all of them have as many, at the same local places. `members` are [`laid`].
 fn in_domains(members: &[u32], domain: u64) -> Option<usize> {
     let domain = u32::try_from(domain.max(1)).unwrap_or(u32::MAX);
     let mut blocks = members.chunk_by(|a, b| a / domain == b / domain);
@@ -247,6 +272,22 @@ fn in_domains(members: &[u32], domain: u64) -> Option<usize> {
         block.len() == first.len() && block.iter().zip(first).all(|(a, b)| a % domain == b % domain)
     };
     blocks.all(is_alike).then_some(first.len())
+}
+
+/// Members domain by domain, in the order in which a group's ranks first reach each, as libraries build rings; those of a domain ascend.
+/// `None` where they are so already.
+fn laid(members: &[u32], domain: u64) -> Option<Vec<u32>> {
+    if members.is_sorted() {
+        return None;
+    }
+    let domain = u32::try_from(domain.max(1)).unwrap_or(u32::MAX);
+    let mut first: BTreeMap<u32, usize> = BTreeMap::new();
+    for (index, member) in members.iter().enumerate() {
+        first.entry(member / domain).or_insert(index);
+    }
+    let mut laid = members.to_vec();
+    laid.sort_by_key(|member| (first.get(&(member / domain)).copied(), *member));
+    Some(laid)
 }
 
 fn sorted(members: &[u32]) -> Option<Vec<u32>> {
@@ -283,12 +324,11 @@ fn chain<'a>(members: impl Iterator<Item = &'a u32>, bytes: f64, flow: &mut impl
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Groups, Numbering};
+    use super::super::Groups;
     use super::*;
     use proptest::prelude::*;
     use railwright_spec::quantity::Bytes;
     use railwright_step::{Dimension, Phase};
-    use std::collections::BTreeMap;
 
     fn exchange(kind: CollectiveKind, algorithm: Algorithm) -> Exchange {
         Exchange {

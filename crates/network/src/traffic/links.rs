@@ -3,7 +3,7 @@
 //! Responsible for: sending each pair's bytes along the way that the topology gives them, and what that is by layer. Refuses to know when
 //! bytes travel and what they wait for ([`crate::flow`] does).
 
-use super::Matrix;
+use super::{Matrix, Place};
 use crate::topology::{Graph, Layer, LinkId, NodeId, Topology};
 use railwright_spec::human;
 use railwright_spec::problem::{ALWAYS, Problem, Wanted};
@@ -90,13 +90,18 @@ impl Loads {
     }
 
     /// Of a step: one flow for each pair, all along the way that the routing gives it. O(pairs that talk).
-    pub fn new(matrix: &Matrix, topology: &Topology) -> Self {
-        let Ok(loads) = Self::watched(matrix, topology, ALWAYS);
+    pub fn new(matrix: &Matrix, place: &Place, topology: &Topology) -> Self {
+        let Ok(loads) = Self::watched(matrix, place, topology, ALWAYS);
         loads
     }
 
     /// Cancellable variant: `wanted` is called periodically.
-    pub fn watched<E>(matrix: &Matrix, topology: &Topology, wanted: Wanted<'_, E>) -> Result<Self, E> {
+    pub fn watched<E>(
+        matrix: &Matrix,
+        place: &Place,
+        topology: &Topology,
+        wanted: Wanted<'_, E>,
+    ) -> Result<Self, E> {
         let mut loads = Self { bytes: vec![0.0; topology.graph.link_count()], unjoined: 0.0 };
         let (mut pairs, mut end) = (0_u64, Ok(()));
         matrix.for_each(|from, to, bytes| {
@@ -108,7 +113,7 @@ impl Loads {
                 // Nothing is looked up any more: what is left of the walk is short.
                 return;
             }
-            match topology.route(from, to, 0) {
+            match topology.route(place.device(from), place.device(to), 0) {
                 Some(route) => {
                     for hop in &route.hops {
                         loads.bytes[hop.link.index()] += bytes * hop.share;

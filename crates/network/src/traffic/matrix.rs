@@ -4,7 +4,7 @@
 //! ranks. Large all-to-all groups stay groups. Does not separate kinds of communication; see
 //! [`super::summary`].
 
-use super::{Exchange, Groups, Numbering, Traffic};
+use super::{Exchange, Groups, Numbering, Place, Traffic};
 use railwright_spec::problem::{ALWAYS, Wanted};
 
 /// Groups of fewer members are written out.
@@ -52,14 +52,14 @@ impl Block {
 }
 
 impl Matrix {
-    /// Of a step's traffic on domains of `domain` devices. O(partners), large groups by their members.
-    pub fn new(traffic: &Traffic, domain: u64) -> Self {
-        let Ok(matrix) = Self::watched(traffic, domain, ALWAYS);
+    /// Of a step's traffic on the domains of a place. O(partners), large groups by their members.
+    pub fn new(traffic: &Traffic, place: &Place) -> Self {
+        let Ok(matrix) = Self::watched(traffic, place, ALWAYS);
         matrix
     }
 
     /// Cancellable variant: `wanted` is called periodically.
-    pub fn watched<E>(traffic: &Traffic, domain: u64, wanted: Wanted<'_, E>) -> Result<Self, E> {
+    pub fn watched<E>(traffic: &Traffic, place: &Place, wanted: Wanted<'_, E>) -> Result<Self, E> {
         let merged = traffic.merged();
         let (mut blocks, mut rest) = (Vec::new(), Vec::new());
         for exchange in merged.exchanges {
@@ -71,7 +71,7 @@ impl Matrix {
         let ranks = traffic.numbering.ranks() as usize;
         let mut flows: Vec<(u32, u32, f64)> = Vec::new();
         let rest = Traffic { numbering: traffic.numbering, exchanges: rest };
-        rest.flows(domain, wanted, |from, to, bytes| flows.push((from, to, bytes)))?;
+        rest.flows(place, wanted, |from, to, bytes| flows.push((from, to, bytes)))?;
         let (starts, partners) = rows(ranks, &flows, wanted)?;
         Ok(Self { numbering: traffic.numbering, starts, partners, blocks })
     }

@@ -2,12 +2,14 @@
 //!
 //! Responsible for: domains of neighbouring devices, rails of the same place in them, counts of pairs. Refuses to know switches.
 
+use super::Seats;
 use crate::topology::Design;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
+use std::borrow::Cow;
 
-/// Domains and rails of a run. Rank `n` runs on device `n`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Domains and rails of a run. Rank `n` runs on device `n`, or on that of its seat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
     /// Ranks of the run.
@@ -16,6 +18,9 @@ pub struct Place {
     pub domain: u64,
     /// Rails: devices of the same place in their domain, modulo this.
     pub rails: u64,
+    /// Devices of the ranks, where they are not the first ones.
+    #[serde(skip)]
+    pub seats: Option<Seats>,
 }
 
 /// What kind of pair two ranks are.
@@ -49,7 +54,14 @@ impl Place {
     /// With a rail for each device of a domain.
     pub fn new(ranks: u64, domain: u64) -> Self {
         let domain = domain.clamp(1, ranks.max(1));
-        Self { ranks, domain, rails: domain }
+        Self { ranks, domain, rails: domain, seats: None }
+    }
+
+    /// The same with ranks on given devices.
+    #[must_use]
+    pub fn seated(mut self, seats: Option<&Seats>) -> Self {
+        self.seats = seats.cloned();
+        self
     }
 
     /// On the first devices of a design.
@@ -62,26 +74,41 @@ impl Place {
             .at_key("design.gpus")
             .hint(format!("set design.gpus = {ranks}, or omit it")));
         }
-        Ok(Self { ranks, domain: design.domain.size, rails: design.rails })
+        Ok(Self { ranks, domain: design.domain.size, rails: design.rails, seats: None })
     }
 
-    /// Domains, the last of which may be partly filled.
-    pub const fn domains(&self) -> u64 {
-        self.ranks.div_ceil(self.domain)
+    /// Domains up to the last that has a rank.
+    pub fn domains(&self) -> u64 {
+        self.seats.as_ref().map_or(self.ranks, |seats| u64::from(seats.last()) + 1).div_ceil(self.domain)
+    }
+
+    /// The device of a rank.
+    pub fn device(&self, rank: u32) -> u32 {
+        self.seats.as_ref().map_or(rank, |seats| seats.device(rank))
     }
 
     /// The domain of a rank.
-    pub const fn domain_of(&self, rank: u32) -> u64 {
-        rank as u64 / self.domain
+    pub fn domain_of(&self, rank: u32) -> u64 {
+        u64::from(self.device(rank)) / self.domain
     }
 
     /// The rail of a rank.
-    pub const fn rail_of(&self, rank: u32) -> u64 {
-        rank as u64 % self.domain % self.rails
+    pub fn rail_of(&self, rank: u32) -> u64 {
+        u64::from(self.device(rank)) % self.domain % self.rails
+    }
+
+    /// Ranks in the order of their devices.
+    pub(super) fn by_device<'a>(&self, members: &'a [u32]) -> Cow<'a, [u32]> {
+        if members.is_sorted_by_key(|rank| self.device(*rank)) {
+            return Cow::Borrowed(members);
+        }
+        let mut members = members.to_vec();
+        members.sort_unstable_by_key(|rank| self.device(*rank));
+        Cow::Owned(members)
     }
 
     /// What kind of pair two ranks are.
-    pub const fn class(&self, from: u32, to: u32) -> PairClass {
+    pub fn class(&self, from: u32, to: u32) -> PairClass {
         if self.domain_of(from) == self.domain_of(to) {
             PairClass::SameDomain
         } else if self.rail_of(from) == self.rail_of(to) {
@@ -93,19 +120,19 @@ impl Place {
 
     /// Ordered pairs of different ranks by class, in the order of [`PairClass::ALL`].
     pub fn pairs(&self) -> [u64; 3] {
-        pairs_within(self, 0..self.ranks as u32)
+        pairs_within(self, &(0..self.ranks as u32).collect::<Vec<_>>())
     }
 }
 
-/// Ordered pairs of different members by class. O(members) for members that ascend.
-pub(super) fn pairs_within(place: &Place, members: impl IntoIterator<Item = u32>) -> [u64; 3] {
+/// Ordered pairs of different members by class. O(members) for members in the order of their devices.
+pub(super) fn pairs_within(place: &Place, members: &[u32]) -> [u64; 3] {
     let mut on_rail = vec![0_u64; place.rails as usize];
     // Of the domain at hand, with the rails to clear when it ends.
     let mut here = vec![0_u64; place.rails as usize];
     let (mut domain, mut in_domain, mut all) = (u64::MAX, 0_u64, 0_u64);
     let (mut same_domain, mut same_rail_here) = (0_u64, 0_u64);
     let mut touched: Vec<usize> = Vec::new();
-    for member in members {
+    for &member in place.by_device(members).iter() {
         if place.domain_of(member) != domain {
             domain = place.domain_of(member);
             in_domain = 0;
@@ -138,7 +165,7 @@ mod tests {
     proptest! {
         #[test]
         fn pairs_are_counted_as_by_hand(ranks in 1_u64..40, domain in 1_u64..12, rails in 1_u64..12, skip in 1_u32..5) {
-            let place = Place { ranks, domain, rails: rails.min(domain) };
+            let place = Place { ranks, domain, rails: rails.min(domain), seats: None };
             let members: Vec<u32> = (0..ranks as u32).filter(|rank| rank % skip == 0).collect();
             let mut expected = [0; 3];
             for from in &members {
@@ -146,7 +173,7 @@ mod tests {
                     expected[place.class(*from, *to) as usize] += 1;
                 }
             }
-            prop_assert_eq!(pairs_within(&place, members.iter().copied()), expected);
+            prop_assert_eq!(pairs_within(&place, &members), expected);
         }
     }
 }

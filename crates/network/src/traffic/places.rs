@@ -56,7 +56,7 @@ pub fn by_domain(matrix: &Matrix, place: &Place) -> Vec<DomainRow> {
     }
     matrix.for_each_block(|members, bytes| {
         let all = members.len() as f64;
-        for here in members.chunk_by(|a, b| place.domain_of(*a) == place.domain_of(*b)) {
+        for here in place.by_device(members).chunk_by(|a, b| place.domain_of(*a) == place.domain_of(*b)) {
             let (domain, n) = (place.domain_of(here[0]) as usize, here.len() as f64);
             rows[domain].inside += Bytes::new(n * (n - 1.0) * bytes);
             rows[domain].sent += Bytes::new(n * (all - n) * bytes);
@@ -94,7 +94,7 @@ pub fn by_rail(matrix: &Matrix, place: &Place) -> Vec<RailRow> {
             on_rail[place.rail_of(*member) as usize] += 1.0;
         }
         let all = members.len() as f64;
-        for domain in members.chunk_by(|a, b| place.domain_of(*a) == place.domain_of(*b)) {
+        for domain in place.by_device(members).chunk_by(|a, b| place.domain_of(*a) == place.domain_of(*b)) {
             for member in domain {
                 here[place.rail_of(*member) as usize] += 1.0;
             }
@@ -131,7 +131,7 @@ pub(super) fn rail_to_rail(matrix: &Matrix, place: &Place) -> Vec<(u32, u32, f64
         for member in members {
             elsewhere[place.rail_of(*member) as usize] += 1.0;
         }
-        for domain in members.chunk_by(|a, b| place.domain_of(*a) == place.domain_of(*b)) {
+        for domain in place.by_device(members).chunk_by(|a, b| place.domain_of(*a) == place.domain_of(*b)) {
             for member in domain {
                 elsewhere[place.rail_of(*member) as usize] -= 1.0;
             }

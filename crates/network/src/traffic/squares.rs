@@ -37,13 +37,13 @@ pub struct Square {
 }
 
 impl Traffic {
-    /// Squares of at most `side` cells along a side, on domains of `domain` devices. O(dimensions x (partners + cells)).
+    /// Squares of at most `side` cells along a side, on the domains of a place. O(dimensions x (partners + cells)).
     /// `wanted` is asked now and then, and may end it.
-    pub fn squares<E>(&self, domain: u64, side: u32, wanted: Wanted<'_, E>) -> Result<Squares, E> {
-        let all = Cells::new(&Matrix::watched(self, domain, wanted)?, side);
+    pub fn squares<E>(&self, place: &Place, side: u32, wanted: Wanted<'_, E>) -> Result<Squares, E> {
+        let all = Cells::new(&Matrix::watched(self, place, wanted)?, side);
         let mut squares = vec![square(None, &all)];
         for (dimension, part) in self.parts() {
-            let square = square(Some(dimension), &Cells::new(&Matrix::watched(&part, domain, wanted)?, side));
+            let square = square(Some(dimension), &Cells::new(&Matrix::watched(&part, place, wanted)?, side));
             if !square.cells.is_empty() {
                 squares.push(square);
             }
@@ -55,7 +55,7 @@ impl Traffic {
     /// `wanted` is asked now and then, and may end it.
     pub fn rail_squares<E>(&self, place: &Place, wanted: Wanted<'_, E>) -> Result<Vec<Square>, E> {
         let square = |dimension, part: &Self| -> Result<Square, E> {
-            let matrix = Matrix::watched(part, place.domain, wanted)?;
+            let matrix = Matrix::watched(part, place, wanted)?;
             wanted()?;
             let cells = rail_to_rail(&matrix, place);
             Ok(Square { dimension, bytes: Bytes::new(cells.iter().map(|cell| cell.2).sum()), cells })

@@ -102,7 +102,7 @@ pub struct ExchangeRow {
 impl Traffic {
     /// Sums it up. O(ranks + partners).
     pub fn summary(&self, place: &Place) -> Summary {
-        self.summary_with(place, &Matrix::new(self, place.domain))
+        self.summary_with(place, &Matrix::new(self, place))
     }
 
     /// The same where the matrix is at hand.
@@ -129,7 +129,7 @@ impl Traffic {
         let existing: u64 = pairs.iter().map(|row| row.pairs).sum();
         let talking: u64 = pairs.iter().map(|row| row.talking).sum();
         Summary {
-            place: *place,
+            place: place.clone(),
             sent: Bytes::new(total),
             sent_per_rank: Bytes::new(total / place.ranks.max(1) as f64),
             inside_share: share(all.same_domain),
@@ -221,7 +221,7 @@ fn pair_rows(place: &Place, matrix: &Matrix, all: &ByClass) -> Vec<PairRow> {
             }
         }
         matrix.for_each_block(|members, bytes| {
-            for (slot, pairs) in pairs_within(place, members.iter().copied()).into_iter().enumerate() {
+            for (slot, pairs) in pairs_within(place, members).into_iter().enumerate() {
                 talking[slot] += pairs;
                 if pairs > 0 {
                     most[slot] = most[slot].max(bytes);

@@ -61,10 +61,10 @@ fn any_traffic() -> impl Strategy<Value = (Traffic, u64)> {
     )
 }
 
-fn by_hand(traffic: &Traffic, domain: u64) -> BTreeMap<(u32, u32), f64> {
+fn by_hand(traffic: &Traffic, place: &Place) -> BTreeMap<(u32, u32), f64> {
     let mut sums = BTreeMap::new();
     let Ok(()) =
-        traffic.flows(domain, ALWAYS, |from, to, bytes| *sums.entry((from, to)).or_insert(0.0) += bytes);
+        traffic.flows(place, ALWAYS, |from, to, bytes| *sums.entry((from, to)).or_insert(0.0) += bytes);
     sums
 }
 
@@ -80,8 +80,8 @@ proptest! {
     fn every_view_adds_up_to_the_flows((traffic, domain) in any_traffic()) {
         let ranks = traffic.numbering.ranks();
         let place = Place::new(ranks, domain);
-        let expected = by_hand(&traffic, place.domain);
-        let matrix = Matrix::new(&traffic, place.domain);
+        let expected = by_hand(&traffic, &place);
+        let matrix = Matrix::new(&traffic, &place);
         for from in 0..ranks as u32 {
             let row = matrix.row(from);
             prop_assert!(row.is_sorted_by(|a, b| a.0 < b.0), "{row:?}");
@@ -141,9 +141,9 @@ proptest! {
     fn cells_and_links_carry_the_same((traffic, domain) in any_traffic(), side in 1_u32..9, kind in 0_usize..4) {
         let ranks = traffic.numbering.ranks();
         let place = Place::new(ranks, domain);
-        let matrix = Matrix::new(&traffic, place.domain);
+        let matrix = Matrix::new(&traffic, &place);
         let cells = Cells::new(&matrix, side);
-        let expected = by_hand(&traffic, place.domain);
+        let expected = by_hand(&traffic, &place);
         let mut sums = vec![0.0; (cells.side * cells.side) as usize];
         for ((from, to), bytes) in &expected {
             sums[(from / cells.per_cell * cells.side + to / cells.per_cell) as usize] += bytes;
@@ -154,7 +154,7 @@ proptest! {
             }
         }
         // The first square is the matrix, and those of the dimensions sum to it.
-        let Ok(squares) = traffic.squares(place.domain, side, ALWAYS);
+        let Ok(squares) = traffic.squares(&place, side, ALWAYS);
         let (whole, parts) = squares.squares.split_first().expect("the whole");
         prop_assert!(same(whole.bytes.get(), expected.values().sum()));
         prop_assert!(whole.cells.iter().all(|(i, j, mean)| same(*mean, cells.mean(*i, *j)) && *mean > 0.0));
@@ -169,7 +169,7 @@ proptest! {
         let Ok(design) = spec.resolve() else { return Ok(()) };
         let place = Place::on(&design, ranks).expect("large enough");
         let topology = Topology::build(&design, Detail::Links).expect("small");
-        let loads = Loads::new(&matrix, &topology);
+        let loads = Loads::new(&matrix, &place, &topology);
         prop_assert_eq!(loads.unjoined, 0.0);
         let mut by_class = ByClass::default();
         for ((from, to), bytes) in &expected {
@@ -197,7 +197,7 @@ proptest! {
         traffic.exchanges.retain(|exchange| {
             exchange.kind == CollectiveKind::AllToAll || exchange.algorithm == Algorithm::Direct
         });
-        let sums = by_hand(&traffic, domain);
+        let sums = by_hand(&traffic, &Place::new(traffic.numbering.ranks(), domain));
         for ((from, to), bytes) in &sums {
             prop_assert!(sums.get(&(*to, *from)).is_some_and(|back| same(*back, *bytes)), "{from} {to}");
         }
@@ -211,8 +211,9 @@ proptest! {
         let divisors: Vec<u64> =
             (1..=numbering.stage_ranks).filter(|n| numbering.stage_ranks.is_multiple_of(*n)).collect();
         let block = divisors[inner as usize % divisors.len()];
+        let apart = Place::new(numbering.ranks(), 1);
         let other = Traffic { numbering: Numbering { block, ..numbering }, exchanges: traffic.exchanges.clone() };
-        let (here, there) = (Matrix::new(&traffic, 1), Matrix::new(&other, 1));
+        let (here, there) = (Matrix::new(&traffic, &apart), Matrix::new(&other, &apart));
         for from in 0..numbering.ranks() {
             for to in 0..numbering.ranks() {
                 let bytes = here.bytes(numbering.rank(from), numbering.rank(to));
@@ -230,7 +231,7 @@ proptest! {
         for exchange in &mut turned.exchanges {
             exchange.groups.stages.reverse();
         }
-        let (a, b) = (by_hand(&traffic, domain), by_hand(&turned, domain));
+        let (a, b) = (by_hand(&traffic, &Place::new(traffic.numbering.ranks(), domain)), by_hand(&turned, &Place::new(turned.numbering.ranks(), domain)));
         prop_assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
         prop_assert!(a.values().zip(b.values()).all(|(a, b)| same(*a, *b)));
     }
@@ -285,7 +286,7 @@ fn more_pairs_than_anybody_waits_for_are_refused() {
             count: 1.0,
             groups: Groups::all(&numbering),
         };
-        Matrix::new(&Traffic { numbering, exchanges: vec![exchange] }, 8)
+        Matrix::new(&Traffic { numbering, exchanges: vec![exchange] }, &Place::new(ranks, 8))
     };
     let (few, many) = (of(64, Algorithm::Direct), of(65_536, Algorithm::Direct));
     let mut visited = 0;
@@ -320,21 +321,21 @@ fn sums_end_when_they_are_no_longer_wanted() {
         if left.get() < 0 { Err("gone") } else { Ok(()) }
     };
     let place = Place::new(64, 8);
-    let matrix = Matrix::new(&traffic, 8);
+    let matrix = Matrix::new(&traffic, &place);
     let topology =
         Topology::build(&DesignSpec::of(Kind::Clos, 64, 8, 64).resolve().expect("a design"), Detail::Links)
             .expect("built");
     for asked in 0..3 {
         let ends = |what: &str, ended: bool| assert!(ended, "{what} after {asked} questions");
         left.set(asked);
-        ends("a matrix", Matrix::watched(&traffic, 8, &wanted) == Err("gone"));
+        ends("a matrix", Matrix::watched(&traffic, &place, &wanted) == Err("gone"));
         left.set(asked);
-        ends("squares", traffic.squares(8, 8, &wanted) == Err("gone"));
+        ends("squares", traffic.squares(&place, 8, &wanted) == Err("gone"));
         left.set(asked);
         ends("rails", traffic.rail_squares(&place, &wanted) == Err("gone"));
     }
     left.set(0);
-    assert_eq!(Loads::watched(&matrix, &topology, &wanted), Err("gone"));
+    assert_eq!(Loads::watched(&matrix, &place, &topology, &wanted), Err("gone"));
     left.set(1000);
-    assert_eq!(Matrix::watched(&traffic, 8, &wanted), Ok(matrix));
+    assert_eq!(Matrix::watched(&traffic, &place, &wanted), Ok(matrix));
 }

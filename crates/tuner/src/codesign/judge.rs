@@ -6,7 +6,7 @@
 
 use super::fabric::{cluster_on, step_time};
 use super::front::{Codesign, Found, NoPlan, Row};
-use crate::simulate::{Extent, step_time_within};
+use crate::simulate::{Extent, Setting, step_time_within};
 use railwright_network::simulate::Wiring;
 use railwright_network::topology::{Design, Kind, Routing};
 use railwright_spec::cluster::Cluster;
@@ -55,12 +55,21 @@ pub struct Simulated {
     pub step_low: Seconds,
     /// The upper bound.
     pub step_high: Seconds,
-    /// Dollars for a million tokens, devices and network; none without a price of the devices.
-    pub dollars: Option<Dollars>,
+    /// What a million tokens cost; none without a price of the devices.
+    #[serde(flatten)]
+    pub cost: Option<TokenCost>,
+}
+
+/// Dollars for a million tokens, devices and network.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TokenCost {
+    /// With the simulated step.
+    pub dollars: Dollars,
     /// Its bounds.
-    pub dollars_low: Option<Dollars>,
+    pub dollars_low: Dollars,
     /// The upper bound.
-    pub dollars_high: Option<Dollars>,
+    pub dollars_high: Dollars,
 }
 
 /// What is asked of the second round.
@@ -165,7 +174,7 @@ pub fn judge(
             && let Some(simulated) =
                 recorded(answer, index, within(outcome, &answer.rows[index], asked, lowest))
         {
-            lowest = lowest.min(simulated.dollars_high.map_or(f64::INFINITY, Dollars::get));
+            lowest = lowest.min(simulated.cost.map_or(f64::INFINITY, |cost| cost.dollars_high.get()));
         }
         done += 1;
     }
@@ -204,7 +213,8 @@ pub fn judge(
 fn contend(answer: &mut Codesign, candidates: &[(usize, f64)]) {
     let of = |index: usize| {
         let simulated = answer.rows[index].simulated.as_ref()?;
-        Some((index, simulated.dollars?, simulated.dollars_low?, simulated.dollars_high?))
+        let cost = simulated.cost?;
+        Some((index, cost.dollars, cost.dollars_low, cost.dollars_high))
     };
     let mut known: Vec<(usize, Dollars, Dollars, Dollars)> =
         candidates.iter().filter_map(|&(index, _)| of(index)).collect();
@@ -218,7 +228,7 @@ fn contend(answer: &mut Codesign, candidates: &[(usize, f64)]) {
 
 /// The network with the lowest simulated cost.
 fn cheapest(answer: &Codesign, candidates: &[(usize, f64)]) -> Option<usize> {
-    let cost = |index: usize| Some(answer.rows[index].simulated.as_ref()?.dollars?.get());
+    let cost = |index: usize| Some(answer.rows[index].simulated.as_ref()?.cost?.dollars.get());
     let known = candidates.iter().filter_map(|&(index, _)| cost(index).map(|cost| (index, cost)));
     known.min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0))).map(|(index, _)| index)
 }
@@ -365,19 +375,12 @@ fn one(
     let [low, step, high] = step;
     let times = [step.get(), low.get() - missed(low), high.get() + missed(high)];
     let [step_time, step_low, step_high] = times.map(|time| Seconds::new(time * retries));
-    let [dollars, dollars_low, dollars_high] =
-        times.map(|time| cost.map(|cost| Dollars::new(cost * time / fresh.get())));
+    let cost = cost.map(|cost| {
+        let [dollars, dollars_low, dollars_high] = times.map(|time| Dollars::new(cost * time / fresh.get()));
+        TokenCost { dollars, dollars_low, dollars_high }
+    });
     let routing = design.routing.name();
-    ControlFlow::Continue(Ok(Some(Simulated {
-        routing,
-        step_time,
-        is_merged,
-        step_low,
-        step_high,
-        dollars,
-        dollars_low,
-        dollars_high,
-    })))
+    ControlFlow::Continue(Ok(Some(Simulated { routing, step_time, is_merged, step_low, step_high, cost })))
 }
 
 /// The step: the shortest, the median and the longest over hash seeds; and whether groups were merged. None beyond the limit.
@@ -395,7 +398,9 @@ fn step(
     for draw in 0..draws {
         let redrawn = if draw == 0 { None } else { Some(wiring.redrawn(draw)?) };
         let wiring = redrawn.as_ref().unwrap_or(&wiring);
-        let Some(timed) = step_time_within(run, wiring, extent, watch)? else { return Ok(None) };
+        let Some(timed) = step_time_within(run, &Setting::on(wiring), extent, watch)? else {
+            return Ok(None);
+        };
         times.push(timed.step_time);
         is_merged |= timed.is_merged;
     }

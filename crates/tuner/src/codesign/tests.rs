@@ -3,7 +3,7 @@
 use super::fabric::{cluster_on, network_share, slowdown, step_time};
 use super::*;
 use crate::search::Space;
-use crate::simulate::{Extent, step_time_within};
+use crate::simulate::{Extent, Setting, step_time_within};
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::Cluster as Site;
 use railwright_network::simulate::Wiring;
@@ -300,7 +300,7 @@ fn simulation_decides_between_networks() {
     );
     for row in unpriced.rows.iter().filter(|row| row.is_reference || row.on_front) {
         let simulated = row.simulated.as_ref().expect("simulated");
-        assert!(simulated.step_low <= simulated.step_high && simulated.dollars.is_none());
+        assert!(simulated.step_low <= simulated.step_high && simulated.cost.is_none());
     }
     assert!(unpriced.contenders.is_empty() && unpriced.rows.iter().all(|row| !row.cheapest_token));
     let drawn = Judging { routing: Some(Routing::Ecmp), ..judging };
@@ -326,11 +326,12 @@ fn simulation_decides_between_networks() {
         let Some(simulated) = &row.simulated else {
             // What was not simulated costs more in closed form than the best may cost at most.
             let closed = row.share.cluster.and_then(|all| all.dollars_per_million_tokens).expect("a price");
-            assert!(Some(closed) > best.dollars_high);
+            assert!(closed > best.cost.expect("a price").dollars_high);
             continue;
         };
         assert!(simulated.step_low <= simulated.step_time && simulated.step_time <= simulated.step_high);
-        let near = simulated.dollars_low <= best.dollars_high;
+        let cost = |one: &Simulated| one.cost.expect("a price");
+        let near = cost(simulated).dollars_low <= cost(best).dollars_high;
         assert_eq!(answered.contenders.contains(&at), near);
         assert_eq!(row.cheapest_token, near && answered.contenders.len() == 1);
     }
@@ -372,7 +373,9 @@ fn merged_groups_miss_less_of_the_step_than_their_interval_covers() {
                 let timed = |most| {
                     let watch = &mut |_, _| std::ops::ControlFlow::Continue(());
                     let extent = Extent { most_flows: most, ..Extent::WHOLE };
-                    step_time_within(run, &wiring, extent, watch).expect("simulated").expect("it ends")
+                    step_time_within(run, &Setting::on(&wiring), extent, watch)
+                        .expect("simulated")
+                        .expect("it ends")
                 };
                 let (one, own) = (timed(0), timed(usize::MAX));
                 let rest = step_time(&model, &cluster, &plan).expect("possible").get()

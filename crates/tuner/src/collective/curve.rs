@@ -84,6 +84,9 @@ pub struct Point {
     pub time: Seconds,
     /// Time of the 90th percentile over hash seeds.
     pub time_p90: Seconds,
+    /// The least and the most that the median may be, where no measurement covers the collective.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmeasured: Option<[Seconds; 2]>,
     /// Bytes over time.
     pub algorithm_bandwidth: BytesPerSecond,
     /// Bus bandwidth on the topology.
@@ -133,6 +136,9 @@ pub fn curve_watched(
             closed_form_bus: rate(cost.time, factor),
             time,
             time_p90: cost.latency + growing * slowdown.p90,
+            unmeasured: plain
+                .doubt(question.operation, bytes, &group)
+                .map(|bounds| bounds.map(|multiple| time * multiple)),
             algorithm_bandwidth: rate(time, 1.0),
             bus_bandwidth: rate(time, factor),
         }

@@ -1,5 +1,6 @@
 //! Ranks of a job: lists of devices, and Slurm's node lists.
 
+use railwright_network::placement::{host_names, number_of};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
 
@@ -36,38 +37,5 @@ pub fn ranks(text: &str) -> Result<Vec<u32>, Problem> {
 
 /// Numbers of the nodes of a Slurm node list such as `gpu[001-004,007],gpu010`, in this order: the last number of each name.
 pub fn nodes(text: &str) -> Result<Vec<u32>, Problem> {
-    let bad = |part: &str| {
-        Problem::new(format!("`{}` is not a node with a number", shorten(part)))
-            .hint("use a Slurm node list such as `gpu[001-004,007]`, or ranks with --ranks")
-    };
-    let mut all = Vec::new();
-    for part in names(text) {
-        if let Some((_, list)) = part.split_once('[') {
-            let list = list.strip_suffix(']').ok_or_else(|| bad(part))?;
-            all.extend(ranks(list).map_err(|_| bad(part))?);
-        } else {
-            let digits = part.len() - part.bytes().rev().take_while(u8::is_ascii_digit).count();
-            let number = part.get(digits..).and_then(|digits| digits.parse().ok());
-            all.push(number.ok_or_else(|| bad(part))?);
-        }
-        if all.len() as u64 > MOST {
-            return Err(Problem::new(format!("more than {MOST} nodes")));
-        }
-    }
-    Ok(all)
-}
-
-/// Parts between commas outside of brackets.
-fn names(text: &str) -> Vec<&str> {
-    let mut depth = 0_i32;
-    text.split(move |c: char| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth -= 1,
-            _ => {}
-        }
-        c == ',' && depth <= 0
-    })
-    .map(str::trim)
-    .collect()
+    host_names(text)?.iter().map(|name| number_of(name)).collect()
 }

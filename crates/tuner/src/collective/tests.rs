@@ -9,6 +9,8 @@ use railwright_spec::cluster::{Cluster, by_name};
 use railwright_spec::quantity::Bytes;
 use std::ops::ControlFlow;
 
+mod alike;
+
 fn network(
     devices: u64,
     kind: Kind,

@@ -3,6 +3,7 @@
 //! Responsible for: senders, receivers and rates. Has no dependents.
 
 use railwright_network::simulate::{Class, Edge, Wiring};
+use railwright_network::traffic::Seats;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
@@ -34,15 +35,17 @@ impl Background {
         }
     }
 
-    /// Pairs of a network of `devices` of which a run has the first `ranks`: each sends to the one half of them away.
-    pub fn pairs(self, devices: u32, ranks: u32) -> Result<Vec<(u32, u32)>, Problem> {
-        let first = if self.spare_only { ranks.min(devices) } else { 0 };
-        let count = devices - first;
+    /// Pairs of a network of `devices` of which a run has the first `ranks`, or those of its seats: each sends to the one half of them
+    /// away.
+    pub fn pairs(self, devices: u32, ranks: u32, seats: Option<&Seats>) -> Result<Vec<(u32, u32)>, Problem> {
+        let is_used = |device: u32| seats.map_or(device, |seats| seats.rank(device)) < ranks;
+        let senders: Vec<u32> = (0..devices).filter(|device| !self.spare_only || !is_used(*device)).collect();
+        let count = senders.len();
         if count < 2 {
             return Err(Problem::new("there are no unused devices for other jobs")
                 .hint("use a larger network with `design.gpus`, or load all devices"));
         }
-        Ok((0..count).map(|n| (first + n, first + (n + count / 2) % count)).collect())
+        Ok((0..count).map(|n| (senders[n], senders[(n + count / 2) % count])).collect())
     }
 }
 
@@ -51,9 +54,9 @@ pub(super) fn add(
     background: Background,
     classes: &mut Vec<Class>,
     wiring: &Wiring,
-    ranks: u64,
+    (ranks, seats): (u64, Option<&Seats>),
 ) -> Result<(u32, f64), Problem> {
-    let pairs = background.pairs(wiring.devices(), u32::try_from(ranks).unwrap_or(u32::MAX))?;
+    let pairs = background.pairs(wiring.devices(), u32::try_from(ranks).unwrap_or(u32::MAX), seats)?;
     let design = &wiring.topology.design;
     let across =
         |&(from, to): &(u32, u32)| u64::from(from) / design.domain.size != u64::from(to) / design.domain.size;
@@ -82,7 +85,9 @@ mod tests {
             assert!(Background::parse(bad).is_err(), "{bad}");
         }
         let spare = Background { load: 0.5, spare_only: true };
-        assert_eq!(spare.pairs(8, 4).expect("four left"), [(4, 6), (5, 7), (6, 4), (7, 5)]);
-        assert!(spare.pairs(8, 8).is_err());
+        assert_eq!(spare.pairs(8, 4, None).expect("four left"), [(4, 6), (5, 7), (6, 4), (7, 5)]);
+        assert!(spare.pairs(8, 8, None).is_err());
+        let seats = Seats::new(vec![0, 2, 4, 6]).expect("each once");
+        assert_eq!(spare.pairs(8, 4, Some(&seats)).expect("four left"), [(1, 5), (3, 7), (5, 1), (7, 3)]);
     }
 }

@@ -10,6 +10,7 @@ use railwright_calculator::evaluate::{Evaluation, local_chunks};
 use railwright_calculator::exchanges::{StageExchange, of_chunk, of_step};
 use railwright_network::simulate::{Class, Edge};
 use railwright_network::topology::Design;
+use railwright_network::traffic::Seats;
 use railwright_network::traffic::{Algorithm, Numbering};
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_step::{CollectiveKind, Dimension, Phase};
@@ -107,7 +108,7 @@ impl Classes {
         costing: &Costing<'_>,
         evaluation: &Evaluation,
         numbering: &Numbering,
-        design: &Design,
+        (design, seats): (&Design, Option<&Seats>),
         is_torus: bool,
     ) -> Self {
         let mut classes = Self { list: Vec::new(), parts: BTreeMap::new(), between: BTreeMap::new() };
@@ -124,7 +125,7 @@ impl Classes {
             let exchange = convert(costing, numbering, exchange);
             let key = (dim, stage, axis, family(exchange.kind), exchange.algorithm);
             let class = *known.entry(key).or_insert_with(|| {
-                let mut class = Class::of(&exchange, numbering, Some(stage), design);
+                let mut class = Class::seated(&exchange, numbering, Some(stage), design, seats);
                 if is_torus {
                     class.ideal = (cost.time - cost.latency).get() * TORUS_SHARE;
                 }
@@ -160,7 +161,7 @@ impl Classes {
             });
             classes.parts.insert(at, parts.collect());
         }
-        classes.link_paths(costing, numbering, design);
+        classes.link_paths(costing, numbering, design, seats);
         if is_torus {
             // A message alone has one of a device's links.
             let cost = costing.machine.fabric.send(Bytes::new(1e9), &costing.layout.pipeline, 1.0);
@@ -177,7 +178,13 @@ impl Classes {
     }
 
     /// Messages between neighbouring stages, and between the last and the first where chunks go around.
-    fn link_paths(&mut self, costing: &Costing<'_>, numbering: &Numbering, design: &Design) {
+    fn link_paths(
+        &mut self,
+        costing: &Costing<'_>,
+        numbering: &Numbering,
+        design: &Design,
+        seats: Option<&Seats>,
+    ) {
         let stages = costing.plan.pipeline_parallel as u32;
         for from in 0..stages {
             for to in [(from + 1) % stages, (from + stages - 1) % stages] {
@@ -185,10 +192,18 @@ impl Classes {
                     continue;
                 }
                 let place = |stage: u32, n: u64| numbering.rank(u64::from(stage) * numbering.stage_ranks + n);
-                let members = (0..numbering.stage_ranks)
-                    .map(|n| vec![Edge { from: place(from, n), to: place(to, n), bytes: 1.0 }])
-                    .collect();
-                let class = self.push(Class::new(Dim::Pipeline.name(), members, 1.0, design));
+                let messages = |seat: &dyn Fn(u32) -> u32| -> Class {
+                    let edge = |n| Edge { from: seat(place(from, n)), to: seat(place(to, n)), bytes: 1.0 };
+                    let members = (0..numbering.stage_ranks).map(|n| vec![edge(n)]).collect();
+                    Class::new(Dim::Pipeline.name(), members, 1.0, design)
+                };
+                let first = messages(&|rank| rank);
+                // Priced as on the first devices, as every class.
+                let class = match seats {
+                    Some(seats) => Class { ideal: first.ideal, ..messages(&|rank| seats.device(rank)) },
+                    None => first,
+                };
+                let class = self.push(class);
                 self.between.insert((from, to), class);
             }
         }

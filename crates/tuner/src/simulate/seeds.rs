@@ -3,7 +3,7 @@
 //! Responsible for: the same step for consecutive seeds, and how its time is distributed over them. Refuses to draw where routing has no
 //! hashes: every seed would give the same step.
 
-use super::{Setting, Simulation, simulate_watched, step_time_watched};
+use super::{Setting, Simulation, simulate_watched, whole};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
@@ -58,12 +58,12 @@ pub fn over_seeds(
     let mut times = vec![own.step_time];
     for n in 1..seeds {
         let wiring = setting.wiring.redrawn(n)?;
-        let setting = Setting { wiring: &wiring, background: setting.background };
+        let setting = Setting { wiring: &wiring, ..*setting };
         let done = n as usize;
         let mut watch = |at: usize, all: usize| watch((done - 1) * all + at, (seeds as usize - 1) * all);
         times.push(match setting.background {
             Some(_) => simulate_watched(model, cluster, plan, &setting, &mut watch)?.step_time,
-            None => step_time_watched((model, cluster, plan), &wiring, &mut watch)?,
+            None => whole((model, cluster, plan), &setting, &mut watch)?,
         });
     }
     times.sort_by(|a, b| a.get().total_cmp(&b.get()));

@@ -11,6 +11,8 @@ use railwright_spec::model::by_name;
 use railwright_spec::plan::{PlanSpec, Schedule, Sharding};
 use railwright_step::{Dimension, Phase};
 
+mod placed;
+
 fn run(name: &str, devices: u64, change: impl Fn(&mut PlanSpec)) -> (Model, Cluster, Plan) {
     run_on("dgx-h100", name, devices, change)
 }
@@ -36,7 +38,7 @@ fn simulated(
 ) -> Simulation {
     let failed: Vec<Part> = failed.iter().map(|part| Part::parse(part).expect("a part")).collect();
     let wiring = wiring(&run.1, spec_of, &failed).expect("it is built");
-    simulate(&run.0, &run.1, &run.2, &Setting { wiring: &wiring, background })
+    simulate(&run.0, &run.1, &run.2, &Setting { background, ..Setting::on(&wiring) })
         .unwrap_or_else(|p| panic!("{p}"))
 }
 
@@ -62,7 +64,7 @@ fn the_time_alone_is_that_of_the_report() {
         // A limit leaves a step that ends before it as it is, and cuts one that does not.
         let mut within = |share| {
             let extent = Extent { limit: report.step_time * share, ..Extent::WHOLE };
-            step_time_within(run, &wiring, extent, &mut watch)
+            step_time_within(run, &Setting::on(&wiring), extent, &mut watch)
                 .expect("simulated")
                 .map(|timed| timed.step_time)
         };
@@ -232,13 +234,13 @@ fn a_run_that_cannot_finish_is_reported() {
     let run = eight_b();
     let wiring = wiring(&run.1, &spec_of(Kind::Clos), &[]).expect("whole");
     let cut = Wiring::new(&wiring.topology.design, &[Part::Switch(1, 2)]).expect("there");
-    let problem =
-        simulate(&run.0, &run.1, &run.2, &Setting { wiring: &cut, background: None }).expect_err("cut off");
+    let problem = simulate(&run.0, &run.1, &run.2, &Setting::on(&cut)).expect_err("cut off");
     assert!(problem.message.contains("(64-95) are disconnected"), "{}", problem.message);
     assert!(problem.message.contains("the step cannot finish"), "{}", problem.message);
     let spare = Background { load: 0.5, spare_only: true };
-    let problem = simulate(&run.0, &run.1, &run.2, &Setting { wiring: &wiring, background: Some(spare) })
-        .expect_err("full");
+    let problem =
+        simulate(&run.0, &run.1, &run.2, &Setting { background: Some(spare), ..Setting::on(&wiring) })
+            .expect_err("full");
     assert!(problem.message.contains("there are no unused devices for other jobs"), "{}", problem.message);
 }
 
@@ -390,7 +392,7 @@ fn spares_of_one_domain_have_no_traffic_and_are_refused() {
     let spare = Some(Background { load: 0.5, spare_only: true });
     let design = DesignSpec { devices: Some(264), ..spec_of(Kind::Clos) };
     let wiring = wiring(&run.1, &design, &[]).expect("it is built");
-    let problem = simulate(&run.0, &run.1, &run.2, &Setting { wiring: &wiring, background: spare })
+    let problem = simulate(&run.0, &run.1, &run.2, &Setting { background: spare, ..Setting::on(&wiring) })
         .expect_err("one domain is left");
     assert!(problem.message.contains("no network traffic"), "{}", problem.message);
 }
@@ -442,7 +444,7 @@ fn two_planes_gain_what_was_published_over_a_clos_of_three_tiers() {
         });
         let median = |spec: &DesignSpec| {
             let wiring = wiring(&run.1, spec, &[]).expect("it is built");
-            let setting = Setting { wiring: &wiring, background: None };
+            let setting = Setting::on(&wiring);
             let mut own = simulate(&run.0, &run.1, &run.2, &setting).expect("it runs");
             let mut watch = |_: usize, _: usize| ControlFlow::Continue(());
             over_seeds((&run.0, &run.1, &run.2), (&setting, &mut own), 3, &mut watch).expect("it runs");

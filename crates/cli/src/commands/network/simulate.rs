@@ -1,8 +1,11 @@
 //! `network simulate`: a step of a run with its exchanges as flows on a topology.
 
+mod placement;
 mod report;
 
-use super::on_network;
+use super::on_hosts::{self, Hosts};
+use super::{on_network, on_run};
+use crate::args::placement::OnHosts;
 use crate::args::simulate::{Pricing, Simulate};
 use crate::args::traffic::OnNetwork;
 use crate::exit::{Failure, Outcome};
@@ -11,14 +14,21 @@ use crate::run::{self, Resolved};
 use railwright_answers::Machines;
 use railwright_calculator::costing::Machine;
 use railwright_network::failures::Recovery;
+use railwright_network::placement::{Allocation, written_hosts};
 use railwright_network::simulate::{Part, Wiring};
 use railwright_network::topology::{DesignSpec, Kind};
+use railwright_network::traffic::Seats;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
 use railwright_spec::problem::{Problem, did_you_mean};
-use railwright_spec::run::{Field as _, Sheet, Value};
+use railwright_spec::run::{Field as _, Run, Sheet, Value};
 use railwright_tuner::flows::{self, OnTopology};
-use railwright_tuner::simulate::{Background, Setting, Simulation, over_seeds, simulate_watched};
+use railwright_tuner::simulate::{
+    Background, Job, Setting, SharedJob, Simulation, over_seeds, placed, simulate_watched, together,
+};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// An answer with what was chosen for its author.
@@ -45,12 +55,27 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         run::launch::print_remarks(launch, printer);
     }
     let on = on_network::routed(&arguments.on, arguments.routing.as_deref());
+    let wanted = Hosts::read(&arguments.hosts, &run.cluster)?;
+    if let (None, Some(path)) = (&wanted, &arguments.reordered) {
+        return Err(Problem::new(format!("there are no hosts to write to `{path}`"))
+            .in_file("--reordered")
+            .hint("name the hosts with --nodelist, --hostfile or --fragments")
+            .into());
+    }
+    let job = arguments.job.as_deref().map(|path| on_run::read(path, &[])).transpose()?;
+    let specified = on_network::specified(&on)?.spec.devices;
+    let more = job.as_ref().map_or(0, |job| job.cluster.devices);
+    let (on, grown) = on_hosts::grown(&on, specified, &run.cluster, (wanted.as_ref(), more))?;
     let Wired { sheet, wiring, chosen: laid } = wired(&on, &run.cluster, &failed)?;
+    chosen.extend(grown);
     chosen.extend(laid);
+    let allocation = wanted.map(|wanted| wanted.allocation(&wiring.topology, run.plan.world_size()));
+    let allocation = allocation.transpose()?;
+    let seats = allocation.as_ref().map(Allocation::seats).transpose()?;
     let recovery = Recovery::read(&Value::Text(arguments.recovery.clone()))
         .map_err(|problem| problem.in_file("--recovery"))?;
     let wiring = wiring.recovering(recovery);
-    let setting = Setting { wiring: &wiring, background };
+    let setting = Setting { wiring: &wiring, background, seats: seats.as_ref() };
     let watching = printer.watching(BAR, "simulating");
     let simulation = simulate_watched(&run.model, &run.cluster, &run.plan, &setting, &mut |done, all| {
         watching.advance(done, all)
@@ -59,6 +84,20 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         let Some(seeds) = arguments.seeds else { return Ok(simulation) };
         let run = (&run.model, &run.cluster, &run.plan);
         over_seeds(run, (&setting, &mut simulation), seeds, &mut |done, all| watching.advance(done, all))?;
+        Ok(simulation)
+    });
+    let simulation = simulation.and_then(|mut simulation| {
+        let run = (&run.model, &run.cluster, &run.plan);
+        if let Some(allocation) = &allocation {
+            placed(run, (&setting, &mut simulation), allocation, &mut |done, all| {
+                watching.advance(done, all)
+            })?;
+        }
+        if let Some(job) = &job {
+            let own = (run, seats.as_ref());
+            simulation.jobs =
+                concurrent(own, (job, arguments), &wiring, &mut |done, all| watching.advance(done, all))?;
+        }
         Ok(simulation)
     });
     watching.finish();
@@ -84,8 +123,50 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         let text = if is_picture { report::loads(&title, over_time) } else { over_time.csv() };
         printer.data(&text, Some(path))?;
     }
+    if let (Some(path), Some(placed)) = (&arguments.reordered, &simulation.placed) {
+        let per_host = u32::try_from(run.cluster.devices_per_node.max(1)).unwrap_or(u32::MAX);
+        printer.data(&written_hosts(&placed.reordered, per_host), Some(path))?;
+    }
     printer.answer(&Simulated { title, chosen, simulation }, &arguments.output)?;
     Ok(Outcome::Yes)
+}
+
+/// A run and its devices, the first ones if none are given, with the run of `--job`.
+fn concurrent(
+    (own, seats): ((&Model, &Cluster, &Plan), Option<&Seats>),
+    (job, arguments): (&Run, &Simulate),
+    wiring: &Wiring,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Vec<SharedJob>, Problem> {
+    let (model, cluster, plan) = own;
+    let first = Seats::new((0..plan.world_size() as u32).collect())?;
+    let seats = seats.unwrap_or(&first);
+    let ranks = job.plan.world_size();
+    let on = OnHosts {
+        nodelist: arguments.job_nodelist.clone(),
+        first_node: arguments.hosts.first_node,
+        ..OnHosts::default()
+    };
+    let other = match Hosts::read(&on, &job.cluster)? {
+        Some(wanted) => wanted.allocation(&wiring.topology, ranks),
+        None => {
+            let is_used = |device| seats.rank(device) != u32::MAX;
+            on_hosts::left_over(&is_used, &job.cluster, (wiring.devices(), ranks))
+                .map_err(|problem| problem.in_file("--job"))
+        }
+    }?
+    .seats()?;
+    let jobs = [
+        Job { name: &model.name, model, cluster, plan, seats },
+        Job {
+            name: &job.model.name,
+            model: &job.model,
+            cluster: &job.cluster,
+            plan: &job.plan,
+            seats: &other,
+        },
+    ];
+    together(wiring, jobs, watch)
 }
 
 /// A network with what was chosen for it.

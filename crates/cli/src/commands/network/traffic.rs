@@ -3,20 +3,23 @@
 mod files;
 mod report;
 
+use super::on_hosts::{self, Hosts};
 use super::on_network;
 use crate::args::traffic::{AllToAll, Rotation, Traffic as Arguments, TrafficBy};
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
+use railwright_network::placement::{Allocation, ByLevel, Survey, Tree, survey};
 use railwright_network::topology::{Design, Detail, Graph, Kind, Topology};
 use railwright_network::traffic::{
-    Algorithm, DomainRow, LinkRow, Loads, Matrix, Place, RailRow, Square, Squares, Summary, by_domain,
-    by_rail,
+    Algorithm, DomainRow, LinkRow, Loads, Matrix, Place, RailRow, Seats, Square, Squares, Summary, Traffic,
+    by_domain, by_rail,
 };
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, Wanted};
 use railwright_spec::quantity::Bytes;
 use railwright_tuner::exchanges::traffic_of;
+use serde::Serialize;
 
 /// An answer: the summary, and the requested sums.
 pub(crate) struct Sums {
@@ -24,7 +27,46 @@ pub(crate) struct Sums {
     chosen: Vec<String>,
     summary: Summary,
     design: Option<Design>,
+    lying: Option<Lying>,
     view: View,
+}
+
+/// Where the ranks of an allocation lie, and how far their bytes go.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Lying {
+    survey: Option<Survey>,
+    /// Bytes of all ranks by the highest level that they pass.
+    bytes: ByLevel,
+    /// The same with ranks on the first devices of the network.
+    contiguous: ByLevel,
+}
+
+/// An allocation on a network.
+struct Allocated {
+    allocation: Allocation,
+    seats: Seats,
+    tree: Option<Tree>,
+    first: Place,
+}
+
+fn allocated(hosts: &Hosts, design: &Design, first: &Place) -> Result<Allocated, Problem> {
+    let topology = Topology::build(design, Detail::Pooled)?;
+    let allocation = hosts.allocation(&topology, first.ranks)?;
+    let seats = allocation.seats()?;
+    Ok(Allocated { seats, tree: Tree::new(&topology), allocation, first: first.clone() })
+}
+
+impl Allocated {
+    fn lying(&self, traffic: &Traffic, (matrix, place): (&Matrix, &Place)) -> Result<Lying, Problem> {
+        let contiguous = Matrix::new(traffic, &self.first);
+        Loads::check(&contiguous)?;
+        Ok(Lying {
+            survey: self.tree.as_ref().map(|tree| survey(&self.allocation, tree)),
+            bytes: ByLevel::new(matrix, place, self.tree.as_ref()),
+            contiguous: ByLevel::new(&contiguous, &self.first, self.tree.as_ref()),
+        })
+    }
 }
 
 enum View {
@@ -45,13 +87,19 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     if let Some(launch) = &launch {
         run::launch::print_remarks(launch, printer);
     }
-    let needs_network =
-        arguments.by == TrafficBy::Link || arguments.on.topology.is_some() || !arguments.on.keys.is_empty();
+    let hosts = Hosts::read(&arguments.hosts, &run.cluster)?;
+    let needs_network = arguments.by == TrafficBy::Link
+        || arguments.on.topology.is_some()
+        || !arguments.on.keys.is_empty()
+        || hosts.is_some();
     let design = if needs_network {
         if arguments.on.topology.is_none() {
             chosen.push(format!("topology {}", Kind::RailOptimized.name()));
         }
-        Some(on_network::of(&arguments.on, Kind::RailOptimized, &run.cluster)?)
+        let specified = on_network::specified(&arguments.on)?.spec.devices;
+        let (on, grown) = on_hosts::grown(&arguments.on, specified, &run.cluster, (hosts.as_ref(), 0))?;
+        chosen.extend(grown);
+        Some(on_network::of(&on, Kind::RailOptimized, &run.cluster)?)
     } else {
         None
     };
@@ -63,15 +111,24 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
         }
         None => Place::new(ranks, run.cluster.scale_up.domain_size),
     };
+    let allocated = match (&hosts, &design) {
+        (Some(hosts), Some((_, design))) => Some(allocated(hosts, design, &place)?),
+        _ => None,
+    };
+    let place = place.seated(allocated.as_ref().map(|allocated| &allocated.seats));
     let wanted = || printer.wanted();
-    let matrix = Matrix::watched(&traffic, place.domain, &wanted)?;
+    let matrix = Matrix::watched(&traffic, &place, &wanted)?;
     let summary = traffic.summary_with(&place, &matrix);
     wanted()?;
+    let lying = match &allocated {
+        Some(allocated) => Some(allocated.lying(&traffic, (&matrix, &place))?),
+        None => None,
+    };
     let (sheet, design) = design.unzip();
     let view = match arguments.by {
         TrafficBy::Matrix => {
             let cells = arguments.cells.unwrap_or(files::USUAL_CELLS);
-            View::Matrix(traffic.squares(place.domain, cells, &wanted)?)
+            View::Matrix(traffic.squares(&place, cells, &wanted)?)
         }
         TrafficBy::Rail => View::Rail(by_rail(&matrix, &place), traffic.rail_squares(&place, &wanted)?),
         other => view(other, &matrix, &place, design.as_ref(), &wanted)
@@ -87,7 +144,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     );
     let name = format!("{} on {} ranks", run.model.name, human::whole(ranks));
     files::write(arguments, &name, &matrix, printer)?;
-    printer.answer(&Sums { title, chosen, summary, design, view }, &arguments.output)?;
+    printer.answer(&Sums { title, chosen, summary, design, lying, view }, &arguments.output)?;
     Ok(Outcome::Yes)
 }
 
@@ -123,7 +180,7 @@ fn view(
             Loads::check(matrix)?;
             let detail = if design.devices > MOST_APART { Detail::Pooled } else { Detail::Links };
             let topology = Topology::build(design, detail)?;
-            let loads = Loads::watched(matrix, &topology, wanted)?;
+            let loads = Loads::watched(matrix, place, &topology, wanted)?;
             View::Link {
                 rows: loads.rows(&topology.graph),
                 unjoined: Bytes::new(loads.unjoined),

@@ -4,6 +4,7 @@
 //! `after` has the names of earlier flows, with blanks between them; flows without names are numbered from 0.
 
 use super::Listed;
+use crate::records;
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::quantity::{Bytes, Seconds};
@@ -31,7 +32,7 @@ pub fn parse(text: &str, file: &str, device: &dyn Fn(&str) -> Option<u32>) -> Re
             _ => Problem::new("not a table of comma-separated values"),
         };
         match error.position() {
-            Some(position) => problem.in_file(format!("{file}:{}", position.line())),
+            Some(position) => problem.in_file(format!("{file}:{}", records::line(text, position))),
             None => problem.in_file(file),
         }
     };
@@ -59,7 +60,7 @@ pub fn parse(text: &str, file: &str, device: &dyn Fn(&str) -> Option<u32>) -> Re
     let (mut flows, mut lines, mut names) = (Vec::new(), Vec::new(), BTreeMap::new());
     for record in reader.records() {
         let record = record.map_err(|error| broken(&error))?;
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = record.position().map_or(0, |position| records::line(text, position));
         let cell =
             |n: usize| columns.get(n).copied().flatten().and_then(|at| record.get(at)).unwrap_or_default();
         let placed = |problem: Problem| problem.in_file(format!("{file}:{line}"));

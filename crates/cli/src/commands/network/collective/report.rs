@@ -3,6 +3,7 @@
 use super::super::layers;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal, words};
+use railwright_calculator::collectives::MEASURED_RACKS;
 use railwright_network::picture::{self, Lines};
 use railwright_spec::human;
 use railwright_spec::quantity::BytesPerSecond;
@@ -168,6 +169,20 @@ fn remarks(curve: &Curve) -> Vec<Cell> {
         Cell::from("slowdown: bandwidth time on the topology over that at full NIC speed; latency excluded"),
         Cell::from("links: directed; busy: share of the collective's bandwidth time needed at full rate"),
     ];
+    let open = curve.points.iter().rev().find_map(|point| point.unmeasured.map(|bounds| (point, bounds)));
+    if let Some((point, [least, most])) = open {
+        let [near, far] = MEASURED_RACKS;
+        remarks.push(Cell::new(
+            format!(
+                "{} racks: published all-reduces are over {near} and {far}; {} takes {} to {} by these",
+                human::whole(curve.domains),
+                human::bytes(point.bytes),
+                human::seconds(least),
+                human::seconds(most)
+            ),
+            Tone::Doubtful,
+        ));
+    }
     if curve.slowdown.median > 1.5 {
         remarks.push(Cell::new(
             "lossless Ethernet (PFC): pauses are not simulated; other flows next to a congested receiver can take 7 to 27 times as long",

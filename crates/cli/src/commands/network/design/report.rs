@@ -143,13 +143,13 @@ impl Answered {
                 row.watts.map_or_else(Cell::default, |watts| Cell::number(human::watts(watts), watts.get())),
                 whole.map_or_else(Cell::default, |p| Cell::number(format!("${:.4}", p.get()), p.get())),
                 row.simulated.as_ref().map_or_else(Cell::default, |simulated| {
-                    match (simulated.dollars_low, simulated.dollars, simulated.dollars_high) {
-                        (Some(low), Some(dollars), Some(high)) => {
-                            let interval = format!("${:.4} to ${:.4}", low.get(), high.get());
-                            Cell::number(interval, dollars.get())
-                        }
-                        _ => Cell::new("no price", Tone::Doubtful),
-                    }
+                    simulated.cost.map_or_else(
+                        || Cell::new("no price", Tone::Doubtful),
+                        |cost| {
+                            let [low, high] = [cost.dollars_low, cost.dollars_high].map(Dollars::get);
+                            Cell::number(format!("${low:.4} to ${high:.4}"), cost.dollars.get())
+                        },
+                    )
                 }),
                 class
                     .map_or("", |class| if class.layout.is_empty() { &class.reason } else { &class.layout })
@@ -225,7 +225,7 @@ impl Answered {
         ];
         let reference = rows.iter().filter(|row| row.is_reference && row.simulated.is_some());
         let cost = |row: &Row| {
-            row.simulated.as_ref().and_then(|one| one.dollars).map_or(f64::INFINITY, Dollars::get)
+            row.simulated.as_ref().and_then(|one| one.cost).map_or(f64::INFINITY, |cost| cost.dollars.get())
         };
         if let Some((reference, best)) = reference
             .min_by(|a, b| cost(a).total_cmp(&cost(b)))

@@ -1,7 +1,7 @@
 //! A simulated step for people: from the closed form to the step, dimension by dimension, and the busiest links.
 
 use super::super::layers;
-use super::Simulated;
+use super::{Simulated, placement};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_network::picture::{Curve, Lines, lines};
@@ -46,6 +46,7 @@ impl Answer for Simulated {
             ("broken", simulation.failed.join(", ").into()),
             ("other jobs", background(simulation).into()),
         ]);
+        placement::write(&mut document, simulation);
         document.heading("from closed form to simulated step");
         document.table(changes(simulation));
         document.heading("communication by dimension");

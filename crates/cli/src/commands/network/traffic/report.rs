@@ -1,6 +1,7 @@
 //! The traffic report: a summary, and the requested table.
 
-use super::{Sums, View};
+use super::super::placement;
+use super::{Lying, Sums, View};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal, words};
 use railwright_network::bill::layer_name;
@@ -24,6 +25,9 @@ pub(crate) struct TrafficFields<'a> {
     design: Option<&'a Design>,
     #[serde(flatten)]
     summary: &'a Summary,
+    /// With an allocation of hosts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    placement: Option<&'a Lying>,
     /// With `--by domain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     domains: Option<&'a [DomainRow]>,
@@ -79,6 +83,7 @@ impl Answer for Sums {
             chosen: &self.chosen,
             design: self.design.as_ref(),
             summary: &self.summary,
+            placement: self.lying.as_ref(),
             domains: None,
             rails: None,
             squares: None,
@@ -115,6 +120,14 @@ impl Answer for Sums {
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         document.chosen(&self.chosen);
         document.pairs(head(&self.summary, self.design.as_ref().map(|design| design.name.as_str())));
+        if let Some(lying) = &self.lying {
+            if let Some(survey) = &lying.survey {
+                document.heading_with("placement", placement::summary(survey));
+                document.table(placement::groups(&survey.rows));
+            }
+            document.heading_with("levels", "bytes sent by all ranks per step, by the highest level passed");
+            document.table(levels(lying));
+        }
         match &self.view {
             View::Kind => {
                 document.heading_with("exchanges", "bytes sent by all ranks per step");
@@ -168,6 +181,30 @@ impl Answer for Sums {
             View::Link { rows, graph, .. } => links(rows, graph),
         };
         crate::printer::csv(&Document { blocks: vec![Block::Table(table)] })
+    }
+}
+
+fn levels(lying: &Lying) -> Table {
+    let rows = [("allocation", &lying.bytes), ("contiguous", &lying.contiguous)].map(|(name, bytes)| {
+        vec![
+            name.into(),
+            cell(bytes.same_domain),
+            cell(bytes.same_leaf_group),
+            cell(bytes.same_pod),
+            cell(bytes.other_pod),
+            cell(bytes.other_rail),
+        ]
+    });
+    Table {
+        columns: vec![
+            Column::words("hosts"),
+            Column::numbers("in domains"),
+            Column::numbers("in leaf groups"),
+            Column::numbers("between leaf groups"),
+            Column::numbers("between pods"),
+            Column::numbers("to other rails"),
+        ],
+        rows: rows.into(),
     }
 }
 

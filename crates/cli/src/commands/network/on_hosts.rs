@@ -1,0 +1,125 @@
+//! The hosts that a run was given.
+//!
+//! Responsible for: `--nodelist`, `--hostfile`, `--fragments` to an allocation, and the devices that a network needs for it. Refuses to know
+//! what runs there.
+
+use crate::args::placement::OnHosts;
+use crate::args::traffic::OnNetwork;
+use crate::input::{self, CONFIG_LIMIT};
+use railwright_network::placement::{Allocation, Host, Inventory, Tree, host_names, number_of, read_hosts};
+use railwright_network::topology::{MOST_DEVICES, Topology};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+
+/// Hosts as they are written, before the network is known.
+pub(super) struct Hosts {
+    source: Source,
+    first: u32,
+    per_host: u32,
+}
+
+enum Source {
+    Names(Vec<String>),
+    File { text: String, name: String },
+    Fragments(Vec<u32>),
+}
+
+impl Hosts {
+    /// The hosts of flags; none if none are given.
+    pub(super) fn read(on: &OnHosts, cluster: &Cluster) -> Result<Option<Self>, Problem> {
+        let source = if let Some(list) = &on.nodelist {
+            Source::Names(host_names(list).map_err(|problem| problem.in_file("--nodelist"))?)
+        } else if let Some(file) = &on.hostfile {
+            Source::File { text: input::read(file, CONFIG_LIMIT)?, name: file.clone() }
+        } else if let Some(counts) = &on.fragments {
+            Source::Fragments(fragments(counts)?)
+        } else {
+            return Ok(None);
+        };
+        let per_host = u32::try_from(cluster.devices_per_node.max(1)).unwrap_or(u32::MAX);
+        Ok(Some(Self { source, first: on.first_node, per_host }))
+    }
+
+    /// Devices up to the last host; none where it depends on the network.
+    fn devices(&self) -> Result<Option<u64>, Problem> {
+        let inventory =
+            Inventory { first: self.first, per_host: self.per_host, devices: MOST_DEVICES as u32 };
+        let last = match &self.source {
+            Source::Names(names) => names.iter().try_fold(0, |last: u32, name| {
+                let number = number_of(name).map_err(|problem| problem.in_file("--nodelist"))?;
+                Ok::<_, Problem>(last.max(number))
+            })?,
+            Source::File { text, name } => {
+                let hosts = read_hosts(text, name, &inventory)?;
+                let last = hosts.iter().flat_map(|host| &host.devices).max();
+                return Ok(last.map(|last| u64::from(last / self.per_host + 1) * u64::from(self.per_host)));
+            }
+            Source::Fragments(_) => return Ok(None),
+        };
+        Ok(Some((u64::from(last.saturating_sub(self.first)) + 1) * u64::from(self.per_host)))
+    }
+
+    /// The allocation on a network.
+    pub(super) fn allocation(&self, topology: &Topology, ranks: u64) -> Result<Allocation, Problem> {
+        let inventory =
+            Inventory { first: self.first, per_host: self.per_host, devices: topology.graph.devices() };
+        let (hosts, place): (Result<Vec<Host>, Problem>, &str) = match &self.source {
+            Source::Names(names) => {
+                (names.iter().map(|name| inventory.host(name.clone(), None)).collect(), "--nodelist")
+            }
+            Source::File { text, name } => (read_hosts(text, name, &inventory), "--hostfile"),
+            Source::Fragments(counts) => {
+                let tree = Tree::new(topology).ok_or_else(|| {
+                    Problem::new(format!("{} has no pods or leaf groups", topology.design.name))
+                });
+                (tree.and_then(|tree| tree.fragments(counts, &inventory)), "--fragments")
+            }
+        };
+        hosts.and_then(|hosts| Allocation::new(hosts, ranks)).map_err(|problem| problem.in_file(place))
+    }
+}
+
+/// A network with the devices of all wanted hosts, where none are set; with what was chosen.
+pub(super) fn grown(
+    on: &OnNetwork,
+    specified: Option<u64>,
+    cluster: &Cluster,
+    (wanted, more): (Option<&Hosts>, u64),
+) -> Result<(OnNetwork, Option<String>), Problem> {
+    let mut on = OnNetwork { topology: on.topology.clone(), keys: on.keys.clone() };
+    let least = wanted.map(Hosts::devices).transpose()?.flatten().unwrap_or(0).max(cluster.devices) + more;
+    if specified.is_some() || least <= cluster.devices {
+        return Ok((on, None));
+    }
+    let devices = least.next_multiple_of(cluster.scale_up.domain_size.max(1));
+    on.keys.push(format!("gpus={devices}"));
+    Ok((on, Some(format!("a network of {} devices", human::whole(devices)))))
+}
+
+/// The first hosts that another run leaves free, for a number of ranks.
+pub(super) fn left_over(
+    used: &dyn Fn(u32) -> bool,
+    cluster: &Cluster,
+    (devices, ranks): (u32, u64),
+) -> Result<Allocation, Problem> {
+    let per_host = u32::try_from(cluster.devices_per_node.max(1)).unwrap_or(u32::MAX);
+    let inventory = Inventory { first: 0, per_host, devices };
+    let free = (0..inventory.hosts())
+        .map(|place| inventory.at(place, format!("node{place}"), None))
+        .filter(|host| !host.devices.iter().any(|device| used(*device)));
+    Allocation::new(free.collect(), ranks)
+}
+
+/// `20,0,12`.
+fn fragments(text: &str) -> Result<Vec<u32>, Problem> {
+    text.split(',')
+        .map(|part| {
+            part.trim().parse::<u32>().map_err(|_| {
+                Problem::new(format!("`{}` is not a number of hosts", human::shorten(part)))
+                    .in_file("--fragments")
+                    .hint("give the hosts in each pod, such as `20,0,12`")
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,58 @@
+//! Tables of an allocation: ranks by leaf group.
+
+use crate::printer::document::{Cell, Column, Table};
+use railwright_network::placement::{LeafGroupRow, Survey};
+use railwright_spec::human;
+
+/// Leaf groups that a terminal shows.
+const SHOWN: usize = 24;
+
+/// Hosts, leaf groups and pods in a line.
+pub(super) fn summary(survey: &Survey) -> String {
+    let of = |n: u64, least: u64, what: &str| {
+        let plural = if n == 1 { "" } else { "s" };
+        format!("{} {what}{plural} (at least {})", human::whole(n), human::whole(least))
+    };
+    let pods = if survey.pods > 1 {
+        format!(", {}", of(survey.pods, survey.least_pods, "pod"))
+    } else {
+        String::new()
+    };
+    format!(
+        "{} hosts, {}{pods}",
+        human::whole(survey.hosts),
+        of(survey.leaf_groups, survey.least_leaf_groups, "leaf group")
+    )
+}
+
+/// Ranks by leaf group.
+pub(super) fn groups(rows: &[LeafGroupRow]) -> Table {
+    let shown = rows.iter().take(SHOWN).map(|row| {
+        vec![
+            Cell::whole(u64::from(row.pod)),
+            Cell::whole(u64::from(row.leaf)),
+            Cell::whole(row.hosts),
+            ranks(&row.ranks).into(),
+        ]
+    });
+    Table {
+        columns: vec![
+            Column::numbers("pod"),
+            Column::numbers("first leaf"),
+            Column::numbers("hosts"),
+            Column::words("ranks"),
+        ],
+        rows: shown.collect(),
+    }
+}
+
+/// A few runs of ranks, then an ellipsis.
+fn ranks(runs: &[(u32, u32)]) -> String {
+    const MOST: usize = 4;
+    let mut words: Vec<String> =
+        runs.iter().take(MOST).map(|(first, last)| format!("{first}-{last}")).collect();
+    if runs.len() > MOST {
+        words.push("...".to_owned());
+    }
+    words.join(", ")
+}

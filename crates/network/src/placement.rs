@@ -1,0 +1,23 @@
+//! Ranks of a run on chosen devices of a network: hosts of an allocation, what they lie below, and orders of them.
+//!
+//! Responsible for: node lists and host files, parts of a network that share switches, the order of hosts with the least traffic above
+//! leaves, and the bytes that cross each level. Refuses to simulate (`railwright_tuner::simulate`).
+//!
+//! A *host* is what a node list names: some devices of one scale-up domain, in the order of local ranks. Ranks go to hosts in their order, as
+//! launchers number them.
+
+mod allocation;
+mod hostfile;
+mod names;
+mod order;
+mod survey;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use allocation::{Allocation, Host, Inventory};
+pub use hostfile::{read_hosts, written_hosts};
+pub use names::{host_names, number_of};
+pub use order::{Between, MOST_HOSTS, by_network, refined, spots};
+pub use survey::{ByLevel, LeafGroupRow, Survey, survey};
+pub use tree::{Spot, Tree};

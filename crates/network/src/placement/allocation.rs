@@ -1,0 +1,106 @@
+//! Hosts that a run was given, and the devices of its ranks.
+//!
+//! Responsible for: the devices of named hosts, ranks in the order of hosts, and problems such as a device with two ranks.
+
+use super::names::number_of;
+use crate::traffic::Seats;
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+
+/// A host of an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Its name.
+    pub name: String,
+    /// Its devices of the network, by local rank.
+    pub devices: Vec<u32>,
+}
+
+/// Hosts of a network by their numbers: host `n` has the devices from `(n - first) x per_host` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inventory {
+    /// Number in the name of the first host.
+    pub first: u32,
+    /// Devices of a host.
+    pub per_host: u32,
+    /// Devices of the network.
+    pub devices: u32,
+}
+
+impl Inventory {
+    /// Hosts.
+    pub const fn hosts(&self) -> u32 {
+        self.devices / self.per_host
+    }
+
+    /// A host by its name, with all of its devices or those of the given local numbers.
+    pub fn host(&self, name: String, local: Option<&[u32]>) -> Result<Host, Problem> {
+        let number = number_of(&name)?;
+        let Some(place) = number.checked_sub(self.first).filter(|place| *place < self.hosts()) else {
+            let last = (self.first + self.hosts()).saturating_sub(1);
+            let message =
+                format!("host `{name}` is not in the network, whose hosts are {} to {last}", self.first);
+            let hint = "set --first-node to the lowest number, and --network gpus=N to the network's devices";
+            return Err(Problem::new(message).hint(hint));
+        };
+        Ok(self.at(place, name, local))
+    }
+
+    /// The host at a place of the network.
+    pub fn at(&self, place: u32, name: String, local: Option<&[u32]>) -> Host {
+        let from = place * self.per_host;
+        let devices = match local {
+            Some(local) => local.iter().map(|device| from + device).collect(),
+            None => (from..from + self.per_host).collect(),
+        };
+        Host { name, devices }
+    }
+}
+
+/// Hosts in the order of their ranks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// The hosts.
+    pub hosts: Vec<Host>,
+}
+
+impl Allocation {
+    /// Of hosts with as many devices as ranks; hosts behind the last rank stay unused.
+    pub fn new(mut hosts: Vec<Host>, ranks: u64) -> Result<Self, Problem> {
+        let all: u64 = hosts.iter().map(|host| host.devices.len() as u64).sum();
+        if all < ranks {
+            return Err(Problem::new(format!(
+                "the allocation has {} devices, but the run {} ranks",
+                human::whole(all),
+                human::whole(ranks)
+            ))
+            .hint("name more hosts, or set --gpus to the devices of the allocation"));
+        }
+        let mut left = ranks;
+        hosts.retain_mut(|host| {
+            let own = left.min(host.devices.len() as u64);
+            host.devices.truncate(own as usize);
+            left -= own;
+            own > 0
+        });
+        let allocation = Self { hosts };
+        allocation.seats()?;
+        Ok(allocation)
+    }
+
+    /// Where its ranks are.
+    pub fn seats(&self) -> Result<Seats, Problem> {
+        Seats::new(self.hosts.iter().flat_map(|host| host.devices.iter().copied()).collect())
+    }
+
+    /// Ranks.
+    pub fn ranks(&self) -> u64 {
+        self.hosts.iter().map(|host| host.devices.len() as u64).sum()
+    }
+
+    /// The same hosts in another order; `order[n]` is the former place of the n-th host.
+    #[must_use]
+    pub fn ordered(&self, order: &[usize]) -> Self {
+        Self { hosts: order.iter().filter_map(|place| self.hosts.get(*place).cloned()).collect() }
+    }
+}

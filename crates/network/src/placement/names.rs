@@ -1,0 +1,88 @@
+//! Host names: node lists as Slurm writes them.
+//!
+//! Responsible for: every name of a list in its order. Refuses lists without an end, and more names than a network has devices.
+
+use railwright_spec::human::shorten;
+use railwright_spec::problem::Problem;
+
+/// More hosts than any network that can be simulated has devices.
+const MOST: usize = 1 << 22;
+
+/// Names of a node list such as `gpu[001-004,007],login1`, in this order. Brackets may stand anywhere, and several times; numbers keep
+/// their zeros.
+pub fn host_names(text: &str) -> Result<Vec<String>, Problem> {
+    let mut all = Vec::new();
+    for part in split(text) {
+        let mut names = vec![String::new()];
+        let mut rest = part;
+        while let Some((before, behind)) = rest.split_once('[') {
+            let (list, after) = behind.split_once(']').ok_or_else(|| bad(part))?;
+            let numbers = numbers(list).ok_or_else(|| bad(part))?;
+            if all.len() + names.len().saturating_mul(numbers.len()) > MOST {
+                return Err(Problem::new(format!("more than {MOST} hosts")));
+            }
+            names = names
+                .iter()
+                .flat_map(|name| numbers.iter().map(move |number| format!("{name}{before}{number}")))
+                .collect();
+            rest = after;
+        }
+        if rest.contains(']') || part.is_empty() || part.contains(char::is_whitespace) {
+            return Err(bad(part));
+        }
+        all.extend(names.into_iter().map(|name| name + rest));
+    }
+    Ok(all)
+}
+
+/// The last number in a host's name.
+pub fn number_of(name: &str) -> Result<u32, Problem> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let end = name.rfind(is_digit).map_or(0, |last| last + 1);
+    let head = name.get(..end).unwrap_or_default();
+    let start = head.rfind(|c: char| !is_digit(c)).map_or(0, |last| last + 1);
+    head.get(start..).and_then(|digits| digits.parse().ok()).ok_or_else(|| {
+        Problem::new(format!("`{}` is not a node with a number", shorten(name)))
+            .hint("use a Slurm node list such as `gpu[001-004,007]`")
+    })
+}
+
+fn bad(part: &str) -> Problem {
+    Problem::new(format!("`{}` is not a node list", shorten(part)))
+        .hint("use a Slurm node list such as `gpu[001-004,007],gpu010`")
+}
+
+/// Parts between commas outside of brackets.
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    text.split(move |c: char| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth <= 0
+    })
+    .map(str::trim)
+}
+
+/// `001-003,007` with their zeros; `0-63:8` is every eighth.
+fn numbers(list: &str) -> Option<Vec<String>> {
+    let mut all = Vec::new();
+    for part in list.split(',').map(str::trim) {
+        let (range, step) = part.split_once(':').unwrap_or((part, "1"));
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let step = number(step).filter(|step| *step > 0)?;
+        let width = first.len();
+        let (from, to) = (number(first)?, number(last)?);
+        if to < from || all.len() as u64 + u64::from(to - from) >= MOST as u64 {
+            return None;
+        }
+        all.extend((from..=to).step_by(step as usize).map(|n| format!("{n:0width$}")));
+    }
+    Some(all)
+}
+
+fn number(text: &str) -> Option<u32> {
+    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())?
+}

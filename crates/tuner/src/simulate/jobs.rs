@@ -1,0 +1,155 @@
+//! Two runs on one network at the same time.
+//!
+//! Responsible for: both runs' steps repeated side by side, and each step's time alone and with the other. Both start at once; a step ends
+//! where its own next one begins. Only steps within the time in which both run are counted. Refuses devices that belong to both.
+
+use super::{Prepared, Setting, Staged};
+use railwright_network::simulate::{Bundle, Class, FEW, Script, Wiring};
+use railwright_network::traffic::Seats;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+use serde::Serialize;
+use std::ops::ControlFlow;
+
+/// Steps of the slower run that are simulated.
+const STEPS: f64 = 4.0;
+/// Repetitions of the faster run at most, and tasks of both together.
+const MOST_STEPS: usize = 256;
+const MOST_TASKS: usize = 4_000_000;
+/// Ends of equal runs differ by so little.
+const ROUNDING: f64 = 1e-9;
+
+/// A run and its devices.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it trains.
+    pub model: &'a Model,
+    /// On what.
+    pub cluster: &'a Cluster,
+    /// How.
+    pub plan: &'a Plan,
+    /// Where its ranks are.
+    pub seats: &'a Seats,
+}
+
+/// A run that shares the network with another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SharedJob {
+    /// Its name.
+    pub name: String,
+    /// Its ranks.
+    pub ranks: u64,
+    /// Its step with the network for itself.
+    pub alone: Seconds,
+    /// Counted steps with the other run.
+    pub steps: usize,
+    /// Their mean.
+    pub mean: Seconds,
+    /// The fastest.
+    pub least: Seconds,
+    /// The slowest.
+    pub most: Seconds,
+    /// `mean / alone`.
+    pub slowdown: f64,
+}
+
+/// The steps of two runs on one network. `watch` receives finished and total tasks, and may stop the work, which is a problem.
+pub fn together(
+    wiring: &Wiring,
+    jobs: [Job<'_>; 2],
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Vec<SharedJob>, Problem> {
+    apart(jobs)?;
+    let [first, second] = jobs;
+    let (first, second) = (prepared(wiring, first)?, prepared(wiring, second)?);
+    let alone = [play_alone(wiring, &first)?, play_alone(wiring, &second)?];
+    let window = alone[0].max(alone[1]) * STEPS;
+    let repeats = alone.map(|step| ((window / step).ceil() as usize).clamp(1, MOST_STEPS));
+    let tasks = first.staged.script.len() * repeats[0] + second.staged.script.len() * repeats[1];
+    if tasks > MOST_TASKS {
+        return Err(Problem::new(format!(
+            "{} and {} steps of the two runs have {} tasks, too many to simulate",
+            repeats[0],
+            repeats[1],
+            human::whole(tasks as u64)
+        ))
+        .in_file("--job")
+        .hint("simulate steps with fewer micro-batches"));
+    }
+    let mut script = Script::default();
+    let own_classes = first.classes.len() as u32;
+    let ends = [
+        repeated(&mut script, &first.staged, 0, repeats[0]),
+        repeated(&mut script, &second.staged, own_classes, repeats[1]),
+    ];
+    let classes: Vec<Class> = first.classes.iter().chain(&second.classes).cloned().collect();
+    let bundle = Bundle::new(wiring, &classes, FEW)?;
+    let played = script.play_watched(&bundle, &mut |ended| watch(ended, tasks))?;
+    let last = |ends: &[u32]| ends.last().map_or(Seconds::ZERO, |end| played.ends[*end as usize]);
+    let both = last(&ends[0]).min(last(&ends[1]));
+    let rows = [(&first, jobs[0]), (&second, jobs[1])].into_iter().zip(&ends).zip(alone);
+    let rows = rows.map(|(((prepared, job), ends), alone)| {
+        let mut before = Seconds::ZERO;
+        let mut times = Vec::new();
+        for end in ends {
+            let at = played.ends[*end as usize];
+            if at <= both * (1.0 + ROUNDING) || times.is_empty() {
+                times.push(prepared.after.of(at - before, &prepared.staged));
+            }
+            before = at;
+        }
+        let alone = prepared.after.of(alone, &prepared.staged);
+        let mean = times.iter().copied().sum::<Seconds>() / times.len() as f64;
+        SharedJob {
+            name: job.name.to_owned(),
+            ranks: job.plan.world_size(),
+            alone,
+            steps: times.len(),
+            mean,
+            least: times.iter().copied().fold(mean, Seconds::min),
+            most: times.iter().copied().fold(mean, Seconds::max),
+            slowdown: mean / alone,
+        }
+    });
+    Ok(rows.collect())
+}
+
+/// A problem if a device belongs to both.
+fn apart([first, second]: [Job<'_>; 2]) -> Result<(), Problem> {
+    let shared = second.seats.devices().iter().find(|device| first.seats.rank(**device) != u32::MAX);
+    match shared {
+        Some(device) => Err(Problem::new(format!("device {device} belongs to both runs"))
+            .in_file("--job")
+            .hint("set hosts that the first run leaves free with --job-nodelist")),
+        None => Ok(()),
+    }
+}
+
+fn prepared(wiring: &Wiring, job: Job<'_>) -> Result<Prepared, Problem> {
+    let setting = Setting { seats: Some(job.seats), ..Setting::on(wiring) };
+    Prepared::new((job.model, job.cluster, job.plan), &setting)
+}
+
+/// Time of a step's tasks with the network for itself.
+fn play_alone(wiring: &Wiring, prepared: &Prepared) -> Result<Seconds, Problem> {
+    let bundle = Bundle::new(wiring, &prepared.classes, FEW)?;
+    let played = prepared.staged.script.play(&bundle)?;
+    Ok(played.ends[prepared.staged.end as usize])
+}
+
+/// Appends a step several times, one behind the other; gives the tasks at which they end.
+fn repeated(script: &mut Script, staged: &Staged, classes: u32, times: usize) -> Vec<u32> {
+    let mut ends: Vec<u32> = Vec::with_capacity(times);
+    for _ in 0..times {
+        let first = script.append(&staged.script, classes, ends.last().copied());
+        ends.push(first + staged.end);
+    }
+    ends
+}
