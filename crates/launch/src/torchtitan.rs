@@ -19,7 +19,7 @@ pub use write::TorchtitanWriter;
 
 use crate::document::{self, Document};
 use crate::fields::Fields;
-use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::plan::{Master, Optimizer, PrecisionPreset, Recompute, RecomputeModule};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
@@ -60,9 +60,13 @@ impl Reader for TorchtitanReader {
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        self.read_with(text, file, &Context::default())
+    }
+
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let mut recipe = None;
         let parsed = if registry::is_one(text) {
-            registry::read(text, file).map(|(document, is_whole, found)| {
+            registry::read(text, file, context).map(|(document, is_whole, found)| {
                 recipe = Some(found);
                 (document, is_whole)
             })
@@ -71,6 +75,9 @@ impl Reader for TorchtitanReader {
         };
         let (document, is_whole) = parsed.map_err(|problem| vec![problem])?;
         let mut fields = Fields::new(Format::Torchtitan, file, text, document);
+        if let Some(recipe) = &recipe {
+            fields.draft.lines_of(recipe.sources.clone());
+        }
         fields.document.rename(keys::OLDER);
         fields.copy(keys::KNOWN);
         models::read(&mut fields);
@@ -86,7 +93,7 @@ impl Reader for TorchtitanReader {
         }
         fields.rest(keys::KNOWN);
         if let Some(recipe) = recipe {
-            recipe.remarks(&mut fields.draft, &registry::is_wanted);
+            recipe.remarks(&mut fields.draft, &registry::is_wanted, &|_| false);
         }
         fields.finish()
     }

@@ -6,7 +6,7 @@
 use super::hybrid;
 use super::meaning::Filler;
 use crate::RemarkKind;
-use railwright_spec::model::{Activation, NormKind, Position};
+use railwright_spec::model::{Activation, NormKind, Position, by_name};
 
 /// Vocabularies that belong to a kind of tokenizer, or to a name in the path of its file.
 const VOCABULARIES: &[(&str, u64)] = &[
@@ -183,6 +183,22 @@ fn position(f: &mut Filler<'_>) {
     f.set("model.position", &position, field);
 }
 
+/// Rows of the tokenizer's model, and the argument that names it.
+pub(super) fn of_tokenizer(f: &mut Filler<'_>) -> Option<(u64, &'static str)> {
+    let (rows, field) = ["tokenizer_model", "tokenizer_type"].into_iter().find_map(|field| {
+        let word = f.arguments.word(field)?.to_lowercase();
+        let known = VOCABULARIES.iter().find(|(name, _)| word.contains(&name.to_lowercase()));
+        // A tokenizer is mostly named by the model that it belongs to.
+        let rows = known
+            .map(|(_, rows)| *rows)
+            .or_else(|| word.contains('/').then(|| by_name(&word).ok()).flatten().map(|model| model.vocabulary));
+        Some((rows?, field))
+    })?;
+    let message = format!("no vocabulary size is set; {rows} rows are inferred from the tokenizer");
+    f.remark(RemarkKind::Assumed, field, message);
+    Some((rows, field))
+}
+
 fn vocabulary(f: &mut Filler<'_>) {
     let multiple = f.count("make_vocab_size_divisible_by").filter(|n| *n > 0).unwrap_or(128);
     f.set("plan.vocabulary_multiple", &multiple, "make_vocab_size_divisible_by");
@@ -198,15 +214,8 @@ fn vocabulary(f: &mut Filler<'_>) {
             return;
         }
     }
-    for field in ["tokenizer_model", "tokenizer_type"] {
-        let Some(word) = f.arguments.word(field).map(str::to_lowercase) else { continue };
-        let known = VOCABULARIES.iter().find(|(name, _)| word.contains(&name.to_lowercase()));
-        if let Some((_, rows)) = known {
-            f.set("model.vocab", rows, field);
-            let message = format!("no vocabulary size is set; {rows} rows are inferred from the tokenizer");
-            f.remark(RemarkKind::Assumed, field, message);
-            return;
-        }
+    if let Some((rows, field)) = of_tokenizer(f) {
+        return f.set("model.vocab", &rows, field);
     }
     f.remark(
         RemarkKind::Unresolved,
