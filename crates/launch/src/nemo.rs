@@ -119,12 +119,7 @@ fn is_override(text: &str, prefix: &str) -> bool {
     })
 }
 
-fn read(
-    format: Format,
-    text: &str,
-    file: &str,
-    context: &Context<'_>,
-) -> Result<Launch, Vec<Problem>> {
+fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
     let is_yaml = has_section(text, "model:") || text.trim_start().starts_with('{');
     let mut recipe = None;
     let document = if recipe::format_of(text) == Some(format) {

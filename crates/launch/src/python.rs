@@ -18,13 +18,13 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-use crate::document::{Document, check_length};
 use crate::context::{Context, Sources};
+use crate::document::{Document, check_length};
 use crate::{Draft, RemarkKind};
 use flatten::OpenKey;
+use modules::Shelf;
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Problem, did_you_mean};
-use modules::Shelf;
 use run::{Escape, Program};
 use value::Value;
 

@@ -31,6 +31,19 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     if let Some(layers) = hybrid::read(f) {
         return Some(layers);
     }
+    // Other kinds of layers than attention, in an order that is not known: no dimension alone describes such a model.
+    let hybrid = ["hybrid_layer_pattern", "hybrid_override_pattern"]
+        .into_iter()
+        .find(|name| f.arguments.word(name).is_some_and(|word| word != "None"))
+        .or_else(|| f.arguments.is_on("is_hybrid_model").then_some("is_hybrid_model"));
+    if let Some(field) = hybrid {
+        let message =
+            "a hybrid model whose layers are not in this file, so the model is open: pass its config.json";
+        f.remark(RemarkKind::Unresolved, field, message);
+        let (source, line) = f.arguments.origin(field);
+        f.draft.leave_open("model.layers", &source, line, "the order of its layers is not in this file");
+        return None;
+    }
     let field = if f.arguments.get("num_layers").is_some() { "num_layers" } else { "encoder_num_layers" };
     let layers = f.copy(field, "model.layers");
     let hidden = f.copy("hidden_size", "model.hidden");
@@ -189,9 +202,9 @@ pub(super) fn of_tokenizer(f: &mut Filler<'_>) -> Option<(u64, &'static str)> {
         let word = f.arguments.word(field)?.to_lowercase();
         let known = VOCABULARIES.iter().find(|(name, _)| word.contains(&name.to_lowercase()));
         // A tokenizer is mostly named by the model that it belongs to.
-        let rows = known
-            .map(|(_, rows)| *rows)
-            .or_else(|| word.contains('/').then(|| by_name(&word).ok()).flatten().map(|model| model.vocabulary));
+        let rows = known.map(|(_, rows)| *rows).or_else(|| {
+            word.contains('/').then(|| by_name(&word).ok()).flatten().map(|model| model.vocabulary)
+        });
         Some((rows?, field))
     })?;
     let message = format!("no vocabulary size is set; {rows} rows are inferred from the tokenizer");

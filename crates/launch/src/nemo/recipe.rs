@@ -51,12 +51,7 @@ pub(super) fn format_of(text: &str) -> Option<Format> {
 }
 
 /// Reads a recipe in Python.
-pub(super) fn read(
-    format: Format,
-    text: &str,
-    file: &str,
-    context: &Context<'_>,
-) -> Result<Recipe, Problem> {
+pub(super) fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result<Recipe, Problem> {
     let accepts = |recipe: &Recipe| {
         let mut document = recipe.document.clone();
         sections(&mut document);
@@ -130,7 +125,8 @@ pub(super) fn by_names(document: &mut Document) {
 
 /// The model that a recipe names: an identifier of Hugging Face, a class, or the recipe that it builds on.
 pub(super) fn model(document: &Document, recipe: &str, draft: &mut Draft) {
-    if draft.spec().model.layers.is_some() || draft.spec().model.name.is_some() {
+    let model = &draft.spec().model;
+    if model.layers.is_some() || model.name.is_some() || model.config.is_some() {
         return;
     }
     let text = |entry: &Entry| match &entry.data {
@@ -220,7 +216,8 @@ pub(super) fn remarks(format: Format, recipe: &Recipe, draft: &mut Draft) {
     };
     // The conversion of a checkpoint that names the model sets no more than the model.
     let has_model = draft.spec().model.name.is_some();
-    let is_model = |function: &str| has_model && matches!(function, "get_model_config" | "to_megatron_provider");
+    let is_model =
+        |function: &str| has_model && matches!(function, "get_model_config" | "to_megatron_provider");
     recipe.remarks(draft, &is_wanted, &|function| is_precision(function) || is_model(function));
     devices(recipe, draft);
     tuning(recipe, draft);

@@ -19,8 +19,25 @@ const MOST_MODULES: usize = 64;
 const MOST_HOPS: usize = 8;
 /// Packages that no repository of recipes defines.
 const ELSEWHERE: &[&str] = &[
-    "argparse", "collections", "copy", "dataclasses", "datetime", "enum", "functools", "itertools", "json",
-    "logging", "math", "numpy", "os", "pathlib", "re", "sys", "torch", "transformers", "typing",
+    "argparse",
+    "collections",
+    "copy",
+    "dataclasses",
+    "datetime",
+    "enum",
+    "functools",
+    "itertools",
+    "json",
+    "logging",
+    "math",
+    "numpy",
+    "os",
+    "pathlib",
+    "re",
+    "sys",
+    "torch",
+    "transformers",
+    "typing",
 ];
 
 /// A parsed file.
@@ -154,7 +171,8 @@ impl Program<'_> {
         let mut path = path.to_owned();
         for _ in 0..MOST_HOPS {
             let (module, name) = path.rsplit_once('.')?;
-            let module = if module.chars().all(|c| c == '.') { format!("{module}.") } else { module.to_owned() };
+            let module =
+                if module.chars().all(|c| c == '.') { format!("{module}.") } else { module.to_owned() };
             let index = self.load(&module)?;
             match self.defined(index, name)? {
                 Value::Name(next) if next != path => path = next,

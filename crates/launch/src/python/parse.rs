@@ -15,7 +15,8 @@ pub(super) fn parse(text: &str) -> Result<Block, Problem> {
 
 /// Reads a text whose first line has the number `first`.
 pub(super) fn parse_from(text: &str, first: usize) -> Result<Block, Problem> {
-    let tokens = lex(text, first).ok_or_else(|| Problem::new("larger than the limit of Python configurations"))?;
+    let tokens =
+        lex(text, first).ok_or_else(|| Problem::new("larger than the limit of Python configurations"))?;
     let mut parser = Parser::new(tokens);
     let mut block = Vec::new();
     while *parser.word() != Word::End {

@@ -166,7 +166,10 @@ impl<'a> Program<'a> {
             Kind::With(body) => return self.block(body),
             Kind::Try(body, handlers, after) => {
                 let flow = self.block(body);
-                self.doubtful(handlers, &format!("is set in an exception handler (line {})", self.here(line)));
+                self.doubtful(
+                    handlers,
+                    &format!("is set in an exception handler (line {})", self.here(line)),
+                );
                 return match flow {
                     Flow::Next => self.block(after),
                     flow => flow,
@@ -390,8 +393,9 @@ impl<'a> Program<'a> {
     fn constant(&mut self, value: Value) -> Value {
         let Value::Name(path) = &value else { return value };
         let last = path.rsplit('.').next().unwrap_or(path);
-        let is_constant =
-            last.len() > 1 && last.contains(|c: char| c.is_ascii_uppercase()) && !last.contains(|c: char| c.is_lowercase());
+        let is_constant = last.len() > 1
+            && last.contains(|c: char| c.is_ascii_uppercase())
+            && !last.contains(|c: char| c.is_lowercase());
         if !is_constant || !path.contains('.') {
             return value;
         }

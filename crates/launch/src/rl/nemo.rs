@@ -8,6 +8,15 @@ use Meaning::{Ignored, Key, Read};
 use railwright_spec::plan::{PrecisionPreset, Recompute, Sharding};
 
 pub(super) fn is_one(text: &str) -> bool {
+    let starts = |key: &str| text.lines().any(|line| line.starts_with(key));
+    // A file may leave its whole policy to the defaults of another one.
+    let has_defaults = text.lines().any(|line| line.starts_with("defaults:") && line.contains(".yaml"));
+    if has_defaults
+        && starts("cluster:")
+        && ["grpo:", "dpo:", "sft:", "env:", "data:"].iter().any(|key| starts(key))
+    {
+        return true;
+    }
     text.lines().any(|line| line.starts_with("policy:"))
         && ["dtensor_cfg:", "megatron_cfg:", "train_micro_batch_size:", "max_total_sequence_length:"]
             .iter()

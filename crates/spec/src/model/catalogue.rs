@@ -140,7 +140,9 @@ fn normalise(name: &str) -> String {
 /// Year and month of a variant, as in `-2507`.
 fn is_date(word: &str) -> bool {
     word.len() == 4
-        && word.parse::<u32>().is_ok_and(|date| (23..40).contains(&(date / 100)) && (1..=12).contains(&(date % 100)))
+        && word
+            .parse::<u32>()
+            .is_ok_and(|date| (23..40).contains(&(date / 100)) && (1..=12).contains(&(date % 100)))
 }
 
 /// A number of parameters, as in `7b`, `0.5b`, `8x7b` and `a3b`.
