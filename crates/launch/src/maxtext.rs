@@ -59,7 +59,7 @@ impl Reader for MaxTextReader {
         let document: Result<Document, Problem> = if is_yaml {
             document::yaml(text, file)
         } else {
-            script = script::read(text, file, context);
+            script = script::read(text, file, context).map_err(|problem| vec![problem])?;
             match &script {
                 Some(found) => Ok(found.document.clone()),
                 None => document::overrides(text, file).map(|found| found.document),
@@ -92,7 +92,8 @@ pub(crate) fn fill(fields: &mut Fields<'_>) {
 
 /// Whether a key is known.
 pub(crate) fn knows(path: &str) -> bool {
-    keys::KNOWN.iter().any(|(name, _)| *name == path)
+    let is_axis = path.ends_with("_parallelism") && (path.starts_with("ici_") || path.starts_with("dcn_"));
+    is_axis || keys::KNOWN.iter().any(|(name, _)| *name == path)
 }
 
 /// A file with more keys than this is the base file.
@@ -173,7 +174,7 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
         let Some(path) = source(names, fields) else { return };
         match value {
             Ok(value) => fields.set(key, &value, &path),
-            // What is left to the sharded axis only replicates; what is left to another one cuts the model.
+            // What is left to the sharded axis only replicates; what is left to another one shards the model.
             Err(()) if !names.contains(&"fsdp") => {
                 let message = "takes the remaining devices, whose number is not in this file: it is open";
                 fields.remark(RemarkKind::Unresolved, &path, message);

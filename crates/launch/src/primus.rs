@@ -19,6 +19,7 @@ use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Streng
 use crate::{maxtext, torchtitan};
 use inherit::Inherited;
 use railwright_spec::model::by_name;
+use railwright_spec::plan::Optimizer;
 use railwright_spec::problem::Problem;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -156,7 +157,7 @@ fn megatron(merged: Merged, framework: &str, file: &str) -> Result<Launch, Vec<P
     let is_whole = merged.is_whole() && !is_bridge;
     let mut draft = Draft::new(Format::Primus, file);
     merged.remark(&mut draft);
-    let mut arguments = Arguments::default();
+    let (mut arguments, mut rank) = (Arguments::default(), None);
     let is_on =
         |name: &str| merged.settings.entries.get(name).is_some_and(|entry| entry.data == Data::Flag(true));
     for (name, entry) in &merged.settings.entries {
@@ -179,6 +180,10 @@ fn megatron(merged: Merged, framework: &str, file: &str) -> Result<Launch, Vec<P
             adapter::defaults(&mut draft, adapter::BRIDGE);
             continue;
         }
+        if name == "peft_dim" && is_bridge {
+            rank = entry.data.count().map(|rank| (rank, source, line));
+            continue;
+        }
         if name == "precision_config" && is_bridge {
             let is_bf16 = entry.data.shown().starts_with("bf16");
             let flags: &[&str] =
@@ -194,6 +199,11 @@ fn megatron(merged: Merged, framework: &str, file: &str) -> Result<Launch, Vec<P
             None if line.is_none_or(|line| line > merged.own) => {}
             None => draft.remark(RemarkKind::Unknown, &source, line, "unknown, ignored"),
         }
+    }
+    if let Some((rank, source, line)) = rank
+        && draft.spec().plan.optimizer == Some(Optimizer::Lora)
+    {
+        draft.set("plan.lora_rank", &rank, &source, line);
     }
     let none = BTreeSet::new();
     transfer(Format::Primus, file, &arguments, &World::default(), &mut draft, is_whole.then_some(&none));

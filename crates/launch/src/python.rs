@@ -228,8 +228,9 @@ impl Recipe {
         let mut unresolved = |source: &str, line: usize, message: String| {
             draft.remark(RemarkKind::Unresolved, source, Some(line), message);
         };
-        for open in self.open.iter().filter(|open| is_wanted(&open.path)) {
-            unresolved(&open.path, open.line, format!("{}, so it is open", open.why));
+        for open in self.open.iter().filter(|open| open.path.is_empty() || is_wanted(&open.path)) {
+            let source = if open.path.is_empty() { "the configuration" } else { open.path.as_str() };
+            unresolved(source, open.line, format!("{}, so it is open", open.why));
         }
         let matters = |path: &str| path.is_empty() || is_wanted(path);
         for call in self.calls.iter().filter(|call| matters(&call.path)) {

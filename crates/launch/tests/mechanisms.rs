@@ -408,3 +408,23 @@ fn a_hybrid_without_a_pattern_is_no_attention_model() {
     assert_eq!(value(&launch, "model.layers"), "open");
     assert!(launch.open.iter().any(|open| open.key == "model.layers"), "{:?}", launch.open);
 }
+
+#[test]
+fn scripts_of_maxtext_that_only_decode_are_rejected() {
+    let text = "#!/bin/bash\npython3 -m maxtext.inference.decode base.yml model_name=llama3-8b per_device_batch_size=1 max_target_length=16\n";
+    let Some(Err(problems)) = read_with(text, "run.sh", &Context::default()) else {
+        panic!("it trains nothing")
+    };
+    assert!(problems[0].message.contains("training"), "{problems:?}");
+}
+
+#[test]
+fn overrides_of_a_recipe_have_no_defaults() {
+    let text = "MODEL_ARGS:\n  trainer.devices: 8\n  trainer.strategy.tensor_model_parallel_size: 1\n  model.config.num_layers: 12\n  \
+        model.config.hidden_size: 768\n  model.config.num_attention_heads: 16\n  data.micro_batch_size: 4\n  data.global_batch_size: 64\n  \
+        data.seq_length: 2048\n";
+    let launch = in_tree(text, "model_config.yaml", &[]);
+    assert_eq!(value(&launch, "plan.micro_batch"), "4");
+    assert_eq!(value(&launch, "plan.precision.preset"), "open");
+    assert_eq!(value(&launch, "model.position"), "open");
+}

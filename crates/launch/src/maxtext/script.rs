@@ -1,13 +1,14 @@
 //! Shell scripts that start MaxText: the overrides behind `train.py`, with the values of the script's variables.
 //!
 //! Responsible for: the command with the most of MaxText's keys, also where it is text of a variable or of an option. Keeps open what
-//! has no value in the script. Refuses to choose between several runs: the last one is read, with a remark.
+//! has no value in the script. Of several runs the last is read, with a remark. Refuses programs that train nothing.
 
 use super::knows;
 use crate::context::Sources;
 use crate::document::{Data, Document, Entry, Spot};
 use crate::shell::{self, Word};
 use crate::{Context, Draft, RemarkKind};
+use railwright_spec::problem::Problem;
 
 /// Keys of MaxText that make words a command of it.
 const FEWEST: usize = 2;
@@ -24,21 +25,27 @@ pub(super) struct Overrides {
     line: usize,
 }
 
-/// The overrides that a script starts MaxText with; `None` for a text that is no script of it.
-pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Option<Overrides> {
+/// The overrides that a script starts MaxText's training with; `None` for a text that is no script of it.
+pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Option<Overrides>, Problem> {
     let script = shell::read(text, file, context, |_| Vec::new());
-    let candidates: Vec<Vec<Word>> = script
+    let all: Vec<Vec<Word>> = script
         .commands
         .iter()
         .map(|command| pieces(&command.words))
         .chain(script.variables.values().map(|words| pieces(words)))
         .filter(|words| count(words) >= FEWEST)
         .collect();
-    let started = script.commands.iter().filter(|command| count(&pieces(&command.words)) >= FEWEST).count();
-    let most = candidates.iter().take(started.max(1)).map(|words| count(words)).max()?;
-    let words = candidates.iter().take(started.max(1)).rev().find(|words| count(words) == most)?;
+    let is_other = all.iter().any(|words| starts(words) == Some(false));
+    // The words of a variable start nothing, where a command starts a program of another kind.
+    let found: Vec<&Vec<Word>> = all.iter().filter(|words| starts(words).unwrap_or(!is_other)).collect();
+    if found.is_empty() && is_other {
+        return Err(Problem::new("no command in this file starts MaxText's training").in_file(file));
+    }
+    let Some(most) = found.iter().map(|words| count(words)).max() else { return Ok(None) };
+    let Some(words) = found.iter().rev().find(|words| count(words) == most) else { return Ok(None) };
+    let commands = found.iter().filter(|words| starts(words).is_some()).count();
     let (mut document, mut open) = (Document::default(), Vec::new());
-    for word in words {
+    for word in words.iter() {
         let Some((name, value)) = assignment(word) else { continue };
         let spot = Spot { line: word.line, column: 0 };
         let data = if word.unknown.is_empty() && value.is_empty() {
@@ -59,7 +66,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Option<Over
         document.entries.push(Entry::new(name.to_owned(), data, spot));
     }
     let line = words.first().map_or(0, |word| word.line);
-    Some(Overrides { document, sources: script.sources, open, commands: started, line })
+    Ok(Some(Overrides { document, sources: script.sources, open, commands, line }))
 }
 
 impl Overrides {
@@ -102,6 +109,18 @@ fn pieces(words: &[Word]) -> Vec<Word> {
                 .collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// Whether words start training or another program of MaxText; `None` where they name no program of it.
+fn starts(words: &[Word]) -> Option<bool> {
+    let programs = words.iter().filter(|word| {
+        let text = word.text.to_ascii_lowercase();
+        !text.contains('=') && text.contains("maxtext") && !text.ends_with(".yml") && !text.ends_with('"')
+    });
+    let names: Vec<String> = programs.map(|word| word.text.to_ascii_lowercase()).collect();
+    (!names.is_empty()).then(|| {
+        names.iter().any(|name| name.rsplit(['.', '/']).take(3).any(|part| part.starts_with("train")))
+    })
 }
 
 fn holds(part: &str, unknown: &shell::Unknown) -> bool {

@@ -200,12 +200,11 @@ fn position(f: &mut Filler<'_>) {
 pub(super) fn of_tokenizer(f: &mut Filler<'_>) -> Option<(u64, &'static str)> {
     let (rows, field) = ["tokenizer_model", "tokenizer_type"].into_iter().find_map(|field| {
         let word = f.arguments.word(field)?.to_lowercase();
-        let known = VOCABULARIES.iter().find(|(name, _)| word.contains(&name.to_lowercase()));
         // A tokenizer is mostly named by the model that it belongs to.
-        let rows = known.map(|(_, rows)| *rows).or_else(|| {
-            word.contains('/').then(|| by_name(&word).ok()).flatten().map(|model| model.vocabulary)
-        });
-        Some((rows?, field))
+        let of_model =
+            word.contains('/').then(|| by_name(&word).ok()).flatten().map(|model| model.vocabulary);
+        let known = || VOCABULARIES.iter().find(|(name, _)| word.contains(&name.to_lowercase()));
+        Some((of_model.or_else(|| known().map(|(_, rows)| *rows))?, field))
     })?;
     let message = format!("no vocabulary size is set; {rows} rows are inferred from the tokenizer");
     f.remark(RemarkKind::Assumed, field, message);

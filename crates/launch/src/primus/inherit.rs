@@ -64,7 +64,7 @@ impl Inherited {
         Ok(())
     }
 
-    /// Sets a key over what files say.
+    /// Sets a key over those of files.
     pub(super) fn put(&mut self, entry: Entry) {
         let below = format!("{}.", entry.path);
         // A value in the place of a table, and the reverse, replaces it.

@@ -29,7 +29,8 @@ pub(super) fn read(
     let recipe = python::read(text, file, context, |function| function == "model_registry", &accepts)?;
     let mut document = recipe.document.clone();
     let target = document.get("_target_").map(|entry| entry.data.shown()).unwrap_or_default();
-    let is_whole = target.ends_with("Config");
+    // A configuration that takes fields over from an unknown place has no defaults.
+    let is_whole = target.ends_with("Config") && recipe.open_line("").is_none();
     classes(&mut document, &recipe.name);
     Ok((document, is_whole, recipe))
 }

@@ -119,7 +119,7 @@ fn normalise(name: &str) -> String {
     let mut words: Vec<&str> = lower.split(['-', '_', ' ']).filter(|word| !word.is_empty()).collect();
     while let Some((last, rest)) = words.split_last()
         && !rest.is_empty()
-        // Without a size, a date may be all that tells two models apart: Mistral-Small-2409 and its successors.
+        // Without a size, a date may be the only difference of two models: Mistral-Small-2409 and its successors.
         && (SAME_DIMENSIONS.contains(last) || (is_date(last) && rest.iter().any(|word| is_size(word))))
     {
         words.pop();
