@@ -55,8 +55,8 @@ impl Reader for PrimusReader {
         let merged =
             merged(&document, &module, &framework, (text, file), context).map_err(|problem| vec![problem])?;
         match framework.as_str() {
-            "megatron" | "megatron_bridge" => megatron(merged, &framework, file),
-            "torchtitan" | "maxtext" => other(merged, &framework, text, file),
+            "megatron" | "megatron_bridge" => megatron(&merged, &framework, file),
+            "torchtitan" | "maxtext" => other(&merged, &framework, text, file),
             _ => {
                 let message = format!("modules of {framework} are not supported");
                 let problem = Problem::new(message).hint("pass the configuration of that framework itself");
@@ -152,7 +152,7 @@ impl Merged {
 }
 
 /// A module of Megatron, or of Megatron-Bridge, which has the same settings under the same names and its own defaults.
-fn megatron(merged: Merged, framework: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+fn megatron(merged: &Merged, framework: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     let is_bridge = framework == "megatron_bridge";
     let is_whole = merged.is_whole() && !is_bridge;
     let mut draft = Draft::new(Format::Primus, file);
@@ -215,7 +215,7 @@ fn megatron(merged: Merged, framework: &str, file: &str) -> Result<Launch, Vec<P
 }
 
 /// A module of a framework with a reader of its own.
-fn other(merged: Merged, framework: &str, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+fn other(merged: &Merged, framework: &str, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     let is_known = |path: &str| match framework {
         "torchtitan" => torchtitan::knows(path),
         _ => maxtext::knows(path),

@@ -45,7 +45,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
     let Some(words) = found.iter().rev().find(|words| count(words) == most) else { return Ok(None) };
     let commands = found.iter().filter(|words| starts(words).is_some()).count();
     let (mut document, mut open) = (Document::default(), Vec::new());
-    for word in words.iter() {
+    for word in *words {
         let Some((name, value)) = assignment(word) else { continue };
         let spot = Spot { line: word.line, column: 0 };
         let data = if word.unknown.is_empty() && value.is_empty() {
@@ -115,7 +115,7 @@ fn pieces(words: &[Word]) -> Vec<Word> {
 fn starts(words: &[Word]) -> Option<bool> {
     let programs = words.iter().filter(|word| {
         let text = word.text.to_ascii_lowercase();
-        !text.contains('=') && text.contains("maxtext") && !text.ends_with(".yml") && !text.ends_with('"')
+        !text.contains('=') && text.contains("maxtext") && !text.contains(".yml")
     });
     let names: Vec<String> = programs.map(|word| word.text.to_ascii_lowercase()).collect();
     (!names.is_empty()).then(|| {

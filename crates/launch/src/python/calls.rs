@@ -287,9 +287,8 @@ impl Program<'_> {
             Value::Integer(_) => class == "int",
             Value::Number(_) => class == "float",
             Value::Flag(_) => matches!(class, "bool" | "int"),
-            Value::None => false,
             Value::List(_) if matches!(class, "list" | "tuple") => return None,
-            Value::List(_) => false,
+            Value::None | Value::List(_) => false,
             Value::Object(id) => {
                 let callee = &self.heap.objects.get(*id)?.callee;
                 let last = callee.rsplit('.').next().unwrap_or(callee);

@@ -77,6 +77,10 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
              a lower bound";
         fields.draft.remark(RemarkKind::NotModelled, "dpo", None, message);
     }
+    if fields.document.has("ppo") || fields.document.has("value") {
+        let message = "a critic is also trained; it is not modelled";
+        fields.draft.remark(RemarkKind::NotModelled, "ppo", None, message);
+    }
     devices(fields, "cluster.num_nodes", "cluster.gpus_per_node");
     model(fields, "policy.model_name");
     let path = "policy.precision";
