@@ -46,7 +46,9 @@ impl Reader for MaxTextReader {
             return Some(Evidence::new(Strength::Certain, format!("YAML with the key `{mark}`")));
         }
         let words = marks.into_iter().filter(|mark| starts(mark, '=')).count();
-        (words > 1).then(|| Evidence::new(Strength::Likely, "several of MaxText's keys with `=`"))
+        let is_named = || text.to_ascii_lowercase().contains("maxtext");
+        (words > 1 || (words == 1 && is_named()))
+            .then(|| Evidence::new(Strength::Likely, "MaxText's keys with `=`"))
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
