@@ -60,7 +60,7 @@ pub fn key(path: &str) -> Result<Key, Problem> {
 }
 
 /// The key of the software generation, and what stands before a generation that a reader inferred. A run file that was written from a
-/// launch file so keeps that nobody named it: its interval stays that of runs of all software.
+/// launch file so keeps that it was not specified: its interval stays that of runs of all software.
 const SOFTWARE: &str = "plan.software";
 const INFERRED: &str = "inferred:";
 
