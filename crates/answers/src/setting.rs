@@ -95,6 +95,8 @@ impl Setting {
             if open.resolve(&self.run.model, &self.run.cluster).is_ok_and(|found| found == *plan) {
                 spec.plan = open;
             }
+            // Where it would be inferred as another, it is written as inferred.
+            spec.software_is_inferred = spec.plan.software.is_some();
         }
         spec
     }

@@ -284,3 +284,36 @@ fn software_of_a_launch_file_is_inferred_for_every_command() {
     assert_eq!(same, software);
     assert!(open > 1.03 * named && open < 1.3 * named, "{open} {named}");
 }
+
+/// The run file of a search over a launch file keeps that its generation was not specified: the interval does not narrow by writing it.
+#[test]
+fn a_run_file_of_a_launch_file_keeps_its_interval() {
+    let found = json(&["search", &at(SCRIPT), "--cluster", "dgx-h100", "--top", "1", "--json", "--quiet"], 0);
+    let best = &found["candidates"][0];
+    let text = best["run_file"].as_str().expect("a run file");
+    let directory = std::env::temp_dir().join(format!("railwright-inferred-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a folder");
+    let ratio = |name: &str, text: &str| {
+        let path = directory.join(name);
+        std::fs::write(&path, text).expect("written");
+        let estimate = json(&["estimate", &path.display().to_string(), "--json", "--quiet"], 0);
+        let ends = &estimate["step_time_interval"];
+        let end = |name: &str, index: usize| {
+            ends.get(name).or_else(|| ends.get(index)).and_then(serde_json::Value::as_f64).expect("an end")
+        };
+        (
+            end("high", 1) / end("low", 0),
+            estimate["plan"]["software"].as_str().expect("a generation").to_owned(),
+        )
+    };
+    let (written, software) = ratio("written.toml", text);
+    let named: String =
+        text.lines().filter(|line| !line.starts_with("software")).fold(String::new(), |all, line| {
+            let more = if line == "[plan]" { format!("\nsoftware = \"{software}\"") } else { String::new() };
+            all + line + &more + "\n"
+        });
+    let (specified, same) = ratio("named.toml", &named);
+    let _ = std::fs::remove_dir_all(&directory);
+    assert_eq!(same, software);
+    assert!(written > 1.1 * specified, "{written} {specified}\n{text}");
+}

@@ -80,6 +80,18 @@ pub(crate) fn read(fields: &mut Fields<'_>, ranks: &[&str], targets: &[&str], us
     defaults(&mut fields.draft, usual);
 }
 
+/// The modules of a regular expression whose last part has alternatives: `...(mlp|self_attn).(up|down|q|v)_proj`. `None` for a name,
+/// and for other expressions.
+fn of_pattern(name: &str) -> Option<Vec<String>> {
+    let (before, end) = name.trim().rsplit_once(')')?;
+    let (_, alternatives) = before.rsplit_once('(')?;
+    let is_word = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let parts: Vec<&str> = alternatives.split('|').collect();
+    let is_list =
+        parts.len() > 1 && is_word(end) && parts.iter().all(|part| !part.is_empty() && is_word(part));
+    is_list.then(|| parts.into_iter().map(|part| format!("{part}{end}")).collect())
+}
+
 /// Sets the targets of a list of module names, and remarks on those that a plan does not have.
 pub(crate) fn set_targets(draft: &mut Draft, names: &[String], source: &str, line: Option<usize>) {
     let mut found = BTreeSet::new();
@@ -87,7 +99,9 @@ pub(crate) fn set_targets(draft: &mut Draft, names: &[String], source: &str, lin
     let mut of_layers = Vec::new();
     // Hydra writes lists in brackets.
     let bare = |name: &str| name.trim_matches([' ', '[', ']', '"', '\'']).to_owned();
-    for name in names.iter().map(|name| bare(name)).filter(|name| !name.is_empty()) {
+    let names: Vec<String> =
+        names.iter().flat_map(|name| of_pattern(name).unwrap_or_else(|| vec![bare(name)])).collect();
+    for name in names.iter().filter(|name| !name.is_empty()) {
         let name = name.as_str();
         // Bridge and PEFT take paths as well: `*.layers.0.*.linear_qkv`.
         if name.split('.').any(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())) {

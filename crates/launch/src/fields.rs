@@ -45,6 +45,11 @@ impl<'a> Fields<'a> {
         Self { document, draft: Draft::new(format, file), file, text }
     }
 
+    /// The text of the file itself.
+    pub(crate) fn text(&self) -> &str {
+        self.text
+    }
+
     /// The value of a key, which then counts as used. Nothing (`null`) is as good as absent.
     pub(crate) fn take(&mut self, path: &str) -> Option<Entry> {
         let mut last = None;

@@ -25,6 +25,7 @@ const KNOWN: &[Known] = &[
     ("num_attention_heads", Key("model.heads")),
     ("num_kv_heads", Key("model.kv_heads")),
     ("intermediate_size", Key("model.ffn")),
+    ("mlp_multiple_of", Read),
     ("max_position_embeddings", Key("model.max_positions")),
     ("seq_length", Key("plan.sequence_length")),
     ("make_vocab_size_divisible_by", Key("plan.vocabulary_multiple")),
@@ -236,7 +237,9 @@ fn model(fields: &mut Fields<'_>) {
     let is_glu = activation.as_deref().is_some_and(|word| word.ends_with("glu") && word != "gelu");
     if gated || is_glu {
         fields.set("model.gated_mlp", &true, if gated { "mlp_type" } else { "activation" });
-        if fields.draft.spec().model.ffn.is_none() {
+        if is_glu && !gated {
+            gated_width(fields);
+        } else if fields.draft.spec().model.ffn.is_none() {
             // Both kinds take two thirds of four times the width, in ways that differ between versions.
             let message = "`intermediate_size` is not set: the calculator's default for the MLP width is \
                 used";
@@ -266,5 +269,23 @@ fn model(fields: &mut Fields<'_>) {
             );
         }
         _ => fields.default("model.biases", &true, "GPT-NeoX has biases by default"),
+    }
+}
+
+/// The width of a gated MLP. GPT-NeoX takes two thirds of the width that is set, or of four times the model's, for both input matrices
+/// together, and rounds up: `ceil(floor(2/3 width) / 2 / multiple) multiple` (`ParallelMLP` in `megatron/model/transformer.py`).
+fn gated_width(fields: &mut Fields<'_>) {
+    let (path, multiple) =
+        ("intermediate_size", fields.count("mlp_multiple_of").filter(|&n| n > 0).unwrap_or(256));
+    let set = fields.draft.spec().model.ffn;
+    let Some(width) = set.or_else(|| fields.draft.spec().model.hidden.map(|hidden| hidden.saturating_mul(4)))
+    else {
+        return;
+    };
+    let gated = (width.saturating_mul(2) / 3 / 2).div_ceil(multiple).saturating_mul(multiple);
+    if set.is_some() {
+        fields.set("model.ffn", &gated, path);
+    } else {
+        fields.default("model.ffn", &gated, "GPT-NeoX's gated MLPs have two thirds of four times the width");
     }
 }

@@ -5,6 +5,7 @@
 
 mod keys;
 mod model;
+mod script;
 mod write;
 
 pub use write::MaxTextWriter;
@@ -14,7 +15,7 @@ mod tests;
 
 use crate::document::{self, Document};
 use crate::fields::Fields;
-use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::plan::{
     ContextKind, Optimizer, PrecisionPreset, Recompute, RecomputeModule, Schedule, Sharding,
 };
@@ -45,32 +46,56 @@ impl Reader for MaxTextReader {
             return Some(Evidence::new(Strength::Certain, format!("YAML with the key `{mark}`")));
         }
         let words = marks.into_iter().filter(|mark| starts(mark, '=')).count();
-        (words > 1).then(|| Evidence::new(Strength::Likely, "several of MaxText's keys with `=`"))
+        let is_named = || text.to_ascii_lowercase().contains("maxtext");
+        (words > 1 || (words == 1 && is_named()))
+            .then(|| Evidence::new(Strength::Likely, "MaxText's keys with `=`"))
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        self.read_with(text, file, &Context::default())
+    }
+
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let is_yaml = text.lines().any(|line| line.split_once(':').is_some_and(|(key, _)| is_key(key)));
+        let mut script = None;
         let document: Result<Document, Problem> = if is_yaml {
             document::yaml(text, file)
         } else {
-            document::overrides(text, file).map(|found| found.document)
+            script = script::read(text, file, context).map_err(|problem| vec![problem])?;
+            match &script {
+                Some(found) => Ok(found.document.clone()),
+                None => document::overrides(text, file).map(|found| found.document),
+            }
         };
         let document = document.map_err(|problem| vec![problem])?;
         let mut fields = Fields::new(Format::MaxText, file, text, document);
-        fields.copy(keys::KNOWN);
-        model::read(&mut fields);
-        let mesh = mesh(&mut fields);
-        batch(&mut fields, &mesh);
-        choices(&mut fields);
-        software(&mut fields);
+        if let Some(script) = script {
+            script.remark(&mut fields.draft);
+        }
+        fill(&mut fields);
         // The base file has hundreds of keys; a typo is to be found in short files and in overrides.
         if fields.document.entries.len() > BASE_FILE {
-            let known = |path: &str| keys::KNOWN.iter().any(|(name, _)| *name == path);
-            fields.document.entries.retain(|entry| known(&entry.path));
+            fields.document.entries.retain(|entry| knows(&entry.path));
         }
         fields.rest(keys::KNOWN);
         fields.finish()
     }
+}
+
+/// What a configuration's keys mean to a plan.
+pub(crate) fn fill(fields: &mut Fields<'_>) {
+    fields.copy(keys::KNOWN);
+    model::read(fields);
+    let mesh = mesh(fields);
+    batch(fields, &mesh);
+    choices(fields);
+    software(fields);
+}
+
+/// Whether a key is known.
+pub(crate) fn knows(path: &str) -> bool {
+    let is_axis = path.ends_with("_parallelism") && (path.starts_with("ici_") || path.starts_with("dcn_"));
+    is_axis || keys::KNOWN.iter().any(|(name, _)| *name == path)
 }
 
 /// A file with more keys than this is the base file.
@@ -148,8 +173,17 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
             .find(|path| fields.document.get(path).is_some())
     };
     let mut put = |key: &str, value: Result<u64, ()>, names: &[&str]| {
-        if let (Ok(value), Some(path)) = (value, source(names, fields)) {
-            fields.set(key, &value, &path);
+        let Some(path) = source(names, fields) else { return };
+        match value {
+            Ok(value) => fields.set(key, &value, &path),
+            // What is left to the sharded axis only replicates; what is left to another one shards the model.
+            Err(()) if !names.contains(&"fsdp") => {
+                let message = "takes the remaining devices, whose number is not in this file: it is open";
+                fields.remark(RemarkKind::Unresolved, &path, message);
+                let (source, line) = fields.source(&path);
+                fields.draft.leave_open(key, &source, line, "takes the remaining devices");
+            }
+            Err(()) => {}
         }
     };
     let all_tensor = product(&[tensor, tensor_transposed, tensor_sequence]);

@@ -17,7 +17,7 @@ use crate::document::{self, Data, Document, Entry};
 use crate::megatron::arguments::{Argument, Arguments};
 use crate::megatron::flags;
 use crate::megatron::meaning::{self, World};
-use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use names::Name;
 use railwright_spec::human::shorten;
 use railwright_spec::model::{by_name, catalogue};
@@ -58,7 +58,11 @@ impl Reader for BridgeReader {
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        read(Format::MegatronBridge, text, file)
+        self.read_with(text, file, &Context::default())
+    }
+
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
+        read(Format::MegatronBridge, text, file, context)
     }
 }
 
@@ -89,7 +93,11 @@ impl Reader for NemoReader {
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        read(Format::Nemo, text, file)
+        self.read_with(text, file, &Context::default())
+    }
+
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
+        read(Format::Nemo, text, file, context)
     }
 }
 
@@ -111,11 +119,11 @@ fn is_override(text: &str, prefix: &str) -> bool {
     })
 }
 
-fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
     let is_yaml = has_section(text, "model:") || text.trim_start().starts_with('{');
     let mut recipe = None;
     let document = if recipe::format_of(text) == Some(format) {
-        recipe::read(format, text, file).map(|found| recipe.insert(found).document.clone())
+        recipe::read(format, text, file, context).map(|found| recipe.insert(found).document.clone())
     } else if is_yaml {
         document::yaml(text, file)
     } else {
@@ -129,6 +137,9 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
         recipe::by_names(&mut document);
     }
     let mut draft = Draft::new(format, file);
+    if let Some(recipe) = &recipe {
+        draft.lines_of(recipe.sources.clone());
+    }
     let mut open = BTreeSet::new();
     for (path, value, spot, why) in document::interpolate(&mut document) {
         // Paths of data and of checkpoints are irrelevant.
@@ -301,6 +312,11 @@ fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
     let is_on = |path: &str| document.get(path).is_some_and(|entry| entry.data == Data::Flag(true));
     if document.get("model.num_query_groups").is_some_and(|entry| matches!(entry.data, Data::Integer(_))) {
         add("group_query_attention", "True".to_owned(), "model.num_query_groups", draft);
+    }
+    // The one model class of Megatron-Bridge whose embedding and head are not shared by default.
+    let is_hybrid = text("model._target_").is_some_and(|class| class.ends_with("hybridmodelprovider"));
+    if is_hybrid && document.get("model.share_embeddings_and_output_weights").is_none() {
+        add("untie_embeddings_and_output_weights", "True".to_owned(), "model._target_", draft);
     }
     let gated = is_on("model.gated_linear_unit");
     for path in ["model.activation", "model.activation_func", "model.activation_func._target_"] {

@@ -1,20 +1,27 @@
 //! Primus' YAML: Megatron-LM's arguments as overrides of a module and a model.
 //!
-//! Responsible for: the model that is named, the overrides under Megatron's names, and defaults of variables of the environment.
-//! Refuses to read the files that it builds on, and modules of other frameworks.
+//! Responsible for: a module's overrides over the files that it builds on, under the names of its framework, and defaults of variables
+//! of the environment. Without these files settings stay open. Refuses modules of frameworks that no reader knows.
+
+mod inherit;
 
 #[cfg(test)]
 mod tests;
 
 use crate::adapter;
-use crate::document::{self, Data, Entry};
+use crate::document::{self, Data, Document, Entry};
+use crate::fields::Fields;
 use crate::megatron::arguments::Arguments;
 use crate::megatron::flags;
 use crate::megatron::meaning::World;
 use crate::nemo::{argument, transfer};
-use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{maxtext, torchtitan};
+use inherit::Inherited;
 use railwright_spec::model::by_name;
+use railwright_spec::plan::Optimizer;
 use railwright_spec::problem::Problem;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads Primus' YAML.
 #[derive(Clone, Copy, Debug)]
@@ -33,83 +40,236 @@ impl Reader for PrimusReader {
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        let mut document = document::yaml(text, file).map_err(|problem| vec![problem])?;
-        let mut draft = Draft::new(Format::Primus, file);
-        for entry in &mut document.entries {
-            environment(entry, &mut draft);
-        }
+        self.read_with(text, file, &Context::default())
+    }
+
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
+        let document = document::yaml(text, file).map_err(|problem| vec![problem])?;
         let module = document.entries.iter().find_map(|entry| {
-            entry
-                .path
-                .strip_prefix("modules.")?
-                .strip_suffix(".framework")
-                .map(|name| (name.to_owned(), entry.clone()))
+            let name = entry.path.strip_prefix("modules.")?.strip_suffix(".framework")?;
+            Some((name.to_owned(), entry.data.shown()))
         });
         let Some((module, framework)) = module else {
-            draft.problem(Problem::new("no module of `modules` has a `framework`"));
-            return draft.finish();
+            return Err(vec![Problem::new("no module of `modules` has a `framework`").in_file(file)]);
         };
-        if framework.data.shown() != "megatron" {
-            let message =
-                format!("modules of {} are not supported, only those of Megatron", framework.data.shown());
-            draft.problem(Problem::new(message).hint("pass the configuration of that framework itself"));
-            return draft.finish();
-        }
-        let mut arguments = Arguments::default();
-        let prefix = format!("modules.{module}.overrides.");
-        for entry in &document.entries {
-            let Some(name) = entry.path.strip_prefix(&prefix) else { continue };
-            let (source, line) = (format!("{name} = {}", entry.data.shown()), entry.spot.line());
-            if name == "lora.enabled" && entry.data == Data::Flag(true) {
-                adapter::lora(&mut draft, &source, line);
-                adapter::defaults(&mut draft, adapter::BRIDGE);
-                continue;
-            }
-            match flags::by_name(name) {
-                Some(flag) => arguments.insert(flag.name, argument(&entry.data, source, line), &mut draft),
-                None if matches!(entry.data, Data::Null | Data::Flag(false)) => {}
-                None => draft.remark(RemarkKind::Unknown, &source, line, "unknown, ignored"),
+        let merged =
+            merged(&document, &module, &framework, (text, file), context).map_err(|problem| vec![problem])?;
+        match framework.as_str() {
+            "megatron" | "megatron_bridge" => megatron(&merged, &framework, file),
+            "torchtitan" | "maxtext" => other(&merged, &framework, text, file),
+            _ => {
+                let message = format!("modules of {framework} are not supported");
+                let problem = Problem::new(message).hint("pass the configuration of that framework itself");
+                Err(vec![problem.in_file(file)])
             }
         }
-        transfer(Format::Primus, file, &arguments, &World::default(), &mut draft, None);
-        let path = format!("modules.{module}.model");
-        if let Some(entry) = document.get(&path) {
-            let (source, line) = (format!("{path} = {}", entry.data.shown()), entry.spot.line());
-            let name = entry.data.shown();
-            let stem = name.trim_end_matches(".yaml").trim_end_matches(".yml");
-            if let Ok(model) = by_name(stem) {
-                draft.set("model.name", &model.name, &source, line);
-            } else {
-                draft.unknown_model(stem, &source, line);
-            }
-        }
-        let message = "only overrides in this file: other settings are open, because their defaults are in files of \
-             Primus";
-        draft.remark(RemarkKind::Assumed, &prefix, None, message);
-        draft.finish()
     }
 }
 
-/// `${NAME:default}` uses the default, with a remark. Without one the value is open.
-fn environment(entry: &mut Entry, draft: &mut Draft) {
-    let Data::Text(text) = &entry.data else { return };
-    let Some(inner) = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) else { return };
-    let source = format!("{} = {text}", entry.name);
-    let matters = entry.path.contains(".overrides.") || entry.path.rsplit('.').next() == Some("model");
-    let line = entry.spot.line();
-    if let Some((name, default)) = inner.split_once(':') {
-        let data = Data::of_word(default.trim());
-        if matters {
-            let message =
-                format!("the environment variable `{name}` is assumed unset: {} applies", data.shown());
-            draft.remark(RemarkKind::Assumed, &source, line, message);
+/// A module's settings: those of the files that it builds on, under its own.
+struct Merged {
+    /// Lines of this file itself.
+    own: usize,
+    settings: Inherited,
+    /// The model's file, as the module names it.
+    model: Option<Entry>,
+    /// Values of the environment, as remarks: kind, source, line, message.
+    remarks: Vec<(RemarkKind, String, Option<usize>, String)>,
+}
+
+/// Settings of pipelines without bubbles.
+const ZERO_BUBBLE: &[&str] = &["enable_zero_bubble", "zero_bubble_v_schedule", "enable_1f1b_v"];
+
+/// Folder of the files that modules and models of all frameworks have in Primus' repository.
+const CONFIGS: &str = "primus/configs";
+
+fn merged(
+    document: &Document,
+    module: &str,
+    framework: &str,
+    (text, file): (&str, &str),
+    context: &Context<'_>,
+) -> Result<Merged, Problem> {
+    let mut remarks = Vec::new();
+    let mut settings = Inherited::new(text, file);
+    let prefix = format!("modules.{module}.");
+    let mut named = BTreeMap::new();
+    for kind in ["config", "model"] {
+        let Some(entry) = document.get(&format!("{prefix}{kind}")) else { continue };
+        let mut entry = entry.clone();
+        environment(&mut entry, &mut remarks);
+        if let Data::Text(name) = &entry.data {
+            let folder = if kind == "config" { "modules" } else { "models" };
+            settings.add(&format!("{CONFIGS}/{folder}/{framework}/{name}"), file, context)?;
         }
-        entry.data = data;
-    } else {
-        if matters {
-            let message = "depends on the environment, so it is open";
-            draft.remark(RemarkKind::Unresolved, &source, line, message);
-        }
-        entry.data = Data::Null;
+        named.insert(kind, entry);
     }
+    for entry in settings.entries.values_mut() {
+        environment(entry, &mut Vec::new());
+    }
+    let overrides = format!("{prefix}overrides.");
+    for entry in &document.entries {
+        let Some(path) = entry.path.strip_prefix(&overrides) else { continue };
+        let mut entry = entry.clone();
+        environment(&mut entry, &mut remarks);
+        settings.put(Entry { path: path.to_owned(), name: path.to_owned(), ..entry });
+    }
+    Ok(Merged { own: text.lines().count(), settings, model: named.remove("model"), remarks })
+}
+
+impl Merged {
+    fn is_whole(&self) -> bool {
+        self.settings.missing.is_none() && self.settings.sources.count() > 1
+    }
+
+    fn remark(&self, draft: &mut Draft) {
+        draft.lines_of(self.settings.sources.clone());
+        for (kind, source, line, message) in &self.remarks {
+            draft.remark(*kind, source, *line, message.clone());
+        }
+        if !self.is_whole() {
+            let why = self.settings.missing.as_ref().map(|(path, why)| format!(" (`{path}`: {why})"));
+            let message = format!(
+                "only overrides in this file: other settings are open, because their defaults are in files of \
+                 Primus{}",
+                why.unwrap_or_default()
+            );
+            draft.remark(RemarkKind::Assumed, "overrides", None, message);
+        }
+    }
+
+    /// The model by the name of its file, where the file itself is not at hand.
+    fn name_model(&self, draft: &mut Draft) {
+        let Some(entry) = &self.model else { return };
+        let (source, line) = (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
+        let name = entry.data.shown();
+        let stem = name.trim_end_matches(".yaml").trim_end_matches(".yml");
+        match by_name(stem) {
+            Ok(model) => draft.set("model.name", &model.name, &source, line),
+            Err(_) => draft.unknown_model(stem, &source, line),
+        }
+    }
+}
+
+/// A module of Megatron, or of Megatron-Bridge, which has the same settings under the same names and its own defaults.
+fn megatron(merged: &Merged, framework: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+    let is_bridge = framework == "megatron_bridge";
+    let is_whole = merged.is_whole() && !is_bridge;
+    let mut draft = Draft::new(Format::Primus, file);
+    merged.remark(&mut draft);
+    let (mut arguments, mut rank) = (Arguments::default(), None);
+    let is_on =
+        |name: &str| merged.settings.entries.get(name).is_some_and(|entry| entry.data == Data::Flag(true));
+    for (name, entry) in &merged.settings.entries {
+        // Primus installs these schedules only on request.
+        if ZERO_BUBBLE.contains(&name.as_str()) && !is_on("patch_zero_bubble") {
+            continue;
+        }
+        // Megatron-LM itself turns it on for bf16, unless gradients are reduced in bf16.
+        if name == "accumulate_allreduce_grads_in_fp32" && entry.data == Data::Flag(false) {
+            continue;
+        }
+        let (source, line) = (format!("{name} = {}", entry.data.shown()), entry.spot.line());
+        let is_adapter = match name.as_str() {
+            "lora.enabled" => entry.data == Data::Flag(true),
+            "peft" => !matches!(entry.data.shown().as_str(), "none" | "null"),
+            _ => false,
+        };
+        if is_adapter {
+            adapter::lora(&mut draft, &source, line);
+            adapter::defaults(&mut draft, adapter::BRIDGE);
+            continue;
+        }
+        if name == "peft_dim" && is_bridge {
+            rank = entry.data.count().map(|rank| (rank, source, line));
+            continue;
+        }
+        if name == "precision_config" && is_bridge {
+            let is_bf16 = entry.data.shown().starts_with("bf16");
+            let flags: &[&str] =
+                if is_bf16 { &["bf16", "accumulate_allreduce_grads_in_fp32"] } else { &["fp16"] };
+            for flag in flags {
+                arguments.insert(flag, argument(&Data::Flag(true), source.clone(), line), &mut draft);
+            }
+            continue;
+        }
+        match flags::by_name(name) {
+            Some(flag) => arguments.insert(flag.name, argument(&entry.data, source, line), &mut draft),
+            None if matches!(entry.data, Data::Null | Data::Flag(false)) => {}
+            None if line.is_none_or(|line| line > merged.own) => {}
+            None => draft.remark(RemarkKind::Unknown, &source, line, "unknown, ignored"),
+        }
+    }
+    if let Some((rank, source, line)) = rank
+        && draft.spec().plan.optimizer == Some(Optimizer::Lora)
+    {
+        draft.set("plan.lora_rank", &rank, &source, line);
+    }
+    let none = BTreeSet::new();
+    transfer(Format::Primus, file, &arguments, &World::default(), &mut draft, is_whole.then_some(&none));
+    let has_model = draft.spec().model.layers.is_some() || draft.value("model.config").is_some();
+    if !(is_whole && has_model) {
+        merged.name_model(&mut draft);
+    }
+    draft.finish()
+}
+
+/// A module of a framework with a reader of its own.
+fn other(merged: &Merged, framework: &str, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+    let is_known = |path: &str| match framework {
+        "torchtitan" => torchtitan::knows(path),
+        _ => maxtext::knows(path),
+    };
+    let mut document = Document::default();
+    // What the files of Primus have besides concerns Primus alone.
+    let own = merged.own;
+    document.entries.extend(
+        merged
+            .settings
+            .entries
+            .values()
+            .filter(|entry| is_known(&entry.path) || entry.spot.line <= own)
+            .filter(|entry| entry.spot.line > own || !matches!(entry.data, Data::Null))
+            .cloned(),
+    );
+    let mut fields = Fields::new(Format::Primus, file, text, document);
+    merged.remark(&mut fields.draft);
+    if framework == "torchtitan" {
+        torchtitan::fill(&mut fields, merged.is_whole(), false);
+    } else {
+        maxtext::fill(&mut fields);
+    }
+    let has_model = fields.draft.spec().model.layers.is_some() || fields.draft.spec().model.name.is_some();
+    if !has_model && !fields.draft.is_open("model.name") {
+        merged.name_model(&mut fields.draft);
+    }
+    fields.finish()
+}
+
+/// `${NAME:default}` uses the default, with a remark, alone or as part of a text. Without a default the value is open.
+fn environment(entry: &mut Entry, remarks: &mut Vec<(RemarkKind, String, Option<usize>, String)>) {
+    let Data::Text(text) = &entry.data else { return };
+    let source = format!("{} = {text}", entry.name);
+    let line = entry.spot.line();
+    let (mut out, mut rest) = (String::new(), text.as_str());
+    while let Some((before, inside)) = rest.split_once("${") {
+        let Some((inner, after)) = inside.split_once('}') else { return };
+        out.push_str(before);
+        let Some((name, default)) = inner.split_once(':') else {
+            let message = "depends on the environment, so it is open".to_owned();
+            remarks.push((RemarkKind::Unresolved, source, line, message));
+            entry.data = Data::Null;
+            return;
+        };
+        let message =
+            format!("the environment variable `{name}` is assumed unset: {} applies", default.trim());
+        remarks.push((RemarkKind::Assumed, source.clone(), line, message));
+        out.push_str(default.trim());
+        rest = after;
+    }
+    if out.is_empty() && rest.len() == text.len() {
+        return;
+    }
+    out.push_str(rest);
+    entry.data = Data::of_word(&out);
 }

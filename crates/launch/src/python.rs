@@ -1,13 +1,15 @@
 //! Configurations written in Python, read literally: what is assigned, not what a program would compute.
 //!
 //! Responsible for: finding the configuration that a text builds, as dotted keys with lines, the keys that are open, and the calls of
-//! other code that may change it. Refuses to run anything, to read other files, and to choose among several configurations.
+//! other code that may change it; functions and constants of modules in the same repository are followed. Refuses to run anything,
+//! and to choose among several configurations.
 
 mod calls;
 mod compute;
 mod expression;
 mod flatten;
 mod lex;
+mod modules;
 mod parse;
 mod run;
 mod tree;
@@ -16,9 +18,11 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+use crate::context::{Context, Sources};
 use crate::document::{Document, check_length};
 use crate::{Draft, RemarkKind};
 use flatten::OpenKey;
+use modules::Shelf;
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Problem, did_you_mean};
 use run::{Escape, Program};
@@ -42,6 +46,8 @@ pub(crate) struct Recipe {
     calls: Vec<Call>,
     /// Lines that were not understood.
     others: Vec<usize>,
+    /// The files that were followed, with their lines.
+    pub(crate) sources: Sources,
 }
 
 /// A call of other code.
@@ -87,11 +93,18 @@ pub(crate) fn imports(text: &str, module: &str) -> bool {
         })
 }
 
-/// The configuration of a text. `accepts` checks whether keys are a configuration of the required kind.
-pub(crate) fn read(text: &str, file: &str, accepts: &dyn Fn(&Recipe) -> bool) -> Result<Recipe, Problem> {
+/// The configuration of a text. `accepts` checks whether keys are a configuration of the required kind; `keeps` selects functions
+/// of other files whose result the reader knows by their name.
+pub(crate) fn read(
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+    keeps: fn(&str) -> bool,
+    accepts: &dyn Fn(&Recipe) -> bool,
+) -> Result<Recipe, Problem> {
     check_length(text, file)?;
     let block = parse::parse(text).map_err(|problem| problem.in_file(file))?;
-    let program = Program::of(&block);
+    let program = Program::of(&block, Shelf::new(text, file, context, keeps));
     let chosen = text.lines().rev().find_map(|line| line.trim().strip_prefix(MARK));
     if let Some(chosen) = chosen.map(|name| name.trim().trim_matches(['"', '\''])) {
         return choose(&program, chosen).map_err(|problem| problem.in_file(file));
@@ -132,8 +145,8 @@ fn several(found: &[Recipe], file: &str) -> Problem {
 }
 
 /// Functions that others may call, in the order of the text.
-fn functions(program: &Program) -> impl Iterator<Item = (&str, usize)> {
-    let mut found: Vec<(&str, usize)> = program
+fn functions<'p>(program: &'p Program<'_>) -> impl Iterator<Item = (&'p str, usize)> {
+    let mut found: Vec<(&'p str, usize)> = program
         .names()
         .filter_map(|(name, value)| match value {
             Value::Function(index) if !name.starts_with('_') => Some((name, *index)),
@@ -144,14 +157,14 @@ fn functions(program: &Program) -> impl Iterator<Item = (&str, usize)> {
     found.into_iter().take(MOST_FUNCTIONS)
 }
 
-fn of_function(program: &Program, name: &str, index: usize) -> Option<Recipe> {
+fn of_function(program: &Program<'_>, name: &str, index: usize) -> Option<Recipe> {
     let mut program = program.clone();
     program.escapes.clear();
     let value = program.call_alone(index);
     matches!(value, Value::Object(_)).then(|| recipe(&program, name, &value))
 }
 
-fn choose(program: &Program, chosen: &str) -> Result<Recipe, Problem> {
+fn choose(program: &Program<'_>, chosen: &str) -> Result<Recipe, Problem> {
     let found = program.names().find(|(name, _)| *name == chosen).map(|(_, value)| value.clone());
     let recipe = match found {
         Some(Value::Function(index)) => of_function(program, chosen, index),
@@ -168,7 +181,7 @@ fn choose(program: &Program, chosen: &str) -> Result<Recipe, Problem> {
 }
 
 /// The configuration that a call starts a run with.
-fn started(program: &Program, escape: &Escape, accepts: &dyn Fn(&Recipe) -> bool) -> Option<Recipe> {
+fn started(program: &Program<'_>, escape: &Escape, accepts: &dyn Fn(&Recipe) -> bool) -> Option<Recipe> {
     let last = escape.callee.rsplit('.').next().unwrap_or(&escape.callee);
     if !matches!(last, "pretrain" | "finetune" | "train" | "run" | "main") {
         return None;
@@ -178,7 +191,7 @@ fn started(program: &Program, escape: &Escape, accepts: &dyn Fn(&Recipe) -> bool
     handed.map(|value| recipe(program, last, value)).find(|recipe| accepts(recipe))
 }
 
-fn recipe(program: &Program, name: &str, value: &Value) -> Recipe {
+fn recipe(program: &Program<'_>, name: &str, value: &Value) -> Recipe {
     let flat = flatten::flatten(program, value);
     let last = |callee: &str| callee.rsplit('.').next().unwrap_or(callee).to_owned();
     let calls = program
@@ -195,7 +208,8 @@ fn recipe(program: &Program, name: &str, value: &Value) -> Recipe {
         })
         .collect();
     let others = program.others.clone();
-    Recipe { name: name.to_owned(), document: flat.document, open: flat.open, calls, others }
+    let sources = program.shelf.sources();
+    Recipe { name: name.to_owned(), document: flat.document, open: flat.open, calls, others, sources }
 }
 
 impl Recipe {
@@ -204,13 +218,19 @@ impl Recipe {
         self.open.iter().find(|open| open.path == path).map(|open| open.line)
     }
 
-    /// Reports open keys selected by `is_wanted`, and assumptions.
-    pub(crate) fn remarks(&self, draft: &mut Draft, is_wanted: &dyn Fn(&str) -> bool) {
+    /// Reports open keys selected by `is_wanted`, calls of other code except those that `is_known` selects by name, and assumptions.
+    pub(crate) fn remarks(
+        &self,
+        draft: &mut Draft,
+        is_wanted: &dyn Fn(&str) -> bool,
+        is_known: &dyn Fn(&str) -> bool,
+    ) {
         let mut unresolved = |source: &str, line: usize, message: String| {
             draft.remark(RemarkKind::Unresolved, source, Some(line), message);
         };
-        for open in self.open.iter().filter(|open| is_wanted(&open.path)) {
-            unresolved(&open.path, open.line, format!("{}, so it is open", open.why));
+        for open in self.open.iter().filter(|open| open.path.is_empty() || is_wanted(&open.path)) {
+            let source = if open.path.is_empty() { "the configuration" } else { open.path.as_str() };
+            unresolved(source, open.line, format!("{}, so it is open", open.why));
         }
         let matters = |path: &str| path.is_empty() || is_wanted(path);
         for call in self.calls.iter().filter(|call| matters(&call.path)) {
@@ -232,7 +252,7 @@ impl Recipe {
             let last = callee.rsplit('.').next().unwrap_or(&callee);
             let is_function = last.starts_with(|c: char| c.is_lowercase() || c == '_');
             let starts = matches!(last, "pretrain" | "finetune" | "train" | "validate");
-            if is_function && !starts && matters(path) {
+            if is_function && !starts && matters(path) && !is_known(last) {
                 let what = if path.is_empty() { "the configuration" } else { path };
                 let message = format!("creates {what} in another file: settings only in that file are open");
                 unresolved(&format!("{last}(...)"), entry.spot.line, message);

@@ -19,7 +19,7 @@ pub use write::TorchtitanWriter;
 
 use crate::document::{self, Document};
 use crate::fields::Fields;
-use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::plan::{Master, Optimizer, PrecisionPreset, Recompute, RecomputeModule};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
@@ -55,14 +55,23 @@ impl Reader for TorchtitanReader {
             return certain("TOML with the sections of torchtitan's configuration");
         }
         let flags = ["--parallelism.", "--training.", "--job.config_file", "--activation_checkpoint."];
-        let seen = flags.iter().find(|flag| text.contains(**flag))?;
-        certain(&format!("flags such as `{seen}`"))
+        let mut seen = flags.iter().filter(|flag| text.contains(**flag));
+        let first = seen.next()?;
+        // One section alone is that of other frameworks, too: MindSpeed's `train_fsdp2.py --training.output_dir`.
+        if *first == "--training." && seen.next().is_none() && !text.contains("torchtitan") {
+            return None;
+        }
+        certain(&format!("flags such as `{first}`"))
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        self.read_with(text, file, &Context::default())
+    }
+
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let mut recipe = None;
         let parsed = if registry::is_one(text) {
-            registry::read(text, file).map(|(document, is_whole, found)| {
+            registry::read(text, file, context).map(|(document, is_whole, found)| {
                 recipe = Some(found);
                 (document, is_whole)
             })
@@ -71,25 +80,33 @@ impl Reader for TorchtitanReader {
         };
         let (document, is_whole) = parsed.map_err(|problem| vec![problem])?;
         let mut fields = Fields::new(Format::Torchtitan, file, text, document);
-        fields.document.rename(keys::OLDER);
-        fields.copy(keys::KNOWN);
-        models::read(&mut fields);
-        software(&mut fields, is_whole);
-        precision(&mut fields, is_whole);
-        optimizer(&mut fields);
-        parallel::read(&mut fields, is_whole);
-        pipeline::read(&mut fields, is_whole);
-        recompute(&mut fields, is_whole, recipe.is_some());
-        tokens(&mut fields);
-        if is_whole {
-            framework_defaults(&mut fields);
+        if let Some(recipe) = &recipe {
+            fields.draft.lines_of(recipe.sources.clone());
         }
-        fields.rest(keys::KNOWN);
+        fill(&mut fields, is_whole, recipe.is_some());
         if let Some(recipe) = recipe {
-            recipe.remarks(&mut fields.draft, &registry::is_wanted);
+            recipe.remarks(&mut fields.draft, &registry::is_wanted, &|_| false);
         }
         fields.finish()
     }
+}
+
+/// What a configuration's keys mean to a plan, and, for a whole one, what holds without them.
+pub(crate) fn fill(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
+    fields.document.rename(keys::OLDER);
+    fields.copy(keys::KNOWN);
+    models::read(fields);
+    software(fields, is_whole);
+    precision(fields, is_whole);
+    optimizer(fields);
+    parallel::read(fields, is_whole);
+    pipeline::read(fields, is_whole);
+    recompute(fields, is_whole, is_python);
+    tokens(fields);
+    if is_whole {
+        framework_defaults(fields);
+    }
+    fields.rest(keys::KNOWN);
 }
 
 /// Whether a dotted key is known, in today's words or in older ones.

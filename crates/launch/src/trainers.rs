@@ -483,6 +483,7 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
             w if w.contains("fp8") => PrecisionPreset::Fp8,
             w if w.contains("bf16") || w.contains("bfloat16") => PrecisionPreset::Bf16,
             w if w.contains("fp16") || w.contains("float16") => PrecisionPreset::Fp16,
+            "fp32" | "float32" => PrecisionPreset::Fp32,
             _ => continue,
         };
         if fields.draft.value("plan.precision.preset").is_none() {

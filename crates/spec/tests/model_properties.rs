@@ -9,7 +9,8 @@ use railwright_spec::model::{
 fn parts(model: &Model) -> u64 {
     let outside = model.embedding.iter().chain(&model.final_norm).chain(&model.head);
     let inside = model.layers.iter().flat_map(|&kind| &model.layer_kinds[kind].weights);
-    outside.chain(inside).map(|weight| weight.rows * weight.columns * weight.copies).sum()
+    let own: u64 = outside.chain(inside).map(|weight| weight.rows * weight.columns * weight.copies).sum();
+    own + model.towers.iter().map(|tower| parts(&tower.stack)).sum::<u64>()
 }
 
 fn check(model: &Model) {

@@ -42,8 +42,11 @@ fn common(f: &mut Filler<'_>, family: &str) -> Option<Map<String, Value>> {
     let is_null = f.arguments.word("tokenizer_type").is_some_and(|word| word.starts_with("Null"));
     let source = f.count("vocab_size").map(|rows| rows.saturating_add(u64::from(is_null)));
     let vocabulary = source.or_else(|| f.count("padded_vocab_size"));
+    let vocabulary = vocabulary.or_else(|| super::model::of_tokenizer(f).map(|(rows, _)| rows));
     if vocabulary.is_none() {
-        f.remark(RemarkKind::Assumed, "vocab_size", "not set; 128,000 rows are assumed");
+        // The line of the width, so that an override of another file shows it as well.
+        let (_, line) = f.arguments.origin("hidden_size");
+        f.draft.remark(RemarkKind::Assumed, "vocab_size", line, "not set; 128,000 rows are assumed");
     }
     let ffn = f.count("ffn_hidden_size").unwrap_or(hidden.saturating_mul(4));
     let value = json!({
@@ -82,6 +85,10 @@ fn letters(f: &mut Filler<'_>, field: &str) -> Option<Map<String, Value>> {
         return None;
     }
     let mut map = common(f, "nemotron_h")?;
+    if text.contains('/') || f.count("mtp_num_layers").is_some_and(|n| n > 0) {
+        let message = "prediction modules of hybrid models are not counted: a lower bound of time and memory";
+        f.remark(RemarkKind::NotModelled, field, message);
+    }
     map.insert("num_hidden_layers".to_owned(), json!(pattern.len()));
     map.insert("hybrid_override_pattern".to_owned(), json!(pattern));
     map.insert(

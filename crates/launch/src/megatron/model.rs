@@ -6,7 +6,7 @@
 use super::hybrid;
 use super::meaning::Filler;
 use crate::RemarkKind;
-use railwright_spec::model::{Activation, NormKind, Position};
+use railwright_spec::model::{Activation, NormKind, Position, by_name};
 
 /// Vocabularies that belong to a kind of tokenizer, or to a name in the path of its file.
 const VOCABULARIES: &[(&str, u64)] = &[
@@ -30,6 +30,19 @@ const VOCABULARIES: &[(&str, u64)] = &[
 pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     if let Some(layers) = hybrid::read(f) {
         return Some(layers);
+    }
+    // Other kinds of layers than attention, in an order that is not known: no dimension alone describes such a model.
+    let hybrid = ["hybrid_layer_pattern", "hybrid_override_pattern"]
+        .into_iter()
+        .find(|name| f.arguments.word(name).is_some_and(|word| word != "None"))
+        .or_else(|| f.arguments.is_on("is_hybrid_model").then_some("is_hybrid_model"));
+    if let Some(field) = hybrid {
+        let message =
+            "a hybrid model whose layers are not in this file, so the model is open: pass its config.json";
+        f.remark(RemarkKind::Unresolved, field, message);
+        let (source, line) = f.arguments.origin(field);
+        f.draft.leave_open("model.layers", &source, line, "the order of its layers is not in this file");
+        return None;
     }
     let field = if f.arguments.get("num_layers").is_some() { "num_layers" } else { "encoder_num_layers" };
     let layers = f.copy(field, "model.layers");
@@ -183,6 +196,21 @@ fn position(f: &mut Filler<'_>) {
     f.set("model.position", &position, field);
 }
 
+/// Rows of the tokenizer's model, and the argument that names it.
+pub(super) fn of_tokenizer(f: &mut Filler<'_>) -> Option<(u64, &'static str)> {
+    let (rows, field) = ["tokenizer_model", "tokenizer_type"].into_iter().find_map(|field| {
+        let word = f.arguments.word(field)?.to_lowercase();
+        // A tokenizer is mostly named by the model that it belongs to.
+        let of_model =
+            word.contains('/').then(|| by_name(&word).ok()).flatten().map(|model| model.vocabulary);
+        let known = || VOCABULARIES.iter().find(|(name, _)| word.contains(&name.to_lowercase()));
+        Some((of_model.or_else(|| known().map(|(_, rows)| *rows))?, field))
+    })?;
+    let message = format!("no vocabulary size is set; {rows} rows are inferred from the tokenizer");
+    f.remark(RemarkKind::Assumed, field, message);
+    Some((rows, field))
+}
+
 fn vocabulary(f: &mut Filler<'_>) {
     let multiple = f.count("make_vocab_size_divisible_by").filter(|n| *n > 0).unwrap_or(128);
     f.set("plan.vocabulary_multiple", &multiple, "make_vocab_size_divisible_by");
@@ -198,15 +226,8 @@ fn vocabulary(f: &mut Filler<'_>) {
             return;
         }
     }
-    for field in ["tokenizer_model", "tokenizer_type"] {
-        let Some(word) = f.arguments.word(field).map(str::to_lowercase) else { continue };
-        let known = VOCABULARIES.iter().find(|(name, _)| word.contains(&name.to_lowercase()));
-        if let Some((_, rows)) = known {
-            f.set("model.vocab", rows, field);
-            let message = format!("no vocabulary size is set; {rows} rows are inferred from the tokenizer");
-            f.remark(RemarkKind::Assumed, field, message);
-            return;
-        }
+    if let Some((rows, field)) = of_tokenizer(f) {
+        return f.set("model.vocab", &rows, field);
     }
     f.remark(
         RemarkKind::Unresolved,

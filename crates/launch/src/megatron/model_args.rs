@@ -189,7 +189,12 @@ fn as_script(text: &str, entries: &[Entry]) -> String {
     let launcher =
         if launcher.is_empty() { String::new() } else { format!("torchrun {}", launcher.join(" ")) };
     let last = lines.len() - 1;
-    let start = format!("\n{launcher} pretrain_gpt.py \"${{__ARGS[@]}}\"");
+    // Dotted keys override a recipe of NeMo, which sets the rest.
+    let is_override = |entry: &Entry| {
+        entry.section == "MODEL_ARGS" && entry.key.contains('.') && !entry.key.starts_with('-')
+    };
+    let recipe = if entries.iter().any(is_override) { " $(recipe)" } else { "" };
+    let start = format!("\n{launcher} pretrain_gpt.py \"${{__ARGS[@]}}\"{recipe}");
     lines[last].push_str(&start);
     lines.join("\n")
 }

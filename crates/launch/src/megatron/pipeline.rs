@@ -67,7 +67,12 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
         return;
     }
     if let Some(list) = layout {
-        if layers.is_some_and(|layers| list.iter().any(|n| n * total != layers)) {
+        let is_uneven = match layers {
+            Some(layers) => list.iter().any(|n| n * total != layers),
+            // The model is named in another place: its layers are those of the list.
+            None => list.windows(2).any(|pair| pair[0] != pair[1]),
+        };
+        if is_uneven {
             f.set("plan.layers_per_stage", &list, divided_by);
         }
         return;

@@ -9,7 +9,7 @@ use super::{flags, partial, world};
 use crate::shell::{self, Command, Script, Word};
 use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, annotation};
 use railwright_spec::problem::Problem;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Flags that make a text a launch of Megatron.
 const FEWEST: usize = 3;
@@ -272,13 +272,35 @@ fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
         return None;
     }
     let line = words.first().map_or(1, |word| word.line);
+    let (names, words) = joined(script, name, words);
     draft.remark(
         RemarkKind::Assumed,
-        &format!("${name}"),
+        &names.join(" "),
         Some(line),
         "assumed to be the command: this file does not start it",
     );
     Some(Command { words, line, is_alone: true, ..Command::default() })
+}
+
+/// The variable with the most flags, and those others that share no flag with it: a file that sets a run up in parts leaves it to its
+/// caller to start all of them.
+fn joined(script: &Script, most: &str, mut words: Vec<Word>) -> (Vec<String>, Vec<Word>) {
+    let flags_of = |words: &[Word]| -> BTreeSet<String> {
+        let flags = words.iter().filter(|word| word.text.starts_with("--"));
+        flags.map(|word| word.text.split('=').next().unwrap_or_default().to_owned()).collect()
+    };
+    let mut names = vec![format!("${most}")];
+    let mut known = flags_of(&words);
+    for (name, more) in script.variables.iter().filter(|(name, _)| *name != most) {
+        let more = apart(more);
+        let own = flags_of(&more);
+        if flags::count(more.iter().map(|word| word.text.as_str())) > 1 && own.is_disjoint(&known) {
+            known.extend(own);
+            words.extend(more);
+            names.push(format!("${name}"));
+        }
+    }
+    (names, words)
 }
 
 /// Words that hold several, such as `"--fp8-format hybrid"` in an array, taken apart as the unquoted array would be.

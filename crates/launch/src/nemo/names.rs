@@ -19,6 +19,7 @@ pub(super) enum Name {
 /// Key of either, and Megatron's field; `!` for the opposite.
 const RENAMED: &[(&str, &str)] = &[
     ("model.num_moe_experts", "num_experts"),
+    ("model.override_vocab_size", "vocab_size"),
     ("model.fp8_param", "fp8_param_gather"),
     ("model.fp8_params", "fp8_param_gather"),
     ("mixed_precision.fp8_param", "fp8_param_gather"),

@@ -7,7 +7,7 @@
 use crate::adapter;
 use crate::document::{Data, Document, Entry};
 use crate::python::{self, Recipe};
-use crate::{Draft, Format, RemarkKind};
+use crate::{Context, Draft, Format, RemarkKind};
 use railwright_spec::human::shorten;
 use railwright_spec::model::by_name;
 use railwright_spec::problem::Problem;
@@ -51,7 +51,7 @@ pub(super) fn format_of(text: &str) -> Option<Format> {
 }
 
 /// Reads a recipe in Python.
-pub(super) fn read(format: Format, text: &str, file: &str) -> Result<Recipe, Problem> {
+pub(super) fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result<Recipe, Problem> {
     let accepts = |recipe: &Recipe| {
         let mut document = recipe.document.clone();
         sections(&mut document);
@@ -65,7 +65,12 @@ pub(super) fn read(format: Format, text: &str, file: &str) -> Result<Recipe, Pro
             document.entries.iter().any(|e| batches.iter().any(|section| e.path.starts_with(section)));
         fields > 0 && (others || fields > 2)
     };
-    python::read(text, file, &accepts)
+    python::read(text, file, context, is_precision, &accepts)
+}
+
+/// Functions of both frameworks whose names are the number formats that they set: see [`by_names`].
+fn is_precision(function: &str) -> bool {
+    function.starts_with("bf16") || function.starts_with("fp16") || function == "get_mixed_precision_config"
 }
 
 /// Brings NeMo 2's sections to Megatron-Bridge's.
@@ -120,7 +125,8 @@ pub(super) fn by_names(document: &mut Document) {
 
 /// The model that a recipe names: an identifier of Hugging Face, a class, or the recipe that it builds on.
 pub(super) fn model(document: &Document, recipe: &str, draft: &mut Draft) {
-    if draft.spec().model.layers.is_some() || draft.spec().model.name.is_some() {
+    let model = &draft.spec().model;
+    if model.layers.is_some() || model.name.is_some() || model.config.is_some() {
         return;
     }
     let text = |entry: &Entry| match &entry.data {
@@ -150,6 +156,17 @@ pub(super) fn model(document: &Document, recipe: &str, draft: &mut Draft) {
         draft.set("model.name", &name.name, &format!("the recipe's name, {recipe}"), None);
         let message = format!("model inferred from the name of the recipe: {}", name.name);
         draft.remark(RemarkKind::Assumed, recipe, None, message);
+        return;
+    }
+    // The most exact name that the recipe has for it.
+    let named = paths.iter().find_map(|path| {
+        let entry = document.get(path).filter(|_| path.starts_with("model."))?;
+        text(entry).into_iter().find(|text| text.contains('/') || !text.is_empty()).map(|text| (text, entry))
+    });
+    if let Some((name, entry)) = named {
+        let source = format!("{} = {}", entry.name, shorten(&name));
+        let short = if name.contains('/') { name.as_str() } else { name.rsplit('.').next().unwrap_or(&name) };
+        draft.unknown_model(short, &source, entry.spot.line());
     }
 }
 
@@ -197,7 +214,11 @@ pub(super) fn remarks(format: Format, recipe: &Recipe, draft: &mut Draft) {
         let is_known = super::names::of(format, path).is_some_and(|name| name != super::Name::Ignored);
         is_known || SECTIONS.contains(&path) || path == "trainer.strategy"
     };
-    recipe.remarks(draft, &is_wanted);
+    // The conversion of a checkpoint that names the model sets no more than the model.
+    let has_model = draft.spec().model.name.is_some();
+    let is_model =
+        |function: &str| has_model && matches!(function, "get_model_config" | "to_megatron_provider");
+    recipe.remarks(draft, &is_wanted, &|function| is_precision(function) || is_model(function));
     devices(recipe, draft);
     tuning(recipe, draft);
 }

@@ -8,12 +8,12 @@ use super::tree::{Argument, ArgumentKind, Expression, Kind, Node};
 use super::value::{Object, Value};
 
 /// Calls inside each other.
-const DEEPEST: usize = 12;
+const DEEPEST: usize = 16;
 
 /// A named value of a call, and its line.
 type Named = Vec<(String, Value, usize)>;
 
-impl Program {
+impl Program<'_> {
     pub(super) fn called(&mut self, callee: &Node, arguments: &[Argument], line: usize) -> Value {
         let is_through = std::mem::take(&mut self.is_through);
         let (mut positional, mut named, mut merged) = (Vec::new(), Vec::new(), Vec::new());
@@ -54,7 +54,20 @@ impl Program {
                 self.call(index, &positional, &named, false)
             }
             Value::Class(index) => self.made(index, positional, named, &merged, line),
-            Value::Name(path) => self.unknown(&path, positional, named, &merged, (line, is_through)),
+            Value::Name(path) => {
+                if let Some(index) = self.imported_function(&path) {
+                    let mut all = named.clone();
+                    for value in &merged {
+                        all.extend(self.fields_of(value));
+                    }
+                    // Where its result stays open, it is code of another file.
+                    match self.call(index, &positional, &all, false) {
+                        Value::Open(_) => {}
+                        value => return value,
+                    }
+                }
+                self.unknown(&path, positional, named, &merged, (line, is_through))
+            }
             Value::Open(why) => Value::Open(why),
             _ => Value::Open("is computed".into()),
         }
@@ -78,7 +91,10 @@ impl Program {
         if self.frames.len() >= DEEPEST {
             return Value::Open("exceeds the supported call depth".into());
         }
-        let mut frame = Frame::default();
+        let module = self.homes.get(index).copied().unwrap_or_default();
+        let mut frame = Frame::of_call(module);
+        // Defaults see the names of their own module.
+        self.frames.push(Frame::of_call(module));
         for (position, (name, default)) in function.parameters.iter().enumerate() {
             let given = positional.get(position).cloned();
             let given =
@@ -90,6 +106,18 @@ impl Program {
                 (None, None) => Value::Open(format!("`{name}` is not given").into()),
             };
             frame.names.insert(name.clone(), value);
+        }
+        self.frames.pop();
+        if let Some(rest) = &function.rest {
+            let line = function.line;
+            let table = self.heap.object(Object { callee: "dict".to_owned(), line, ..Object::default() });
+            if let Value::Object(id) = table {
+                let is_other = |name: &String| function.parameters.iter().all(|(known, _)| known != name);
+                for (name, value, line) in named.iter().filter(|(name, ..)| is_other(name)) {
+                    self.heap.set(id, name, value.clone(), *line, true);
+                }
+            }
+            frame.names.insert(rest.clone(), table);
         }
         self.frames.push(frame);
         let flow = self.block(&function.body);
@@ -171,7 +199,9 @@ impl Program {
             ("cast", [_, value]) => return value.clone(),
             // Megatron-Bridge makes adapters only for a scheme.
             ("default_peft_config", [Value::None, ..]) => return Value::None,
-            ("int", [Value::Integer(n)]) => return Value::Integer(*n),
+            ("int", [Value::Integer(n)]) if path == "int" => return Value::Integer(*n),
+            ("float", [Value::Integer(n)]) if path == "float" => return Value::Number(*n as f64),
+            ("float", [Value::Number(x)]) if path == "float" => return Value::Number(*x),
             ("max" | "min", [Value::Integer(a), Value::Integer(b)]) => {
                 return Value::Integer(if last == "max" { *a.max(b) } else { *a.min(b) });
             }
@@ -179,6 +209,21 @@ impl Program {
                 let (object, name, value) = (*object, name.clone(), self.doubted(value.clone()));
                 self.heap.set(object, &name, value, line, true);
                 return Value::None;
+            }
+            ("isinstance", [value, Value::Name(class)]) => {
+                if let Some(is) = self.is_instance(value, class) {
+                    return Value::Flag(is);
+                }
+                return Value::Open("is the result of `isinstance`".into());
+            }
+            ("hasattr", [Value::Object(id), Value::Text(name)]) if self.heap.field(*id, name).is_some() => {
+                return Value::Flag(true);
+            }
+            ("getattr", [Value::Object(id), Value::Text(name), ..]) => {
+                if let Some(value) = self.heap.field(*id, name) {
+                    return value.clone();
+                }
+                return Value::Open(format!("is `{name}` of a class of another file").into());
             }
             ("isinstance" | "len" | "hasattr" | "getattr" | "type" | "range" | "print", _) => {
                 return Value::Open(format!("is the result of `{last}`").into());
@@ -230,6 +275,33 @@ impl Program {
         self.escape(path, line, handed, object.clone());
         // Where its result takes the place of what it is handed, it hands that back, changed.
         first.filter(|_| is_through).unwrap_or(object)
+    }
+
+    /// Whether a value is of a class of Python itself; `None` where that is not known.
+    fn is_instance(&self, value: &Value, class: &str) -> Option<bool> {
+        if !matches!(class, "str" | "int" | "float" | "bool" | "list" | "tuple" | "dict") {
+            return None;
+        }
+        Some(match value {
+            Value::Text(_) => class == "str",
+            Value::Integer(_) => class == "int",
+            Value::Number(_) => class == "float",
+            Value::Flag(_) => matches!(class, "bool" | "int"),
+            Value::List(_) if matches!(class, "list" | "tuple") => return None,
+            Value::None | Value::List(_) => false,
+            Value::Object(id) => {
+                let callee = &self.heap.objects.get(*id)?.callee;
+                let last = callee.rsplit('.').next().unwrap_or(callee);
+                let is_made = last.starts_with(|c: char| c.is_uppercase());
+                if callee == "dict" {
+                    return Some(class == "dict");
+                }
+                // A class of another file is none of these; a function may return anything, unless a reader knows it by name.
+                let is_known = is_made || self.shelf.keeps(last);
+                return is_known.then_some(false);
+            }
+            Value::Name(_) | Value::Function(_) | Value::Class(_) | Value::Open(_) => return None,
+        })
     }
 
     fn escape(&mut self, callee: &str, line: usize, values: Vec<Value>, result: Value) {

@@ -26,7 +26,7 @@ pub(super) struct Flat {
     pub(super) open: Vec<OpenKey>,
 }
 
-pub(super) fn flatten(program: &Program, root: &Value) -> Flat {
+pub(super) fn flatten(program: &Program<'_>, root: &Value) -> Flat {
     let mut flat = Flat::default();
     let mut above = Vec::new();
     value(program, root, "", 0, true, &mut above, &mut flat);
@@ -34,7 +34,7 @@ pub(super) fn flatten(program: &Program, root: &Value) -> Flat {
 }
 
 fn value(
-    program: &Program,
+    program: &Program<'_>,
     root: &Value,
     path: &str,
     line: usize,
@@ -72,7 +72,7 @@ fn value(
 }
 
 fn object(
-    program: &Program,
+    program: &Program<'_>,
     id: usize,
     path: &str,
     line: usize,
@@ -119,7 +119,7 @@ fn put(flat: &mut Flat, path: &str, data: Data, line: usize) {
 }
 
 /// A literal; `None` for what is none.
-fn data(program: &Program, value: &Value, depth: usize) -> Option<Data> {
+fn data(program: &Program<'_>, value: &Value, depth: usize) -> Option<Data> {
     let heap: &Heap = &program.heap;
     Some(match value {
         Value::None => Data::Null,
@@ -141,9 +141,9 @@ fn data(program: &Program, value: &Value, depth: usize) -> Option<Data> {
 }
 
 /// Where in a configuration an object lies: the dotted key, empty for the whole.
-pub(super) fn path_of(program: &Program, root: &Value, wanted: usize) -> Option<String> {
+pub(super) fn path_of(program: &Program<'_>, root: &Value, wanted: usize) -> Option<String> {
     fn search(
-        program: &Program,
+        program: &Program<'_>,
         value: &Value,
         wanted: usize,
         path: &str,

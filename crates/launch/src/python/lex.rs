@@ -39,9 +39,9 @@ const MARKS: &[&str] = &[
 /// More words make no configuration.
 const MOST_WORDS: usize = 400_000;
 
-/// Splits a text; `None` if it is longer than any configuration.
-pub(super) fn lex(text: &str) -> Option<Vec<Token>> {
-    let mut lexer = Lexer { rest: text, line: 1, depth: 0, indents: vec![0], out: Vec::new() };
+/// Splits a text whose first line has the number `first`; `None` if it is longer than any configuration.
+pub(super) fn lex(text: &str, first: usize) -> Option<Vec<Token>> {
+    let mut lexer = Lexer { rest: text, line: first, depth: 0, indents: vec![0], out: Vec::new() };
     let mut is_start = true;
     loop {
         if lexer.out.len() > MOST_WORDS {

@@ -10,7 +10,13 @@ use railwright_spec::problem::Problem;
 
 /// Reads a text.
 pub(super) fn parse(text: &str) -> Result<Block, Problem> {
-    let tokens = lex(text).ok_or_else(|| Problem::new("larger than the limit of Python configurations"))?;
+    parse_from(text, 1)
+}
+
+/// Reads a text whose first line has the number `first`.
+pub(super) fn parse_from(text: &str, first: usize) -> Result<Block, Problem> {
+    let tokens =
+        lex(text, first).ok_or_else(|| Problem::new("larger than the limit of Python configurations"))?;
     let mut parser = Parser::new(tokens);
     let mut block = Vec::new();
     while *parser.word() != Word::End {
@@ -200,10 +206,11 @@ fn function(parser: &mut Parser) -> Option<Function> {
     parser.at += 1;
     let name = parser.name()?;
     parser.expect("(")?;
-    let mut parameters = Vec::new();
+    let (mut parameters, mut rest) = (Vec::new(), None);
     while !parser.take(")") {
-        let is_rest = parser.take("*") || parser.take("**");
-        if parser.take("/") || (is_rest && parser.is(",")) {
+        let is_list = parser.take("*");
+        let is_table = !is_list && parser.take("**");
+        if parser.take("/") || (is_list && parser.is(",")) {
             parser.take(",");
             continue;
         }
@@ -212,7 +219,9 @@ fn function(parser: &mut Parser) -> Option<Function> {
             parser.expression()?;
         }
         let default = if parser.take("=") { Some(parser.expression()?) } else { None };
-        if !is_rest {
+        if is_table {
+            rest = Some(name);
+        } else if !is_list {
             parameters.push((name, default));
         }
         if !parser.take(",") && !parser.is(")") {
@@ -223,7 +232,7 @@ fn function(parser: &mut Parser) -> Option<Function> {
         parser.expression()?;
     }
     let body = block(parser)?;
-    Some(Function { name, parameters, body, line })
+    Some(Function { name, parameters, rest, body, line })
 }
 
 fn class(parser: &mut Parser) -> Option<Class> {

@@ -1,10 +1,11 @@
 //! Following a Python text without running it: which objects it builds, with which literals in them.
 //!
 //! Responsible for: assignments, calls of functions of the same file, branches whose condition is known, and marking as open what
-//! is assigned where a condition is not. Refuses to run anything and to read other files: what their code makes is an object with
-//! the name of what was called, and what it is handed is noted.
+//! is assigned where a condition is not. Refuses to run anything: what code that is not here makes is an object with the name of
+//! what was called, and what it is handed is noted.
 
 use super::compute;
+use super::modules::{Module, Shelf};
 use super::tree::{Block, Class, Expression, Function, Kind, Node, Statement};
 use super::value::{Heap, Object, Value};
 use std::collections::BTreeMap;
@@ -36,15 +37,35 @@ pub(super) struct Frame {
     pub(super) names: BTreeMap<String, Value>,
     /// What it may have handed back before its end, depending on conditions.
     pub(super) early: Vec<Value>,
+    /// The module whose names it sees.
+    pub(super) module: usize,
     is_module: bool,
 }
 
+impl Frame {
+    /// The frame of a call of a module's function.
+    pub(super) fn of_call(module: usize) -> Self {
+        Self { module, ..Self::default() }
+    }
+
+    /// The frame of a module's own statements.
+    pub(super) fn of_module(module: usize) -> Self {
+        Self { module, is_module: true, ..Self::default() }
+    }
+}
+
 #[derive(Clone, Debug, Default)]
-pub(super) struct Program {
+pub(super) struct Program<'a> {
     pub(super) heap: Heap,
     pub(super) functions: Vec<Rc<Function>>,
+    /// The module of each function.
+    pub(super) homes: Vec<usize>,
     pub(super) classes: Vec<Rc<Class>>,
-    globals: BTreeMap<String, Value>,
+    /// The text itself, then modules that it imports.
+    pub(super) modules: Vec<Module>,
+    /// Modules by name; without a number where there is no file.
+    pub(super) loaded: BTreeMap<String, Option<usize>>,
+    pub(super) shelf: Shelf<'a>,
     pub(super) escapes: Vec<Escape>,
     /// Lines that were not understood.
     pub(super) others: Vec<usize>,
@@ -52,23 +73,25 @@ pub(super) struct Program {
     /// Whether the call that comes next hands back what it is handed: `cfg = tuned(cfg)`.
     pub(super) is_through: bool,
     /// Why what is assigned now may not be.
-    doubts: Vec<Rc<str>>,
+    pub(super) doubts: Vec<Rc<str>>,
     steps: usize,
 }
 
-impl Program {
+impl<'a> Program<'a> {
     /// Follows a whole text.
-    pub(super) fn of(block: &Block) -> Self {
-        let mut program = Self::default();
-        program.frames.push(Frame { is_module: true, ..Frame::default() });
+    pub(super) fn of(block: &Block, shelf: Shelf<'a>) -> Self {
+        let mut program = Self { shelf, ..Self::default() };
+        program.modules.push(Module::main());
+        program.frames.push(Frame::of_module(0));
         program.block(block);
-        program.globals = program.frames.pop().map(|frame| frame.names).unwrap_or_default();
+        program.frames.pop();
         program
     }
 
     /// What stands under a name at the end of the text.
     pub(super) fn names(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.globals.iter().map(|(name, value)| (name.as_str(), value))
+        let main = self.modules.first().into_iter();
+        main.flat_map(|module| module.names.iter().map(|(name, value)| (name.as_str(), value)))
     }
 
     /// Calls a function as its caller would without arguments. A parameter without a default is only implied.
@@ -92,6 +115,11 @@ impl Program {
             }
         }
         Flow::Next
+    }
+
+    /// A line as its own file counts.
+    fn here(&self, line: usize) -> usize {
+        self.shelf.line(line)
     }
 
     /// A block that may be run or not.
@@ -129,7 +157,7 @@ impl Program {
             }
             Kind::If(branches, other) => return self.branch(branches, other, line),
             Kind::Loop(targets, body) => {
-                let why: Rc<str> = format!("is set in a loop (line {line})").into();
+                let why: Rc<str> = format!("is set in a loop (line {})", self.here(line)).into();
                 for target in targets {
                     self.assign(target, Value::Open(why.clone()), line);
                 }
@@ -138,7 +166,10 @@ impl Program {
             Kind::With(body) => return self.block(body),
             Kind::Try(body, handlers, after) => {
                 let flow = self.block(body);
-                self.doubtful(handlers, &format!("is set in an exception handler (line {line})"));
+                self.doubtful(
+                    handlers,
+                    &format!("is set in an exception handler (line {})", self.here(line)),
+                );
                 return match flow {
                     Flow::Next => self.block(after),
                     flow => flow,
@@ -146,6 +177,7 @@ impl Program {
             }
             Kind::Function(function) => {
                 self.functions.push(Rc::new(function.clone()));
+                self.homes.push(self.frames.last().map_or(0, |frame| frame.module));
                 let value = Value::Function(self.functions.len() - 1);
                 self.name(&function.name, value);
             }
@@ -156,7 +188,13 @@ impl Program {
             }
             Kind::Import(names) => {
                 for imported in names {
-                    self.name(&imported.name, Value::Name(imported.path.clone()));
+                    let module = self.frames.last().and_then(|frame| self.modules.get(frame.module));
+                    let path = module.map_or_else(|| imported.path.clone(), |m| m.absolute(&imported.path));
+                    let name = match imported.name.as_str() {
+                        "*" => format!("*{path}"),
+                        name => name.to_owned(),
+                    };
+                    self.name(&name, Value::Name(path));
                 }
             }
             Kind::Raise => return Flow::Stop,
@@ -177,7 +215,7 @@ impl Program {
                 Some(true) => return self.block(block),
                 Some(false) => {}
                 None => {
-                    let why = format!("depends on an unknown condition (line {line})");
+                    let why = format!("depends on an unknown condition (line {})", self.here(line));
                     for (_, block) in &branches[index..] {
                         self.doubtful(block, &why);
                     }
@@ -219,8 +257,11 @@ impl Program {
             && (frame.names.len() < 5000)
         {
             frame.names.insert(name.to_owned(), value.clone());
-            if frame.is_module {
-                self.globals.insert(name.to_owned(), value);
+            let module = frame.module;
+            if frame.is_module
+                && let Some(module) = self.modules.get_mut(module)
+            {
+                module.names.insert(name.to_owned(), value);
             }
         }
     }
@@ -242,6 +283,7 @@ impl Program {
                         self.heap.set(object, &key, value, line, true);
                     }
                     (Value::Object(object), _) => {
+                        let line = self.here(line);
                         if let Some(object) = self.heap.objects.get_mut(object) {
                             object.open = Some(format!("a computed key is set (line {line})").into());
                         }
@@ -274,10 +316,14 @@ impl Program {
             Expression::Integer(n) => Value::Integer(*n),
             Expression::Number(x) => Value::Number(*x),
             Expression::Text(text) => Value::Text(text.clone()),
-            Expression::Name(name) => self.look_up(name),
+            Expression::Name(name) => {
+                let value = self.look_up(name);
+                self.constant(value)
+            }
             Expression::Attribute(of, name) => {
                 let of = self.value(of);
-                self.attribute(&of, name, node.line)
+                let value = self.attribute(&of, name, node.line);
+                self.constant(value)
             }
             Expression::Call(callee, arguments) => self.called(callee, arguments, node.line),
             Expression::Index(of, key) => {
@@ -334,12 +380,29 @@ impl Program {
     }
 
     fn look_up(&self, name: &str) -> Value {
-        self.frames
-            .last()
+        let frame = self.frames.last();
+        let module = frame.and_then(|frame| self.modules.get(frame.module));
+        frame
             .and_then(|frame| frame.names.get(name))
-            .or_else(|| self.globals.get(name))
+            .or_else(|| module.and_then(|module| module.names.get(name)))
             .cloned()
             .unwrap_or_else(|| Value::Name(name.to_owned()))
+    }
+
+    /// The value of a constant of another module, which capitals name; everything else stays a name.
+    fn constant(&mut self, value: Value) -> Value {
+        let Value::Name(path) = &value else { return value };
+        let last = path.rsplit('.').next().unwrap_or(path);
+        let is_constant = last.len() > 1
+            && last.contains(|c: char| c.is_ascii_uppercase())
+            && !last.contains(|c: char| c.is_lowercase());
+        if !is_constant || !path.contains('.') {
+            return value;
+        }
+        match self.imported(&path.clone()) {
+            Some(Value::Function(_) | Value::Class(_) | Value::Open(_)) | None => value,
+            Some(known) => known,
+        }
     }
 
     pub(super) fn attribute(&mut self, of: &Value, name: &str, line: usize) -> Value {

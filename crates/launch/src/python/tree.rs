@@ -97,6 +97,8 @@ pub(super) struct Imported {
 pub(super) struct Function {
     pub(super) name: String,
     pub(super) parameters: Vec<(String, Option<Node>)>,
+    /// `**rest`: takes named arguments that no parameter has.
+    pub(super) rest: Option<String>,
     pub(super) body: Block,
     pub(super) line: usize,
 }

@@ -8,6 +8,15 @@ use Meaning::{Ignored, Key, Read};
 use railwright_spec::plan::{PrecisionPreset, Recompute, Sharding};
 
 pub(super) fn is_one(text: &str) -> bool {
+    let starts = |key: &str| text.lines().any(|line| line.starts_with(key));
+    // A file may leave its whole policy to the defaults of another one.
+    let has_defaults = text.lines().any(|line| line.starts_with("defaults:") && line.contains(".yaml"));
+    if has_defaults
+        && starts("cluster:")
+        && ["grpo:", "dpo:", "sft:", "env:", "data:"].iter().any(|key| starts(key))
+    {
+        return true;
+    }
     text.lines().any(|line| line.starts_with("policy:"))
         && ["dtensor_cfg:", "megatron_cfg:", "train_micro_batch_size:", "max_total_sequence_length:"]
             .iter()
@@ -67,6 +76,10 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
         let message = "a sample is a pair, and a reference model is also in memory: estimated as one sequence each, \
              a lower bound";
         fields.draft.remark(RemarkKind::NotModelled, "dpo", None, message);
+    }
+    if fields.document.has("ppo") || fields.document.has("value") {
+        let message = "a critic is also trained; it is not modelled";
+        fields.draft.remark(RemarkKind::NotModelled, "ppo", None, message);
     }
     devices(fields, "cluster.num_nodes", "cluster.gpus_per_node");
     model(fields, "policy.model_name");

@@ -103,7 +103,10 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
 /// verl multiplies the mini batch of prompts with the responses to each.
 fn batch(fields: &mut Fields<'_>) {
     let path = "actor_rollout_ref.actor.ppo_mini_batch_size";
-    let responses = fields.count("actor_rollout_ref.rollout.n");
+    let n = "actor_rollout_ref.rollout.n";
+    // verl's default is one response; a configuration of another name has its own.
+    let is_default = fields.document.get(n).is_none() && !fields.text().contains("--config-name");
+    let responses = fields.count(n).or(is_default.then_some(1));
     if let (Some(prompts), Some(responses)) = (fields.count(path), responses)
         && prompts > 0
         && responses > 0

@@ -49,8 +49,12 @@ pub(super) fn read(fields: &mut Fields<'_>) {
             return;
         }
     };
-    match find(name.as_deref(), &flavour) {
-        Some(model) => fields.set("model.name", &model.to_owned(), path),
+    // Some flavours are the published name themselves: `moonlight-16B-A3B`.
+    let model = find(name.as_deref(), &flavour)
+        .map(str::to_owned)
+        .or_else(|| by_name(&flavour).ok().map(|model| model.name));
+    match model {
+        Some(model) => fields.set("model.name", &model, path),
         None => fields.remark(
             RemarkKind::Unresolved,
             path,

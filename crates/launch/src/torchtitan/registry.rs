@@ -4,6 +4,7 @@
 //! follow models built in code.
 
 use super::models::FLAVOURS;
+use crate::Context;
 use crate::document::{Data, Document, Entry, Node};
 use crate::python::{self, Recipe};
 use railwright_spec::problem::Problem;
@@ -16,15 +17,20 @@ pub(super) fn is_one(text: &str) -> bool {
 }
 
 /// Reads a configuration: its keys, whether it is a whole one, and what is open.
-pub(super) fn read(text: &str, file: &str) -> Result<(Document, bool, Recipe), Problem> {
+pub(super) fn read(
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+) -> Result<(Document, bool, Recipe), Problem> {
     let accepts = |recipe: &Recipe| {
         let sections = ["training", "parallelism", "model_spec", "activation_checkpoint"];
         sections.iter().filter(|section| recipe.document.has(section)).count() > 1
     };
-    let recipe = python::read(text, file, &accepts)?;
+    let recipe = python::read(text, file, context, |function| function == "model_registry", &accepts)?;
     let mut document = recipe.document.clone();
     let target = document.get("_target_").map(|entry| entry.data.shown()).unwrap_or_default();
-    let is_whole = target.ends_with("Config");
+    // A configuration that takes fields over from an unknown place has no defaults.
+    let is_whole = target.ends_with("Config") && recipe.open_line("").is_none();
     classes(&mut document, &recipe.name);
     Ok((document, is_whole, recipe))
 }

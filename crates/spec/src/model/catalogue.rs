@@ -105,11 +105,29 @@ fn unknown(name: &str) -> Problem {
     Problem::new(format!("unknown model `{shown}`")).hint(did_you_mean(base, names, &otherwise))
 }
 
-/// Lower case without punctuation, the organisation and the words that name the same dimensions.
+/// Words at the end of a name that leave the dimensions as they are: tuned variants, and number formats of stored weights. Formats of
+/// four bits are not among them: weights that are loaded so take less memory.
+const SAME_DIMENSIONS: &[&str] =
+    &["instruct", "chat", "base", "hf", "it", "pt", "thinking", "reasoning", "deduped", "bf16", "fp8"];
+/// Words at the start that are part of some spellings only: `Meta-Llama-3-8B`, `NVIDIA-Nemotron-Nano-9B-v2`.
+const PUBLISHERS: &[&str] = &["meta", "nvidia"];
+
+/// Lower case without punctuation, the organisation, the date of a variant and the words that name the same dimensions.
 fn normalise(name: &str) -> String {
     let base = name.trim().rsplit('/').next().unwrap_or(name);
-    let mut plain: String =
-        base.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).take(200).collect();
+    let lower: String = base.chars().take(200).map(|c| c.to_ascii_lowercase()).collect();
+    let mut words: Vec<&str> = lower.split(['-', '_', ' ']).filter(|word| !word.is_empty()).collect();
+    while let Some((last, rest)) = words.split_last()
+        && !rest.is_empty()
+        // Without a size, a date may be the only difference of two models: Mistral-Small-2409 and its successors.
+        && (SAME_DIMENSIONS.contains(last) || (is_date(last) && rest.iter().any(|word| is_size(word))))
+    {
+        words.pop();
+    }
+    if words.len() > 1 && PUBLISHERS.contains(&words[0]) {
+        words.remove(0);
+    }
+    let mut plain: String = words.concat().chars().filter(char::is_ascii_alphanumeric).collect();
     // Tuned variants have the dimensions of their base.
     for suffix in ["instruct", "chat", "base", "hf", "it"] {
         if let Some(stem) = plain.strip_suffix(suffix).filter(|stem| stem.len() > 3) {
@@ -117,4 +135,21 @@ fn normalise(name: &str) -> String {
         }
     }
     plain
+}
+
+/// Year and month of a variant, as in `-2507`.
+fn is_date(word: &str) -> bool {
+    word.len() == 4
+        && word
+            .parse::<u32>()
+            .is_ok_and(|date| (23..40).contains(&(date / 100)) && (1..=12).contains(&(date % 100)))
+}
+
+/// A number of parameters, as in `7b`, `0.5b`, `8x7b` and `a3b`.
+fn is_size(word: &str) -> bool {
+    word.strip_suffix(['b', 'm', 't']).is_some_and(|number| {
+        let number = number.strip_prefix('a').unwrap_or(number);
+        number.starts_with(|c: char| c.is_ascii_digit())
+            && number.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'x'))
+    })
 }

@@ -60,6 +60,11 @@ pub fn key(path: &str) -> Result<Key, Problem> {
     keys.find(path).cloned().ok_or_else(|| keys.unknown(path))
 }
 
+/// The key of the software generation, and what stands before a generation that a reader inferred. A run file that was written from a
+/// launch file so keeps that it was not specified: its interval stays that of runs of all software.
+const SOFTWARE: &str = "plan.software";
+const INFERRED: &str = "inferred:";
+
 impl RunSpec {
     /// Takes one setting `key=value` as `--set` has it: `plan.tensor_parallel=8`, `model.name=llama-3.1-8b`.
     pub fn set(&mut self, assignment: &str) -> Result<(), Problem> {
@@ -147,6 +152,12 @@ impl RunSpec {
             for (key, value) in set {
                 let name =
                     if key.name == "precision.preset" && is_preset_alone { "precision" } else { key.name };
+                let value = match value {
+                    Value::Text(id) if self.software_is_inferred && key.path() == SOFTWARE => {
+                        Value::Text(format!("{INFERRED}{id}"))
+                    }
+                    value => value,
+                };
                 let _ = writeln!(out, "{name} = {}", value.to_toml());
             }
         }
@@ -204,6 +215,13 @@ impl RunSpec {
     /// Takes one value by its dotted key (aliases are not known here), with its `place` for later messages.
     pub fn set_at(&mut self, path: &str, value: &Value, place: Place) -> Result<(), Problem> {
         let (section, name) = path.split_once('.').unwrap_or((path, ""));
+        let inferred = match value {
+            Value::Text(text) if path == SOFTWARE => text.strip_prefix(INFERRED),
+            _ => None,
+        };
+        let is_inferred = inferred.is_some();
+        let bare = inferred.map(|id| Value::Text(id.trim().to_owned()));
+        let value = bare.as_ref().unwrap_or(value);
         let done = match section {
             "model" => self.model.set(name, value),
             "cluster" => self.cluster.set(name, value),
@@ -214,8 +232,8 @@ impl RunSpec {
         };
         let done = done.unwrap_or_else(|| Err(Keys(sections()).unknown(path)));
         done.map_err(|problem| Problem { place: Some(Box::new(place.clone())), ..problem })?;
-        if path == "plan.software" {
-            self.software_is_inferred = false;
+        if path == SOFTWARE {
+            self.software_is_inferred = is_inferred;
         }
         self.places.insert(path.to_owned(), place);
         Ok(())

@@ -319,3 +319,15 @@ fn values_of_other_formats_keep_their_place() {
     assert_eq!(problem.to_string(), "ds.json:7: expected a whole number, 0 or more, found `true`");
     assert!(spec.set_at("plan.micro", &Value::Integer(4), place).is_err());
 }
+
+#[test]
+fn an_inferred_software_stays_inferred_in_a_run_file() {
+    let text = "[plan]\nsoftware = \"inferred:megatron-core-2024\"\n";
+    let spec = parse(text, "f").expect("a run file");
+    assert_eq!(spec.plan.software.as_deref(), Some("megatron-core-2024"));
+    assert_eq!(spec.software_origin(), SoftwareOrigin::Inferred);
+    assert_eq!(spec.to_toml(), text);
+    let named = parse("[plan]\nsoftware = \"megatron-core-2024\"\n", "f").expect("a run file");
+    assert_eq!(named.software_origin(), SoftwareOrigin::Specified);
+    assert!(!named.to_toml().contains("inferred"));
+}

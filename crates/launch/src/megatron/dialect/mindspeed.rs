@@ -1,7 +1,6 @@
 //! MindSpeed-LLM: Megatron on Ascend with flags of its own for experts, context parallelism and adapters.
 //!
-//! Responsible for: these flags as Megatron's fields, and empty layers as a division among stages. Refuses to guess a division
-//! that a list of layers gives.
+//! Responsible for: these flags as Megatron's fields, and empty layers and lists of layers as a division among stages.
 
 use super::super::arguments::{Argument, Arguments};
 use super::super::pipeline::layout_of;
@@ -38,15 +37,20 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
         *arguments = arguments.with("moe_layer_freq", Some(Argument { values: vec![list], source, line }));
     }
     let is_divided = divide(arguments);
+    let is_listed = listed(arguments);
     for (field, key, why) in [
         (
             "noop_layers",
             "model.layers",
             "some of `--num-layers` are empty, and they do not divide among the stages",
         ),
-        ("num_layer_list", "plan.layers_per_stage", "the list is not read; give it with --layers-per-stage"),
+        ("num_layer_list", "plan.layers_per_stage", "the list does not divide the layers among the stages"),
     ] {
-        if arguments.mentions(field) && !(is_divided && field == "noop_layers") {
+        let is_read = match field {
+            "noop_layers" => is_divided || is_listed,
+            _ => is_listed,
+        };
+        if arguments.mentions(field) && !is_read {
             let (source, line) = arguments.origin(field);
             draft.leave_open(key, &source, line, why);
             if field == "noop_layers" {
@@ -66,6 +70,26 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
 
 fn number(arguments: &Arguments, name: &str) -> Option<u64> {
     arguments.word(name)?.parse().ok()
+}
+
+/// Writes the layers of each stage, `--num-layer-list 17,20,22,21`, as a layout; false where they are not those of the model.
+fn listed(arguments: &mut Arguments) -> bool {
+    let stages: Option<Vec<u64>> = arguments
+        .word("num_layer_list")
+        .and_then(|list| list.split(',').map(|number| number.trim().parse().ok()).collect());
+    let layers = number(arguments, "num_layers").filter(|layers| *layers <= 4096);
+    let pipeline = number(arguments, "pipeline_model_parallel_size").unwrap_or(1);
+    let Some(stages) = stages.filter(|stages| {
+        stages.len() as u64 == pipeline
+            && stages.iter().try_fold(0_u64, |sum, n| sum.checked_add(*n)) == layers
+    }) else {
+        return false;
+    };
+    let (source, line) = arguments.origin("num_layer_list");
+    let layout = layout_of(&stages, number(arguments, "mtp_num_layers").unwrap_or(0));
+    let argument = Argument { values: vec![layout], source, line };
+    *arguments = arguments.with("noop_layers", Some(argument));
+    true
 }
 
 /// Numbers of the layers that are empty, from 0.

@@ -50,9 +50,11 @@ fn relatives_have_flags_and_defaults_of_their_own() {
         values(&shorter, &["model.layers", "plan.layers_per_stage", "plan.virtual_stages"]),
         ["22", "[6, 6, 6, 4]", "2"]
     );
+    let listed = read("--bf16 --pipeline-model-parallel-size 2 --num-layer-list 11,13");
+    assert_eq!(values(&listed, &["model.layers", "plan.layers_per_stage"]), ["24", "[11, 13]"]);
     for (flags, key) in [
         ("--num-layers-per-virtual-pipeline-stage 5 --noop-layers 22,23", "model.layers"),
-        ("--num-layer-list 11,13", "plan.layers_per_stage"),
+        ("--num-layer-list 11,12", "plan.layers_per_stage"),
     ] {
         let open = read(&format!("--bf16 --pipeline-model-parallel-size 2 {flags}"));
         assert!(open.open.iter().any(|open| open.key == key), "{flags}: {:?}", open.open);

@@ -1,0 +1,139 @@
+//! Shell scripts that start MaxText: the overrides behind `train.py`, with the values of the script's variables.
+//!
+//! Responsible for: the command with the most of MaxText's keys, also where it is text of a variable or of an option. Keeps open what
+//! has no value in the script. Of several runs the last is read, with a remark. Refuses programs that train nothing.
+
+use super::knows;
+use crate::context::Sources;
+use crate::document::{Data, Document, Entry, Spot};
+use crate::shell::{self, Word};
+use crate::{Context, Draft, RemarkKind};
+use railwright_spec::problem::Problem;
+
+/// Keys of MaxText that make words a command of it.
+const FEWEST: usize = 2;
+
+/// The overrides of a script.
+#[derive(Debug)]
+pub(super) struct Overrides {
+    pub(super) document: Document,
+    sources: Sources,
+    /// Overrides without a value.
+    open: Vec<(String, usize)>,
+    /// Commands with overrides.
+    commands: usize,
+    line: usize,
+}
+
+/// The overrides that a script starts MaxText's training with; `None` for a text that is no script of it.
+pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Option<Overrides>, Problem> {
+    let script = shell::read(text, file, context, |_| Vec::new());
+    let all: Vec<Vec<Word>> = script
+        .commands
+        .iter()
+        .map(|command| pieces(&command.words))
+        .chain(script.variables.values().map(|words| pieces(words)))
+        .filter(|words| count(words) >= FEWEST)
+        .collect();
+    let is_other = all.iter().any(|words| starts(words) == Some(false));
+    // The words of a variable start nothing, where a command starts a program of another kind.
+    let found: Vec<&Vec<Word>> = all.iter().filter(|words| starts(words).unwrap_or(!is_other)).collect();
+    if found.is_empty() && is_other {
+        return Err(Problem::new("no command in this file starts MaxText's training").in_file(file));
+    }
+    let Some(most) = found.iter().map(|words| count(words)).max() else { return Ok(None) };
+    let Some(words) = found.iter().rev().find(|words| count(words) == most) else { return Ok(None) };
+    let commands = found.iter().filter(|words| starts(words).is_some()).count();
+    let (mut document, mut open) = (Document::default(), Vec::new());
+    for word in *words {
+        let Some((name, value)) = assignment(word) else { continue };
+        let spot = Spot { line: word.line, column: 0 };
+        let data = if word.unknown.is_empty() && value.is_empty() {
+            // A variable of the environment that is not given.
+            if knows(name) {
+                open.push((word.text.clone(), word.line));
+            }
+            continue;
+        } else if word.unknown.is_empty() {
+            Data::of_word(value.trim_matches(['"', '\'']))
+        } else if knows(name) {
+            open.push((word.text.clone(), word.line));
+            // `auto` keeps a value open, so that no default is stated for it.
+            Data::Text("auto".to_owned())
+        } else {
+            continue;
+        };
+        document.entries.push(Entry::new(name.to_owned(), data, spot));
+    }
+    let line = words.first().map_or(0, |word| word.line);
+    Ok(Some(Overrides { document, sources: script.sources, open, commands, line }))
+}
+
+impl Overrides {
+    /// Reports what has no value, and commands that are not read.
+    pub(super) fn remark(&self, draft: &mut Draft) {
+        draft.lines_of(self.sources.clone());
+        for (word, line) in &self.open {
+            let message = "has no value in this file, so it is open";
+            draft.remark(RemarkKind::Unresolved, word, Some(*line), message);
+        }
+        if self.commands > 1 {
+            let message =
+                format!("{} commands start MaxText; the last with the most settings is read", self.commands);
+            draft.remark(RemarkKind::Unresolved, "the script", Some(self.line), message);
+        }
+    }
+}
+
+/// Words, and the words inside of those that hold a whole command.
+fn pieces(words: &[Word]) -> Vec<Word> {
+    words
+        .iter()
+        .flat_map(|word| {
+            // What is computed, as `$(( 8 * $N ))`, is one word.
+            let mut text = word.text.clone();
+            for unknown in word.unknown.iter().filter(|unknown| unknown.text.contains(char::is_whitespace)) {
+                let short: String = unknown.text.split_whitespace().collect();
+                text = text.replace(&unknown.text, &short);
+            }
+            let is_command = text.trim().contains(char::is_whitespace) && text.contains('=');
+            let parts: Vec<&str> =
+                if is_command { text.split_whitespace().collect() } else { vec![text.as_str()] };
+            parts
+                .into_iter()
+                .map(|part| Word {
+                    text: part.to_owned(),
+                    line: word.line,
+                    unknown: word.unknown.iter().filter(|unknown| holds(part, unknown)).cloned().collect(),
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Whether words start training or another program of MaxText; `None` where they name no program of it.
+fn starts(words: &[Word]) -> Option<bool> {
+    let programs = words.iter().filter(|word| {
+        let text = word.text.to_ascii_lowercase();
+        !text.contains('=') && text.contains("maxtext") && !text.contains(".yml")
+    });
+    let names: Vec<String> = programs.map(|word| word.text.to_ascii_lowercase()).collect();
+    (!names.is_empty()).then(|| {
+        names.iter().any(|name| name.rsplit(['.', '/']).take(3).any(|part| part.starts_with("train")))
+    })
+}
+
+fn holds(part: &str, unknown: &shell::Unknown) -> bool {
+    let short: String = unknown.text.split_whitespace().collect();
+    part.contains(&unknown.text) || part.contains(&short)
+}
+
+fn assignment(word: &Word) -> Option<(&str, &str)> {
+    let (name, value) = word.text.trim_matches(['"', '\'']).split_once('=')?;
+    (!name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_'))
+        .then_some((name, value))
+}
+
+fn count(words: &[Word]) -> usize {
+    words.iter().filter(|word| assignment(word).is_some_and(|(name, _)| knows(name))).count()
+}

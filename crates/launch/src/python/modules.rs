@@ -1,0 +1,256 @@
+//! Modules of the same repository that a Python text imports.
+//!
+//! Responsible for: finding the file of a module, parsing it once, and what its names stand for. Opens files only through the
+//! context's door, and runs nothing: a module is followed like the text itself. Classes of other files stay names.
+
+use super::parse;
+use super::run::{Frame, Program};
+use super::tree::Block;
+use super::value::Value;
+use crate::Context;
+use crate::context::Sources;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Files that one text may lead to.
+const MOST_MODULES: usize = 64;
+/// Imports that hand a name on.
+const MOST_HOPS: usize = 8;
+/// Packages that no repository of recipes defines.
+const ELSEWHERE: &[&str] = &[
+    "argparse",
+    "collections",
+    "copy",
+    "dataclasses",
+    "datetime",
+    "enum",
+    "functools",
+    "itertools",
+    "json",
+    "logging",
+    "math",
+    "numpy",
+    "os",
+    "pathlib",
+    "re",
+    "sys",
+    "torch",
+    "transformers",
+    "typing",
+];
+
+/// A parsed file.
+#[derive(Debug)]
+struct Parsed {
+    block: Block,
+    is_package: bool,
+}
+
+/// Parsed files by module, and the lines of all of them.
+#[derive(Debug, Default)]
+struct Cache {
+    parsed: BTreeMap<String, Option<Rc<Parsed>>>,
+    sources: Sources,
+}
+
+/// The files beside a text. Copies share what was parsed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shelf<'a> {
+    context: Option<&'a Context<'a>>,
+    file: String,
+    /// Whether a reader knows what a function of another file makes by the function's name.
+    keeps: Option<fn(&str) -> bool>,
+    cache: Rc<RefCell<Cache>>,
+}
+
+impl<'a> Shelf<'a> {
+    pub(super) fn new(text: &str, file: &str, context: &'a Context<'a>, keeps: fn(&str) -> bool) -> Self {
+        let mut cache = Cache::default();
+        cache.sources.add(file, text);
+        let cache = Rc::new(RefCell::new(cache));
+        Self { context: Some(context), file: file.to_owned(), keeps: Some(keeps), cache }
+    }
+
+    /// Whether a reader knows what a function makes by its name.
+    pub(super) fn keeps(&self, name: &str) -> bool {
+        self.keeps.is_some_and(|keeps| keeps(name))
+    }
+
+    /// A line as its own file counts.
+    pub(super) fn line(&self, line: usize) -> usize {
+        self.cache.borrow().sources.place(line).1
+    }
+
+    /// Lines of all files that were opened.
+    pub(super) fn sources(&self) -> Sources {
+        self.cache.borrow().sources.clone()
+    }
+
+    /// The parsed file of a module; leading dots count from the text's own folder.
+    fn open(&self, module: &str) -> Option<Rc<Parsed>> {
+        if let Some(known) = self.cache.borrow().parsed.get(module) {
+            return known.clone();
+        }
+        let parsed = self.parse(module);
+        self.cache.borrow_mut().parsed.insert(module.to_owned(), parsed.clone());
+        parsed
+    }
+
+    fn parse(&self, module: &str) -> Option<Rc<Parsed>> {
+        let context = self.context.filter(|context| context.files.is_some())?;
+        let first = module.split('.').next().unwrap_or(module);
+        if ELSEWHERE.contains(&first) || self.cache.borrow().sources.count() > MOST_MODULES {
+            return None;
+        }
+        let name = module.trim_start_matches('.');
+        let dots = module.len() - name.len();
+        let mut path = String::new();
+        if dots > 0 {
+            let folder = self.file.rsplit_once('/').map_or(".", |(folder, _)| folder);
+            path = format!("{folder}/{}", "../".repeat(dots - 1));
+        }
+        path.push_str(&name.replace('.', "/"));
+        let package = format!("{}/__init__.py", path.trim_end_matches('/'));
+        let plain = (!name.is_empty()).then(|| format!("{path}.py"));
+        let mut candidates = plain.into_iter().map(|path| (path, false)).chain([(package, true)]);
+        let ((file, text), is_package) = candidates.find_map(|(path, is_package)| {
+            context.open(&path, &self.file).ok().map(|found| (found, is_package))
+        })?;
+        let base = self.cache.borrow_mut().sources.add(&file, &text);
+        let block = parse::parse_from(&text, base).ok()?;
+        Some(Rc::new(Parsed { block, is_package }))
+    }
+}
+
+/// A module as far as it was followed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Module {
+    /// The package that its relative imports start from; a single dot for the text's own folder.
+    package: String,
+    pub(super) names: BTreeMap<String, Value>,
+}
+
+impl Module {
+    /// The text itself.
+    pub(super) fn main() -> Self {
+        Self { package: ".".to_owned(), names: BTreeMap::new() }
+    }
+
+    /// An imported path, without dots that count from this module.
+    pub(super) fn absolute(&self, path: &str) -> String {
+        let name = path.trim_start_matches('.');
+        let dots = path.len() - name.len();
+        if dots == 0 {
+            return path.to_owned();
+        }
+        let mut package = self.package.clone();
+        for _ in 1..dots {
+            package = match package.trim_start_matches('.') {
+                "" => format!("{package}."),
+                _ => above(&package),
+            };
+        }
+        let is_dots = package.ends_with('.');
+        if is_dots || package.is_empty() { format!("{package}{name}") } else { format!("{package}.{name}") }
+    }
+}
+
+/// The package that a module lies in.
+fn above(module: &str) -> String {
+    match module.rfind('.') {
+        Some(at) if module[..at].trim_start_matches('.').is_empty() => module[..=at].to_owned(),
+        Some(at) => module[..at].to_owned(),
+        None => String::new(),
+    }
+}
+
+impl Program<'_> {
+    /// What a name of another module stands for there; `None` where its file is not here or does not define it.
+    pub(super) fn imported(&mut self, path: &str) -> Option<Value> {
+        let mut path = path.to_owned();
+        for _ in 0..MOST_HOPS {
+            let (module, name) = path.rsplit_once('.')?;
+            let module =
+                if module.chars().all(|c| c == '.') { format!("{module}.") } else { module.to_owned() };
+            let index = self.load(&module)?;
+            match self.defined(index, name)? {
+                Value::Name(next) if next != path => path = next,
+                Value::Name(_) => return None,
+                value => return Some(value),
+            }
+        }
+        None
+    }
+
+    /// A function of another module, unless the reader knows it by name.
+    pub(super) fn imported_function(&mut self, path: &str) -> Option<usize> {
+        let last = path.rsplit('.').next().unwrap_or(path);
+        if self.shelf.keeps(last) {
+            return None;
+        }
+        match self.imported(path)? {
+            Value::Function(index) => Some(index),
+            _ => None,
+        }
+    }
+
+    fn defined(&mut self, index: usize, name: &str) -> Option<Value> {
+        let module = self.modules.get(index)?;
+        if let Some(value) = module.names.get(name) {
+            return Some(value.clone());
+        }
+        // `from x import *` hands all names on.
+        let stars: Vec<String> =
+            module.names.keys().filter_map(|name| name.strip_prefix('*')).map(str::to_owned).collect();
+        stars.into_iter().rev().find_map(|module| {
+            let index = self.load(&module)?;
+            self.modules.get(index)?.names.get(name).cloned()
+        })
+    }
+
+    /// Follows a module once.
+    fn load(&mut self, name: &str) -> Option<usize> {
+        if let Some(known) = self.loaded.get(name) {
+            return *known;
+        }
+        let parsed = self.shelf.open(name);
+        let index = parsed.as_ref().map(|_| self.modules.len());
+        self.loaded.insert(name.to_owned(), index);
+        let parsed = parsed?;
+        let package = if parsed.is_package { name.to_owned() } else { above(name) };
+        self.modules.push(Module { package, names: BTreeMap::new() });
+        // Neither the place of the import nor what the module does on its own concerns the configuration.
+        let doubts = std::mem::take(&mut self.doubts);
+        let (escapes, others, is_through) = (self.escapes.len(), self.others.len(), self.is_through);
+        self.frames.push(Frame::of_module(self.modules.len() - 1));
+        self.block(&parsed.block);
+        self.frames.pop();
+        self.escapes.truncate(escapes);
+        self.others.truncate(others);
+        self.is_through = is_through;
+        self.doubts = doubts;
+        index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dots_count_from_the_module() {
+        let of = |package: &str, path: &str| {
+            Module { package: package.to_owned(), names: BTreeMap::new() }.absolute(path)
+        };
+        assert_eq!(of(".", ".common.base"), ".common.base");
+        assert_eq!(of(".", "..common.base"), "..common.base");
+        assert_eq!(of("a.b", ".c.base"), "a.b.c.base");
+        assert_eq!(of("a.b", "..c.base"), "a.c.base");
+        assert_eq!(of(".sub", "..c"), ".c");
+        assert_eq!(of(".sub", ".c"), ".sub.c");
+        assert_eq!(above(".sub.mod"), ".sub");
+        assert_eq!(above(".mod"), ".");
+        assert_eq!(above("a.b"), "a");
+    }
+}
