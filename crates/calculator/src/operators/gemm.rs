@@ -202,6 +202,9 @@ const UNALIGNED_RATE: f64 = 142e12;
 /// products with them are about a third.
 const UNALIGNED_LEAST: f64 = 2.0;
 
+/// Columns of the narrowest tile.
+const NARROWEST_TILE: f64 = 64.0;
+
 /// What rows off the grid cost products in a format, as a factor of time: `max(2, e P / 142e12)` in 16 bits.
 fn unaligned_factor(data_type: DataType, peak: f64, efficiency: f64) -> f64 {
     match data_type {
@@ -215,9 +218,9 @@ fn unaligned_factor(data_type: DataType, peak: f64, efficiency: f64) -> f64 {
 /// 1800 outputs lose no more than a few per cent against 1728 outputs in published sweeps of step times).
 fn misalignment(dimension: f64, element: f64, unaligned: f64) -> f64 {
     match row_alignment(dimension, element) {
-        // Rows that even pairs of elements do not divide.
-        0..=2 => unaligned,
-        3..16 => UNALIGNED_LEAST,
+        // Rows that even pairs of elements do not divide; a side narrower than any tile has kernels of its own.
+        0..=2 if dimension >= NARROWEST_TILE => unaligned,
+        0..16 => UNALIGNED_LEAST,
         16 => 1.05,
         32 => 1.02,
         _ => 1.0,
@@ -308,7 +311,12 @@ impl GemmLaw {
             bandwidth,
             source,
             has_matrix_units: has_matrix_units(accelerator, data_type),
-            unaligned: unaligned_factor(data_type, peak, constants.efficiency),
+            // Measured on Hopper; elsewhere the least, until it is measured there.
+            unaligned: if accelerator.architecture.starts_with("Hopper") {
+                unaligned_factor(data_type, peak, constants.efficiency)
+            } else {
+                UNALIGNED_LEAST
+            },
         }
     }
 
