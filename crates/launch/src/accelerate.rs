@@ -137,7 +137,7 @@ fn replicas(fields: &mut Fields<'_>) {
     }
     let sharding = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
     fields.default("plan.sharding", &sharding, "replicas are not sharded");
-    software(fields, "torchtune-2024", "Hugging Face's models, eager");
+    software(fields, "transformers-2026", "Hugging Face's models, eager");
 }
 
 fn of_deepspeed(fields: &mut Fields<'_>) {

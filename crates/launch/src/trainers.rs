@@ -495,7 +495,7 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
         fields.default("plan.precision.preset", &PrecisionPreset::Bf16, &format!("{} {why}", dialect.name()));
     }
     if fields.draft.value("plan.software").is_none() {
-        software(fields, "torchtune-2024", "Hugging Face's models, eager");
+        software(fields, "transformers-2026", "Hugging Face's models, eager");
     }
 }
 

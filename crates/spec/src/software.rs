@@ -65,6 +65,20 @@ pub struct Software {
     pub fused_softmax: bool,
     /// Bytes that element-wise kernels move over the least that full fusion would move.
     pub elementwise_passes: f64,
+    /// Bytes that an RMSNorm composed of the framework's own operators moves per element of its input, forward and backward; absent where one
+    /// kernel does it, which moves the least times the passes.
+    #[serde(default)]
+    pub norm_bytes: Option<[f64; 2]>,
+    /// The same of rotary embedding, per rotated element of queries and keys.
+    #[serde(default)]
+    pub rotary_bytes: Option<[f64; 2]>,
+    /// Bytes per trained parameter and pass that a cast of fp32 weights to the compute format moves where it runs in every micro batch
+    /// (autocast): once forward, once for the gradient, once more where the forward pass is recomputed.
+    #[serde(default)]
+    pub weight_cast_bytes: f64,
+    /// Whether experts' grouped products run in the format of the master weights, because automatic casts do not reach them.
+    #[serde(default)]
+    pub experts_in_master_format: bool,
     /// The same for casts to narrow formats: finding scales, casting, transposing, apart or fused.
     pub cast_passes: f64,
     /// Bytes moved per logit by softmax and cross entropy, forward and backward together.
@@ -162,6 +176,10 @@ pub fn calibrated(calibration: &Calibration, factors: Option<[f64; PARTS]>) -> O
     let [elementwise, loss, optimizer] = streams.map(|rate| rate.unwrap_or(1.0));
     own.elementwise_passes /= elementwise;
     own.cast_passes /= elementwise;
+    own.weight_cast_bytes /= elementwise;
+    for bytes in [&mut own.norm_bytes, &mut own.rotary_bytes].into_iter().flatten() {
+        *bytes = bytes.map(|each| each / elementwise);
+    }
     own.loss_bytes_per_logit /= loss;
     own.optimizer_bytes_per_parameter /= optimizer;
     if let Some(rate) = &calibration.collective_rate {

@@ -61,6 +61,8 @@ pub(super) struct GemmLaw {
     source: Source,
     /// Whether matrix units do the arithmetic; else elements are loaded one by one, and alignment costs nothing.
     has_matrix_units: bool,
+    /// What rows off the memory grid cost a single product, as a factor of time.
+    unaligned: f64,
 }
 
 /// The constants of the law, as a row holds them.
@@ -191,13 +193,34 @@ fn row_alignment(dimension: f64, element: f64) -> u32 {
     1 << ((dimension * whole) as u64).trailing_zeros().min(7)
 }
 
+/// FLOP/s of the kernels that libraries have for rows off the memory grid: loads of single elements and the matrix instructions of 2018,
+/// whatever the part. Measured on H100 (2048 to 8192 tokens x 768 inputs x 50257 outputs, three passes, mean of times): 122e12 to 131e12, a
+/// fifth to a sixth of the rate with 50304 outputs (`catalog/operators/measured.csv`); A100 loses half of its 284e12.
+const UNALIGNED_RATE: f64 = 142e12;
+
+/// The least that rows off the grid cost: padding 50257 outputs to 50304 is worth a quarter of a small model's step on A100, whose
+/// products with them are about a third.
+const UNALIGNED_LEAST: f64 = 2.0;
+
+/// Columns of the narrowest tile.
+const NARROWEST_TILE: f64 = 64.0;
+
+/// What rows off the grid cost products in a format, as a factor of time: `max(2, e P / 142e12)` in 16 bits.
+fn unaligned_factor(data_type: DataType, peak: f64, efficiency: f64) -> f64 {
+    match data_type {
+        DataType::Bf16 | DataType::Fp16 => (peak * efficiency / UNALIGNED_RATE).max(UNALIGNED_LEAST),
+        _ => UNALIGNED_LEAST,
+    }
+}
+
 /// What a contiguous dimension that starts rows off the memory grid costs a single product on matrix units, as a factor of time. Rows that
-/// are not multiples of 16 bytes cannot be loaded whole: padding 50257 outputs to 50304 is worth a quarter of a small
-/// model's step, whose products with them are about a third. From 16 bytes on little is lost (8192 tokens x 14400 inputs x
+/// are not multiples of 16 bytes cannot be loaded whole. From 16 bytes on little is lost (8192 tokens x 14400 inputs x
 /// 1800 outputs lose no more than a few per cent against 1728 outputs in published sweeps of step times).
-fn misalignment(dimension: f64, element: f64) -> f64 {
+fn misalignment(dimension: f64, element: f64, unaligned: f64) -> f64 {
     match row_alignment(dimension, element) {
-        0..16 => 2.0,
+        // Rows that even pairs of elements do not divide; a side narrower than any tile has kernels of its own.
+        0..=2 if dimension >= NARROWEST_TILE => unaligned,
+        0..16 => UNALIGNED_LEAST,
         16 => 1.05,
         32 => 1.02,
         _ => 1.0,
@@ -288,11 +311,17 @@ impl GemmLaw {
             bandwidth,
             source,
             has_matrix_units: has_matrix_units(accelerator, data_type),
+            // Measured on Hopper; elsewhere the least, until it is measured there.
+            unaligned: if accelerator.architecture.starts_with("Hopper") {
+                unaligned_factor(data_type, peak, constants.efficiency)
+            } else {
+                UNALIGNED_LEAST
+            },
         }
     }
 
     /// The larger of what two contiguous dimensions cost by `factor`; 1 where no matrix units are fed.
-    fn aligned(&self, factor: fn(f64, f64) -> f64, dimensions: [f64; 2]) -> f64 {
+    fn aligned(&self, factor: impl Fn(f64, f64) -> f64, dimensions: [f64; 2]) -> f64 {
         if !self.has_matrix_units {
             return 1.0;
         }
@@ -334,7 +363,8 @@ impl GemmLaw {
         };
         let bytes = groups * (inputs * self.element + output);
         let flop = 2.0 * groups * m * n * k;
-        let aligned = self.aligned(misalignment, [n, k]);
+        let aligned =
+            self.aligned(|dimension, element| misalignment(dimension, element, self.unaligned), [n, k]);
         let arithmetic = arithmetic * factor * aligned;
         if groups > 1.0 {
             let work = self.overlap(arithmetic / self.grouped, bytes);

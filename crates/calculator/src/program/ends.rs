@@ -1,5 +1,6 @@
 //! The two ends of a model: the word embedding, and the final norm with head and loss.
 
+use super::elementwise::weight_casts;
 use super::exchanges::whole_width;
 use super::{Exchange, Kernel, Operation, Overlap, Turn};
 use crate::collectives::Collective;
@@ -42,8 +43,9 @@ pub(crate) fn head(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<'_>))
     let format = plan.precision.activations;
     let product = Kernel::Product { m: costing.tokens, n: vocabulary, k: h, format, is_wide: true };
     let logits = costing.tokens * vocabulary;
+    let cast = if costing.trains_weights() { weight_casts(costing, vocabulary * h) } else { 0.0 };
     let loss = Kernel::Stream {
-        bytes: Bytes::new(logits * costing.software.loss_bytes_per_logit / 2.0),
+        bytes: Bytes::new(logits * costing.software.loss_bytes_per_logit / 2.0 + cast),
         derived: None,
     };
     let norm = Kernel::Stream {

@@ -8,6 +8,7 @@ use crate::exchanges::ProcessGroup;
 use crate::work::{Dimension, Family};
 use railwright_spec::model::{Layer, MixtureOfExperts};
 use railwright_spec::plan::Plan;
+use railwright_spec::precision::DataType;
 use railwright_spec::quantity::Bytes;
 use railwright_step::Phase;
 
@@ -31,6 +32,14 @@ fn dispatch(costing: &Costing<'_>, moe: &MixtureOfExperts) -> Collective {
         }
     } else {
         Collective::AllToAll
+    }
+}
+
+/// The format of the experts' products: that of the master weights where automatic casts do not reach grouped products.
+fn format(costing: &Costing<'_>) -> DataType {
+    match costing.plan.precision.master {
+        Some(master) if costing.software.experts_in_master_format => master,
+        _ => costing.compute_type(),
     }
 }
 
@@ -65,8 +74,7 @@ pub(super) fn visit(
     let width = width(costing, layer);
     for product in routed_products(layer, etp) {
         let (n, k) = (product.rows, product.columns);
-        let kernel =
-            Kernel::GroupedProduct { groups, m: held / groups, n, k, format: costing.compute_type() };
+        let kernel = Kernel::GroupedProduct { groups, m: held / groups, n, k, format: format(costing) };
         in_phases(costing, (Family::Experts, product.label), kernel, visit);
     }
     activation(costing, &moe.expert, held / etp, visit);

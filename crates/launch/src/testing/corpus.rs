@@ -90,7 +90,7 @@ pub(crate) const FLAT: Ranges = Ranges {
     sequences: &[2048, 4096, 8192],
     choices: &[
         ("plan.optimizer", &["adam", "lora", "adafactor", "sgd"]),
-        ("plan.software", &["deepspeed-2024", "torchtitan-2024-eager", "torchtune-2024"]),
+        ("plan.software", &["deepspeed-2024", "torchtitan-2024-eager", "transformers-2026"]),
         ("plan.precision.preset", &["bf16", "bf16", "fp16"]),
         ("plan.tensor_parallel", &["1", "1", "2"]),
         ("plan.context_parallel", &["1", "1", "2"]),

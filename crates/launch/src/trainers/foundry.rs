@@ -106,7 +106,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
         let none =
             railwright_spec::plan::Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
         fields.default("plan.sharding", &none, message);
-        return software(fields, "torchtune-2024", "Hugging Face's models, eager");
+        return software(fields, "transformers-2026", "Hugging Face's models, eager");
     }
     let path = at("mixed_precision");
     if let Some(word) = fields.word(&path).map(|word| word.to_ascii_uppercase()) {

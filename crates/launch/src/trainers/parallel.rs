@@ -89,7 +89,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     let message = "replicas are assumed, because sharding is set in an accelerate configuration: pass \
         `--sharding fsdp` if it shards";
     fields.draft.remark(RemarkKind::Assumed, "plan.sharding", None, message);
-    software(fields, "torchtune-2024", "Hugging Face's models, eager");
+    software(fields, "transformers-2026", "Hugging Face's models, eager");
 }
 
 /// A preset of ms-swift, or one of the files that LLaMA-Factory and Axolotl ship.

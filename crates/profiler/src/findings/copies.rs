@@ -31,16 +31,21 @@ impl Rule for Copies {
             return Vec::new();
         }
         let kinds = top(context.times_under(|label| label == Label::Copy), 3);
-        let pageable = kinds.iter().any(|(name, _)| name.contains("Pageable"));
+        // The advice is for what costs most: a read of one number back is no reason to pin memory while copies on the device take the time.
+        let costliest = kinds.first().map_or("", |(name, _)| name);
+        let is_pageable = costliest.contains("Pageable");
+        let is_local = costliest.contains("DtoD") || costliest.contains("Memset");
         vec![Finding {
             id: self.id().to_owned(),
             message: format!("copies occupy the device for {} of the step", percent(context.share(lost))),
             cost: Some(lost),
             explained: Explained::Whole,
             evidence: context.costliest(context.times_under(|label| label == Label::Copy), 3),
-            advice: if pageable {
+            advice: if is_pageable {
                 "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a separate stream"
                     .to_owned()
+            } else if is_local {
+                "find the operator that copies or clears memory on the device, and write in place".to_owned()
             } else {
                 "overlap the copy with compute on a separate stream, or remove it".to_owned()
             },

@@ -229,7 +229,12 @@ pub(super) fn record(label: &str, content: Content, bytes: usize) -> Result<Flig
             let why = damage.map_or_else(String::new, |(at, why)| format!(" ({why}; byte {at})"));
             let problem =
                 Problem::new(format!("not a flight record: `entries` is missing{why}")).in_file(label);
-            return Err(problem.hint("a flight-recorder dump contains `version`, `pg_config` and `entries`"));
+            let is_snapshot = ["segments", "device_traces"].iter().all(|key| value.get(key).is_some());
+            return Err(problem.hint(if is_snapshot {
+                "it is a snapshot of device memory: use `railwright memory-snapshot`"
+            } else {
+                "a flight-recorder dump contains `version`, `pg_config` and `entries`"
+            }));
         }
     };
     let Entries { read, seen } = entries;

@@ -276,6 +276,9 @@ fn what_is_no_dump_is_refused_with_the_place_of_the_damage() {
     assert!(refused(b"{\"entries\": ").contains("`entries` is missing"), "{}", refused(b"{\"entries\": "));
     assert!(refused(b"\x80\x02}q\x00(X\x01\x00\x00\x00aK\x01X").contains("at byte"));
     assert!(refused(b"{}").contains("`entries` is missing"));
+    let snapshot =
+        read("snapshot.pickle", b"{\"segments\": [], \"device_traces\": [[]]}").expect_err("no dump");
+    assert!(snapshot.hint.as_deref().is_some_and(|hint| hint.contains("memory-snapshot")), "{snapshot:?}");
 }
 
 #[test]

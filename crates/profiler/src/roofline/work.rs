@@ -281,6 +281,13 @@ mod tests {
         let forward = of("aten::_scaled_dot_product_flash_attention", shapes).expect("known");
         assert_eq!(forward.1, 4.0 * 2048.0 * 2048.0 * 128.0 * 16.0);
         assert_eq!(forward.2, 4.0 * 2048.0 * 16.0 * 128.0 * 2.0);
+        // torch 2.11 in front of cuDNN: 8 of 32 heads have keys and values, and the backward pass begins with the output's gradient.
+        let shapes = "[[1, 32, 8192, 128], [1, 8, 8192, 128], [1, 8, 8192, 128], [], [], []]";
+        let forward = of("aten::_cudnn_attention_forward", shapes).expect("known");
+        assert_eq!(forward.1, 4.0 * 8192.0 * 8192.0 * 128.0 * 32.0);
+        let shapes = "[[1, 32, 8192, 128], [1, 32, 8192, 128], [1, 8, 8192, 128], [1, 8, 8192, 128], [1, 32, 8192, 128]]";
+        let backward = of("aten::_cudnn_attention_backward", shapes).expect("known");
+        assert_eq!(backward.1, 2.5 * forward.1);
     }
 
     #[test]

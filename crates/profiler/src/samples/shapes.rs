@@ -61,8 +61,8 @@ pub(crate) fn attention(operator: &str, shapes: &[Vec<u64>]) -> Option<([u64; 6]
     if d != kd {
         return None;
     }
-    // PyTorch's own operator takes heads before positions, the kernels' libraries behind them.
-    let heads_first = base.contains("scaled_dot_product");
+    // PyTorch's own operators, those in front of cuDNN included, take heads before positions, the kernels' libraries behind them.
+    let heads_first = base.contains("scaled_dot_product") || base.contains("cudnn_attention");
     let (queries, heads, keys, kv_heads) = if heads_first { (q2, q1, k2, k1) } else { (q1, q2, k1, k2) };
     let all = [b, queries, keys, heads, kv_heads, d];
     all.iter().all(|side| *side > 0).then_some((all, backward))
