@@ -1,6 +1,6 @@
 // Flags of the command line to parameters of the address, and strategies put into runs.
 import { describe, expect, it } from 'vitest'
-import { fromFlags, saidLayout, short, withStrategy, withoutLayout } from '../src/views/parts/strategy'
+import { fromFlags, layoutOf, short, withStrategy, withoutLayout } from '../src/views/parts/strategy'
 
 describe('flags', () => {
   it('become parameters under the names of the page', () => {
@@ -46,7 +46,7 @@ describe('runs', () => {
   })
   it('lose their layout but for what is kept', () => {
     expect(withoutLayout(run, ['tp'])).toEqual({ model: 'm', cluster: 'c', gpus: '64', tokens: '2T', 'tensor-parallel': '8' })
-    expect(saidLayout(run)).toEqual({ tp: '8', pp: '4', recompute: 'full' })
+    expect(layoutOf(run)).toEqual({ tp: '8', pp: '4', recompute: 'full' })
   })
   it('have short names', () => {
     expect(short('TP4 CP2 PP16 VP8 SP ZeRO-1, interleaved 1F1B, bf16')).toBe('TP4 CP2 PP16 VP8')

@@ -28,6 +28,7 @@ mod models;
 mod monitored;
 mod network;
 mod open_run;
+mod opened;
 mod pipeline;
 mod profile;
 mod profile_compat;
@@ -54,7 +55,7 @@ mod tests;
 use crate::args::{Catalogue, Command};
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
-pub(crate) use profiled::print_remarks;
+pub(crate) use profiled::{print_remarks, print_skipped};
 #[cfg(target_family = "wasm")]
 pub(crate) use serve::page_desk;
 

@@ -8,6 +8,7 @@ pub(crate) mod beside;
 pub(crate) mod disk;
 pub(crate) mod jobs;
 pub(crate) mod jobs_found;
+pub(crate) mod kept;
 #[cfg(any(test, target_family = "wasm"))]
 mod memory;
 mod model;

@@ -116,6 +116,14 @@ pub(crate) fn check() -> Result<(), Problem> {
     }
 }
 
+/// Without a known limit, as on a machine of 8 GiB.
+const UNKNOWN: u64 = 6 << 30;
+
+/// The limit in bytes, for what is kept between questions.
+pub(crate) fn memory() -> u64 {
+    LIMIT.get().copied().unwrap_or(UNKNOWN)
+}
+
 /// A stream that ends with an error where the limit is reached.
 pub(crate) struct Bounded<R> {
     stream: R,

@@ -1,5 +1,6 @@
 //! What `railwright serve` reads and writes: what was given and what was sent, and nothing.
 
+use crate::support::program;
 use crate::support::served::Served;
 use serde_json::{Value, json};
 use std::fs;
@@ -241,6 +242,35 @@ fn a_timeline_is_the_same_before_and_after_the_report_of_the_same_traces() {
         let after = server.ask("profile", &columns);
         assert_eq!((alone.status, after.status), (200, 200), "{}", after.text);
         assert!(alone.text == after.text, "{traces}: the kept reading gives another timeline");
+    }
+}
+
+#[test]
+fn views_of_one_job_that_ask_together_are_answered_as_the_command_line_answers() {
+    let folder = fs::canonicalize("../../fixtures/traces/generated_torch215_gloo_pp2dp2").expect("fixtures");
+    let folder = folder.to_string_lossy().into_owned();
+    let paths = json!([folder]);
+    let layout = json!({ "paths": paths, "layout": "dp=2,pp=2" });
+    let questions = [
+        ("profile", json!({ "paths": paths }), vec!["profile"]),
+        ("stragglers", json!({ "paths": paths }), vec!["stragglers"]),
+        ("comm", json!({ "paths": paths }), vec!["comm"]),
+        ("stragglers", layout, vec!["stragglers", "--layout", "dp=2,pp=2"]),
+    ];
+    let server = Served::new(&[&folder]);
+    // Twice: from the disk and from what is kept.
+    for _ in 0..2 {
+        let replies: Vec<String> = std::thread::scope(|scope| {
+            let asked = questions.each_ref().map(|(command, arguments, _)| {
+                let server = &server;
+                scope.spawn(move || server.ask(command, arguments).text)
+            });
+            asked.into_iter().map(|reply| reply.join().expect("an answer")).collect()
+        });
+        for ((command, _, line), reply) in questions.iter().zip(replies) {
+            let typed = program(&[line.as_slice(), &[&folder, "--json"]].concat()).output().expect("it runs");
+            assert!(typed.stdout == reply.as_bytes(), "{command} {line:?} differs: {reply}");
+        }
     }
 }
 

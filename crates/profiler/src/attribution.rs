@@ -23,7 +23,9 @@ mod verdict;
 pub use blame::Charged;
 pub use cause::{CauseClass, Evidence};
 pub use links::SlowGroup;
-pub use report::{Culprit, Moment, StragglerReport, straggler_report, stragglers_of};
+pub use report::{
+    Culprit, Moment, StragglerReport, joined_straggler_report, straggler_report, stragglers_of,
+};
 pub use verdict::{Kind, MOST_OFF, Named, Verdict};
 
 #[cfg(test)]

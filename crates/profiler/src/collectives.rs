@@ -11,7 +11,10 @@ mod solo;
 
 pub use bandwidth::{Link, LinkKind, bus_factor, ceiling};
 pub use least::Least;
-pub use report::{CommunicationReport, GroupCommunication, RankCommunication, communication_report};
+pub use report::{
+    CommunicationReport, GroupCommunication, RankCommunication, communication_report,
+    joined_communication_report,
+};
 pub use rows::{CollectiveRow, PartRow, rows};
 
 /// Every communication of a job: matched ones, and parts of ranks whose peers were not traced.

@@ -5,6 +5,7 @@
 
 mod pattern;
 
+use crate::memo::Memo;
 pub(crate) use pattern::Pattern;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_step::OperatorFamily;
@@ -31,6 +32,7 @@ const FAMILIES: [OperatorFamily; 10] = [
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelTable {
     rows: Vec<(Pattern, OperatorFamily)>,
+    known: Memo<OperatorFamily>,
 }
 
 #[derive(Deserialize)]
@@ -86,23 +88,26 @@ impl KernelTable {
                 rows.push((pattern, family));
             }
         }
-        Ok(Self { rows })
+        Ok(Self { rows, known: Memo::default() })
     }
 
     /// This table before another one.
     #[must_use]
     pub fn before(mut self, other: Self) -> Self {
         self.rows.extend(other.rows);
+        self.known = Memo::default();
         self
     }
 
     /// The family of a name; [`OperatorFamily::Other`] when no row fits.
     pub fn family(&self, name: &str) -> OperatorFamily {
-        let name = name.to_ascii_lowercase();
-        self.rows
-            .iter()
-            .find(|(pattern, _)| pattern.fits(&name))
-            .map_or(OperatorFamily::Other, |(_, family)| *family)
+        self.known.get(name, || {
+            let name = name.to_ascii_lowercase();
+            self.rows
+                .iter()
+                .find(|(pattern, _)| pattern.fits(&name))
+                .map_or(OperatorFamily::Other, |(_, family)| *family)
+        })
     }
 }
 

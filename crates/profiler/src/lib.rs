@@ -42,6 +42,7 @@ pub mod launches;
 pub mod log;
 pub mod matching;
 pub mod measured;
+mod memo;
 pub mod monitors;
 pub mod names;
 pub mod nccl_tests;

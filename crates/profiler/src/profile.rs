@@ -49,7 +49,7 @@ impl Workers for OneByOne {
 }
 
 /// Options, and values that traces do not record.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// What names mean.
     pub tables: Tables,

@@ -90,8 +90,7 @@ pub struct Simulation {
     /// Exchanges that go through third groups of a dragonfly, where its routing chooses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub detours: Vec<String>,
-    /// The same links over the time of the step.
-    #[serde(skip)]
+    /// The load of links over the step: the mean of each layer and its busiest links, in equal intervals.
     pub over_time: OverTime,
     /// Passes and exchanges that were played.
     pub tasks: usize,

@@ -19,6 +19,7 @@ export default async function ({ browser, url }) {
   await heatMap(browser, url)
   await codesign(browser, url)
   await breakEven(browser, url)
+  await linksOverTime(browser, url)
   for (const { desk, ready } of DESKS) {
     await pictures({
       browser,
@@ -132,5 +133,31 @@ async function breakEven(browser, url) {
   const charted = `${(Number(rows.find(([factor]) => factor === '1')[at]) * 100).toFixed(1)}%`
   const told = await page.locator('[aria-label=Costs] tbody tr', { hasText: 'dual-plane' }).innerText()
   check(told.includes(charted), `the chart has ${charted} at today’s prices, the table ${told}`)
+  await view.close()
+}
+
+/** Links over the step: rows of each layer, values by arrow keys, all listed links, the file. */
+async function linksOverTime(browser, url) {
+  const view = await openPage(browser, url, { fragment: `#/network?${RUN}&n.desk=simulate` })
+  const { page } = view
+  const chart = page.locator('.chart', { hasText: 'Links over the step' })
+  const map = chart.locator('svg.chart-svg')
+  await map.waitFor({ timeout: 60_000 })
+  const rows = async () => Number(/: (\d+) rows/.exec((await map.getAttribute('aria-label')) ?? '')?.[1])
+  const few = await rows()
+  await map.focus()
+  await page.keyboard.press('ArrowRight')
+  check(/capacity|load/.test(await chart.locator('.chart-tip').innerText()), 'the tip lacks the load')
+  await page.keyboard.press('Escape')
+  await chart.getByRole('button', { name: 'all listed' }).click()
+  await page.waitForFunction(() => location.hash.includes('n.links=all'))
+  check((await rows()) > few, 'all listed links are no more than the busiest')
+  await page.click('[aria-label="Save “Links over the step”"]')
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('[role=menuitem]:has-text("Save as CSV")')])
+  const lines = (await readFile(await download.path(), 'utf8')).split('\n')
+  check(
+    lines.some((line) => line.startsWith('layer,link,from_s,to_s,busy')),
+    `the file begins with ${lines[0]}`,
+  )
   await view.close()
 }

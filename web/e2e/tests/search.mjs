@@ -10,6 +10,7 @@ export default async function ({ browser, url }) {
   await map(browser, url)
   await nothingFits(browser, url)
   await stopped(browser, url)
+  await narrow(browser, url)
   await pictures({ browser, url, fragment: `${RUN}&s.ran=1&s.why=tp=8,pp=2`, name: 'search', ready: ({ page }) => answered(page) })
 }
 
@@ -142,6 +143,38 @@ async function stopped(browser, url) {
   check(
     /Stopped early/.test((await page.textContent('main')) ?? '') || (await page.locator('[aria-label="Nothing fits"]').count()) > 0,
     'a stopped search does not say so',
+  )
+  await view.close()
+}
+
+/** Restrictions by controls: values are those that the program offers, and the address keeps them. */
+async function narrow(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/search?model=llama-3.1-8b&cluster=dgx-h100&gpus=64&s.space=tp=2..4' })
+  const { page } = view
+  const group = page.getByRole('group', { name: 'Narrow to' })
+  const tp = group.getByRole('group', { name: 'tp', exact: true })
+  await tp.getByRole('button', { name: '8', exact: true }).waitFor()
+  const pressed = () => tp.locator('[aria-pressed=true]').allInnerTexts()
+  check((await pressed()).join() === '2,4', `tp=2..4 is shown as ${await pressed()}`)
+  await tp.getByRole('button', { name: '8', exact: true }).click()
+  await page.waitForFunction(() => decodeURIComponent(location.hash).includes('s.space=tp=2,4,8'))
+  // Many values are chosen by their ends.
+  await group.getByRole('combobox').first().selectOption('micro-batch')
+  await group.getByRole('group', { name: 'micro-batch', exact: true }).getByLabel('to').selectOption('2')
+  await page.waitForFunction(() => /s\.space=tp=2,4,8[+ ]micro-batch=1,2/.test(decodeURIComponent(location.hash)))
+  await group.getByRole('combobox').first().selectOption('recompute')
+  await group.getByRole('group', { name: 'recompute' }).getByRole('button', { name: 'none' }).click()
+  const found = await view.axe()
+  check(found.length === 0, `narrowed scope:\n  ${found.join('\n  ')}`)
+  await view.shot('search-narrowed', { fullPage: true })
+  await group.getByRole('button', { name: 'Remove micro-batch' }).click()
+  await page.waitForFunction(() => !decodeURIComponent(location.hash).includes('micro-batch='))
+  await page.keyboard.press('r')
+  await answered(page)
+  const layouts = await page.locator('[aria-label=Ranking] tbody tr').allInnerTexts()
+  check(
+    layouts.every((row) => !/TP1\b/.test(row)),
+    'a layout outside of the restriction is ranked',
   )
   await view.close()
 }

@@ -43,8 +43,8 @@ export async function openByContent(uploads: readonly Upload[], meant: string | 
   }
   if (uploads.length > 1 || meant === 'traces') return open('traces', 't', paths)
   if (LOG.test(first.name)) {
-    const said = await answer<Detected>('detect', { file: first.path })
-    if ((said && takeRun(first, said)) || (await logged(first))) return
+    const detected = await answer<Detected>('detect', { file: first.path })
+    if ((detected && takeRun(first, detected)) || (await logged(first))) return
     throw unknown(first, 1)
   }
   if (TRACE.test(first.name) || (/\.json$/i.test(first.name) && first.bytes > LARGE)) return open('traces', 't', paths)

@@ -105,7 +105,7 @@ function Canvases({ controller, search, height }: { controller: Controller; sear
     }
   }, [controller])
   useEffect(() => dark.subscribe(() => requestAnimationFrame(() => controller.recolour())), [controller])
-  const said = useComputed(() => {
+  const sentenceShown = useComputed(() => {
     const place = controller.selection.value
     return place ? sentence(controller.model, place) : ''
   })
@@ -139,7 +139,7 @@ function Canvases({ controller, search, height }: { controller: Controller; sear
         {texts.arrowKeysGoFromSpan}
       </p>
       <p class="timeline-spoken" aria-live="polite">
-        {said}
+        {sentenceShown}
       </p>
     </>
   )

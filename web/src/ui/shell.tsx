@@ -122,7 +122,7 @@ export function Shell() {
         </h1>
         <Lost />
         <ReportHead />
-        <SaidTwice />
+        <RepeatedSettings />
         {open ? <Opened key={open.id} view={open} /> : <Unknown />}
         {/* In the landmark of the numbers it explains: a screen reader finds it there. */}
         <WhyBox />
@@ -191,10 +191,10 @@ function Broken(props: { error: string }) {
 }
 
 /** A link that contradicts itself: what counts is said until the address changes. */
-function SaidTwice() {
+function RepeatedSettings() {
   if (repeated.value.length === 0) return null
   return (
-    <div class="said-twice" role="status">
+    <div class="repeated-settings" role="status">
       {repeated.value.map(({ key, values }) => (
         <p key={key}>
           {texts.theLinkSets} <code>{key}</code> {values.length === 2 ? 'twice' : texts.times(values.length)}:{' '}

@@ -9,7 +9,7 @@ export const domains = 'Domains'
 export const n8To576 = '8 to 576'
 export const sizesOfScaleUpDomains = 'Sizes of scale-up domains, with commas'
 export const topologies = 'Topologies'
-export const closRailOptimizedRailOnly = 'clos,rail-optimized,rail-only,dual-plane,dragonfly'
+export const allTopologies = 'usual ones'
 export const oversubscription = 'Oversubscription'
 export const nicSpeeds = 'NIC speeds'
 export const scaleUpPrices = 'Scale-up prices'
@@ -242,6 +242,18 @@ export const overheadOfForwardingTable = 'Overhead of forwarding: table'
 export const overheadOfForwarding = 'Overhead of forwarding'
 export const scaleUp = 'Scale-up'
 export const overhead = 'Overhead'
+
+// links-over-time.tsx
+export const linksOverTheStep = 'Links over the step'
+export const shareOfCapacityInIntervals = (length: Part) =>
+  `share of the capacity in intervals of ${length}, coloured from 0% to 100%; traffic of this run only`
+export const meanOfLayer = (name: Part) => `${name}, mean`
+export const linksOfEachLayer = 'Links of each layer'
+export const busiestLink = 'busiest'
+export const allListedLinks = 'all listed'
+export const interval = 'interval'
+export const fromTo = (from: Part, to: Part) => `${from} to ${to}`
+export const load = 'load'
 
 // simulate.tsx
 export const runAndNetwork = 'Run and network'

@@ -92,3 +92,11 @@ export const tokens = 'Tokens'
 export const oneStep = 'one step'
 export const tokensToTrainOnAs = 'Tokens to train on, as in 15T'
 export const run = 'Run'
+
+// narrow.tsx
+export const addASetting = 'add a setting'
+export const anyValueUntilOneIsChosen = 'no restriction yet: choose a value'
+export const addAnother = 'add another'
+export const removeSetting = (name: Part) => `Remove ${name}`
+export const from = 'from'
+export const to = 'to'

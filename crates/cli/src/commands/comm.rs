@@ -7,7 +7,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, words};
 use railwright_profiler::collectives::{
-    CollectiveRow, CommunicationReport, GroupCommunication, communication_report,
+    CollectiveRow, CommunicationReport, GroupCommunication, joined_communication_report,
 };
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -31,11 +31,11 @@ const RANKS: usize = 16;
 /// Reports communication.
 pub(crate) fn run(arguments: &args::joining::Comm, printer: &Printer) -> Result<Outcome, Failure> {
     let options = joining::options(&arguments.joining)?;
-    let mut job = match joining::input(&arguments.joining, "comm", printer)? {
-        Input::Job(job) => job,
+    let read = match joining::input(&arguments.joining, &options, "comm", printer)? {
+        Input::Job(read) => read,
         Input::Monitored(seen) => return seen.answer(Question::Communication, &arguments.output, printer),
     };
-    let mut report = communication_report(&mut job, &options);
+    let mut report = joined_communication_report(&read.job, &read.joined, options.names.as_ref());
     if let Some(wanted) = &arguments.group {
         keep(&mut report, wanted)?;
     }

@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
             &options.tables,
             printer,
         )?;
-        reports.push(profiled::profiled(&read, &options)?.report);
+        reports.push(read.profiled(&options, printer)?.report.clone());
     }
     let comparison = compare(&reports[0], &reports[1]);
     let shift = between(&reports[0], &reports[1]);

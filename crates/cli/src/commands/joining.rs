@@ -4,14 +4,14 @@
 //! rank.
 
 use super::monitored::Monitored;
+use super::opened::{How, Opened, Read, open};
 use super::profiled;
 use crate::args::joining::{Clocks, Joining};
 use crate::exit::Failure;
+use crate::input;
 use crate::input::jobs::Wanted;
-use crate::input::{self, traces};
 use crate::printer::Printer;
 use crate::printer::document::Cell;
-use railwright_profiler::Job;
 use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::communication::NameTable;
 use railwright_profiler::job::{Family, extent};
@@ -19,6 +19,7 @@ use railwright_profiler::joined::JoinOptions;
 use railwright_profiler::readers::Keep;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
+use std::sync::Arc;
 
 /// Join options of the flags. Flags are read before traces, so that errors appear early.
 pub(crate) fn options(joining: &Joining) -> Result<JoinOptions, Failure> {
@@ -44,37 +45,42 @@ const KINDS: &[&[Family]] = &[&[Family::Ranks], &[Family::Monitors]];
 
 /// What paths name.
 pub(crate) enum Input {
-    /// Traces of ranks.
-    Job(Job),
+    /// Traces of ranks, joined.
+    Job(Arc<Read>),
     /// What monitors wrote, and no trace.
     Monitored(Monitored),
 }
 
 /// Traces of the ranks of a job, else what monitors wrote of it.
-pub(crate) fn input(joining: &Joining, command: &'static str, printer: &Printer) -> Result<Input, Failure> {
-    let loaded = traces::load(&joining.paths, Wanted::one(command, KINDS), Keep::default(), printer)?;
-    profiled::print_remarks(&loaded, printer);
-    let monitored = Monitored::of(&loaded.recordings);
-    let telemetry = loaded.telemetry();
-    let mut job = Job::new(loaded.into_ranks());
-    job.telemetry = telemetry;
-    job.leave_out_blind();
-    match (job.members.is_empty(), monitored) {
-        (false, monitored) => {
-            if monitored.is_some() {
+pub(crate) fn input(
+    joining: &Joining,
+    options: &JoinOptions,
+    command: &'static str,
+    printer: &Printer,
+) -> Result<Input, Failure> {
+    let how = How {
+        names: options.names.as_ref().unwrap_or_else(|| NameTable::shipped()).clone(),
+        layout: options.layout.clone(),
+        of_run: None,
+        clocks: options.clocks,
+    };
+    let monitored = match open(&joining.paths, Wanted::one(command, KINDS), Keep::default(), &how, printer)? {
+        Opened::Job(read) if !read.job.members.is_empty() => {
+            if read.has_monitors {
                 printer.note("monitor output is ignored if traces are given: pass it separately");
             }
-            Ok(Input::Job(job))
+            return Ok(Input::Job(read));
         }
-        (true, Some(monitored)) => Ok(Input::Monitored(monitored)),
-        (true, None) => {
-            let problem =
-                Problem::new("no trace of a rank among these files").in_file(joining.paths.join(" "));
-            let hint = "use `railwright hang` for flight records, `railwright log` for logs, `railwright \
-                pipeline` for tables of pipeline passes";
-            Err(problem.hint(hint).into())
-        }
+        Opened::Job(_) => None,
+        Opened::Other(loaded) => Monitored::of(&loaded.recordings),
+    };
+    if let Some(monitored) = monitored {
+        return Ok(Input::Monitored(monitored));
     }
+    let problem = Problem::new("no trace of a rank among these files").in_file(joining.paths.join(" "));
+    let hint = "use `railwright hang` for flight records, `railwright log` for logs, `railwright pipeline` for \
+        tables of pipeline passes";
+    Err(problem.hint(hint).into())
 }
 
 /// `8 ranks`, or how many of how many.

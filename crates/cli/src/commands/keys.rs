@@ -6,6 +6,7 @@ use crate::input::Pattern;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_spec::run::{Key, keys};
+use railwright_tuner::search::DIMENSIONS;
 use serde::Serialize;
 
 pub(crate) struct Keys(Vec<Key>);
@@ -13,7 +14,17 @@ pub(crate) struct Keys(Vec<Key>);
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct KeysField<'a> {
-    keys: &'a [Key],
+    keys: Vec<KeyField<'a>>,
+}
+
+/// One key of a run file.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Key"))]
+pub(crate) struct KeyField<'a> {
+    #[serde(flatten)]
+    key: &'a Key,
+    /// Whether `search` varies it and `--space` restricts it.
+    is_searched: bool,
 }
 
 impl Answer for Keys {
@@ -22,7 +33,9 @@ impl Answer for Keys {
     type Json<'a> = KeysField<'a>;
 
     fn json(&self) -> KeysField<'_> {
-        KeysField { keys: &self.0 }
+        let is_searched = |key: &Key| key.section == "plan" && DIMENSIONS.contains(&key.name);
+        let of = |key| KeyField { key, is_searched: is_searched(key) };
+        KeysField { keys: self.0.iter().map(of).collect() }
     }
 
     fn document(&self, _: Terminal) -> Document {

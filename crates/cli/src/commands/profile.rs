@@ -11,6 +11,7 @@ mod tables;
 pub(super) use tables::cut;
 
 use super::monitored::{self, Monitored};
+use super::opened::{Opened, Read, open};
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 use super::query;
 use super::{hang, log, pipeline, profiled};
@@ -18,7 +19,7 @@ use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input;
 use crate::input::jobs::Wanted;
-use crate::input::traces::{self, Loaded};
+use crate::input::traces::Loaded;
 use crate::printer::document::{Cell, Document, Tone};
 use crate::printer::{Answer, Printer, SCHEMA_VERSION, Terminal};
 use railwright_profiler::job::Family;
@@ -28,9 +29,12 @@ use railwright_profiler::profile::Options;
 use railwright_profiler::profile::Report;
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::timeline::{self, Question};
+use railwright_profiler::view::Tables;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
+use railwright_spec::run::Run;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Traces, else what other commands answer, whose answer is given.
 const WANTED: Wanted = Wanted::one(
@@ -69,19 +73,19 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
         args::Origin::Module => By::Module,
         args::Origin::Source => By::Source,
     });
-    let layout = profiled::layout(&arguments.reading)?;
-    let loaded = traces::load(&arguments.paths, WANTED, Keep { python: true }, printer)?;
-    profiled::print_remarks(&loaded, printer);
-    if let Some(answered) = handed_on(&loaded, arguments, printer) {
-        return answered;
-    }
-    let run =
-        arguments.needed.run.as_ref().map(|path| profiled::run_of(path, &arguments.needed)).transpose()?;
-    let read = profiled::joined(loaded, &arguments.paths, (layout, run.as_ref()), &options.tables)?;
-    let profile = profiled::profiled(&read, &options)?;
+    let run = run_of(arguments)?;
+    let how = profiled::how(&arguments.reading, run.as_ref(), &options.tables)?;
+    let read = match open(&arguments.paths, WANTED, Keep { python: true }, &how, printer)? {
+        Opened::Job(read) => read,
+        Opened::Other(loaded) => {
+            return handed_on(&loaded, arguments, printer)
+                .unwrap_or_else(|| Err(profiled::no_rank(&loaded, &arguments.paths).into()));
+        }
+    };
+    let profile = read.profiled(&options, printer)?;
     let answer = Shown {
         title: input::title(&arguments.paths),
-        report: profile.report,
+        report: profile.report.clone(),
         depth: arguments.depth,
         top: arguments.top,
     };
@@ -101,9 +105,9 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
 /// One step in columns. Findings are those of all steps: their places are looked for in this one.
 fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> Result<Outcome, Failure> {
     let question = question(arguments)?;
-    let read = profiled::read(&arguments.paths, "profile", &arguments.reading, &options.tables, printer)?;
+    let read = read(arguments, &options.tables, printer)?;
     no_digest(&read)?;
-    let profile = profiled::profiled(&read, options)?;
+    let profile = read.profiled(options, printer)?;
     let (job, joined) = (&read.job, &read.joined);
     let findings = &profile.report.findings;
     let tables = &options.tables;
@@ -115,8 +119,19 @@ fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> R
     Ok(Outcome::Yes)
 }
 
+/// The job of a question about one step.
+fn read(arguments: &args::Profile, tables: &Tables, printer: &Printer) -> Result<Arc<Read>, Failure> {
+    let run = run_of(arguments)?;
+    profiled::read_as(&arguments.paths, "profile", (&arguments.reading, run.as_ref()), tables, printer)
+}
+
+/// The traced run, if it was passed.
+fn run_of(arguments: &args::Profile) -> Result<Option<Run>, Failure> {
+    arguments.needed.run.as_ref().map(|path| profiled::run_of(path, &arguments.needed)).transpose()
+}
+
 /// A digest of a trace has no spans.
-fn no_digest(read: &profiled::Read) -> Result<(), Failure> {
+fn no_digest(read: &Read) -> Result<(), Failure> {
     let Some(digest) = read.job.members.iter().find(|member| member.trace.identity.digest) else {
         return Ok(());
     };
@@ -142,9 +157,6 @@ fn handed_on(
     printer: &Printer,
 ) -> Option<Result<Outcome, Failure>> {
     let any = |wanted: fn(&Recording) -> bool| loaded.recordings.iter().any(wanted);
-    if any(|recording| matches!(recording, Recording::Rank(_))) {
-        return None;
-    }
     let (paths, output) = (arguments.paths.clone(), arguments.output.clone());
     let note_other = |what: &str, command: &str| {
         printer.note(&format!("these are {what}: running `railwright {command}` instead"));

@@ -1,23 +1,23 @@
 //! Traces on disk to a profiled job, for `profile` and `compare`.
 //!
-//! Responsible for: reading, joining ranks, work on all cores, and reports of unreadable files. Does not
-//! print.
+//! Responsible for: arguments to options of a profile and of its job, work on all cores, and reports of unreadable files. Does not read:
+//! [`super::opened`] does.
 
+use super::opened::{How, Opened, Read, open};
 use crate::args::{Needed, Reading, RunArguments};
 use crate::exit::Failure;
 use crate::input::jobs::Wanted;
-use crate::input::traces::{self, Loaded};
+use crate::input::traces::Loaded;
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_calculator::model_flop::{Convention, of_plan};
-use railwright_profiler::Job;
+use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::communication::NameTable;
 use railwright_profiler::groups::Layout;
 use railwright_profiler::job::Family;
-use railwright_profiler::joined::{JoinOptions, Joined, join};
 use railwright_profiler::kernels::KernelTable;
-use railwright_profiler::profile::{Options, Profile, Workers, profile};
+use railwright_profiler::profile::{Options, Workers};
 use railwright_profiler::readers::Keep;
 use railwright_profiler::view::Tables;
 use railwright_spec::plan::RankOrder;
@@ -26,6 +26,7 @@ use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::quantity::Flop;
 use railwright_spec::run::Run;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Traces of ranks alone.
 pub(crate) const fn ranks(command: &'static str) -> Wanted {
@@ -41,12 +42,6 @@ impl Workers for AllCores {
     }
 }
 
-/// A job that was read and joined.
-pub(crate) struct Read {
-    pub(crate) job: Job,
-    pub(crate) joined: Joined,
-}
-
 /// Reads traces and joins their ranks.
 pub(crate) fn read(
     paths: &[String],
@@ -54,7 +49,7 @@ pub(crate) fn read(
     reading: &Reading,
     tables: &Tables,
     printer: &Printer,
-) -> Result<Read, Failure> {
+) -> Result<Arc<Read>, Failure> {
     read_as(paths, command, (reading, None), tables, printer)
 }
 
@@ -65,11 +60,30 @@ pub(crate) fn read_as(
     (reading, run): (&Reading, Option<&Run>),
     tables: &Tables,
     printer: &Printer,
-) -> Result<Read, Failure> {
-    let layout = layout(reading)?;
-    let loaded: Loaded = traces::load(paths, ranks(command), Keep::default(), printer)?;
-    print_remarks(&loaded, printer);
-    joined(loaded, paths, (layout, run), tables)
+) -> Result<Arc<Read>, Failure> {
+    let how = how(reading, run, tables)?;
+    match open(paths, ranks(command), Keep::default(), &how, printer)? {
+        Opened::Job(read) => Ok(read),
+        Opened::Other(loaded) => Err(no_rank(&loaded, paths).into()),
+    }
+}
+
+/// How the ranks of a profile are joined.
+pub(super) fn how(reading: &Reading, run: Option<&Run>, tables: &Tables) -> Result<How, Problem> {
+    Ok(How {
+        names: tables.communication.clone(),
+        layout: stated_layout(reading.layout.as_deref())?,
+        of_run: run.and_then(layout_of),
+        clocks: ClockPolicy::default(),
+    })
+}
+
+/// The problem of recordings without a rank.
+pub(super) fn no_rank(loaded: &Loaded, paths: &[String]) -> Problem {
+    Problem::new(format!("no trace of a rank in {} file(s)", loaded.files)).in_file(paths.join(" ")).hint(
+        "use `railwright pipeline` for tables of pipeline passes, `railwright log` for logs, \
+        `railwright hang` for flight records and metrics",
+    )
 }
 
 /// The parallel sizes of a run, innermost first; `None` with experts, whose groups overlap the other groups.
@@ -84,54 +98,24 @@ fn layout_of(run: &Run) -> Option<Layout> {
     (plan.expert_parallel <= 1).then(|| Layout::read(&text).ok()).flatten()
 }
 
-/// Parallel sizes set by the user.
-pub(super) fn layout(reading: &Reading) -> Result<Option<Layout>, Problem> {
-    stated_layout(reading.layout.as_deref())
-}
-
-/// The same from the text of the flag.
+/// Parallel sizes set by the user, from the text of the flag.
 pub(super) fn stated_layout(text: Option<&str>) -> Result<Option<Layout>, Problem> {
     text.map(Layout::read).transpose().map_err(|problem| problem.in_file("--layout"))
 }
 
-/// Joins the ranks among what was read.
-pub(super) fn joined(
-    loaded: Loaded,
-    paths: &[String],
-    (layout, run): (Option<Layout>, Option<&Run>),
-    tables: &Tables,
-) -> Result<Read, Failure> {
-    let files = loaded.files;
-    let telemetry = loaded.telemetry();
-    let ranks = loaded.into_ranks();
-    if ranks.is_empty() {
-        let problem = Problem::new(format!("no trace of a rank in {files} file(s)")).in_file(paths.join(" "));
-        return Err(problem
-            .hint(
-                "use `railwright pipeline` for tables of pipeline passes, `railwright log` for logs, \
-                `railwright hang` for flight records and metrics",
-            )
-            .into());
-    }
-    let mut job = Job::new(ranks);
-    job.telemetry = telemetry;
-    job.leave_out_blind();
-    // A run of another size is another run.
-    let world = u64::from(job.world_size);
-    let layout = layout.or_else(|| run.and_then(layout_of).filter(|layout| layout.world() == world));
-    let names = Some(tables.communication.clone());
-    let joined = join(&mut job, &JoinOptions { names, layout, ..JoinOptions::default() });
-    Ok(Read { job, joined })
-}
-
 /// Unreadable files are skipped and reported.
 pub(crate) fn print_remarks(loaded: &Loaded, printer: &Printer) {
+    print_skipped(&loaded.problems, printer);
+}
+
+/// The same from what was wrong with each.
+pub(crate) fn print_skipped(problems: &[Problem], printer: &Printer) {
     const MOST: usize = 5;
-    for problem in loaded.problems.iter().take(MOST) {
+    for problem in problems.iter().take(MOST) {
         printer.note(&format!("skipped: {problem}"));
     }
-    if loaded.problems.len() > MOST {
-        printer.note(&format!("skipped: {} more files", loaded.problems.len() - MOST));
+    if problems.len() > MOST {
+        printer.note(&format!("skipped: {} more files", problems.len() - MOST));
     }
 }
 
@@ -207,11 +191,6 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
 pub(super) fn run_of(path: &str, needed: &Needed) -> Result<Run, Failure> {
     let arguments = needed.beside.run(path);
     Ok(resolved(path, needed.accelerator.as_deref(), arguments)?.run)
-}
-
-/// Profiles a job on all cores.
-pub(crate) fn profiled(read: &Read, options: &Options) -> Result<Profile, Failure> {
-    Ok(profile(&read.job, &read.joined, options, &AllCores)?)
 }
 
 /// The accelerator that a driver's name means.

@@ -7,7 +7,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_profiler::attribution::{
-    Culprit, Evidence, Kind, Named, StragglerReport, Verdict, straggler_report,
+    Culprit, Evidence, Kind, Named, StragglerReport, Verdict, joined_straggler_report,
 };
 use railwright_profiler::groups::RankSet;
 use railwright_spec::human;
@@ -22,11 +22,11 @@ pub(crate) struct Stragglers {
 /// Finds stragglers. The answer is no when something delays the job, and doubt has an exit code of its own.
 pub(crate) fn run(arguments: &args::joining::Stragglers, printer: &Printer) -> Result<Outcome, Failure> {
     let options = joining::options(&arguments.joining)?;
-    let mut job = match joining::input(&arguments.joining, "stragglers", printer)? {
-        Input::Job(job) => job,
+    let read = match joining::input(&arguments.joining, &options, "stragglers", printer)? {
+        Input::Job(read) => read,
         Input::Monitored(seen) => return seen.answer(Question::Stragglers, &arguments.output, printer),
     };
-    let report = straggler_report(&mut job, &options);
+    let report = joined_straggler_report(&read.job, &read.joined, options.names.as_ref());
     printer.warnings(&report.warnings);
     let verdict = report.verdict;
     printer.answer(&Stragglers { report, shown: arguments.ranks }, &arguments.output)?;

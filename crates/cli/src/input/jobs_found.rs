@@ -4,10 +4,12 @@
 //! are those of [`jobs`], so that the list agrees with the commands. Does not follow links out of the
 //! folders, read traces or unpack archives.
 
+use super::kept::Kept;
 use super::traces::sources::{self, Stream};
 use super::{access, disk, jobs, tabular};
 use railwright_profiler::job::Found;
 use railwright_profiler::readers;
+use railwright_spec::problem::Problem;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -16,11 +18,11 @@ const DEPTH: usize = 6;
 /// Files and folders that are looked at, at most.
 const ENTRIES: usize = 20_000;
 /// Files whose heads are read, at most.
-const HEADS: usize = 2_000;
+const HEADS: usize = 8_192;
 /// Maximum number of listed jobs.
 const JOBS: usize = 200;
 /// Paths that stand for a job that is not a whole folder, at most.
-const PATHS: usize = 4_096;
+const PATHS: usize = 8_192;
 
 /// What was found.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -68,6 +70,20 @@ pub(crate) fn list(given: &[String]) -> JobList {
     }
     look.more |= files.len() > HEADS;
     files.truncate(HEADS);
+    // Heads are read once for the same files.
+    let key = (given.to_vec(), files);
+    let serves = |of: &Listed, _: &JobList| *of == key;
+    let make = || -> Result<_, Problem> { Ok((of_files(&key.1, given, look.more), Some(1 << 20))) };
+    LISTED.or_make(&key, serves, || Ok(()), make).map(|list| list.as_ref().clone()).unwrap_or_default()
+}
+
+/// What was given, and the files below it.
+type Listed = (Vec<String>, Vec<PathBuf>);
+
+static LISTED: Kept<Listed, JobList> = Kept::new(4, 64);
+
+/// The jobs of files, whose heads are read.
+fn of_files(files: &[PathBuf], given: &[String], more: bool) -> JobList {
     let (packed, streams): (Vec<Stream>, Vec<Stream>) = files
         .iter()
         .flat_map(|path| sources::of(&path.display().to_string()).unwrap_or_default())
@@ -77,7 +93,7 @@ pub(crate) fn list(given: &[String]) -> JobList {
     jobs.extend(packed.iter().map(|stream| archive(stream, given)));
     jobs.sort_by(|a, b| (&a.folder, &a.name, &a.format).cmp(&(&b.folder, &b.name, &b.format)));
     jobs.dedup();
-    let more = look.more || jobs.len() > JOBS || jobs.iter().any(|job| job.paths.len() > PATHS);
+    let more = more || jobs.len() > JOBS || jobs.iter().any(|job| job.paths.len() > PATHS);
     jobs.truncate(JOBS);
     for job in &mut jobs {
         job.paths.truncate(PATHS);

@@ -5,7 +5,7 @@
 
 pub(crate) mod extent;
 pub(in crate::input) mod globs;
-mod kept;
+pub(crate) mod kept;
 pub(crate) mod sources;
 
 use super::jobs::{self, Wanted};
@@ -91,6 +91,16 @@ enum Content {
 const HEAD: u64 = 1 << 16;
 const BAR: &str = "reading {bar:30} {percent}% {decimal_bytes_per_sec}, {eta} left";
 
+/// The files of the job that `paths` name, before they are read.
+pub(crate) struct Selected<'a> {
+    paths: &'a [String],
+    streams: Vec<Stream>,
+    left_out: BTreeSet<String>,
+    problems: Vec<Problem>,
+    /// What errors call each.
+    pub(crate) labels: Vec<String>,
+}
+
 /// Reads the job that `paths` name: files, folders, globs, archives. Fails when none of it can be read, and when it is several jobs.
 pub(crate) fn load(
     paths: &[String],
@@ -98,21 +108,54 @@ pub(crate) fn load(
     keep: Keep,
     printer: &Printer,
 ) -> Result<Loaded, Problem> {
-    let mut problems = Vec::new();
-    let mut sources = Vec::new();
-    for path in paths {
-        match sources::of(path) {
-            Ok(found) => sources.extend(found),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    let left_out = jobs::left_out(&jobs::part(&sources), wanted, paths, printer)?;
-    sources.retain(|source| !left_out.contains(&source.label()));
-    let labels: Vec<String> = sources.iter().map(Stream::label).collect();
-    kept::or_read(&labels, keep, || load_now(paths, &sources, &left_out, problems, keep, printer))
+    select(paths, wanted, printer)?.load(keep, printer)
 }
 
-/// Reads them from disk, with their total size.
+/// The files of the job that `paths` name. Fails when they are several jobs.
+pub(crate) fn select<'a>(
+    paths: &'a [String],
+    wanted: Wanted,
+    printer: &Printer,
+) -> Result<Selected<'a>, Problem> {
+    let found = kept::or_find(paths, printer, || {
+        let (mut problems, mut streams) = (Vec::new(), Vec::new());
+        for path in paths {
+            match sources::of(path) {
+                Ok(found) => streams.extend(found),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        let parted = jobs::part(&streams);
+        kept::Found { streams, problems, parted }
+    })?;
+    let left_out = jobs::left_out(&found.parted, wanted, paths, printer)?;
+    let (labels, streams) = found
+        .streams
+        .iter()
+        .map(|stream| (stream.label(), stream.clone()))
+        .filter(|(label, _)| !left_out.contains(label))
+        .unzip();
+    Ok(Selected { paths, streams, left_out, problems: found.problems.clone(), labels })
+}
+
+impl Selected<'_> {
+    /// Bytes on the disk.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.streams.iter().map(Stream::bytes).sum()
+    }
+
+    /// Reads them.
+    pub(crate) fn load(&self, keep: Keep, printer: &Printer) -> Result<Loaded, Problem> {
+        let read = || {
+            let loaded =
+                load_now(self.paths, &self.streams, &self.left_out, self.problems.clone(), keep, printer)?;
+            Ok((loaded, self.bytes()))
+        };
+        kept::or_read(&self.labels, keep, printer, read)
+    }
+}
+
+/// Reads streams from the disk.
 fn load_now(
     paths: &[String],
     sources: &[Stream],
@@ -120,7 +163,7 @@ fn load_now(
     mut problems: Vec<Problem>,
     keep: Keep,
     printer: &Printer,
-) -> Result<(Loaded, u64), Problem> {
+) -> Result<Loaded, Problem> {
     let bytes = sources.iter().map(Stream::bytes).sum();
     let progress: Progress = printer.progress(BAR, "reading", bytes);
     let (all, done) = (sources.len(), AtomicUsize::new(0));
@@ -209,7 +252,7 @@ fn load_now(
     #[cfg(all(feature = "tables", not(target_family = "wasm")))]
     problems.extend(beside.iter().filter_map(|(label, bytes)| describe(&mut loaded, label, bytes).err()));
     loaded.problems = problems;
-    Ok((loaded, bytes))
+    Ok(loaded)
 }
 
 /// The folder of a label.

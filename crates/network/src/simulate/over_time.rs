@@ -10,6 +10,7 @@ use super::script::{Played, Script, Work};
 use super::wiring::Wiring;
 use crate::topology::{Layer, LinkId};
 use railwright_spec::quantity::Seconds;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Intervals of a step.
@@ -19,18 +20,20 @@ pub const INTERVALS: usize = 200;
 const LISTED: usize = 8;
 
 /// A link, or the mean of a layer, over time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkOverTime {
     /// The layer.
     pub layer: &'static str,
     /// The link; none for the mean of all links of the layer.
     pub link: Option<String>,
-    /// Share of the capacity in each interval.
+    /// Share of the capacity in each interval, from 0 to 1.
     pub busy: Vec<f64>,
 }
 
 /// Links over time.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverTime {
     /// Length of an interval.
     pub interval: Seconds,

@@ -177,14 +177,19 @@ impl StragglerReport {
 /// Joins a job (with aligned clocks) and attributes waits to stragglers.
 pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport {
     let joined = join(job, options);
+    joined_straggler_report(job, &joined, options.names.as_ref())
+}
+
+/// Attributes waits of a joined job to stragglers. `names` are those that it was joined with; the shipped ones if none.
+pub fn joined_straggler_report(job: &Job, joined: &Joined, names: Option<&NameTable>) -> StragglerReport {
     let mut tables = Tables::shipped();
-    if let Some(names) = &options.names {
+    if let Some(names) = names {
         tables.communication = names.clone();
     }
     let views: Vec<View<'_>> = job.members.iter().map(|member| View::new(&member.trace, &tables)).collect();
-    let windows = windows(&views, &joined);
+    let windows = windows(&views, joined);
     drop(views);
-    let mut report = stragglers_of(job, &joined, &tables.communication, &windows);
+    let mut report = stragglers_of(job, joined, &tables.communication, &windows);
     report.warnings.extend(windows.warnings);
     report
 }

@@ -156,12 +156,21 @@ pub struct CommunicationReport {
 /// Joins a job (its traces are moved onto one time) and sums its communication up.
 pub fn communication_report(job: &mut Job, options: &JoinOptions) -> CommunicationReport {
     let joined = join(job, options);
-    let table = options.names.as_ref().unwrap_or_else(|| NameTable::shipped());
+    joined_communication_report(job, &joined, options.names.as_ref())
+}
+
+/// Sums the communication of a joined job up. `names` are those that it was joined with; the shipped ones if none.
+pub fn joined_communication_report(
+    job: &Job,
+    joined: &Joined,
+    names: Option<&NameTable>,
+) -> CommunicationReport {
+    let table = names.unwrap_or_else(|| NameTable::shipped());
     let occupancies: Vec<Occupancy> = job.members.iter().map(|m| Occupancy::of(&m.trace, table)).collect();
-    let mut rows = rows_with(&joined, &occupancies);
-    solo_rows(job, &joined, &mut rows, &occupancies);
+    let mut rows = rows_with(joined, &occupancies);
+    solo_rows(job, joined, &mut rows, &occupancies);
     for row in &mut rows {
-        row.label = placed(&joined, row).key.label;
+        row.label = placed(joined, row).key.label;
     }
     let accelerator = accelerator(job);
     let mut warnings = job.warnings.clone();
@@ -173,10 +182,10 @@ pub fn communication_report(job: &mut Job, options: &JoinOptions) -> Communicati
         ranks_traced: job.members.len() as u32,
         world_size: job.world_size,
         world_size_known: job.world_size_known,
-        ranks: ranks(job, &joined, &rows, &occupancies),
-        groups: groups(&joined, &rows, accelerator.as_ref()),
+        ranks: ranks(job, joined, &rows, &occupancies),
+        groups: groups(joined, &rows, accelerator.as_ref()),
         accelerator: accelerator.map(|accelerator| accelerator.name),
-        clocks: joined.clocks,
+        clocks: joined.clocks.clone(),
         collectives: rows,
         warnings,
     }

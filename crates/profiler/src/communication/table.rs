@@ -4,6 +4,7 @@
 //! patterns beyond "starts with" and "contains": people read and edit it.
 
 use super::Operation;
+use crate::memo::Memo;
 use crate::{NameId, Names};
 use railwright_spec::problem::Problem;
 use serde::Deserialize;
@@ -25,6 +26,7 @@ pub struct Class {
 pub struct NameTable {
     libraries: Vec<Library>,
     operations: Vec<(String, Operation)>,
+    known: Memo<Option<Class>>,
 }
 
 /// One entry of the file.
@@ -115,11 +117,16 @@ impl NameTable {
     pub fn before(mut self, later: &Self) -> Self {
         self.libraries.extend(later.libraries.iter().cloned());
         self.operations.extend(later.operations.iter().cloned());
+        self.known = Memo::default();
         self
     }
 
     /// What a name is as communication, if it is any.
     pub fn class(&self, name: &str) -> Option<Class> {
+        self.known.get(name, || self.class_by_words(name))
+    }
+
+    fn class_by_words(&self, name: &str) -> Option<Class> {
         let lower = name.replace("(anonymous namespace)", "").to_ascii_lowercase();
         // Names of kernel arguments are irrelevant.
         let head = lower.split('(').next().unwrap_or_default();

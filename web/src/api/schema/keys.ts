@@ -20,6 +20,10 @@ export type Key = {
    * What holds without it, in words.
    */
   default: string
+  /**
+   * Whether `search` varies it and `--space` restricts it.
+   */
+  is_searched: boolean
 } & Key1
 export type Key1 =
   | {

@@ -78,6 +78,7 @@ export interface NetworkSimulateAnswer {
    * Exchanges that go through third groups of a dragonfly, where its routing chooses.
    */
   detours?: string[]
+  over_time: OverTime
   /**
    * Passes and exchanges that were played.
    */
@@ -216,4 +217,34 @@ export interface LayerLoad {
    * Where the busiest is.
    */
   link: string
+}
+/**
+ * Links over time.
+ */
+export interface OverTime {
+  /**
+   * Length of an interval. Unit: s.
+   */
+  interval: number
+  /**
+   * The mean of each layer, then its busiest links, from the devices outwards.
+   */
+  rows: LinkOverTime[]
+}
+/**
+ * A link, or the mean of a layer, over time.
+ */
+export interface LinkOverTime {
+  /**
+   * The layer.
+   */
+  layer: string
+  /**
+   * The link; none for the mean of all links of the layer.
+   */
+  link: string | null
+  /**
+   * Share of the capacity in each interval, from 0 to 1.
+   */
+  busy: number[]
 }

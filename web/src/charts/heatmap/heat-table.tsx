@@ -32,11 +32,14 @@ interface Props {
   readonly values: readonly (readonly (number | null)[])[]
   readonly format: (value: number) => string
   readonly tip: (row: number, column: number, value: number | null) => Tip
-  readonly onChoose: (row: number, column: number) => void
+  /** What a click and Enter do; without it they do nothing. */
+  readonly onChoose?: (row: number, column: number) => void
   /** Each row from nothing to its own largest value, so that what stands out in a row is seen. */
   readonly own?: boolean
   /** Where the scale begins: at nothing, or at the least value, so that small differences show. */
   readonly from?: 'zero' | 'least'
+  /** Where the scale ends, if not at the largest value. */
+  readonly most?: number
   /** What a cell without a value means, for the legend. */
   readonly nothing?: string
   /** What stands in cells without a value; null leaves one hatched. */
@@ -60,6 +63,7 @@ export function HeatTable({
   onChoose,
   own = false,
   from = 'zero',
+  most,
   nothing = texts.noValue,
   signs,
   outlined = null,
@@ -71,7 +75,7 @@ export function HeatTable({
   const left = Math.min(Math.max(36, ...rows.map((name) => textWidth(name, 12) + 14)), width * 0.4, 260)
   const wide = Math.max(1, Math.min(150, (width - left - 2) / columns.length))
   const height = rows.length * high + LABELS
-  const shares = useMemo(() => sharesOf(values, own, from), [values, own, from])
+  const shares = useMemo(() => sharesOf(values, own, from, most), [values, own, from, most])
   const painted = useMemo(() => paint(shares, columns.length), [shares, columns.length, theme])
   const room = Math.max(0, ...values.flatMap((row) => row.map((value) => (value === null ? 0 : format(value).length)))) * 6.4 + 8
   const written = high >= 18 && wide >= room
@@ -94,7 +98,7 @@ export function HeatTable({
       )
     else if (event.key === 'Home') setCursor([row, 0])
     else if (event.key === 'End') setCursor([row, columns.length - 1])
-    else if ((event.key === 'Enter' || event.key === ' ') && cursor) onChoose(row, column)
+    else if ((event.key === 'Enter' || event.key === ' ') && cursor && onChoose) onChoose(row, column)
     else if (event.key === 'Escape' && cursor) setCursor(null)
     else return
     event.preventDefault()
@@ -121,20 +125,20 @@ export function HeatTable({
         class="chart-svg"
         role="application"
         aria-roledescription={texts.heatMap}
-        aria-label={`${title}: ${rows.length} rows, ${columns.length} columns. Arrow keys move, ${action}.`}
+        aria-label={`${title}: ${rows.length} rows, ${columns.length} columns. Arrow keys move${onChoose ? `, ${action}` : ''}.`}
         tabIndex={0}
         width={width}
         height={height}
         viewBox={`0 0 ${width} ${height}`}
         font-size="11"
-        style={{ cursor: cursor ? 'pointer' : 'default' }}
+        style={{ cursor: cursor && onChoose ? 'pointer' : 'default' }}
         onKeyDown={strike}
         onBlur={() => setCursor(null)}
         onMouseMove={(event) => setCursor(at(event))}
         onMouseLeave={() => setCursor(null)}
         onClick={(event) => {
           const place = at(event)
-          if (place) onChoose(place[0], place[1])
+          if (place && onChoose) onChoose(place[0], place[1])
         }}
       >
         {empty !== '' && (
@@ -267,10 +271,10 @@ export function HeatTable({
 }
 
 /** Values as shares of their scale. */
-export function sharesOf(values: Props['values'], own: boolean, from: 'zero' | 'least'): (number | null)[][] {
+export function sharesOf(values: Props['values'], own: boolean, from: 'zero' | 'least', end?: number): (number | null)[][] {
   const range = (all: readonly (number | null)[]) => {
     const known = all.filter((value): value is number => value !== null)
-    const most = Math.max(0, ...known)
+    const most = end ?? Math.max(0, ...known)
     return [from === 'zero' ? 0 : Math.min(most, ...known), most] as const
   }
   const whole = range(values.flat())

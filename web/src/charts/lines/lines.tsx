@@ -69,7 +69,7 @@ function scaleFor(values: readonly number[], options: AxisOptions, range: readon
 export function Lines({ width, title, series, x, y, references = [], marks = [], picked, onPick, height = 320, fromZero = false }: Props) {
   const [cursor, setCursor] = useState<{ series: number; index: number } | null>(null)
   // A finger cannot hover: its first tap tells the point, the second picks it.
-  const told = useRef<string | undefined>(undefined)
+  const touched = useRef<string | undefined>(undefined)
   const bottom = height - BOTTOM
   const plot = useMemo(() => {
     const xs = series.flatMap((one) => one.values.map((value) => value.x))
@@ -193,10 +193,10 @@ export function Lines({ width, title, series, x, y, references = [], marks = [],
           setCursor(spot ? { series: spot.series, index: spot.index } : null)
         }}
         onMouseLeave={() => setCursor(null)}
-        onPointerDown={(event) => (told.current = event.pointerType === 'touch' ? `${cursor?.series} ${cursor?.index}` : undefined)}
+        onPointerDown={(event) => (touched.current = event.pointerType === 'touch' ? `${cursor?.series} ${cursor?.index}` : undefined)}
         onClick={(event) => {
           const spot = find(event)
-          if (spot && onPick && (told.current === undefined || told.current === `${spot.series} ${spot.index}`))
+          if (spot && onPick && (touched.current === undefined || touched.current === `${spot.series} ${spot.index}`))
             onPick(series[spot.series]?.id ?? '', spot.index)
         }}
       >

@@ -67,7 +67,7 @@ export function Scatter({
 }: Props) {
   const [cursor, setCursor] = useState<string | null>(null)
   // A finger cannot hover: its first tap tells the point, the second picks it.
-  const told = useRef<string | null | undefined>(undefined)
+  const touched = useRef<string | null | undefined>(undefined)
   const bottom = height - BOTTOM
   const plot = useMemo(() => {
     const ys = [...points.map((point) => point.y), ...roofs.flatMap((roof) => [roof.from[1], roof.to[1]])]
@@ -137,10 +137,10 @@ export function Scatter({
         onBlur={() => setCursor(null)}
         onMouseMove={(event) => setCursor(where(event))}
         onMouseLeave={() => setCursor(null)}
-        onPointerDown={(event) => (told.current = event.pointerType === 'touch' ? cursor : undefined)}
+        onPointerDown={(event) => (touched.current = event.pointerType === 'touch' ? cursor : undefined)}
         onClick={(event) => {
           const id = where(event)
-          if (id && onPick && (told.current === undefined || told.current === id)) onPick(id)
+          if (id && onPick && (touched.current === undefined || touched.current === id)) onPick(id)
         }}
       >
         <AxisX scale={plot.scaleX} options={x} top={TOP} bottom={bottom} />

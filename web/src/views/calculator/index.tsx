@@ -178,7 +178,7 @@ function Drawn(props: Omit<Shown, 'valid'>) {
       {a.stages.length > 1 && <StageTable estimate={a} letter={b ? 'A' : ''} stale={dimA} />}
       {b && b.stages.length > 1 && <StageTable estimate={b} letter="B" stale={dimB} />}
       <NearRuns estimate={a} />
-      <Notes a={a} b={b} said={[...props.a.notes, ...(props.b?.notes ?? [])]} stale={either} />
+      <Notes a={a} b={b} remarks={[...props.a.notes, ...(props.b?.notes ?? [])]} stale={either} />
     </div>
   )
 }
@@ -235,7 +235,7 @@ function Searching() {
 async function begin(): Promise<void> {
   if (report || Object.keys(runText.value).length > 0) return
   const given = await start().then(
-    ({ run: said }) => said,
+    ({ run }) => run,
     () => null,
   )
   if (Object.keys(runText.value).length > 0) return

@@ -13,8 +13,8 @@ const GIB = 2 ** 30
 
 /** The stage that the memory panels look into: as chosen, else the fullest. */
 export function chosenStage(estimate: Estimate): number {
-  const said = Number(kept.value.stage)
-  return kept.value.stage !== undefined && said < estimate.memory.stages.length ? said : estimate.memory.worst
+  const chosen = Number(kept.value.stage)
+  return kept.value.stage !== undefined && chosen < estimate.memory.stages.length ? chosen : estimate.memory.worst
 }
 
 export function MemoryStages(props: { a: Estimate; b: Estimate | null; stale: boolean }) {

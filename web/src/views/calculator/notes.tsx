@@ -11,13 +11,13 @@ interface Topic {
   readonly text: string
 }
 
-export function Notes(props: { a: Estimate; b: Estimate | null; said: readonly string[]; stale: boolean }) {
+export function Notes(props: { a: Estimate; b: Estimate | null; remarks: readonly string[]; stale: boolean }) {
   const warnings = [...props.a.warnings, ...(props.a.money?.warnings ?? [])]
   const other = props.b ? [...props.b.warnings, ...(props.b.money?.warnings ?? [])] : []
   const onlyB = other.filter((one) => !warnings.some((known) => known.id === one.id && known.message === one.message))
   const shown = props.b ?? props.a
   // Warnings stand in the answer, too; what is left are remarks on the files that were read.
-  const remarks = [...new Set(props.said)].filter(
+  const remarks = [...new Set(props.remarks)].filter(
     (text) => ![...warnings, ...other].some((one) => text.includes(one.message)) && !text.startsWith('defaults:'),
   )
   return (

@@ -38,7 +38,7 @@ function tip(row: Row): Tip {
 }
 
 /** Said at points that matter: where scaling stops paying, and what was chosen. */
-function notes(answer: SizeAnswer): Map<Row, string> {
+function notesOf(answer: SizeAnswer): Map<Row, string> {
   const { rows, verdict, goal } = answer.size
   const found = new Map<Row, string>()
   for (const stop of verdict.stops) {
@@ -56,7 +56,7 @@ function notes(answer: SizeAnswer): Map<Row, string> {
   return found
 }
 
-function seriesOf(answer: SizeAnswer, value: (row: Row) => number | null, said: Map<Row, string>): Series[] {
+function seriesOf(answer: SizeAnswer, value: (row: Row) => number | null, notes: Map<Row, string>): Series[] {
   return answer.size.machines.map((machine, index) => ({
     id: machine.name,
     label: machine.name,
@@ -64,7 +64,7 @@ function seriesOf(answer: SizeAnswer, value: (row: Row) => number | null, said: 
     alone: SHAPES[index % SHAPES.length] ?? 'circle',
     values: answer.size.rows
       .filter((row) => row.machine === index)
-      .map((row) => ({ x: row.devices, y: value(row), tip: tip(row), note: said.get(row), hollow: !(row.in_time && row.in_budget) })),
+      .map((row) => ({ x: row.devices, y: value(row), tip: tip(row), note: notes.get(row), hollow: !(row.in_time && row.in_budget) })),
   }))
 }
 
@@ -76,7 +76,7 @@ interface Props {
 
 export function Charts({ answer, line, onPick }: Props) {
   const { rows, goal } = answer.size
-  const said = notes(answer)
+  const notes = notesOf(answer)
   const numbers = [...new Set(rows.map((row) => row.devices))].sort((a, b) => a - b)
   const x = { title: texts.gpus, format: count, log: true, ticks: numbers }
   const pick = (series: string, index: number) => {
@@ -91,8 +91,8 @@ export function Charts({ answer, line, onPick }: Props) {
     columns: ['machine', 'gpus', 'days', 'dollars', 'efficiency', 'on_frontier'],
     rows: rows.map((row) => [row.cluster, row.devices, row.bill.calendar / DAY, row.bill.rent, row.efficiency, isEdge.has(row) ? 1 : 0]),
   })
-  const days = seriesOf(answer, (row) => row.bill.calendar / DAY, said)
-  const rents = seriesOf(answer, (row) => row.bill.rent, said)
+  const days = seriesOf(answer, (row) => row.bill.calendar / DAY, notes)
+  const rents = seriesOf(answer, (row) => row.bill.rent, notes)
   return (
     <>
       <ChartFrame title={texts.days2} about={texts.onePointPerSearchedCount} name="machines-days" menu={commandItem(line)} rows={csv}>
@@ -136,8 +136,8 @@ export function Charts({ answer, line, onPick }: Props) {
                       id: idOf(row),
                       x: row.bill.calendar / DAY,
                       y: row.bill.rent,
-                      label: said.get(row) ? `${count(row.devices)} ${said.get(row)}` : count(row.devices),
-                      weight: said.has(row) ? 2 : isEdge.has(row) ? 1.5 : 1 / (1 + row.machine),
+                      label: notes.get(row) ? `${count(row.devices)} ${notes.get(row)}` : count(row.devices),
+                      weight: notes.has(row) ? 2 : isEdge.has(row) ? 1.5 : 1 / (1 + row.machine),
                       mark: isEdge.has(row) ? 'front' : 'plain',
                       shape: SHAPES[row.machine % SHAPES.length] ?? 'circle',
                       colour: COLOURS[row.machine % COLOURS.length] ?? COLOURS[0],

@@ -9,7 +9,8 @@ import { Switch, Text, set } from '../parts/controls'
 import { loadStrategy } from '../parts/load'
 import { NoRun } from '../parts/no-run'
 import { ProgressLine } from '../parts/progress'
-import { RunBar, said } from '../parts/run-bar'
+import { RunBar, runParameter, useCatalogue } from '../parts/run-bar'
+import { Several } from '../parts/several'
 import type { Row, SizeAnswer } from './answer'
 import { Charts } from './charts'
 import { choiceOf, finer } from './frontier'
@@ -21,6 +22,7 @@ import * as texts from '../../words/machines'
 
 export default function Machines() {
   const own_ = own(PREFIX)
+  const clusters = useCatalogue().clusters.map((name) => [name, name] as const)
   const asked = question()
   sizing.useShown()
   const state = sizing.state.value
@@ -84,11 +86,12 @@ export default function Machines() {
             value={own_.gpus ?? ''}
             onChange={(value) => set(PREFIX, 'gpus', value)}
           />
-          <Text
+          <Several
             title={texts.machinesToCompare}
-            wide
-            placeholder={texts.dgxH100DgxB200}
+            placeholder={texts.theRunsCluster}
             value={own_.clusters ?? ''}
+            options={clusters}
+            free
             onChange={(value) => set(PREFIX, 'clusters', value)}
           />
           <Text
@@ -143,7 +146,7 @@ function Start({ ready, onStart }: { ready: boolean; onStart: () => void }) {
       </Empty>
     )
   }
-  if (said('model') && said('cluster')) {
+  if (runParameter('model') && runParameter('cluster')) {
     return (
       <Empty title={texts.howManyTokens} text={texts.daysAndDollarsDependOn}>
         {['1T', '2T', '15T'].map((tokens) => (

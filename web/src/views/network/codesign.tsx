@@ -12,40 +12,43 @@ import { type Column, Table } from '../../ui/table'
 import { Text } from '../parts/controls'
 import { loadStrategy } from '../parts/load'
 import { LongJob } from '../parts/long-job'
+import { Narrow } from '../parts/narrow'
+import { spaceArguments } from '../parts/narrowing'
 import { ProgressLine } from '../parts/progress'
 import { RunBar } from '../parts/run-bar'
+import { Several } from '../parts/several'
 import { withoutLayout } from '../parts/strategy'
-import { runSaid } from '../search/question'
+import { runParameters } from '../search/question'
 import type { DesignAnswer, DesignRow } from './answer'
 import { Swatch } from './fields'
-import { gigabits, kindOf } from './names'
+import { KINDS, gigabits, kindOf } from './names'
 import { NeedsRun } from './needs-run'
-import { said, say } from './state'
+import { parameter, setParameter } from './state'
 import { commandItem } from '../parts/command'
 import * as texts from '../../words/network'
 
 const designing = new LongJob<DesignAnswer>('network/design')
 
 function question(): Arguments | null {
-  const run = runSaid()
+  const run = runParameters()
   if (!run.model || !run.cluster) return null
   const lists = {
-    domains: said('domains'),
-    topologies: said('topologies'),
-    oversubscriptions: said('oversubscriptions'),
-    speeds: said('speeds'),
+    domains: parameter('domains'),
+    topologies: parameter('topologies'),
+    oversubscriptions: parameter('oversubscriptions'),
+    speeds: parameter('speeds'),
   }
   return {
     ...toArguments(withoutLayout(run)),
     ...Object.fromEntries(Object.entries(lists).filter(([, value]) => value)),
-    ...(said('scale-up')
+    ...(parameter('scale-up')
       ? {
-          'scale-up-price': said('scale-up')
+          'scale-up-price': parameter('scale-up')
             .split(/[\s,]+/)
             .filter(Boolean),
         }
       : {}),
-    ...(said('space') ? { space: said('space').split(' ').filter(Boolean) } : {}),
+    ...(spaceArguments(parameter('space')).length > 0 ? { space: spaceArguments(parameter('space')) } : {}),
   }
 }
 
@@ -53,10 +56,10 @@ export function CodesignDesk() {
   const asked = question()
   designing.useShown()
   const state = designing.state.value
-  const ran = said('ran') === '1'
+  const ran = parameter('ran') === '1'
   const start = () => {
     if (!asked) return
-    if (!ran) say('ran', '1')
+    if (!ran) setParameter('ran', '1')
     designing.start(asked, true)
   }
   useEffect(() => {
@@ -87,35 +90,40 @@ export function CodesignDesk() {
             title={texts.domains}
             placeholder={texts.n8To576}
             about={texts.sizesOfScaleUpDomains}
-            value={said('domains')}
-            onChange={(value) => say('domains', value)}
+            value={parameter('domains')}
+            onChange={(value) => setParameter('domains', value)}
           />
-          <Text
+          <Several
             title={texts.topologies}
-            wide
-            placeholder={texts.closRailOptimizedRailOnly}
-            value={said('topologies')}
-            onChange={(value) => say('topologies', value)}
+            placeholder={texts.allTopologies}
+            value={parameter('topologies')}
+            options={KINDS.filter((one) => one.id !== 'scale-up').map((one) => [one.id, one.title] as const)}
+            onChange={(value) => setParameter('topologies', value)}
           />
           <Text
             title={texts.oversubscription}
             placeholder="1,2,4"
-            value={said('oversubscriptions')}
-            onChange={(value) => say('oversubscriptions', value)}
+            value={parameter('oversubscriptions')}
+            onChange={(value) => setParameter('oversubscriptions', value)}
           />
-          <Text title={texts.nicSpeeds} placeholder="200G,400G,800G" value={said('speeds')} onChange={(value) => say('speeds', value)} />
+          <Text
+            title={texts.nicSpeeds}
+            placeholder="200G,400G,800G"
+            value={parameter('speeds')}
+            onChange={(value) => setParameter('speeds', value)}
+          />
           <Text
             title={texts.scaleUpPrices}
             placeholder="64=2500 256=6000"
             about={texts.addedPricePerDeviceOf}
-            value={said('scale-up')}
-            onChange={(value) => say('scale-up', value)}
+            value={parameter('scale-up')}
+            onChange={(value) => setParameter('scale-up', value)}
           />
-          <Text
+          <Narrow
             title={texts.narrowStrategiesTo}
-            placeholder={texts.tp8Vp12}
-            value={said('space')}
-            onChange={(value) => say('space', value)}
+            value={parameter('space')}
+            onChange={(value) => setParameter('space', value)}
+            run={toArguments(withoutLayout(runParameters()))}
           />
           <button type="submit" class="button primary push" disabled={state.running}>
             {state.running ? 'Searching' : 'Search'} <kbd>r</kbd>
@@ -334,8 +342,8 @@ function Rows({ answer }: { answer: DesignAnswer }) {
           data-filter
           aria-label={texts.filterNetworks}
           placeholder={texts.filterRailOnly64}
-          value={said('filter')}
-          onInput={(event) => say('filter', event.currentTarget.value, 'replace')}
+          value={parameter('filter')}
+          onInput={(event) => setParameter('filter', event.currentTarget.value, 'replace')}
         />
       </div>
       <Table
@@ -344,7 +352,7 @@ function Rows({ answer }: { answer: DesignAnswer }) {
         rows={answer.rows}
         identify={identify}
         sorting={{ key: 'step', down: false }}
-        filter={said('filter')}
+        filter={parameter('filter')}
         first={30}
         onChoose={(row) => load(answer, row)}
       />

@@ -11,7 +11,7 @@ import { CostBars } from './cost-bars'
 import { DesignChoice, DesignFields, Swatch } from './fields'
 import { kindOf } from './names'
 import { ownCluster, useOwnCluster } from './own-cluster'
-import { chosenDesigns, designFlags, said, say } from './state'
+import { chosenDesigns, designFlags, parameter, setParameter } from './state'
 import * as texts from '../../words/network'
 
 type Priced = CostAnswer['designs'][number]
@@ -21,12 +21,12 @@ const switches = (row: Priced) => row.bill.counts.tiers.reduce((sum, tier) => su
 export function CostDesk() {
   const ready = useOwnCluster()
   const designs = chosenDesigns()
-  const accelerator = said('accelerator') || ownCluster()?.accelerator.id
+  const accelerator = parameter('accelerator') || ownCluster()?.accelerator.id
   const question = {
     designs,
     ...designFlags(),
     ...(accelerator ? { accelerator } : {}),
-    ...(said('years') ? { years: said('years') } : {}),
+    ...(parameter('years') ? { years: parameter('years') } : {}),
   }
   const live = useAnswer<CostAnswer>('network/cost', ready ? question : null)
   const { answer } = live
@@ -40,15 +40,15 @@ export function CostDesk() {
             title={texts.accelerator}
             placeholder={ownCluster()?.accelerator.id ?? texts.h100Sxm580gb}
             about={texts.forTheNetworksShareOf}
-            value={said('accelerator')}
-            onChange={(value) => say('accelerator', value)}
+            value={parameter('accelerator')}
+            onChange={(value) => setParameter('accelerator', value)}
           />
           <Text
             title={texts.years2}
             placeholder="4"
             about={texts.yearsOverWhichTheNetwork}
-            value={said('years')}
-            onChange={(value) => say('years', value)}
+            value={parameter('years')}
+            onChange={(value) => setParameter('years', value)}
           />
         </div>
       </section>

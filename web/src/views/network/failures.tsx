@@ -8,7 +8,7 @@ import type { FailureClass, FailuresAnswer } from './answer'
 import { ShareBar } from './bits'
 import { DesignChoice, DesignFields, Swatch } from './fields'
 import { useOwnCluster } from './own-cluster'
-import { chosenDesigns, designFlags, said, say } from './state'
+import { chosenDesigns, designFlags, parameter, setParameter } from './state'
 import * as texts from '../../words/network'
 
 export function FailuresDesk() {
@@ -16,8 +16,8 @@ export function FailuresDesk() {
   const question = {
     designs: chosenDesigns(),
     ...designFlags(),
-    ...(said('exposed') ? { 'exposed-share': said('exposed') } : {}),
-    ...(said('recovery') ? { recovery: said('recovery') } : {}),
+    ...(parameter('exposed') ? { 'exposed-share': parameter('exposed') } : {}),
+    ...(parameter('recovery') ? { recovery: parameter('recovery') } : {}),
   }
   const live = useAnswer<FailuresAnswer>('network/failures', ready ? question : null)
   const { answer } = live
@@ -32,18 +32,18 @@ export function FailuresDesk() {
             title={texts.exposedShare}
             placeholder="0.2"
             about={texts.shareOfTheStepThat}
-            value={said('exposed')}
-            onChange={(value) => say('exposed', value)}
+            value={parameter('exposed')}
+            onChange={(value) => setParameter('exposed', value)}
           />
           <Choice
             title={texts.trafficMovesTo}
-            value={said('recovery')}
+            value={parameter('recovery')}
             options={[
               ['', texts.theWholeDomain],
               ['neighbour', texts.oneNeighbour],
               ['alone', texts.theDeviceItself],
             ]}
-            onChange={(value) => say('recovery', value)}
+            onChange={(value) => setParameter('recovery', value)}
           />
         </div>
       </section>

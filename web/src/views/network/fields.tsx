@@ -1,8 +1,8 @@
 // The fields of a design, shared by the desks that draw, price, break or load one.
 import { Choice, Text } from '../parts/controls'
-import { runSaid } from '../search/question'
+import { runParameters } from '../search/question'
 import { ownCluster } from './own-cluster'
-import { DESIGN_FIELDS, USUAL, chosenDesigns, kind, ofOwnCluster, said, say, wholeDomains } from './state'
+import { DESIGN_FIELDS, USUAL, chosenDesigns, kind, ofOwnCluster, parameter, setParameter, wholeDomains } from './state'
 import { KINDS, kindOf } from './names'
 import * as texts from '../../words/network'
 
@@ -14,7 +14,7 @@ export function DesignFields({ withKind = true, only }: { withKind?: boolean; on
           title={texts.topology}
           value={kind()}
           options={KINDS.map((one) => [one.id, one.title] as const)}
-          onChange={(value) => say('kind', value === USUAL ? undefined : value)}
+          onChange={(value) => setParameter('kind', value === USUAL ? undefined : value)}
         />
       )}
       {DESIGN_FIELDS.filter((field) => !only || only.includes(field.key)).map((field) => (
@@ -22,9 +22,9 @@ export function DesignFields({ withKind = true, only }: { withKind?: boolean; on
           key={field.key}
           title={field.title}
           about={field.about}
-          placeholder={(field.key === 'gpus' ? runSaid().gpus : ofOwnCluster()[field.key]) ?? field.placeholder}
-          value={said(field.key)}
-          onChange={(value) => say(field.key, value)}
+          placeholder={(field.key === 'gpus' ? runParameters().gpus : ofOwnCluster()[field.key]) ?? field.placeholder}
+          value={parameter(field.key)}
+          onChange={(value) => setParameter(field.key, value)}
         />
       ))}
       <Text
@@ -32,8 +32,8 @@ export function DesignFields({ withKind = true, only }: { withKind?: boolean; on
         wide
         placeholder={texts.tiers2RoutingSpray}
         about={texts.anyKeyOfADesign}
-        value={said('more')}
-        onChange={(value) => say('more', value)}
+        value={parameter('more')}
+        onChange={(value) => setParameter('more', value)}
       />
       <OwnCluster />
     </>
@@ -44,23 +44,23 @@ export function DesignFields({ withKind = true, only }: { withKind?: boolean; on
 function OwnCluster() {
   const cluster = ownCluster()
   const own = ofOwnCluster()
-  if (!cluster || DESIGN_FIELDS.every(({ key }) => own[key] === undefined || said(key))) return null
-  const devices = Number(runSaid().gpus)
+  if (!cluster || DESIGN_FIELDS.every(({ key }) => own[key] === undefined || parameter(key))) return null
+  const devices = Number(runParameters().gpus)
   const whole = wholeDomains(devices, cluster.scale_up.domain_size)
-  const changed = ['domain', 'speed', 'gpus'].filter((key) => said(key))
+  const changed = ['domain', 'speed', 'gpus'].filter((key) => parameter(key))
   return (
     <p class="muted own-cluster">
       {texts.fromTheRunsCluster} <b>{cluster.name}</b>
       {texts.domainsOf} {cluster.scale_up.domain_size}
       {own['domain-bandwidth'] && texts.at2(own['domain-bandwidth'])}, {own.speed} {texts.perDevice}
-      {whole > devices && !said('gpus') && !said('domain') && (
+      {whole > devices && !parameter('gpus') && !parameter('domain') && (
         <>
           {' '}
           {devices.toLocaleString('en')} {texts.gpusLeaveADomainIncomplete} {whole.toLocaleString('en')} {texts.areShown}
         </>
       )}
       {changed.length > 0 && (
-        <button type="button" class="button quiet" onClick={() => changed.forEach((key) => say(key, undefined))}>
+        <button type="button" class="button quiet" onClick={() => changed.forEach((key) => setParameter(key, undefined))}>
           {texts.resetToIt}
         </button>
       )}
@@ -81,7 +81,7 @@ export function DesignChoice() {
           aria-pressed={chosen.includes(one.id)}
           onClick={() => {
             const next = chosen.includes(one.id) ? chosen.filter((id) => id !== one.id) : [...chosen, one.id]
-            if (next.length > 0) say('designs', next.join(','))
+            if (next.length > 0) setParameter('designs', next.join(','))
           }}
         >
           <Swatch id={one.id} /> {one.title}

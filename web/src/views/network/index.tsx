@@ -7,7 +7,7 @@ import { CostDesk } from './cost'
 import { FailuresDesk } from './failures'
 import { PaperDesk } from './paper'
 import { SimulateDesk } from './simulate'
-import { DESKS, type Desk, desk, say } from './state'
+import { DESKS, type Desk, desk, setParameter } from './state'
 import { TopologyDesk } from './topology'
 import { TrafficDesk } from './traffic'
 import '../parts/layout.css'
@@ -27,7 +27,7 @@ const BODIES: Readonly<Record<Desk, () => preact.JSX.Element>> = {
 export default function Network() {
   const open = desk()
   const Body = BODIES[open]
-  const openDesk = (id: Desk) => say('desk', id === 'topology' ? undefined : id)
+  const openDesk = (id: Desk) => setParameter('desk', id === 'topology' ? undefined : id)
   useKeys(
     DESKS.map(([id, title], index) => ({ keys: String(index + 1), title, group: 'Network', run: () => openDesk(id) })),
     [],

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ClusterEntry } from '../../api/answers'
 import { askOnce } from '../../api/live'
-import { runSaid } from '../search/question'
+import { runParameters } from '../search/question'
 import * as texts from '../../words/network'
 
 const clusters = signal<readonly ClusterEntry[] | null>(null)
@@ -23,7 +23,7 @@ export function useOwnCluster(): boolean {
 
 /** The run's cluster, or null where the run names none of the catalogue. */
 export function ownCluster(): ClusterEntry | null {
-  const name = runSaid().cluster
+  const name = runParameters().cluster
   if (!name) return null
   return clusters.value?.find((one) => one.name === name) ?? null
 }

@@ -7,7 +7,7 @@ import { Loading, Problems } from '../../ui/states'
 import { type Column, Table } from '../../ui/table'
 import type { PaperAnswer, Target } from './answer'
 import { gigabits } from './names'
-import { said, say } from './state'
+import { parameter, setParameter } from './state'
 import { bandwidth } from '../../charts/format'
 import { Scroll } from '../parts/scroll'
 import * as texts from '../../words/network'
@@ -44,7 +44,7 @@ function DomainSweep({ answer }: { answer: PaperAnswer }) {
   const rows = answer.domain_sweep
   const workloads = [...new Set(rows.map((row) => row.workload))]
   const sizes = [...new Set(rows.map((row) => row.devices))]
-  const size = sizes.includes(Number(said('devices'))) ? Number(said('devices')) : (sizes[1] ?? sizes[0] ?? 0)
+  const size = sizes.includes(Number(parameter('devices'))) ? Number(parameter('devices')) : (sizes[1] ?? sizes[0] ?? 0)
   const shown = rows.filter((row) => row.devices === size)
   return (
     <ChartFrame
@@ -54,7 +54,7 @@ function DomainSweep({ answer }: { answer: PaperAnswer }) {
       tools={
         <label class="check">
           <span class="muted">{texts.gpus}</span>
-          <select class="select" value={String(size)} onChange={(event) => say('devices', event.currentTarget.value)}>
+          <select class="select" value={String(size)} onChange={(event) => setParameter('devices', event.currentTarget.value)}>
             {sizes.map((one) => (
               <option key={one} value={String(one)}>
                 {count(one)}
@@ -227,11 +227,17 @@ function Targets({ answer }: { answer: PaperAnswer }) {
           data-filter
           aria-label={texts.filterClaims}
           placeholder={texts.filterFigure7}
-          value={said('filter')}
-          onInput={(event) => say('filter', event.currentTarget.value, 'replace')}
+          value={parameter('filter')}
+          onInput={(event) => setParameter('filter', event.currentTarget.value, 'replace')}
         />
       </div>
-      <Table caption={texts.claimsOfThePaper} columns={columns} rows={answer.targets} identify={(row) => row.id} filter={said('filter')} />
+      <Table
+        caption={texts.claimsOfThePaper}
+        columns={columns}
+        rows={answer.targets}
+        identify={(row) => row.id}
+        filter={parameter('filter')}
+      />
     </section>
   )
 }

@@ -12,10 +12,11 @@ import type { SimulateAnswer } from './answer'
 import { ShareBar, Swatched } from './bits'
 import { Drawing, Loads } from './drawing'
 import { DesignFields } from './fields'
+import { LinksOverTime } from './links-over-time'
 import { layerName } from './names'
 import { NeedsRun } from './needs-run'
 import { useOwnCluster } from './own-cluster'
-import { designFlags, kind, networkKeys, runArguments, said, say } from './state'
+import { designFlags, kind, networkKeys, runArguments, parameter, setParameter } from './state'
 import { Scroll } from '../parts/scroll'
 import { commandItem } from '../parts/command'
 import * as texts from '../../words/network'
@@ -27,17 +28,17 @@ export function SimulateDesk() {
 }
 
 function Simulate({ run }: { run: Arguments }) {
-  const routing = said('routing')
+  const routing = parameter('routing')
   useOwnCluster()
   const live = useAnswer<SimulateAnswer>('network/simulate', {
     ...run,
     topology: kind(),
     network: networkKeys(),
     ...(routing ? { routing } : {}),
-    fail: said('fail')
+    fail: parameter('fail')
       .split(/[\s,]+/)
       .filter(Boolean),
-    ...(said('background') ? { background: said('background') } : {}),
+    ...(parameter('background') ? { background: parameter('background') } : {}),
   })
   const { answer } = live
   return (
@@ -55,22 +56,22 @@ function Simulate({ run }: { run: Arguments }) {
               ['spray', 'sprayed'],
               ['static', 'static'],
             ]}
-            onChange={(value) => say('routing', value)}
+            onChange={(value) => setParameter('routing', value)}
           />
           <Text
             title={texts.brokenParts}
             wide
             placeholder={texts.nic3Leaf0Link}
             about={texts.partsThatAreBrokenSeparated}
-            value={said('fail')}
-            onChange={(value) => say('fail', value)}
+            value={parameter('fail')}
+            onChange={(value) => setParameter('fail', value)}
           />
           <Text
             title={texts.otherJobsLoad}
             placeholder={texts.none}
             about={texts.everyDeviceSendsWithThis}
-            value={said('background')}
-            onChange={(value) => say('background', value)}
+            value={parameter('background')}
+            onChange={(value) => setParameter('background', value)}
           />
         </div>
       </section>
@@ -148,6 +149,7 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
           </>
         )}
       </ChartFrame>
+      <LinksOverTime overTime={answer.over_time} menu={commandItem(line)} />
       <Layers answer={answer} />
     </div>
   )

@@ -2,7 +2,7 @@
 import type { Arguments, Value } from '../../api/ask'
 import { own } from '../../state/location'
 import { set } from '../parts/controls'
-import { runSaid } from '../search/question'
+import { runParameters } from '../search/question'
 import { toArguments } from '../../state/run'
 import { ownCluster, speedOf } from './own-cluster'
 import * as texts from '../../words/network'
@@ -21,16 +21,16 @@ export const DESKS = [
 
 export type Desk = (typeof DESKS)[number][0]
 
-export function said(key: string): string {
+export function parameter(key: string): string {
   return own(PREFIX)[key] ?? ''
 }
 
-export function say(key: string, value: string | undefined, history: 'push' | 'replace' = 'push'): void {
+export function setParameter(key: string, value: string | undefined, history: 'push' | 'replace' = 'push'): void {
   set(PREFIX, key, value, history)
 }
 
 export function desk(): Desk {
-  const open = said('desk')
+  const open = parameter('desk')
   return DESKS.some(([id]) => id === open) ? (open as Desk) : 'topology'
 }
 
@@ -45,7 +45,7 @@ export const DESIGN_FIELDS = [
 
 /** Further keys as `tiers=2 routing=spray`, behind the fields. */
 export function furtherKeys(): string[] {
-  return said('more')
+  return parameter('more')
     .split(/\s+/)
     .filter((part) => part.includes('='))
 }
@@ -66,14 +66,14 @@ export function ofOwnCluster(): Readonly<Record<string, string>> {
 export function designFlags(): Record<string, Value> {
   const flags: Record<string, Value> = {}
   for (const { key } of DESIGN_FIELDS) {
-    const value = said(key)
+    const value = parameter(key)
     if (value) flags[key] = value
   }
-  const devices = runSaid().gpus
+  const devices = runParameters().gpus
   if (!flags.gpus && devices && /^\d+$/.test(devices)) flags.gpus = devices
   for (const [key, value] of Object.entries(ofOwnCluster())) flags[key] ??= value
   // A network joins whole domains: the run's devices fill the last one in part.
-  if (!said('gpus') && !said('domain') && flags.gpus !== undefined)
+  if (!parameter('gpus') && !parameter('domain') && flags.gpus !== undefined)
     flags.gpus = String(wholeDomains(Number(flags.gpus), Number(flags.domain ?? 1)))
   for (const part of furtherKeys()) {
     const [name = '', ...rest] = part.split('=')
@@ -90,25 +90,25 @@ export function wholeDomains(devices: number, domain: number): number {
 /** The design as `KEY=VALUE` for commands that lay a run on a network; devices, domain and speed are then the cluster's. */
 export function networkKeys(): string[] {
   const keys = DESIGN_FIELDS.filter(({ key }) => key === 'radix' || key === 'leaf-oversubscription').flatMap(({ key }) =>
-    said(key) ? [`${key.replaceAll('-', '_')}=${said(key)}`] : [],
+    parameter(key) ? [`${key.replaceAll('-', '_')}=${parameter(key)}`] : [],
   )
   return [...keys, ...furtherKeys()]
 }
 
 /** The run as arguments, or null while model or cluster are missing. */
 export function runArguments(): Arguments | null {
-  const run = runSaid()
+  const run = runParameters()
   return run.model && run.cluster ? toArguments(run) : null
 }
 
 export function kind(): string {
-  return said('kind') || USUAL
+  return parameter('kind') || USUAL
 }
 
 /** What the program lays a run on when no topology is named; also the design that others are compared with. */
 export const USUAL = 'rail-optimized'
 
 export function chosenDesigns(): string[] {
-  const list = said('designs').split(',').filter(Boolean)
+  const list = parameter('designs').split(',').filter(Boolean)
   return list.length > 0 ? list : [USUAL, 'clos', 'trimmed', 'rail-only', 'dual-plane', 'dragonfly']
 }

@@ -9,7 +9,7 @@ import { Segments } from '../parts/controls'
 import type { TrafficAnswer } from './answer'
 import { ShareBar, Swatched } from './bits'
 import { layerName } from './names'
-import { said, say } from './state'
+import { parameter, setParameter } from './state'
 import * as texts from '../../words/network'
 
 const KINDS = [
@@ -28,7 +28,7 @@ const CLASSES: Readonly<Record<string, string>> = {
 }
 
 function by(): By {
-  const open = said('by')
+  const open = parameter('by')
   return KINDS.some(([id]) => id === open) ? (open as By) : 'kind'
 }
 
@@ -40,7 +40,12 @@ export function TrafficTable({ base, kinds }: { base: Arguments; kinds: TrafficA
     <section class="panel" aria-label={texts.trafficInFigures}>
       <div class="panel-head">
         <h2>{texts.by}</h2>
-        <Segments label={texts.by} value={open} options={KINDS} onChange={(value) => say('by', value === 'kind' ? undefined : value)} />
+        <Segments
+          label={texts.by}
+          value={open}
+          options={KINDS}
+          onChange={(value) => setParameter('by', value === 'kind' ? undefined : value)}
+        />
       </div>
       {live.problems.length > 0 && <Problems problems={live.problems} />}
       {open === 'kind' && <Exchanges answer={kinds} />}

@@ -14,7 +14,7 @@ import type { TrafficAnswer } from './answer'
 import { Swatched } from './bits'
 import { DesignFields } from './fields'
 import { NeedsRun } from './needs-run'
-import { kind, networkKeys, runArguments, said, say } from './state'
+import { kind, networkKeys, runArguments, parameter, setParameter } from './state'
 import { TrafficTable } from './traffic-tables'
 import { commandItem } from '../parts/command'
 import * as texts from '../../words/network'
@@ -33,11 +33,11 @@ export function TrafficDesk() {
 }
 
 function Traffic({ run }: { run: Arguments }) {
-  const onNetwork = said('on') === 'network'
-  const algorithm = said('algorithm') || 'ring'
-  const allToAll = said('all-to-all') || 'direct'
-  const of = said('of') || 'all'
-  const by = CELLS.find(([id]) => id === said('cells'))?.[0] ?? 'ranks'
+  const onNetwork = parameter('on') === 'network'
+  const algorithm = parameter('algorithm') || 'ring'
+  const allToAll = parameter('all-to-all') || 'direct'
+  const of = parameter('of') || 'all'
+  const by = CELLS.find(([id]) => id === parameter('cells'))?.[0] ?? 'ranks'
   const base: Arguments = {
     ...run,
     algorithm,
@@ -74,7 +74,7 @@ function Traffic({ run }: { run: Arguments }) {
               ['hierarchical', 'hierarchical'],
               ['direct', texts.allToAll2],
             ]}
-            onChange={(value) => say('algorithm', value === 'ring' ? undefined : value)}
+            onChange={(value) => setParameter('algorithm', value === 'ring' ? undefined : value)}
           />
           <Choice
             title={texts.allToAll}
@@ -83,13 +83,13 @@ function Traffic({ run }: { run: Arguments }) {
               ['direct', 'direct'],
               ['hierarchical', texts.throughDomains],
             ]}
-            onChange={(value) => say('all-to-all', value === 'direct' ? undefined : value)}
+            onChange={(value) => setParameter('all-to-all', value === 'direct' ? undefined : value)}
           />
           <Switch
             title={texts.onANetwork}
             about={texts.domainsRailsAndLinksOf}
             on={onNetwork}
-            onChange={(on) => say('on', on ? 'network' : undefined)}
+            onChange={(on) => setParameter('on', on ? 'network' : undefined)}
           />
           {onNetwork && <DesignFields only={['radix', 'leaf-oversubscription']} />}
         </div>
@@ -109,7 +109,7 @@ function Traffic({ run }: { run: Arguments }) {
                 label={texts.cells}
                 value={by}
                 options={CELLS}
-                onChange={(value) => say('cells', value === 'ranks' ? undefined : value)}
+                onChange={(value) => setParameter('cells', value === 'ranks' ? undefined : value)}
               />
             }
             rows={() =>
@@ -141,7 +141,7 @@ function Traffic({ run }: { run: Arguments }) {
                             ),
                           ] as const,
                       )}
-                      onChange={(value) => say('of', value === 'all' ? undefined : value)}
+                      onChange={(value) => setParameter('of', value === 'all' ? undefined : value)}
                     />
                     <span class="muted">
                       {square &&

@@ -151,7 +151,7 @@ interface JobsProps {
 const FILTER_FROM = 9
 
 function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
-  const told = jobs.some((job) => job.format !== '')
+  const recognized = jobs.some((job) => job.format !== '')
   const columns: Column<JobOnDisk>[] = [
     {
       key: 'name',
@@ -160,7 +160,7 @@ function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
       wrap: true,
       cell: (job) => <span title={job.folder}>{breakable(nameOf(job))}</span>,
     },
-    ...(told
+    ...(recognized
       ? ([
           { key: 'format', title: texts.what, value: (job) => job.format },
           ...(jobs.some((job) => job.ranks !== null)

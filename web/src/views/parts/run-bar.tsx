@@ -26,7 +26,7 @@ const FIELDS: readonly Field[] = [
 ]
 
 /** What a parameter says, under whatever name. */
-export function said(key: string): string {
+export function runParameter(key: string): string {
   const entry = Object.entries(ofPrefix(location.value.parameters, '')).find(([name]) => canonicalName(name) === key)
   return entry?.[1] ?? ''
 }
@@ -43,7 +43,7 @@ export function RunBar({ fields = FIELDS.map((field) => field.key) }: { fields?:
 }
 
 function RunField({ field, options }: { field: Field; options: readonly string[] | undefined }) {
-  const value = said(field.key)
+  const value = runParameter(field.key)
   const commit = (text: string) => {
     const trimmed = text.trim()
     if (trimmed === value) return
@@ -83,7 +83,8 @@ interface Named {
   readonly name: string
 }
 
-function useCatalogue(): Record<'models' | 'clusters', readonly string[]> {
+/** Names of the catalogue, as suggestions. */
+export function useCatalogue(): Record<'models' | 'clusters', readonly string[]> {
   const [lists, setLists] = useState<Record<'models' | 'clusters', readonly string[]>>({ models: [], clusters: [] })
   useEffect(() => {
     let here = true

@@ -102,7 +102,7 @@ export function withStrategy(run: Parameters, flags: string, also: Record<string
 }
 
 /** The parts of a layout that the run says, by the page's names: what a search could keep. */
-export function saidLayout(run: Parameters): Record<string, string> {
+export function layoutOf(run: Parameters): Record<string, string> {
   const layout: readonly string[] = LAYOUT
   return Object.fromEntries(
     Object.entries(run)

@@ -71,7 +71,7 @@ export function Detected() {
             columns={[
               { key: 'key', title: texts.key, value: (row) => row.key, cell: (row) => <code>{row.key}</code> },
               { key: 'value', title: texts.value, value: (row) => row.value.replaceAll('"', ''), wrap: true },
-              { key: 'said', title: texts.origin, value: (row) => row.source, cell: (row) => <code>{row.source}</code>, wrap: true },
+              { key: 'source', title: texts.origin, value: (row) => row.source, cell: (row) => <code>{row.source}</code>, wrap: true },
               { key: 'line', title: texts.line2, value: (row) => row.line, align: 'right' },
             ]}
           />

@@ -7,10 +7,10 @@ import { useAnswer } from '../../api/live'
 import { bytes, percent, relative, seconds } from '../../charts/format'
 import { toArguments } from '../../state/run'
 import { FIT } from '../parts/fit'
-import { saidLayout } from '../parts/strategy'
+import { layoutOf } from '../parts/strategy'
 import type { Found, SearchAnswer } from './answer'
 import { spaceOf, titleOf } from './family'
-import { runSaid } from './question'
+import { runParameters } from './question'
 import { SpentBar } from './ranking'
 import * as texts from '../../words/search'
 
@@ -125,8 +125,8 @@ function Members({ one, question, onPick }: Omit<Props, 'found'> & { one: Found 
 
 /** The estimate of the layout that the run names; null where it names none. */
 export function useOwn() {
-  const run = runSaid()
-  const has = Object.keys(saidLayout(run)).length > 0
+  const run = runParameters()
+  const has = Object.keys(layoutOf(run)).length > 0
   const own = useAnswer<Estimate>('estimate', has ? toArguments(run) : null)
   return has ? own : null
 }

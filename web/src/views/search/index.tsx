@@ -9,7 +9,7 @@ import { set } from '../parts/controls'
 import { loadStrategy } from '../parts/load'
 import { NoRun } from '../parts/no-run'
 import { many, ProgressLine } from '../parts/progress'
-import { said } from '../parts/run-bar'
+import { runParameter } from '../parts/run-bar'
 import type { Found } from './answer'
 import { Cards } from './cards'
 import { Landscape } from './landscape'
@@ -123,7 +123,7 @@ export default function Search() {
             {state.took !== null && texts.inS(state.took.toFixed(1))}, {count(answer.found)} {texts.rankedEachFitsWithAt}{' '}
             {Math.round(answer.fit_probability * 100)}%
           </p>
-          <NothingFits answer={answer} cluster={said('cluster')} />
+          <NothingFits answer={answer} cluster={runParameter('cluster')} />
           {answer.candidates.length === 0 && landscape}
           {answer.candidates.length > 0 && (
             <>

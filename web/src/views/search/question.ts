@@ -5,7 +5,8 @@ import { toArguments } from '../../state/run'
 import { ofPrefix, type Parameters } from '../../state/fragment'
 import { location, own } from '../../state/location'
 import { LongJob } from '../parts/long-job'
-import { canonicalName, saidLayout, withoutLayout } from '../parts/strategy'
+import { canonicalName, layoutOf, withoutLayout } from '../parts/strategy'
+import { spaceArguments } from '../parts/narrowing'
 import type { SearchAnswer } from './answer'
 
 export const PREFIX = 's'
@@ -21,7 +22,8 @@ export interface Scope {
   readonly kept: readonly string[]
   readonly gpus: string
   readonly clusters: string
-  readonly space: readonly string[]
+  /** Restrictions, as `tp=2,4 vp=1..4`. */
+  readonly space: string
   readonly fit: string
   readonly unlimited: boolean
   readonly ran: boolean
@@ -30,19 +32,19 @@ export interface Scope {
 }
 
 export function scope(): Scope {
-  const said = own(PREFIX)
+  const fields = own(PREFIX)
   return {
-    objective: said.objective ?? 'time',
-    against: said.against === 'cost' ? 'cost' : 'memory',
-    kept: list(said.keep, ','),
-    gpus: said.gpus ?? '',
-    clusters: said.clusters ?? '',
-    space: list(said.space, ' '),
-    fit: said.fit ?? '',
-    unlimited: said.unlimited === 'true',
-    ran: said.ran === '1',
-    filter: said.filter ?? '',
-    whyNot: said.why ?? '',
+    objective: fields.objective ?? 'time',
+    against: fields.against === 'cost' ? 'cost' : 'memory',
+    kept: list(fields.keep, ','),
+    gpus: fields.gpus ?? '',
+    clusters: fields.clusters ?? '',
+    space: fields.space ?? '',
+    fit: fields.fit ?? '',
+    unlimited: fields.unlimited === 'true',
+    ran: fields.ran === '1',
+    filter: fields.filter ?? '',
+    whyNot: fields.why ?? '',
   }
 }
 
@@ -54,23 +56,30 @@ function list(text: string | undefined, separator: string): string[] {
 }
 
 /** The run that the address says, under the page's names. */
-export function runSaid(): Parameters {
+export function runParameters(): Parameters {
   return Object.fromEntries(Object.entries(ofPrefix(location.value.parameters, '')).map(([name, value]) => [canonicalName(name), value]))
 }
 
 /** Degrees of the run that could be kept. */
 export function keepable(): Record<string, string> {
-  return saidLayout(runSaid())
+  return layoutOf(runParameters())
 }
 
-/** Arguments without what only says how the answer is shown; `null` without a model. */
+/** The run without what is searched, whose valid values may be tried; null where it has no cluster of its own. */
+export function searchedRun(of: Scope): Arguments | null {
+  const parameters = runParameters()
+  return parameters.model && parameters.cluster ? toArguments(withoutLayout(parameters, of.kept)) : null
+}
+
+/** Arguments without what only affects how the answer is shown; `null` without a model. */
 export function question(of: Scope): Arguments | null {
-  const said = runSaid()
-  if (!said.model || !(said.cluster || of.clusters)) return null
-  const run: Record<string, Value> = { ...toArguments(withoutLayout(said, of.kept)) }
+  const parameters = runParameters()
+  if (!parameters.model || !(parameters.cluster || of.clusters)) return null
+  const run: Record<string, Value> = { ...toArguments(withoutLayout(parameters, of.kept)) }
   if (of.gpus) run.gpus = of.gpus
   if (of.clusters) run.cluster = of.clusters
-  if (of.space.length > 0) run.space = of.space
+  const space = spaceArguments(of.space)
+  if (space.length > 0) run.space = space
   if (of.fit) run['fit-probability'] = of.fit
   if (of.unlimited) run.unlimited = true
   return run

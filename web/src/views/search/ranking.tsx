@@ -143,11 +143,11 @@ export function Ranking({ found, filter, pointed, onPoint, onPick }: Props) {
 
 /** Where the time goes, as one bar; said in words to those who do not see it. */
 export function SpentBar({ spent, wide = false }: { spent: readonly Spent[]; wide?: boolean }) {
-  const told = spent.filter((part) => part.share >= 0.0005)
-  const words = told.map((part) => `${part.on} ${percent(part.share)}`).join(', ')
+  const shown = spent.filter((part) => part.share >= 0.0005)
+  const words = shown.map((part) => `${part.on} ${percent(part.share)}`).join(', ')
   return (
     <span class={wide ? 'spent-bar wide' : 'spent-bar'} role="img" aria-label={words} title={words}>
-      {told.map((part) => (
+      {shown.map((part) => (
         <span key={part.on} style={{ width: `${part.share * 100}%`, background: spentColour(part.on) }} />
       ))}
     </span>

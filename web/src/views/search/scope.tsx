@@ -1,8 +1,10 @@
 // What is searched, what is best, and the button that starts it.
 import { useKeys } from '../../state/keys'
-import { RunBar } from '../parts/run-bar'
+import { RunBar, useCatalogue } from '../parts/run-bar'
+import { Several } from '../parts/several'
 import { Choice, Switch, Text, set } from '../parts/controls'
-import { PREFIX, type Scope, keepable } from './question'
+import { Narrow } from '../parts/narrow'
+import { PREFIX, type Scope, keepable, searchedRun } from './question'
 import * as texts from '../../words/search'
 
 const OBJECTIVES = [
@@ -14,6 +16,7 @@ const OBJECTIVES = [
 
 export function ScopePanel({ scope, ready, running, onStart }: { scope: Scope; ready: boolean; running: boolean; onStart: () => void }) {
   const kept = Object.entries(keepable())
+  const clusters = useCatalogue().clusters.map((name) => [name, name] as const)
   useKeys([{ keys: 'r', title: texts.startTheSearch, group: 'Search', run: () => (ready ? onStart() : false) }], [ready, onStart])
   const keep = (name: string, on: boolean) =>
     set(PREFIX, 'keep', (on ? [...scope.kept, name] : scope.kept.filter((one) => one !== name)).join(','))
@@ -40,20 +43,21 @@ export function ScopePanel({ scope, ready, running, onStart }: { scope: Scope; r
           value={scope.gpus}
           onChange={(value) => set(PREFIX, 'gpus', value)}
         />
-        <Text
+        <Several
           title={texts.clustersToCompare}
           placeholder={texts.asAbove}
           about={texts.severalNamesWithCommasDgx}
           value={scope.clusters}
+          options={clusters}
+          free
           onChange={(value) => set(PREFIX, 'clusters', value)}
         />
-        <Text
+        <Narrow
           title={texts.narrowTo}
-          wide
-          placeholder={texts.tp28RecomputeNone}
-          about={texts.dimensionsWithTheValuesThat}
-          value={scope.space.join(' ')}
+          value={scope.space}
           onChange={(value) => set(PREFIX, 'space', value)}
+          run={searchedRun(scope)}
+          fixed={scope.kept}
         />
         <Text
           title={texts.leastFitProbability}

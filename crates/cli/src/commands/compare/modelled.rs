@@ -118,7 +118,7 @@ pub(super) fn run(
         &options.tables,
         printer,
     )?;
-    let profile = profiled::profiled(&read, &options)?;
+    let profile = read.profiled(&options, printer)?;
     // The step in the middle by its length stands for the measurement.
     let mut order: Vec<usize> = (0..profile.windows.steps.len()).collect();
     order.sort_by_key(|&at| (profile.windows.steps[at].duration(), at));

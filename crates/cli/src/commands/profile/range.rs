@@ -34,7 +34,7 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let rows = arguments.rows.as_deref().map_or(Ok(Rows::Default), rows)?;
     let question = question(arguments)?;
-    let read = profiled::read(&arguments.paths, "profile", &arguments.reading, &options.tables, printer)?;
+    let read = super::read(arguments, &options.tables, printer)?;
     super::no_digest(&read)?;
     let summed =
         timeline::sums(&read.job, &read.joined, &options.tables, &question, &rows, &profiled::AllCores)?;

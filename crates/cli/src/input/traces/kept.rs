@@ -1,72 +1,91 @@
-//! Traces that were read lately, for a server: several views ask about the same files one after another.
+//! Files that were found and traces that were read lately, for a server.
 //!
-//! Responsible for: handing out copies as long as no file has changed, and reading the same files once when several ask at the same time.
-//! Refuses to keep more than a few jobs, or very large ones.
+//! Responsible for: which of them are kept. A large job of ranks is kept once, joined, by its user ([`crate::commands`]).
 
 use super::Loaded;
-use crate::input::access::{self, Seen};
+use crate::input::jobs::Parted;
+use crate::input::kept::Kept;
+use crate::input::remote;
+use crate::printer::Printer;
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::trace::HostKind;
-use std::sync::{Arc, Mutex, PoisonError};
+use railwright_spec::problem::Problem;
+use std::sync::Arc;
 
-/// Jobs that are kept.
-const JOBS: usize = 3;
-/// Bytes on the disk of a job that is kept, at most.
+/// Bytes on the disk of recordings that are kept, at most.
 const LARGEST: u64 = 2 << 30;
+/// The same for traces of ranks, which are copied for every answer.
+const LARGEST_COPY: u64 = 32 << 20;
 
-struct One {
-    paths: Vec<String>,
-    python: bool,
-    /// Whether there is something that a reading without Python leaves out.
-    has_python: bool,
-    files: Vec<Seen>,
-    loaded: Arc<Loaded>,
+/// Streams behind paths, parted into jobs.
+pub(super) struct Found {
+    pub(super) streams: Vec<super::sources::Stream>,
+    pub(super) problems: Vec<Problem>,
+    pub(super) parted: Parted,
 }
 
-static KEPT: Mutex<Vec<One>> = Mutex::new(Vec::new());
-/// Held while reading, so that who asks for the same waits instead of reading again.
-static READING: Mutex<()> = Mutex::new(());
+/// Bytes of a stream and its sighting, about.
+const FOUND_BYTES: u64 = 1024;
 
-/// What was read of these paths lately, else what is read now.
-pub(super) fn or_read<E>(
+static FOUND: Kept<Vec<String>, Found> = Kept::new(8, 64);
+
+/// What was found at these paths lately, else what is found now.
+pub(super) fn or_find(
     paths: &[String],
+    printer: &Printer,
+    find: impl FnOnce() -> Found,
+) -> Result<Arc<Found>, Problem> {
+    // A prefix of a store has no time of change.
+    let keep = !paths.iter().any(|path| remote::is_address(path));
+    let make = || {
+        let found = find();
+        let bytes = keep.then_some(found.streams.len() as u64 * FOUND_BYTES);
+        Ok((found, bytes))
+    };
+    FOUND.or_make(&paths.to_vec(), |of, _| of == paths, || printer.wanted(), make)
+}
+
+#[derive(Clone, PartialEq)]
+struct Key {
+    labels: Vec<String>,
+    python: bool,
+}
+
+struct Read {
+    loaded: Loaded,
+    /// Whether there is something that a reading without Python leaves out.
+    has_python: bool,
+}
+
+static READ: Kept<Key, Read> = Kept::new(3, 8);
+
+/// What was read of these streams lately, else what is read now.
+pub(super) fn or_read(
+    labels: &[String],
     keep: Keep,
-    read: impl FnOnce() -> Result<(Loaded, u64), E>,
-) -> Result<Loaded, E> {
-    if !access::is_restricted() {
-        return read().map(|(loaded, _)| loaded);
-    }
-    let turn = READING.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = find(paths, keep) {
-        drop(turn);
-        return Ok(found.as_ref().clone());
-    }
-    // Adds files read now to the record of the whole answer.
-    let before = access::noted();
-    access::note();
-    let done = read();
-    let files = access::noted();
-    access::note_all(before, files.as_deref());
-    let (loaded, bytes) = done?;
-    if let Some(files) = files
-        && bytes <= LARGEST
-    {
-        let one = One {
-            paths: paths.to_vec(),
-            python: keep.python,
-            has_python: keep.python && has_python(&loaded),
-            files,
-            loaded: Arc::new(loaded.clone()),
-        };
-        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.truncate(JOBS - 1);
-        kept.insert(0, one);
-    }
-    Ok(loaded)
+    printer: &Printer,
+    read: impl FnOnce() -> Result<(Loaded, u64), Problem>,
+) -> Result<Loaded, Problem> {
+    let key = Key { labels: labels.to_vec(), python: keep.python };
+    // Without functions of Python both readings are the same.
+    let serves = |of: &Key, read: &Read| {
+        of.labels == labels && (of.python == keep.python || (of.python && !read.has_python))
+    };
+    let make = || {
+        let (loaded, bytes) = read()?;
+        let has_ranks = loaded.recordings.iter().any(|recording| matches!(recording, Recording::Rank(_)));
+        let most = if has_ranks { LARGEST_COPY } else { LARGEST };
+        let has_python = keep.python && has_python(&loaded);
+        // What is not a trace of a rank is about as large as its text.
+        let size = if has_ranks { bytes_of(&loaded) } else { bytes };
+        Ok((Read { loaded, has_python }, (bytes <= most).then_some(size)))
+    };
+    let read: Arc<Read> = READ.or_make(&key, serves, || printer.wanted(), make)?;
+    Ok(Arc::try_unwrap(read).map_or_else(|read| read.loaded.clone(), |read| read.loaded))
 }
 
 /// Whether a trace of a rank has functions of Python.
-fn has_python(loaded: &Loaded) -> bool {
+pub(crate) fn has_python(loaded: &Loaded) -> bool {
     let of = |recording: &Recording| match recording {
         Recording::Rank(trace) => trace.host.iter().any(|row| row.kind == HostKind::Python),
         _ => false,
@@ -74,17 +93,14 @@ fn has_python(loaded: &Loaded) -> bool {
     loaded.recordings.iter().any(of)
 }
 
-fn find(paths: &[String], keep: Keep) -> Option<Arc<Loaded>> {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    // Without functions of Python both readings are the same.
-    let serves = |one: &One| one.python == keep.python || (one.python && !one.has_python);
-    let at = kept.iter().position(|one| one.paths == paths && serves(one))?;
-    let one = kept.remove(at);
-    if !one.files.iter().all(Seen::is_still_so) {
-        return None;
-    }
-    access::note_more(&one.files);
-    let loaded = Arc::clone(&one.loaded);
-    kept.insert(0, one);
-    Some(loaded)
+/// Bytes of one row of a trace in memory, about, with what analyses add to it.
+const ROW: u64 = 160;
+
+/// Bytes of the traces of ranks in memory, about.
+pub(crate) fn bytes_of(loaded: &Loaded) -> u64 {
+    let of = |recording: &Recording| match recording {
+        Recording::Rank(trace) => (trace.gpu.len() + trace.host.len() + trace.names.len()) as u64 * ROW,
+        _ => 0,
+    };
+    loaded.recordings.iter().map(of).sum()
 }

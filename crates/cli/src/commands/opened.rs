@@ -1,0 +1,156 @@
+//! The traces of a job, read and joined once for every answer about it.
+//!
+//! Responsible for: files to ranks on one time, shared by the questions of a server, and the profiles of each job. Recordings without a
+//! rank go back to the caller. Does not print more than skipped files.
+
+use super::monitored::Monitored;
+use super::print_skipped;
+use super::profiled::AllCores;
+use crate::exit::Failure;
+use crate::input::jobs::Wanted;
+use crate::input::kept::Kept;
+use crate::input::traces::{self, Loaded, kept};
+use crate::printer::Printer;
+use railwright_profiler::Job;
+use railwright_profiler::clocks::ClockPolicy;
+use railwright_profiler::communication::NameTable;
+use railwright_profiler::groups::Layout;
+use railwright_profiler::joined::{JoinOptions, Joined, join};
+use railwright_profiler::profile::{Options, Profile, profile};
+use railwright_profiler::readers::Keep;
+use railwright_spec::problem::Problem;
+use std::sync::Arc;
+
+/// Jobs of a server that are kept, at most.
+const JOBS: usize = 3;
+/// Profiles of each, at most: with other options they differ.
+const PROFILES: usize = 3;
+/// Bytes of a profile for each rank, about.
+const PROFILE: u64 = 64 << 10;
+
+/// A job that was read and joined.
+pub(crate) struct Read {
+    pub(crate) job: Job,
+    pub(crate) joined: Joined,
+    /// Whether monitors wrote files beside the traces.
+    pub(crate) has_monitors: bool,
+    /// Files that could not be read.
+    skipped: Vec<Problem>,
+    /// Whether there is something that a reading without Python leaves out.
+    has_python: bool,
+    profiles: Kept<Options, Profile>,
+}
+
+/// How ranks are joined.
+#[derive(Clone, PartialEq)]
+pub(crate) struct How {
+    /// Names that communicate.
+    pub(crate) names: NameTable,
+    /// Parallel sizes set by the user.
+    pub(crate) layout: Option<Layout>,
+    /// Those of the traced run, which count if they are of as many ranks.
+    pub(crate) of_run: Option<Layout>,
+    pub(crate) clocks: ClockPolicy,
+}
+
+impl How {
+    /// The sizes for a job of so many ranks. A run of another size is another run.
+    fn layout(&self, world: u32) -> Option<Layout> {
+        let of_run = || self.of_run.clone().filter(|layout| layout.world() == u64::from(world));
+        self.layout.clone().or_else(of_run)
+    }
+}
+
+/// What paths hold.
+pub(crate) enum Opened {
+    /// Traces of ranks.
+    Job(Arc<Read>),
+    /// Other recordings alone.
+    Other(Box<Loaded>),
+}
+
+#[derive(Clone, PartialEq)]
+struct Key {
+    labels: Vec<String>,
+    python: bool,
+    how: How,
+}
+
+static OPENED: Kept<Key, Read> = Kept::new(JOBS, 4);
+
+/// Why there is no job.
+enum Missing {
+    Ranks(Box<Loaded>),
+    Failed(Problem),
+}
+
+impl From<Problem> for Missing {
+    fn from(problem: Problem) -> Self {
+        Self::Failed(problem)
+    }
+}
+
+/// Opens the job that paths name.
+pub(crate) fn open(
+    paths: &[String],
+    wanted: Wanted,
+    keep: Keep,
+    how: &How,
+    printer: &Printer,
+) -> Result<Opened, Failure> {
+    let selected = traces::select(paths, wanted, printer)?;
+    let key = Key { labels: selected.labels.clone(), python: keep.python, how: how.clone() };
+    // Without functions of Python both readings are the same.
+    let serves = |of: &Key, read: &Read| {
+        of.labels == key.labels
+            && (of.python == key.python || (of.python && !read.has_python))
+            && (&of.how.names, of.how.clocks) == (&how.names, how.clocks)
+            && of.how.layout(read.job.world_size) == how.layout(read.job.world_size)
+    };
+    let make = || -> Result<(Read, Option<u64>), Missing> {
+        let loaded = selected.load(keep, printer)?;
+        printer.wanted()?;
+        let bytes = kept::bytes_of(&loaded);
+        Ok((read(loaded, keep, how)?, Some(bytes)))
+    };
+    match OPENED.or_make(&key, serves, || printer.wanted(), make) {
+        Ok(read) => {
+            print_skipped(&read.skipped, printer);
+            Ok(Opened::Job(read))
+        }
+        Err(Missing::Ranks(loaded)) => {
+            print_skipped(&loaded.problems, printer);
+            Ok(Opened::Other(loaded))
+        }
+        Err(Missing::Failed(problem)) => Err(problem.into()),
+    }
+}
+
+/// Joins the ranks among what was read.
+fn read(loaded: Loaded, keep: Keep, how: &How) -> Result<Read, Missing> {
+    use railwright_profiler::readers::Recording;
+    if !loaded.recordings.iter().any(|recording| matches!(recording, Recording::Rank(_))) {
+        return Err(Missing::Ranks(Box::new(loaded)));
+    }
+    let has_python = keep.python && kept::has_python(&loaded);
+    let has_monitors = Monitored::of(&loaded.recordings).is_some();
+    let (telemetry, skipped) = (loaded.telemetry(), loaded.problems.clone());
+    let mut job = Job::new(loaded.into_ranks());
+    job.telemetry = telemetry;
+    job.leave_out_blind();
+    let layout = how.layout(job.world_size);
+    let joined = join(&mut job, &JoinOptions { names: Some(how.names.clone()), layout, clocks: how.clocks });
+    Ok(Read { job, joined, has_monitors, skipped, has_python, profiles: Kept::new(PROFILES, 16) })
+}
+
+impl Read {
+    /// Profiles the job on all cores, once for equal options.
+    pub(crate) fn profiled(&self, options: &Options, printer: &Printer) -> Result<Arc<Profile>, Failure> {
+        let make = || -> Result<(Profile, Option<u64>), Problem> {
+            let ranks = self.job.members.len() as u64;
+            Ok((profile(&self.job, &self.joined, options, &AllCores)?, Some(ranks * PROFILE)))
+        };
+        let wanted = || printer.wanted();
+        Ok(self.profiles.or_make(options, |of, _| of == options, wanted, make)?)
+    }
+}

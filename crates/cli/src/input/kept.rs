@@ -1,0 +1,178 @@
+//! Values made from files, kept for a server: several views ask about the same files one after another.
+//!
+//! Responsible for: one making for questions that come together, handing out a value until one of its files changes, and dropping the
+//! longest unused to stay within a share of the memory limit. Without a server nothing is kept.
+
+use super::access::{self, Seen};
+use crate::limits;
+use railwright_spec::problem::Problem;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Interval at which a waiting question looks whether it is still wanted.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Values by what they were made from.
+pub(crate) struct Kept<K, V> {
+    shelf: Mutex<Shelf<K, V>>,
+    made: Condvar,
+    /// Values that are kept, at most.
+    most: usize,
+    /// They have one part in so many of the memory limit.
+    share: u64,
+}
+
+struct Shelf<K, V> {
+    /// The last used first.
+    values: Vec<One<K, V>>,
+    /// Values that are being made.
+    making: Vec<K>,
+}
+
+struct One<K, V> {
+    key: K,
+    files: Vec<Seen>,
+    value: Arc<V>,
+    bytes: u64,
+}
+
+impl<K: Clone + PartialEq, V> Kept<K, V> {
+    /// An empty shelf for so many values, which have one part in `share` of the memory limit.
+    pub(crate) const fn new(most: usize, share: u64) -> Self {
+        let shelf = Shelf { values: Vec::new(), making: Vec::new() };
+        Self { shelf: Mutex::new(shelf), made: Condvar::new(), most, share }
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf<K, V>> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The kept value that serves, else a new one. `make` also estimates its bytes in memory; without an estimate it is not kept. A question
+    /// that finds its value in the making waits for it, as long as it is wanted.
+    pub(crate) fn or_make<E: From<Problem>>(
+        &self,
+        key: &K,
+        serves: impl Fn(&K, &V) -> bool,
+        wanted: impl Fn() -> Result<(), Problem>,
+        make: impl FnOnce() -> Result<(V, Option<u64>), E>,
+    ) -> Result<Arc<V>, E> {
+        if !access::is_restricted() {
+            return make().map(|(value, _)| Arc::new(value));
+        }
+        loop {
+            if let Some(found) = self.find(&serves) {
+                return Ok(found);
+            }
+            let mut shelf = self.shelf();
+            if !shelf.making.contains(key) {
+                shelf.making.push(key.clone());
+                break;
+            }
+            let waited = self.made.wait_timeout(shelf, LOOK);
+            drop(waited);
+            wanted()?;
+        }
+        // Also after a panic others get their turn.
+        let _turn = Turn { kept: self, key };
+        // Adds files read now to the record of the whole answer.
+        let before = access::noted();
+        access::note();
+        let done = make();
+        let files = access::noted();
+        access::note_all(before, files.as_deref());
+        let (value, bytes) = done?;
+        let value = Arc::new(value);
+        if let (Some(files), Some(bytes)) = (files, bytes) {
+            self.keep(One { key: key.clone(), files, value: Arc::clone(&value), bytes });
+        }
+        Ok(value)
+    }
+
+    /// Keeps a value, the longest unused going for it.
+    fn keep(&self, one: One<K, V>) {
+        let room = limits::memory() / self.share.max(1);
+        if one.bytes > room {
+            return;
+        }
+        let mut shelf = self.shelf();
+        shelf.values.insert(0, one);
+        let mut left = room;
+        let mut count = 0;
+        for one in shelf.values.iter().take(self.most) {
+            let Some(rest) = left.checked_sub(one.bytes) else { break };
+            (left, count) = (rest, count + 1);
+        }
+        shelf.values.truncate(count);
+    }
+
+    /// A value that serves and whose files are as they were.
+    fn find(&self, serves: impl Fn(&K, &V) -> bool) -> Option<Arc<V>> {
+        let (files, value) = {
+            let mut shelf = self.shelf();
+            let at = shelf.values.iter().position(|one| serves(&one.key, &one.value))?;
+            let one = shelf.values.remove(at);
+            let found = (one.files.clone(), Arc::clone(&one.value));
+            shelf.values.insert(0, one);
+            found
+        };
+        // The disk is asked without keeping others waiting.
+        if files.iter().all(Seen::is_still_so) {
+            access::note_more(&files);
+            return Some(value);
+        }
+        self.shelf().values.retain(|one| !Arc::ptr_eq(&one.value, &value));
+        None
+    }
+}
+
+/// The right to make a value, which ends with the making.
+struct Turn<'a, K: PartialEq, V> {
+    kept: &'a Kept<K, V>,
+    key: &'a K,
+}
+
+impl<K: PartialEq, V> Drop for Turn<'_, K, V> {
+    fn drop(&mut self) {
+        let mut shelf = self.kept.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        shelf.making.retain(|key| key != self.key);
+        drop(shelf);
+        self.kept.made.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(key: u32, bytes: u64) -> One<u32, u32> {
+        One { key, files: Vec::new(), value: Arc::new(key), bytes }
+    }
+
+    fn keys(kept: &Kept<u32, u32>) -> Vec<u32> {
+        kept.shelf().values.iter().map(|one| one.key).collect()
+    }
+
+    #[test]
+    fn the_longest_unused_go_first_and_nothing_exceeds_its_share() {
+        let kept: Kept<u32, u32> = Kept::new(3, 4);
+        let room = limits::memory() / 4;
+        for key in 1..=4 {
+            kept.keep(one(key, room / 8));
+        }
+        assert_eq!(keys(&kept), [4, 3, 2]);
+        assert_eq!(kept.find(|key, _| *key == 2).as_deref(), Some(&2));
+        assert_eq!(keys(&kept), [2, 4, 3]);
+        kept.keep(one(5, room - room / 8));
+        assert_eq!(keys(&kept), [5, 2]);
+        kept.keep(one(6, room + 1));
+        assert_eq!(keys(&kept), [5, 2], "too large for any room");
+    }
+
+    #[test]
+    fn a_turn_ends_with_its_making() {
+        let kept: Kept<u32, u32> = Kept::new(1, 4);
+        kept.shelf().making.push(7);
+        drop(Turn { kept: &kept, key: &7 });
+        assert!(kept.shelf().making.is_empty());
+    }
+}

@@ -1,0 +1,192 @@
+// "Narrow to": the dimensions of a search that are restricted, each with the values that are valid with the run.
+// Responsible for: adding and removing dimensions and choosing values. Refuses to hold a value of its own: the program offers them.
+import { useEffect, useState } from 'preact/hooks'
+import type { Key } from '../../api/answers'
+import type { ValidValues } from '../../api/answers'
+import type { Arguments } from '../../api/ask'
+import { askOnce, useAnswer } from '../../api/live'
+import { numbersOf, validOf, valuesQuestion } from '../../state/valid'
+import { flagOf } from '../calculator/flags'
+import { type Restriction, isRange, restrictionsOf, textOf, toggled } from './narrowing'
+import { canonicalName } from './strategy'
+import * as texts from '../../words/parts'
+
+/** More values than these are chosen by their ends. */
+const MOST = 12
+
+interface Dimension {
+  readonly flag: string
+  readonly title: string
+  readonly about: string
+  readonly values: readonly string[]
+}
+
+interface Props {
+  readonly title: string
+  /** `tp=2,4 vp=1..4` */
+  readonly value: string
+  readonly onChange: (value: string | undefined) => void
+  /** The run whose valid values are offered, without the layout that is searched. */
+  readonly run: Arguments | null
+  /** Settings that the run fixes, which no search can vary. */
+  readonly fixed?: readonly string[]
+}
+
+export function Narrow({ title, value, onChange, run, fixed = [] }: Props) {
+  const dimensions = useDimensions(run)
+  const of = (flag: string) => dimensions.find((one) => one.flag === flag)
+  const restrictions = restrictionsOf(
+    value.split(' ').filter(Boolean),
+    (name) => canonicalName(name.replace(/^plan\./, '').replace(/[._]/g, '-')),
+    (flag) => of(flag)?.values ?? [],
+  )
+  const set = (next: readonly Restriction[]) => onChange(next.length > 0 ? textOf(next) : undefined)
+  const change = (at: number, next: Restriction) => set(restrictions.map((one, place) => (place === at ? next : one)))
+  const open = dimensions.filter((one) => !fixed.includes(one.flag) && !restrictions.some((other) => other.name === one.flag))
+  return (
+    <div class="narrow" role="group" aria-label={title}>
+      <label class="entry">
+        <span>{title}</span>
+        <select
+          class="select"
+          value=""
+          onChange={(event) => {
+            const flag = event.currentTarget.value
+            event.currentTarget.value = ''
+            if (flag) set([...restrictions, { name: flag, values: [] }])
+          }}
+        >
+          <option value="">{texts.addASetting}</option>
+          {open.map((one) => (
+            <option key={one.flag} value={one.flag}>
+              {one.flag}: {one.title}
+            </option>
+          ))}
+        </select>
+      </label>
+      {restrictions.map((one, at) => (
+        <Values
+          key={one.name}
+          restriction={one}
+          dimension={of(one.name) ?? { flag: one.name, title: one.name, about: '', values: [] }}
+          onChange={(next) => change(at, next)}
+          onRemove={() => set(restrictions.filter((_, place) => place !== at))}
+        />
+      ))}
+    </div>
+  )
+}
+
+interface ValuesProps {
+  readonly restriction: Restriction
+  readonly dimension: Dimension
+  readonly onChange: (next: Restriction) => void
+  readonly onRemove: () => void
+}
+
+/** The values of one dimension: buttons of few, first and last of many. */
+function Values({ restriction, dimension, onChange, onRemove }: ValuesProps) {
+  const offered = dimension.values
+  const extra = restriction.values.filter((value) => !offered.includes(value))
+  const many = offered.length > MOST && offered.every((value) => /^\d+$/.test(value))
+  // A list with gaps has no ends that stand for it: its values can be removed one by one.
+  const hasGaps = many && !isRange(restriction.values, offered)
+  return (
+    <div class="narrow-row" role="group" aria-label={dimension.flag} title={dimension.about}>
+      <span class="muted">{dimension.flag}</span>
+      {many && !hasGaps ? (
+        <Range restriction={restriction} offered={offered} onChange={onChange} />
+      ) : (
+        (hasGaps ? restriction.values : [...offered, ...extra]).map((value) => (
+          <button
+            key={value}
+            type="button"
+            class="pick"
+            aria-pressed={restriction.values.includes(value)}
+            onClick={() => onChange(toggled(restriction, value, offered))}
+          >
+            {value}
+          </button>
+        ))
+      )}
+      {restriction.values.length === 0 && <span class="muted">{texts.anyValueUntilOneIsChosen}</span>}
+      <button type="button" class="button quiet icon" aria-label={texts.removeSetting(dimension.flag)} onClick={onRemove}>
+        ✕
+      </button>
+    </div>
+  )
+}
+
+function Range({
+  restriction,
+  offered,
+  onChange,
+}: {
+  restriction: Restriction
+  offered: readonly string[]
+  onChange: ValuesProps['onChange']
+}) {
+  const { values } = restriction
+  const [low, high] = [values[0] ?? offered[0]!, values.at(-1) ?? offered.at(-1)!]
+  const set = (from: string, to: string) =>
+    onChange({ ...restriction, values: offered.filter((value) => Number(value) >= Number(from) && Number(value) <= Number(to)) })
+  const known = [...new Set([...offered, low, high])].sort((a, b) => Number(a) - Number(b))
+  const select = (label: string, value: string, choose: (value: string) => void, can: (value: string) => boolean) => (
+    <select class="select" aria-label={label} value={value} onChange={(event) => choose(event.currentTarget.value)}>
+      {known.filter(can).map((one) => (
+        <option key={one} value={one}>
+          {one}
+        </option>
+      ))}
+    </select>
+  )
+  return (
+    <>
+      {select(
+        texts.from,
+        low,
+        (value) => set(value, high),
+        (value) => Number(value) <= Number(high),
+      )}
+      <span class="muted">{texts.to}</span>
+      {select(
+        texts.to,
+        high,
+        (value) => set(low, value),
+        (value) => Number(value) >= Number(low),
+      )}
+    </>
+  )
+}
+
+/** The dimensions of a search, with the values that are valid while the rest of the run stays. */
+function useDimensions(run: Arguments | null): readonly Dimension[] {
+  const [keys, setKeys] = useState<readonly Key[]>([])
+  useEffect(() => {
+    let here = true
+    askOnce<{ keys: Key[] }>('keys').then(
+      ({ answer }) => here && setKeys(answer.keys),
+      () => undefined,
+    )
+    return () => {
+      here = false
+    }
+  }, [])
+  const { answer } = useAnswer<ValidValues>('values', valuesQuestion(run))
+  const valid = validOf(answer)
+  return keys
+    .filter((key) => key.section === 'plan' && key.is_searched)
+    .map((key) => {
+      const flag = canonicalName(flagOf(key))
+      const about = key.doc.trim()
+      const title = about.replace(/^([^:.(]*).*$/s, '$1').trim() || flag
+      const numbers = key.kind === 'count' ? numbersOf(valid, flag).map(String) : (valid.get(flag) ?? [])
+      return { flag, title, about, values: numbers.length > 0 ? numbers : wordsOf(key) }
+    })
+}
+
+/** Words of a key; of forms with numbers or lists in them only the plain ones. */
+function wordsOf(key: Key): readonly string[] {
+  if (key.kind === 'flag') return ['false', 'true']
+  return 'choices' in key ? key.choices.filter((choice) => !/[:,\d]/.test(choice) || key.kind === 'choice') : []
+}
