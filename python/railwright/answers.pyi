@@ -2174,6 +2174,9 @@ class CommunicationRow(Record):
     def exposed(self) -> float | None:
         """What compute waits for; absent where the pipeline's bubble holds it."""
     @property
+    def unmeasured(self) -> list[float] | None:
+        """The least and the most that one may take, where no measurement covers it."""
+    @property
     def bus_bandwidth(self) -> float:
         """Bus bandwidth, by nccl-tests' convention."""
     @property
@@ -2876,6 +2879,9 @@ class Key(Record):
     @property
     def default(self) -> str:
         """What holds without it, in words."""
+    @property
+    def is_searched(self) -> bool:
+        """Whether `search` varies it and `--space` restricts it."""
 
 class Log(Answer):
     """The answer of kind `log`."""
@@ -4150,6 +4156,9 @@ class NetworkCollectivePoint(Record):
     def time_p90(self) -> float:
         """Time of the 90th percentile over hash seeds."""
     @property
+    def unmeasured(self) -> list[float] | None:
+        """The least and the most that the median may be, where no measurement covers the collective."""
+    @property
     def algorithm_bandwidth(self) -> float:
         """Bytes over time."""
     @property
@@ -4640,13 +4649,13 @@ class Simulated(Record):
     def step_high(self) -> float:
         """The upper bound."""
     @property
-    def dollars(self) -> float | None:
-        """Dollars for a million tokens, devices and network; none without a price of the devices."""
+    def dollars(self) -> float:
+        """With the simulated step."""
     @property
-    def dollars_low(self) -> float | None:
+    def dollars_low(self) -> float:
         """Its bounds."""
     @property
-    def dollars_high(self) -> float | None:
+    def dollars_high(self) -> float:
         """The upper bound."""
 
 class Class(Record):
@@ -4994,6 +5003,12 @@ class NetworkSimulate(Answer):
     def over_seeds(self) -> NetworkSimulateOverSeeds | None:
         """The step with other hash seeds, if requested."""
     @property
+    def placed(self) -> Placed | None:
+        """Where the ranks are, and what other orders of the hosts take, where hosts are given."""
+    @property
+    def jobs(self) -> Rows[SharedJob]:
+        """This run and another on the same network, where another is given."""
+    @property
     def closed_form(self) -> float:
         """The step as `estimate` has it, in closed form."""
     @property
@@ -5011,6 +5026,9 @@ class NetworkSimulate(Answer):
     @property
     def detours(self) -> list[str]:
         """Exchanges that go through third groups of a dragonfly, where its routing chooses."""
+    @property
+    def over_time(self) -> NetworkSimulateOverTime:
+        """The load of links over the step: the mean of each layer and its busiest links, in equal intervals."""
     @property
     def tasks(self) -> int:
         """Passes and exchanges that were played."""
@@ -5053,6 +5071,120 @@ class NetworkSimulateOverSeeds(Record):
     def most(self) -> float:
         """The slowest step."""
 
+class Placed(Record):
+    """A run on an allocation."""
+    @property
+    def survey(self) -> Survey | None:
+        """Where its ranks are."""
+    @property
+    def orders(self) -> Rows[Ordered]:
+        """Orders of hosts: contiguous and given first."""
+    @property
+    def best(self) -> Literal["contiguous", "given", "by_network", "swapped"]:
+        """The fastest order of the allocation's hosts."""
+    @property
+    def gain(self) -> float:
+        """How much of the given order's step the best one saves, as a share."""
+    @property
+    def hosts(self) -> list[str]:
+        """Hosts in the best order, by their names."""
+
+class Survey(Record):
+    """Where an allocation lies."""
+    @property
+    def hosts(self) -> int:
+        """Hosts with ranks."""
+    @property
+    def leaf_groups(self) -> int:
+        """Leaf groups that the hosts are below: domains whose first device shares a leaf."""
+    @property
+    def least_leaf_groups(self) -> int:
+        """The fewest leaf groups with as many domains."""
+    @property
+    def pods(self) -> int:
+        """Pods of a Clos, or groups of a dragonfly."""
+    @property
+    def least_pods(self) -> int:
+        """The fewest pods with as many domains."""
+    @property
+    def rows(self) -> Rows[LeafGroupRow]:
+        """Each leaf group with ranks, in the order of the network."""
+
+class LeafGroupRow(Record):
+    """Ranks below one leaf group."""
+    @property
+    def pod(self) -> int:
+        """The pod."""
+    @property
+    def leaf(self) -> int:
+        """The number of its first leaf."""
+    @property
+    def hosts(self) -> int:
+        """Hosts."""
+    @property
+    def ranks(self) -> list[list[Any]]:
+        """First and last rank of each run of ranks that follow each other."""
+
+class Ordered(Record):
+    """The step with an order of hosts."""
+    @property
+    def order(self) -> Literal["contiguous", "given", "by_network", "swapped"]:
+        """Which."""
+    @property
+    def step_time(self) -> float:
+        """The step; its median over hash seeds where routes are hashed."""
+    @property
+    def over_contiguous(self) -> float | None:
+        """Over the step with ranks on the first devices, minus 1; none where failed parts cut these off."""
+    @property
+    def bytes(self) -> ByLevel:
+        """Bytes of all ranks by the highest level that they pass."""
+
+class ByLevel(Record):
+    """Bytes of a step by the highest level that they pass, and those that change the rail."""
+    @property
+    def same_domain(self) -> float:
+        """Inside scale-up domains."""
+    @property
+    def same_leaf_group(self) -> float:
+        """Between domains of one leaf group."""
+    @property
+    def same_pod(self) -> float:
+        """Between leaf groups of one pod."""
+    @property
+    def other_pod(self) -> float:
+        """Between pods."""
+    @property
+    def other_rail(self) -> float:
+        """Between domains, from one rail to another."""
+
+class SharedJob(Record):
+    """A run that shares the network with another."""
+    @property
+    def name(self) -> str:
+        """Its name."""
+    @property
+    def ranks(self) -> int:
+        """Its ranks."""
+    @property
+    def alone(self) -> float:
+        """Its step with the network for itself."""
+    @property
+    def steps(self) -> int:
+        """Counted steps with the other run."""
+    @property
+    def mean(self) -> float:
+        """Their mean."""
+    @property
+    def least(self) -> float:
+        """The fastest."""
+    @property
+    def most(self) -> float:
+        """The slowest."""
+    @property
+    def slowdown(self) -> float:
+        """`mean / alone`."""
+
 class Change(Record):
     """One more circumstance, and the step with it."""
     @property
@@ -5089,6 +5221,27 @@ class DimensionRow(Record):
     def slowdown(self) -> float:
         """`in_step / closed_form`."""
 
+class NetworkSimulateOverTime(Record):
+    """Links over time."""
+    @property
+    def interval(self) -> float:
+        """Length of an interval."""
+    @property
+    def rows(self) -> Rows[LinkOverTime]:
+        """The mean of each layer, then its busiest links, from the devices outwards."""
+
+class LinkOverTime(Record):
+    """A link, or the mean of a layer, over time."""
+    @property
+    def layer(self) -> str:
+        """The layer."""
+    @property
+    def link(self) -> str | None:
+        """The link; none for the mean of all links of the layer."""
+    @property
+    def busy(self) -> list[float]:
+        """Share of the capacity in each interval, from 0 to 1."""
+
 class NetworkTraffic(Answer):
     """The answer of kind `network_traffic`."""
     @property
@@ -5123,6 +5276,9 @@ class NetworkTraffic(Answer):
     def exchanges(self) -> Rows[ExchangeRow]:
         """By exchange, the most bytes first."""
     @property
+    def placement(self) -> Lying | None:
+        """With an allocation of hosts."""
+    @property
     def domains(self) -> Rows[DomainRow] | None:
         """With `--by domain`."""
     @property
@@ -5150,7 +5306,7 @@ class NetworkTraffic(Answer):
         """Bytes between domains that no network joins."""
 
 class NetworkTrafficPlace(Record):
-    """Domains and rails of a run. Rank `n` runs on device `n`."""
+    """Domains and rails of a run. Rank `n` runs on device `n`, or on that of its seat."""
     @property
     def ranks(self) -> int:
         """Ranks of the run."""
@@ -5261,6 +5417,17 @@ class AlgorithmDispatch(Record):
     @property
     def most_domains(self) -> int:
         """Domains that a token may visit at most; 0 is no limit."""
+
+class Lying(Record):
+    """Where the ranks of an allocation lie, and how far their bytes go."""
+    @property
+    def survey(self) -> Survey | None: ...
+    @property
+    def bytes(self) -> ByLevel:
+        """Bytes of all ranks by the highest level that they pass."""
+    @property
+    def contiguous(self) -> ByLevel:
+        """The same with ranks on the first devices of the network."""
 
 class DomainRow(Record):
     """What a scale-up domain's devices exchange."""
@@ -8719,7 +8886,7 @@ class Topologies(Answer):
     @property
     def topologies(self) -> Rows[KindFields]: ...
     @property
-    def keys(self) -> Rows[Key]:
+    def keys(self) -> Rows[TopologiesKey]:
         """Keys of a design file."""
 
 class KindFields(Record):
@@ -8732,6 +8899,21 @@ class KindFields(Record):
     def keys(self) -> list[str]:
         """Names of its keys."""
 
+class TopologiesKey(Record):
+    """One key of a run file."""
+    @property
+    def section(self) -> str:
+        """The section: `model`, `cluster`, `plan`, `training`, `cost`."""
+    @property
+    def name(self) -> str:
+        """The rest of the dotted key."""
+    @property
+    def doc(self) -> str:
+        """What it means."""
+    @property
+    def default(self) -> str:
+        """What holds without it, in words."""
+
 class TopologyKeys(Answer):
     """The answer of kind `topology_keys`."""
     @property
@@ -8740,7 +8922,22 @@ class TopologyKeys(Answer):
     @property
     def about(self) -> str: ...
     @property
-    def keys(self) -> Rows[Key]: ...
+    def keys(self) -> Rows[TopologyKeysKey]: ...
+
+class TopologyKeysKey(Record):
+    """One key of a run file."""
+    @property
+    def section(self) -> str:
+        """The section: `model`, `cluster`, `plan`, `training`, `cost`."""
+    @property
+    def name(self) -> str:
+        """The rest of the dotted key."""
+    @property
+    def doc(self) -> str:
+        """What it means."""
+    @property
+    def default(self) -> str:
+        """What holds without it, in words."""
 
 class Tune(Answer):
     """The answer of kind `tune`."""

@@ -490,6 +490,10 @@ def traffic(
     hsdp: int | str | PathLike[str] | None = None,
     topology: str | PathLike[str] | None = None,
     network: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    nodelist: str | PathLike[str] | None = None,
+    hostfile: str | PathLike[str] | None = None,
+    fragments: str | PathLike[str] | None = None,
+    first_node: int | str | PathLike[str] | None = None,
     by: Literal["kind", "pair", "domain", "rail", "link", "matrix"] | None = None,
     algorithm: Literal["ring", "direct", "hierarchical"] | None = None,
     all_to_all: Literal["direct", "hierarchical"] | None = None,
@@ -512,6 +516,10 @@ def traffic(
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     topology: Topology from `network topologies`, or a design file.
     network: Set any design-file key, such as `radix=128` (repeatable).
+    nodelist: Slurm node list of the run in the order of ranks, such as `gpu[001-064,070]` [default: first devices].
+    hostfile: Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line.
+    fragments: Hosts of the run in each pod of the network, such as `20,0,12` (leaf groups if it has one pod).
+    first_node: Number in the name of the network's first node (default: 0).
     by: Group bytes by (default: kind).
     algorithm: Algorithm of gathers and reductions (default: ring).
     all_to_all: Algorithm of all-to-all (default: direct).
@@ -522,7 +530,7 @@ def traffic(
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
-    found: answers.NetworkTraffic = ask(('network', 'traffic'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "by": by, "algorithm": algorithm, "all-to-all": all_to_all, "matrix": matrix, "heat": heat, "cells": cells, "output": output, "memory-limit": memory_limit, **settings})
+    found: answers.NetworkTraffic = ask(('network', 'traffic'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "nodelist": nodelist, "hostfile": hostfile, "fragments": fragments, "first-node": first_node, "by": by, "algorithm": algorithm, "all-to-all": all_to_all, "matrix": matrix, "heat": heat, "cells": cells, "output": output, "memory-limit": memory_limit, **settings})
     return found
 
 
@@ -538,6 +546,13 @@ def simulate(
     hsdp: int | str | PathLike[str] | None = None,
     topology: str | PathLike[str] | None = None,
     network: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    nodelist: str | PathLike[str] | None = None,
+    hostfile: str | PathLike[str] | None = None,
+    fragments: str | PathLike[str] | None = None,
+    first_node: int | str | PathLike[str] | None = None,
+    job: str | PathLike[str] | None = None,
+    job_nodelist: str | PathLike[str] | None = None,
+    reordered: str | PathLike[str] | None = None,
     routing: str | PathLike[str] | None = None,
     seeds: int | str | PathLike[str] | None = None,
     fail: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
@@ -560,6 +575,13 @@ def simulate(
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     topology: Topology from `network topologies`, or a design file.
     network: Set any design-file key, such as `radix=128` (repeatable).
+    nodelist: Slurm node list of the run in the order of ranks, such as `gpu[001-064,070]` [default: first devices].
+    hostfile: Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line.
+    fragments: Hosts of the run in each pod of the network, such as `20,0,12` (leaf groups if it has one pod).
+    first_node: Number in the name of the network's first node (default: 0).
+    job: Second run on the same network: a run file.
+    job_nodelist: Slurm node list of the second run [default: first hosts that the run leaves free].
+    reordered: Write the fastest order of the hosts as a host file.
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
     seeds: Hash seeds to simulate: median and 90th percentile of the step time (`ecmp` routing).
@@ -571,7 +593,7 @@ def simulate(
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
-    found: answers.NetworkSimulate = ask(('network', 'simulate'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "routing": routing, "seeds": seeds, "fail": fail, "recovery": recovery, "background": background, "loads": loads, "output": output, "memory-limit": memory_limit, **settings})
+    found: answers.NetworkSimulate = ask(('network', 'simulate'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "nodelist": nodelist, "hostfile": hostfile, "fragments": fragments, "first-node": first_node, "job": job, "job-nodelist": job_nodelist, "reordered": reordered, "routing": routing, "seeds": seeds, "fail": fail, "recovery": recovery, "background": background, "loads": loads, "output": output, "memory-limit": memory_limit, **settings})
     return found
 
 

@@ -770,6 +770,13 @@ export interface CommunicationRow {
    */
   exposed: number | null
   /**
+   * The least and the most that one may take, where no measurement covers it.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  unmeasured?: [number, number] | null
+  /**
    * Bus bandwidth, by nccl-tests' convention. Unit: B/s.
    */
   bus_bandwidth: number

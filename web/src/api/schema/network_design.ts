@@ -237,17 +237,17 @@ export interface Simulated {
    */
   step_high: number
   /**
-   * Dollars for a million tokens, devices and network; none without a price of the devices. Unit: USD.
+   * With the simulated step. Unit: USD.
    */
-  dollars: number | null
+  dollars?: number
   /**
    * Its bounds. Unit: USD.
    */
-  dollars_low: number | null
+  dollars_low?: number
   /**
    * The upper bound. Unit: USD.
    */
-  dollars_high: number | null
+  dollars_high?: number
 }
 /**
  * A class of designs with equal steps.

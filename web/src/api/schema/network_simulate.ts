@@ -4,6 +4,10 @@
  * Who carries the traffic of a device that lost network bandwidth.
  */
 export type Recovery = 'alone' | 'neighbour' | 'spread'
+/**
+ * An order of hosts.
+ */
+export type Order = 'contiguous' | 'given' | 'by_network' | 'swapped'
 
 /**
  * What stands around the fields of every answer.
@@ -54,6 +58,14 @@ export interface NetworkSimulateAnswer {
    * The step with other hash seeds, if requested.
    */
   over_seeds?: OverSeeds | null
+  /**
+   * Where the ranks are, and what other orders of the hosts take, where hosts are given.
+   */
+  placed?: Placed | null
+  /**
+   * This run and another on the same network, where another is given.
+   */
+  jobs?: SharedJob[]
   /**
    * The step as `estimate` has it, in closed form. Unit: s.
    */
@@ -134,6 +146,155 @@ export interface OverSeeds {
    * The slowest step. Unit: s.
    */
   most: number
+}
+/**
+ * A run on an allocation.
+ */
+export interface Placed {
+  /**
+   * Where its ranks are.
+   */
+  survey: Survey | null
+  /**
+   * Orders of hosts: contiguous and given first.
+   */
+  orders: Ordered[]
+  best: Order
+  /**
+   * How much of the given order's step the best one saves, as a share.
+   */
+  gain: number
+  /**
+   * Hosts in the best order, by their names.
+   */
+  hosts: string[]
+}
+/**
+ * Where an allocation lies.
+ */
+export interface Survey {
+  /**
+   * Hosts with ranks.
+   */
+  hosts: number
+  /**
+   * Leaf groups that the hosts are below: domains whose first device shares a leaf.
+   */
+  leaf_groups: number
+  /**
+   * The fewest leaf groups with as many domains.
+   */
+  least_leaf_groups: number
+  /**
+   * Pods of a Clos, or groups of a dragonfly.
+   */
+  pods: number
+  /**
+   * The fewest pods with as many domains.
+   */
+  least_pods: number
+  /**
+   * Each leaf group with ranks, in the order of the network.
+   */
+  rows: LeafGroupRow[]
+}
+/**
+ * Ranks below one leaf group.
+ */
+export interface LeafGroupRow {
+  /**
+   * The pod.
+   */
+  pod: number
+  /**
+   * The number of its first leaf.
+   */
+  leaf: number
+  /**
+   * Hosts.
+   */
+  hosts: number
+  /**
+   * First and last rank of each run of ranks that follow each other.
+   */
+  ranks: [number, number][]
+}
+/**
+ * The step with an order of hosts.
+ */
+export interface Ordered {
+  order: Order
+  /**
+   * The step; its median over hash seeds where routes are hashed. Unit: s.
+   */
+  step_time: number
+  /**
+   * Over the step with ranks on the first devices, minus 1; none where failed parts cut these off.
+   */
+  over_contiguous?: number | null
+  bytes: ByLevel
+}
+/**
+ * Bytes of a step by the highest level that they pass, and those that change the rail.
+ */
+export interface ByLevel {
+  /**
+   * Inside scale-up domains. Unit: B.
+   */
+  same_domain: number
+  /**
+   * Between domains of one leaf group. Unit: B.
+   */
+  same_leaf_group: number
+  /**
+   * Between leaf groups of one pod. Unit: B.
+   */
+  same_pod: number
+  /**
+   * Between pods. Unit: B.
+   */
+  other_pod: number
+  /**
+   * Between domains, from one rail to another. Unit: B.
+   */
+  other_rail: number
+}
+/**
+ * A run that shares the network with another.
+ */
+export interface SharedJob {
+  /**
+   * Its name.
+   */
+  name: string
+  /**
+   * Its ranks.
+   */
+  ranks: number
+  /**
+   * Its step with the network for itself. Unit: s.
+   */
+  alone: number
+  /**
+   * Counted steps with the other run.
+   */
+  steps: number
+  /**
+   * Their mean. Unit: s.
+   */
+  mean: number
+  /**
+   * The fastest. Unit: s.
+   */
+  least: number
+  /**
+   * The slowest. Unit: s.
+   */
+  most: number
+  /**
+   * `mean / alone`.
+   */
+  slowdown: number
 }
 /**
  * One more circumstance, and the step with it.

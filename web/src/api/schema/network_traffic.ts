@@ -150,6 +150,10 @@ export interface NetworkTrafficAnswer {
    */
   exchanges: ExchangeRow[]
   /**
+   * With an allocation of hosts.
+   */
+  placement?: Lying | null
+  /**
    * With `--by domain`.
    */
   domains?: DomainRow[] | null
@@ -461,7 +465,7 @@ export interface Cabling {
   length: number
 }
 /**
- * Domains and rails of a run. Rank `n` runs on device `n`.
+ * Domains and rails of a run. Rank `n` runs on device `n`, or on that of its seat.
  */
 export interface Place {
   /**
@@ -579,6 +583,89 @@ export interface ExchangeRow {
    */
   share: number
   by_class: ByClass
+}
+/**
+ * Where the ranks of an allocation lie, and how far their bytes go.
+ */
+export interface Lying {
+  survey: Survey | null
+  bytes: ByLevel
+  contiguous: ByLevel
+}
+/**
+ * Where an allocation lies.
+ */
+export interface Survey {
+  /**
+   * Hosts with ranks.
+   */
+  hosts: number
+  /**
+   * Leaf groups that the hosts are below: domains whose first device shares a leaf.
+   */
+  leaf_groups: number
+  /**
+   * The fewest leaf groups with as many domains.
+   */
+  least_leaf_groups: number
+  /**
+   * Pods of a Clos, or groups of a dragonfly.
+   */
+  pods: number
+  /**
+   * The fewest pods with as many domains.
+   */
+  least_pods: number
+  /**
+   * Each leaf group with ranks, in the order of the network.
+   */
+  rows: LeafGroupRow[]
+}
+/**
+ * Ranks below one leaf group.
+ */
+export interface LeafGroupRow {
+  /**
+   * The pod.
+   */
+  pod: number
+  /**
+   * The number of its first leaf.
+   */
+  leaf: number
+  /**
+   * Hosts.
+   */
+  hosts: number
+  /**
+   * First and last rank of each run of ranks that follow each other.
+   */
+  ranks: [number, number][]
+}
+/**
+ * Bytes of a step by the highest level that they pass, and those that change the rail.
+ */
+export interface ByLevel {
+  /**
+   * Inside scale-up domains. Unit: B.
+   */
+  same_domain: number
+  /**
+   * Between domains of one leaf group. Unit: B.
+   */
+  same_leaf_group: number
+  /**
+   * Between leaf groups of one pod. Unit: B.
+   */
+  same_pod: number
+  /**
+   * Between pods. Unit: B.
+   */
+  other_pod: number
+  /**
+   * Between domains, from one rail to another. Unit: B.
+   */
+  other_rail: number
 }
 /**
  * What a scale-up domain's devices exchange.
