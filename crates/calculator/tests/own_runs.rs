@@ -15,14 +15,16 @@ fn predicted() -> Vec<RowResult> {
 }
 
 fn median(mut errors: Vec<f64>) -> f64 {
-    errors.iter_mut().for_each(|error| *error = error.abs());
+    for error in &mut errors {
+        *error = error.abs();
+    }
     errors.sort_by(f64::total_cmp);
     errors[errors.len() / 2]
 }
 
 /// The rows that break a bound are those that are named, no more and no fewer: a mended cause takes its names off the list.
 #[track_caller]
-fn exceptions(broken: Vec<String>, named: &[&str]) {
+fn exceptions(broken: &[String], named: &[&str]) {
     assert_eq!(broken, named, "runs outside the bound");
 }
 
@@ -33,8 +35,9 @@ fn step_times_are_inside_the_interval() {
         let measured = row.measured_step_time_s?;
         Some(row.predicted_step_time_low_s? <= measured && measured <= row.predicted_step_time_high_s?)
     };
-    let outside = rows.iter().filter(|row| is_inside(row) != Some(true)).map(|row| row.id.clone()).collect();
-    exceptions(outside, &[]);
+    let outside: Vec<String> =
+        rows.iter().filter(|row| is_inside(row) != Some(true)).map(|row| row.id.clone()).collect();
+    exceptions(&outside, &[]);
     let error = median(rows.iter().filter_map(|row| row.step_time_error).collect());
     assert!(error < 0.09, "median error {error:.3}");
 }
@@ -43,9 +46,9 @@ fn step_times_are_inside_the_interval() {
 fn peaks_are_within_fifteen_per_cent() {
     let rows = predicted();
     let is_off = |row: &&RowResult| row.peak_memory_error.is_none_or(|error| error.abs() > 0.15);
-    let off = rows.iter().filter(is_off).map(|row| row.id.clone()).collect();
+    let off: Vec<String> = rows.iter().filter(is_off).map(|row| row.id.clone()).collect();
     exceptions(
-        off,
+        &off,
         &[
             "own-h100-hf-gpt2-b16-s1024",
             "own-h100-hf-gpt2m-b8-s1024",

@@ -144,7 +144,11 @@ mod tests {
             .flat_map(|text| {
                 text.split("#[cfg(test)]").next().unwrap_or_default().split('"').skip(1).step_by(2)
             })
-            .filter(|text| text.contains('-') && text.chars().all(|c| c.is_ascii_lowercase() || c == '-'))
+            .filter(|text| {
+                text.contains('-')
+                    && text.len() > 1
+                    && text.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+            })
             .collect();
         let words = above.iter().flat_map(|text| text.split('"').skip(1).step_by(2));
         given.extend(words.filter(|text| {

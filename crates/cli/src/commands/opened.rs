@@ -32,7 +32,7 @@ const PROFILE: u64 = 64 << 10;
 pub(crate) struct Read {
     pub(crate) job: Job,
     pub(crate) joined: Joined,
-    /// Whether monitors wrote files beside the traces.
+    /// Whether the folder of the traces holds files of monitors.
     pub(crate) has_monitors: bool,
     /// Files that could not be read.
     skipped: Vec<Problem>,

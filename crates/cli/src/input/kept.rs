@@ -14,15 +14,15 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Values by what they were made from.
 pub(crate) struct Kept<K, V> {
-    shelf: Mutex<Shelf<K, V>>,
+    entries: Mutex<Entries<K, V>>,
     made: Condvar,
     /// Values that are kept, at most.
     most: usize,
-    /// They have one part in so many of the memory limit.
+    /// Their share of the memory limit, as its divisor.
     share: u64,
 }
 
-struct Shelf<K, V> {
+struct Entries<K, V> {
     /// The last used first.
     values: Vec<One<K, V>>,
     /// Values that are being made.
@@ -37,14 +37,14 @@ struct One<K, V> {
 }
 
 impl<K: Clone + PartialEq, V> Kept<K, V> {
-    /// An empty shelf for so many values, which have one part in `share` of the memory limit.
+    /// An empty cache of at most `most` values, which hold one `share`-th of the memory limit.
     pub(crate) const fn new(most: usize, share: u64) -> Self {
-        let shelf = Shelf { values: Vec::new(), making: Vec::new() };
-        Self { shelf: Mutex::new(shelf), made: Condvar::new(), most, share }
+        let entries = Entries { values: Vec::new(), making: Vec::new() };
+        Self { entries: Mutex::new(entries), made: Condvar::new(), most, share }
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf<K, V>> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn entries(&self) -> MutexGuard<'_, Entries<K, V>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The kept value that serves, else a new one. `make` also estimates its bytes in memory; without an estimate it is not kept. A question
@@ -63,12 +63,12 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
             if let Some(found) = self.find(&serves) {
                 return Ok(found);
             }
-            let mut shelf = self.shelf();
-            if !shelf.making.contains(key) {
-                shelf.making.push(key.clone());
+            let mut entries = self.entries();
+            if !entries.making.contains(key) {
+                entries.making.push(key.clone());
                 break;
             }
-            let waited = self.made.wait_timeout(shelf, LOOK);
+            let waited = self.made.wait_timeout(entries, LOOK);
             drop(waited);
             wanted()?;
         }
@@ -94,25 +94,25 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
         if one.bytes > room {
             return;
         }
-        let mut shelf = self.shelf();
-        shelf.values.insert(0, one);
+        let mut entries = self.entries();
+        entries.values.insert(0, one);
         let mut left = room;
         let mut count = 0;
-        for one in shelf.values.iter().take(self.most) {
+        for one in entries.values.iter().take(self.most) {
             let Some(rest) = left.checked_sub(one.bytes) else { break };
             (left, count) = (rest, count + 1);
         }
-        shelf.values.truncate(count);
+        entries.values.truncate(count);
     }
 
     /// A value that serves and whose files are as they were.
     fn find(&self, serves: impl Fn(&K, &V) -> bool) -> Option<Arc<V>> {
         let (files, value) = {
-            let mut shelf = self.shelf();
-            let at = shelf.values.iter().position(|one| serves(&one.key, &one.value))?;
-            let one = shelf.values.remove(at);
+            let mut entries = self.entries();
+            let at = entries.values.iter().position(|one| serves(&one.key, &one.value))?;
+            let one = entries.values.remove(at);
             let found = (one.files.clone(), Arc::clone(&one.value));
-            shelf.values.insert(0, one);
+            entries.values.insert(0, one);
             found
         };
         // The disk is asked without keeping others waiting.
@@ -120,7 +120,7 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
             access::note_more(&files);
             return Some(value);
         }
-        self.shelf().values.retain(|one| !Arc::ptr_eq(&one.value, &value));
+        self.entries().values.retain(|one| !Arc::ptr_eq(&one.value, &value));
         None
     }
 }
@@ -133,9 +133,9 @@ struct Turn<'a, K: PartialEq, V> {
 
 impl<K: PartialEq, V> Drop for Turn<'_, K, V> {
     fn drop(&mut self) {
-        let mut shelf = self.kept.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        shelf.making.retain(|key| key != self.key);
-        drop(shelf);
+        let mut entries = self.kept.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.making.retain(|key| key != self.key);
+        drop(entries);
         self.kept.made.notify_all();
     }
 }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     fn keys(kept: &Kept<u32, u32>) -> Vec<u32> {
-        kept.shelf().values.iter().map(|one| one.key).collect()
+        kept.entries().values.iter().map(|one| one.key).collect()
     }
 
     #[test]
@@ -171,8 +171,8 @@ mod tests {
     #[test]
     fn a_turn_ends_with_its_making() {
         let kept: Kept<u32, u32> = Kept::new(1, 4);
-        kept.shelf().making.push(7);
+        kept.entries().making.push(7);
         drop(Turn { kept: &kept, key: &7 });
-        assert!(kept.shelf().making.is_empty());
+        assert!(kept.entries().making.is_empty());
     }
 }

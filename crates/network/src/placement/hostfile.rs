@@ -7,6 +7,7 @@ use super::names::host_names;
 use super::{Allocation, Host, Inventory};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
+use std::fmt::Write as _;
 
 /// Hosts of a file, by the devices that the network has for each name.
 pub fn read_hosts(text: &str, file: &str, inventory: &Inventory) -> Result<Vec<Host>, Problem> {
@@ -85,11 +86,9 @@ pub fn written_hosts(allocation: &Allocation, per_host: u32) -> String {
         let local: Vec<u32> = host.devices.iter().map(|device| device - first).collect();
         let is_plain = local.iter().enumerate().all(|(n, device)| n as u32 == *device);
         let list: Vec<String> = local.iter().map(u32::to_string).collect();
-        text += &if is_plain {
-            format!("{} slots={}\n", host.name, local.len())
-        } else {
-            format!("{} gpus={}\n", host.name, list.join(","))
-        };
+        let devices =
+            if is_plain { format!("slots={}", local.len()) } else { format!("gpus={}", list.join(",")) };
+        let _ = writeln!(text, "{} {devices}", host.name);
     }
     text
 }

@@ -68,7 +68,7 @@ impl Exchange {
         let Some(seats) = &place.seats else { return self.flows(ranks, place.domain, flow) };
         let devices: Vec<u32> = ranks.iter().map(|rank| seats.device(*rank)).collect();
         self.flows(&devices, place.domain, &mut |from, to, bytes| {
-            flow(seats.rank(from), seats.rank(to), bytes)
+            flow(seats.rank(from), seats.rank(to), bytes);
         });
     }
 

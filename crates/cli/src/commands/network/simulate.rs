@@ -147,15 +147,14 @@ fn concurrent(
         first_node: arguments.hosts.first_node,
         ..OnHosts::default()
     };
-    let other = match Hosts::read(&on, &job.cluster)? {
-        Some(wanted) => wanted.allocation(&wiring.topology, ranks),
-        None => {
-            let is_used = |device| seats.rank(device) != u32::MAX;
-            on_hosts::left_over(&is_used, &job.cluster, (wiring.devices(), ranks))
-                .map_err(|problem| problem.in_file("--job"))
-        }
-    }?
-    .seats()?;
+    let allocation = if let Some(wanted) = Hosts::read(&on, &job.cluster)? {
+        wanted.allocation(&wiring.topology, ranks)?
+    } else {
+        let is_used = |device| seats.rank(device) != u32::MAX;
+        on_hosts::left_over(&is_used, &job.cluster, (wiring.devices(), ranks))
+            .map_err(|problem| problem.in_file("--job"))?
+    };
+    let other = allocation.seats()?;
     let jobs = [
         Job { name: &model.name, model, cluster, plan, seats },
         Job {
