@@ -6,7 +6,7 @@ use crate::names::{flag_of, short_flag_of};
 use crate::{Refused, Texts, resolve_but_plan};
 use railwright_spec::human;
 use railwright_spec::plan::{Plan, PlanSpec};
-use railwright_spec::run::{Run, RunSpec, Section as _, Value, keys};
+use railwright_spec::run::{Run, RunSpec, Section as _, SoftwareOrigin, Value, keys};
 use railwright_tuner::search::DIMENSIONS;
 use railwright_tuner::written;
 use std::fmt::Write as _;
@@ -90,7 +90,9 @@ impl Setting {
         let mut spec = self.spec.clone();
         spec.plan = PlanSpec::from_plan(plan);
         // Unspecified software stays open where it is inferred again: a name would narrow the interval without evidence.
-        if self.run.software_origin.is_open() {
+        if self.run.software_origin == SoftwareOrigin::Inferred {
+            spec.software_is_inferred = true;
+        } else if self.run.software_origin.is_open() {
             let open = PlanSpec { software: None, ..spec.plan.clone() };
             if open.resolve(&self.run.model, &self.run.cluster).is_ok_and(|found| found == *plan) {
                 spec.plan = open;

@@ -1,7 +1,7 @@
 //! Runs measured for this repository on one H100 and one H200: `catalog/evidence/own_runs.csv`, made by `catalog/operators/measure`.
 //!
 //! Responsible for: time inside the stated interval and memory within 15%, with every exception named. Excludes experts in a loop, which no
-//! generation has. No constant was fitted to a step time of these rows.
+//! generation has. One constant, the host's time per kernel, comes from the step time of one of these rows.
 
 use railwright_calculator::validation::report::RowResult;
 use railwright_calculator::validation::validate;

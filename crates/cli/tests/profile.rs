@@ -57,6 +57,27 @@ fn comparisons_of_real_traces() {
 }
 
 /// A run has format, ranks and process groups; a log of another run causes a warning.
+/// Two steps on one H100 with torch 2.11, recorded for this repository: advice follows what the kernels show.
+#[test]
+fn advice_on_steps_measured_here_follows_their_kernels() {
+    let profile =
+        |file: &str| json(&["profile", &format!("{TRACES}/h100_torch211/{file}.json.gz"), "--json"], 0);
+    let finding = |profile: &serde_json::Value, id: &str| {
+        let all = profile["findings"].as_array().expect("findings");
+        all.iter().find(|finding| finding["id"] == id).unwrap_or_else(|| panic!("no {id}: {all:?}")).clone()
+    };
+    // AdamW with `fused=True` on one rank: nothing is left to fuse, and there is no replica to shard over.
+    let compiled = profile("titan-compile-tiny");
+    let optimizer = finding(&compiled, "optimizer");
+    let advice = optimizer["advice"].as_str().expect("advice");
+    assert!(!advice.contains("fuse ") && !advice.contains("shard"), "{optimizer}");
+    assert!(optimizer["evidence"].to_string().contains("many tensors at once"), "{optimizer}");
+    // GPT-2's 50,257 outputs are the slowest GEMMs of its step, and attention runs on cuDNN.
+    let eager = profile("hf-tiny-gpt2");
+    assert!(finding(&eager, "matrix-shapes").to_string().contains("50257"), "{eager}");
+    assert!(finding(&eager, "below-roofline").to_string().contains("50257"), "{eager}");
+}
+
 #[test]
 fn a_run_supplies_what_its_traces_lack() {
     let runs = format!("{TRACES}/../runs");

@@ -253,8 +253,8 @@ impl Draft {
         }
     }
 
-    /// Whether a file without a date is of the framework whose generation the calculator assumes for its plan: Megatron's arguments, unless
-    /// they ask for full sharding, for which another framework is assumed.
+    /// Whether a file without a date is of the framework whose generation the calculator assumes for its plan: Megatron's arguments and
+    /// configurations, unless they ask for full sharding, for which another framework is assumed.
     fn is_of_assumed_framework(&self) -> bool {
         let is_megatron = matches!(
             self.launch.format,
@@ -263,6 +263,10 @@ impl Draft {
                 | Format::MegatronCommand
                 | Format::MegatronYaml
                 | Format::MegatronArgsYaml
+                | Format::MegatronBridge
+                | Format::Nemo
+                // Modules of other frameworks set their generation.
+                | Format::Primus
         );
         is_megatron && self.launch.spec.plan.sharding.is_none_or(|sharding| sharding.zero_stage < 3)
     }

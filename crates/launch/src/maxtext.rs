@@ -339,6 +339,12 @@ fn choices(fields: &mut Fields<'_>) {
             }
             None => fields.remark(RemarkKind::NotModelled, path, "recompute is open"),
         }
+    } else {
+        fields.default(
+            "plan.recompute",
+            &Recompute::Full { layers: None },
+            "MaxText's base.yml (remat_policy: full)",
+        );
     }
     let path = "quantization";
     let quantised = fields.word(path).map(|word| word.to_ascii_lowercase()).filter(|word| !word.is_empty());

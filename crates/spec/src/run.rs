@@ -19,7 +19,7 @@ pub use resolved::{Checkpoints, Cost, Run, SoftwareOrigin, Training, Writing};
 pub use schema::{reference, schema};
 pub use section::{Key, Section};
 pub use sheet::Sheet;
-pub use spec::{RunSpec, key, keys, parse};
+pub use spec::{INFERRED, RunSpec, key, keys, parse};
 pub use specs::{CostSpec, ModelSpec, TrainingSpec};
 pub use value::{Kind, Value};
 

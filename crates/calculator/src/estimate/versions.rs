@@ -6,6 +6,7 @@
 use crate::costing::Costing;
 use crate::evaluate::evaluate;
 use crate::intervals;
+use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use railwright_spec::software::{Software, by_id, features_of, generations_of};
 
@@ -31,13 +32,13 @@ pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Option<Versions>
     let least = times.iter().copied().fold(step, Seconds::min);
     let most = times.iter().copied().fold(step, Seconds::max);
     let (low, high) = (known.low * (least / step), known.high * (most / step));
+    let versions = match times.len() {
+        0 | 1 => String::new(),
+        n => format!(", whose {n} versions take {} to {} here", human::seconds(least), human::seconds(most)),
+    };
     let source = format!(
-        "errors of {} measured runs of `{framework}`, whose {} versions take {:.3} to {:.3} s here: `{}` was inferred",
-        known.runs,
-        times.len(),
-        least.get(),
-        most.get(),
-        costing.plan.software
+        "errors of {} measured runs of `{framework}`{versions}: `{}` was inferred",
+        known.runs, costing.plan.software
     );
     Some(Versions { interval: intervals::Interval { low, high, ..known }, source })
 }

@@ -68,7 +68,7 @@ pub(crate) fn init(arguments: &args::Init, printer: &Printer) -> Result<Outcome,
         }
         let doc = key.doc.trim();
         let _ = match value {
-            Some(value) => writeln!(text, "# {doc}\n{} = {}", key.name, value.to_toml()),
+            Some(value) => writeln!(text, "# {doc}\n{} = {}", key.name, spec.written(&key, value).to_toml()),
             None => writeln!(text, "# {}: {doc} [default: {}]", key.name, key.default),
         };
     }

@@ -98,7 +98,13 @@ impl Door {
         if script == "-" || access::is_restricted() {
             return None;
         }
-        let real = disk::canonicalize(script).ok()?;
+        // `recipes.py:NAME` is one recipe of a file.
+        let file = script
+            .rsplit_once(':')
+            .map(|(file, _)| file)
+            .filter(|file| Path::new(file).extension().is_some_and(|e| e == "py"));
+        let real =
+            disk::canonicalize(script).or_else(|error| file.map_or(Err(error), disk::canonicalize)).ok()?;
         let folder = real.parent()?;
         let repository = folder.ancestors().take(HIGHEST).find(|folder| folder.join(".git").exists());
         Some(Self { root: repository.unwrap_or(folder).to_owned() })
@@ -111,7 +117,7 @@ impl Files for Door {
         // Where the script stands, then where it may be started: folders above it, then here.
         let up =
             std::iter::successors(Some(folder.to_owned()), |folder| Some(folder.join(".."))).take(HIGHEST);
-        let candidates = std::iter::once(PathBuf::from(path)).chain(up.map(|folder| folder.join(path)));
+        let candidates = up.map(|folder| folder.join(path)).chain(std::iter::once(PathBuf::from(path)));
         let mut is_outside = false;
         for candidate in candidates {
             let Ok(real) = disk::canonicalize(&candidate) else { continue };

@@ -43,7 +43,15 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
     }
     let Some(most) = found.iter().map(|words| count(words)).max() else { return Ok(None) };
     let Some(words) = found.iter().rev().find(|words| count(words) == most) else { return Ok(None) };
-    let commands = found.iter().filter(|words| starts(words).is_some()).count();
+    // A command that a variable holds stands twice.
+    let mut commands: Vec<Vec<&str>> = Vec::new();
+    for words in found.iter().filter(|words| starts(words).is_some()) {
+        let texts = words.iter().map(|word| word.text.as_str()).collect();
+        if !commands.contains(&texts) {
+            commands.push(texts);
+        }
+    }
+    let commands = commands.len();
     let (mut document, mut open) = (Document::default(), Vec::new());
     for word in *words {
         let Some((name, value)) = assignment(word) else { continue };

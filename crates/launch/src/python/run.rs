@@ -389,7 +389,7 @@ impl<'a> Program<'a> {
             .unwrap_or_else(|| Value::Name(name.to_owned()))
     }
 
-    /// The value of a constant of another module, which capitals name; everything else stays a name.
+    /// The value of a constant of another module, which capitals name; open where it has none. Everything else stays a name.
     fn constant(&mut self, value: Value) -> Value {
         let Value::Name(path) = &value else { return value };
         let last = path.rsplit('.').next().unwrap_or(path);
@@ -400,7 +400,11 @@ impl<'a> Program<'a> {
             return value;
         }
         match self.imported(&path.clone()) {
-            Some(Value::Function(_) | Value::Class(_) | Value::Open(_)) | None => value,
+            // A constant of a module; that of a class is a choice by its name.
+            None if !is_of_class(path) => {
+                Value::Open(format!("is `{path}`, which is set in another file").into())
+            }
+            Some(Value::Function(_) | Value::Class(_)) | None => value,
             Some(known) => known,
         }
     }
@@ -473,4 +477,10 @@ fn hands_back(value: &Node, target: Option<&Node>) -> bool {
         (None, Expression::Name(callee)) => !callee.ends_with("_recipe") && !callee.ends_with("_config"),
         _ => false,
     }
+}
+
+/// Whether a name with dots is of a class, as `AttnBackend.FLASH`: what stands before the last dot begins with a capital.
+fn is_of_class(path: &str) -> bool {
+    let owner = path.rsplit('.').nth(1).unwrap_or_default();
+    owner.starts_with(|c: char| c.is_ascii_uppercase())
 }

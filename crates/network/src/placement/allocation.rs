@@ -4,8 +4,9 @@
 
 use super::names::number_of;
 use crate::traffic::Seats;
-use railwright_spec::human;
+use railwright_spec::human::{self, shorten};
 use railwright_spec::problem::Problem;
+use std::collections::BTreeMap;
 
 /// A host of an allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl Inventory {
     pub fn host(&self, name: String, local: Option<&[u32]>) -> Result<Host, Problem> {
         let number = number_of(&name)?;
         let Some(place) = number.checked_sub(self.first).filter(|place| *place < self.hosts()) else {
-            let last = (self.first + self.hosts()).saturating_sub(1);
+            let last = (u64::from(self.first) + u64::from(self.hosts())).saturating_sub(1);
             let message =
                 format!("host `{name}` is not in the network, whose hosts are {} to {last}", self.first);
             let hint = "set --first-node to the lowest number, and --network gpus=N to the network's devices";
@@ -84,8 +85,30 @@ impl Allocation {
             own > 0
         });
         let allocation = Self { hosts };
+        allocation.check_names()?;
         allocation.seats()?;
         Ok(allocation)
+    }
+
+    /// Hosts with different names are different hosts: a number alone does not tell `rack0n1` from `rack1n1`.
+    fn check_names(&self) -> Result<(), Problem> {
+        let mut names: BTreeMap<u32, &str> = BTreeMap::new();
+        for host in &self.hosts {
+            for device in &host.devices {
+                let name = *names.entry(*device).or_insert(&host.name);
+                if name != host.name {
+                    let message = format!(
+                        "hosts `{}` and `{}` have the same number",
+                        shorten(name),
+                        shorten(&host.name)
+                    );
+                    return Err(Problem::new(message).hint(
+                        "hosts are found by the last number of their names: give names with one number each, or use --fragments",
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Where its ranks are.

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: every name of a list in its order. Refuses lists without an end, and more names than a network has devices.
 
-use railwright_spec::human::shorten;
+use railwright_spec::human::{self, shorten};
 use railwright_spec::problem::Problem;
 
 /// More hosts than any network that can be simulated has devices.
@@ -17,9 +17,9 @@ pub fn host_names(text: &str) -> Result<Vec<String>, Problem> {
         let mut rest = part;
         while let Some((before, behind)) = rest.split_once('[') {
             let (list, after) = behind.split_once(']').ok_or_else(|| bad(part))?;
-            let numbers = numbers(list).ok_or_else(|| bad(part))?;
+            let numbers = numbers(list).ok_or_else(|| bad(part))??;
             if all.len() + names.len().saturating_mul(numbers.len()) > MOST {
-                return Err(Problem::new(format!("more than {MOST} hosts")));
+                return Err(too_many());
             }
             names = names
                 .iter()
@@ -35,14 +35,22 @@ pub fn host_names(text: &str) -> Result<Vec<String>, Problem> {
     Ok(all)
 }
 
-/// The last number in a host's name.
+fn too_many() -> Problem {
+    Problem::new(format!("the list has more than {} hosts", human::whole(MOST as u64)))
+        .hint("name the hosts of the run alone")
+}
+
+/// The last number in a host's name; in that of the first label where the name has a domain behind it, as `gpu07.example.com`.
 pub fn number_of(name: &str) -> Result<u32, Problem> {
     let is_digit = |c: char| c.is_ascii_digit();
+    let label = name.split('.').next().unwrap_or_default();
+    let is_named = label.contains(is_digit) && label.contains(|c: char| c.is_ascii_alphabetic());
+    let (whole, name) = (name, if is_named { label } else { name });
     let end = name.rfind(is_digit).map_or(0, |last| last + 1);
     let head = name.get(..end).unwrap_or_default();
     let start = head.rfind(|c: char| !is_digit(c)).map_or(0, |last| last + 1);
     head.get(start..).and_then(|digits| digits.parse().ok()).ok_or_else(|| {
-        Problem::new(format!("`{}` is not a node with a number", shorten(name)))
+        Problem::new(format!("`{}` is not a node with a number", shorten(whole)))
             .hint("use a Slurm node list such as `gpu[001-004,007]`")
     })
 }
@@ -67,7 +75,11 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `001-003,007` with their zeros; `0-63:8` is every eighth.
-fn numbers(list: &str) -> Option<Vec<String>> {
+///
+/// `None` where that is no list; a problem where it is too long.
+fn numbers(list: &str) -> Option<Result<Vec<String>, Problem>> {
+    // No number of 32 bits has more digits, but for zeros in front.
+    const MOST_DIGITS: usize = 20;
     let mut all = Vec::new();
     for part in list.split(',').map(str::trim) {
         let (range, step) = part.split_once(':').unwrap_or((part, "1"));
@@ -75,12 +87,15 @@ fn numbers(list: &str) -> Option<Vec<String>> {
         let step = number(step).filter(|step| *step > 0)?;
         let width = first.len();
         let (from, to) = (number(first)?, number(last)?);
-        if to < from || all.len() as u64 + u64::from(to - from) >= MOST as u64 {
+        if to < from || width > MOST_DIGITS {
             return None;
+        }
+        if all.len() as u64 + u64::from((to - from) / step) >= MOST as u64 {
+            return Some(Err(too_many()));
         }
         all.extend((from..=to).step_by(step as usize).map(|n| format!("{n:0width$}")));
     }
-    Some(all)
+    Some(Ok(all))
 }
 
 fn number(text: &str) -> Option<u32> {

@@ -4,14 +4,17 @@
 //! an order gains: that is simulated.
 //!
 //! The measure is `sum over pairs of hosts of bytes x weight`, with the weight of [`Tree::weight`]: a quadratic assignment, in which hosts of
-//! one leaf group are equivalent. Swaps of pairs are the descent of B. Kernighan and S. Lin (Bell System Technical Journal 49, 1970) for
+//! one domain are equivalent. Swaps of pairs are the descent of B. Kernighan and S. Lin (Bell System Technical Journal 49, 1970) for
 //! partitions; it ends in a local minimum.
 
 use super::{Allocation, Spot, Tree};
 use crate::traffic::Matrix;
+use std::ops::ControlFlow;
 
 /// Hosts up to which swaps are tried: pairs are its square.
 pub const MOST_HOSTS: usize = 4096;
+/// Terms of a sweep up to which swaps are tried: pairs of hosts times the hosts that both talk to. A second or so.
+const MOST_TERMS: f64 = 4e8;
 /// Sweeps over all pairs; most orders are settled after three.
 const MOST_SWEEPS: usize = 16;
 
@@ -42,7 +45,13 @@ impl Between {
         Self { rows: rows.into_iter().map(|row| row.into_iter().collect()).collect() }
     }
 
-    /// Weighted bytes above leaves of an order.
+    /// Terms that the gains of all swaps of two hosts have together.
+    fn terms(&self) -> f64 {
+        let talking: usize = self.rows.iter().map(Vec::len).sum();
+        self.rows.len() as f64 * talking as f64
+    }
+
+    /// Weighted bytes outside of domains of an order.
     pub fn cost(&self, spots: &[Spot], tree: &Tree, order: &[usize]) -> f64 {
         let at = |place: usize| spots[order[place]];
         let sum = |place: usize| -> f64 {
@@ -66,14 +75,15 @@ pub fn by_network(allocation: &Allocation, tree: &Tree) -> Vec<usize> {
 }
 
 /// An order after swaps of two hosts with as many ranks each, as long as one lessens the weighted bytes; none for more hosts than are
-/// tried.
+/// tried, and none after a break.
 pub fn refined(
     allocation: &Allocation,
     tree: &Tree,
     between: &Between,
     start: &[usize],
+    watch: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Option<Vec<usize>> {
-    if start.len() > MOST_HOSTS {
+    if start.len() > MOST_HOSTS || between.terms() > MOST_TERMS {
         return None;
     }
     let spots = spots(allocation, tree);
@@ -84,9 +94,12 @@ pub fn refined(
     for _ in 0..MOST_SWEEPS {
         let mut is_better = false;
         for a in 0..order.len() {
+            if watch().is_break() {
+                return None;
+            }
             let others = (a + 1..order.len()).filter(|b| {
                 let (one, other) = (order[a], order[*b]);
-                size(one) == size(other) && spots[one].leaf != spots[other].leaf
+                size(one) == size(other) && spots[one].domain != spots[other].domain
             });
             let gains = others.map(|b| (gain(between, &spots, tree, &order, (a, b)), b));
             let best = gains.reduce(|best, next| if next.0 > best.0 { next } else { best });

@@ -7,7 +7,7 @@ use super::{Allocation, Spot, Tree};
 use crate::traffic::{Matrix, PairClass, Place};
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where an allocation lies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -88,6 +88,7 @@ impl ByLevel {
 pub fn survey(allocation: &Allocation, tree: &Tree) -> Survey {
     let mut rows: BTreeMap<(u32, u32), LeafGroupRow> = BTreeMap::new();
     let mut spots: Vec<Spot> = Vec::new();
+    let mut names: BTreeSet<&str> = BTreeSet::new();
     let mut rank = 0;
     for host in &allocation.hosts {
         let Some(first) = host.devices.first() else { continue };
@@ -99,7 +100,7 @@ pub fn survey(allocation: &Allocation, tree: &Tree) -> Survey {
             hosts: 0,
             ranks: Vec::new(),
         });
-        row.hosts += 1;
+        row.hosts += u64::from(names.insert(&host.name));
         match row.ranks.last_mut() {
             Some(run) if run.1 + 1 == rank => run.1 = last,
             _ => row.ranks.push((rank, last)),
@@ -108,7 +109,7 @@ pub fn survey(allocation: &Allocation, tree: &Tree) -> Survey {
     }
     let domains = distinct(spots.iter().map(|spot| spot.domain)) as u64;
     Survey {
-        hosts: spots.len() as u64,
+        hosts: names.len() as u64,
         leaf_groups: rows.len() as u64,
         least_leaf_groups: tree.fewest(domains, |spot| spot.leaf),
         pods: distinct(spots.iter().map(|spot| spot.pod)) as u64,

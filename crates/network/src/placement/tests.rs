@@ -7,6 +7,7 @@ use crate::traffic::{Algorithm, Exchange, Groups, Matrix, Numbering, Place, Traf
 use proptest::prelude::*;
 use railwright_spec::quantity::Bytes;
 use railwright_step::{CollectiveKind, Dimension, Phase};
+use std::ops::ControlFlow;
 
 #[test]
 fn node_lists_are_those_of_slurm() {
@@ -131,7 +132,8 @@ fn rings_over_alternate_leaf_groups_cross_at_every_hop() {
     let spots = spots(&allocation, &tree);
     // Weighted by the oversubscription of 2.
     assert!((between.cost(&spots, &tree, &[0, 1, 2, 3]) - 2400.0).abs() < 1e-9);
-    let exchanged = refined(&allocation, &tree, &between, &[0, 1, 2, 3]).expect("few hosts");
+    let exchanged = refined(&allocation, &tree, &between, &[0, 1, 2, 3], &mut || ControlFlow::Continue(()))
+        .expect("few hosts");
     assert!((between.cost(&spots, &tree, &exchanged) - 1200.0).abs() < 1e-9, "{exchanged:?}");
     let found = survey(&allocation, &tree);
     assert_eq!((found.hosts, found.leaf_groups, found.least_leaf_groups, found.pods), (4, 2, 2, 1));
@@ -175,7 +177,7 @@ proptest! {
         let between = Between::new(&Matrix::new(&rings(hosts as u64), &first), &allocation);
         let spots = spots(&allocation, &tree);
         let start: Vec<usize> = (0..hosts).collect();
-        let order = refined(&allocation, &tree, &between, &start).expect("few hosts");
+        let order = refined(&allocation, &tree, &between, &start, &mut || ControlFlow::Continue(())).expect("few hosts");
         let cost = between.cost(&spots, &tree, &order);
         prop_assert!(cost <= between.cost(&spots, &tree, &start));
         let mut sorted = order.clone();

@@ -80,13 +80,14 @@ impl Tree {
         full.count() as u64
     }
 
-    /// Weight of a byte between two spots: 0 below one leaf, and the oversubscription of every level that it climbs.
+    /// Weight of a byte between two spots: 0 inside a domain, 1 for the links of its devices outside of it, and the oversubscription of every
+    /// level that it climbs.
     pub fn weight(&self, a: Spot, b: Spot) -> f64 {
         let [leaf, spine] = self.oversubscription;
         match (a.pod == b.pod, a.leaf == b.leaf) {
-            (false, _) => leaf + spine,
-            (true, false) => leaf,
-            (true, true) => 0.0,
+            (false, _) => 1.0 + leaf + spine,
+            (true, false) => 1.0 + leaf,
+            (true, true) => f64::from(u8::from(a.domain != b.domain)),
         }
     }
 
@@ -118,7 +119,11 @@ impl Tree {
                 )));
             }
             for place in places.iter().take(*count as usize) {
-                hosts.push(inventory.at(*place, format!("node{}", place + inventory.first), None));
+                hosts.push(inventory.at(
+                    *place,
+                    format!("node{}", u64::from(*place) + u64::from(inventory.first)),
+                    None,
+                ));
             }
         }
         Ok(hosts)

@@ -77,8 +77,18 @@ impl Place {
         Ok(Self { ranks, domain: design.domain.size, rails: design.rails, seats: None })
     }
 
-    /// Domains up to the last that has a rank.
+    /// Domains with ranks.
     pub fn domains(&self) -> u64 {
+        let Some(seats) = &self.seats else { return self.ranks.div_ceil(self.domain) };
+        let mut domains: Vec<u64> =
+            seats.devices().iter().map(|device| u64::from(*device) / self.domain).collect();
+        domains.sort_unstable();
+        domains.dedup();
+        domains.len() as u64
+    }
+
+    /// Numbers of domains: those up to the last that has a rank.
+    pub(super) fn domain_numbers(&self) -> u64 {
         self.seats.as_ref().map_or(self.ranks, |seats| u64::from(seats.last()) + 1).div_ceil(self.domain)
     }
 

@@ -36,10 +36,10 @@ pub struct RailRow {
     pub received: Bytes,
 }
 
-/// By domain, in their order.
+/// By domain with ranks, in their order.
 pub fn by_domain(matrix: &Matrix, place: &Place) -> Vec<DomainRow> {
     let mut rows: Vec<DomainRow> =
-        (0..place.domains()).map(|domain| DomainRow { domain, ..DomainRow::default() }).collect();
+        (0..place.domain_numbers()).map(|domain| DomainRow { domain, ..DomainRow::default() }).collect();
     let mut add = |from: u64, to: u64, bytes: f64| {
         let bytes = Bytes::new(bytes);
         if from == to {
@@ -63,6 +63,12 @@ pub fn by_domain(matrix: &Matrix, place: &Place) -> Vec<DomainRow> {
             rows[domain].received += Bytes::new(n * (all - n) * bytes);
         }
     });
+    // Hosts of an allocation leave domains without ranks between them.
+    let mut has_ranks = vec![false; rows.len()];
+    for rank in 0..place.ranks as u32 {
+        has_ranks[place.domain_of(rank) as usize] = true;
+    }
+    rows.retain(|row| has_ranks[row.domain as usize]);
     rows
 }
 

@@ -2,10 +2,10 @@
 //!
 //! Responsible for: the arithmetic of updates. Refuses its communication, which is data parallel.
 
-use super::{Context, Inference, Rule, percent, time};
+use super::{Context, EXPLAINED, Inference, Rule, percent, time};
 use crate::profile::{Explained, Finding};
 use crate::view::Role;
-use crate::waterfall::Label;
+use crate::waterfall::{KernelUse, Label};
 use railwright_step::Phase;
 
 pub(super) struct Optimizer;
@@ -35,22 +35,71 @@ impl Rule for Optimizer {
         if context.share(all) < 0.08 {
             return Vec::new();
         }
+        let is_update = |k: &KernelUse, _: &str| k.phase == Phase::Optimizer;
         let kernels: u64 = context
             .kernels()
-            .filter(|(k, _)| k.phase == Phase::Optimizer && k.role == Role::Compute)
+            .filter(|(k, _)| is_update(k, "") && k.role == Role::Compute)
             .map(|(k, _)| k.count)
             .sum();
+        let (_, updates) = context.arithmetic(is_update);
+        let (_, fused) = context.arithmetic(|k, name| is_update(k, name) && is_fused(name));
+        let is_fused = updates > 0.0 && fused >= EXPLAINED * updates;
+        let mut evidence = vec![
+            format!("{} per step", time(all)),
+            format!("{:.0} {} per step", kernels as f64 / context.samples(), context.work()),
+        ];
+        if is_fused {
+            evidence.push(format!(
+                "{} of it in kernels that update many tensors at once",
+                percent(fused / updates)
+            ));
+        }
+        let is_one_of_many = context.kernels().any(|(k, _)| k.role == Role::Communication);
         vec![Finding {
             id: self.id().to_owned(),
             message: format!("the optimizer takes {} of the step", percent(context.share(all))),
             cost: Some(all - 0.04 * context.step()),
             explained: Explained::Whole,
-            evidence: vec![
-                format!("{} per step", time(all)),
-                format!("{:.0} {} per step", kernels as f64 / context.samples(), context.work()),
-            ],
-            advice: "fuse updates (`fused=True`, multi-tensor) and shard them over replicas".to_owned(),
+            evidence,
+            advice: advice(is_fused, is_one_of_many),
             ..Finding::default()
         }]
+    }
+}
+
+/// Whether a kernel updates many tensors at once: multi-tensor kernels of PyTorch and Apex, and fused optimizers by name.
+fn is_fused(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    ["multi_tensor", "multitensor", "fusedadam", "fused_adam", "fusedoptimizer"]
+        .iter()
+        .any(|word| lower.contains(word))
+}
+
+/// What is left to do: fusing only where updates are not fused, sharding only where other ranks are seen.
+fn advice(is_fused: bool, is_one_of_many: bool) -> String {
+    let fuse = (!is_fused).then_some("fuse updates (`fused=True`, multi-tensor)");
+    let shard = is_one_of_many.then_some("shard them over replicas, if they are not");
+    let fewer = "use more micro-batches per update";
+    let all: Vec<&str> = [fuse, shard, Some(fewer)].into_iter().flatten().collect();
+    match all.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{}, or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{advice, is_fused};
+
+    #[test]
+    fn advice_follows_the_evidence() {
+        assert_eq!(advice(true, false), "use more micro-batches per update");
+        assert!(!advice(true, true).contains("fuse ") && advice(true, true).contains("shard"));
+        assert!(advice(false, false).starts_with("fuse updates") && !advice(false, false).contains("shard"));
+        assert!(is_fused(
+            "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<FusedAdamMathFunctor>"
+        ));
+        assert!(!is_fused("void at::native::vectorized_elementwise_kernel<4, addcdiv>"));
     }
 }

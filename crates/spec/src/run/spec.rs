@@ -60,10 +60,11 @@ pub fn key(path: &str) -> Result<Key, Problem> {
     keys.find(path).cloned().ok_or_else(|| keys.unknown(path))
 }
 
-/// The key of the software generation, and what stands before a generation that a reader inferred. A run file that was written from a
-/// launch file so keeps that it was not specified: its interval stays that of runs of all software.
+/// The key of the software generation.
 const SOFTWARE: &str = "plan.software";
-const INFERRED: &str = "inferred:";
+/// What stands before a generation that a reader inferred, as in `inferred:megatron-core-2025`. A run file that was written from a launch file
+/// so keeps that it was not specified: its interval stays that of all versions of the framework, or of all software.
+pub const INFERRED: &str = "inferred:";
 
 impl RunSpec {
     /// Takes one setting `key=value` as `--set` has it: `plan.tensor_parallel=8`, `model.name=llama-3.1-8b`.
@@ -136,6 +137,17 @@ impl RunSpec {
         self.places.extend(other.places.iter().map(|(key, place)| (key.clone(), place.clone())));
     }
 
+    /// A value of this specification as a run file has it: an inferred generation stays an inferred one.
+    #[must_use]
+    pub fn written(&self, key: &Key, value: Value) -> Value {
+        match value {
+            Value::Text(id) if self.software_is_inferred && key.path() == SOFTWARE => {
+                Value::Text(format!("{INFERRED}{id}"))
+            }
+            value => value,
+        }
+    }
+
     /// The equivalent run file.
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
@@ -152,13 +164,7 @@ impl RunSpec {
             for (key, value) in set {
                 let name =
                     if key.name == "precision.preset" && is_preset_alone { "precision" } else { key.name };
-                let value = match value {
-                    Value::Text(id) if self.software_is_inferred && key.path() == SOFTWARE => {
-                        Value::Text(format!("{INFERRED}{id}"))
-                    }
-                    value => value,
-                };
-                let _ = writeln!(out, "{name} = {}", value.to_toml());
+                let _ = writeln!(out, "{name} = {}", self.written(key, value).to_toml());
             }
         }
         out

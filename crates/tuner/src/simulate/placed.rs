@@ -10,7 +10,7 @@ use crate::exchanges::traffic;
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
 use railwright_network::placement::{
-    Allocation, Between, ByLevel, Survey, Tree, by_network, refined, spots, survey,
+    Allocation, Between, ByLevel, Spot, Survey, Tree, by_network, refined, spots, survey,
 };
 use railwright_network::traffic::{Loads, Matrix, Place};
 use railwright_spec::cluster::Cluster;
@@ -19,6 +19,7 @@ use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 /// Gains below this share of the step are none: rounding, and hosts of equal place.
@@ -70,9 +71,14 @@ pub struct Placed {
     pub gain: f64,
     /// Hosts in the best order, by their names.
     pub hosts: Vec<String>,
+    /// Hash seeds whose median each step is; 1 where routes are not hashed.
+    pub seeds: u32,
     /// The allocation in that order.
     #[serde(skip)]
     pub reordered: Allocation,
+    /// Whether its host file has slots alone, which every launcher reads.
+    #[serde(skip)]
+    pub is_plain: bool,
 }
 
 /// Adds to a simulation where its allocation lies and the steps of other orders. The setting has the seats of the allocation.
@@ -102,7 +108,7 @@ pub fn placed(
     if let Some(tree) = &tree {
         let matrix = Matrix::new(&traffic, &first);
         Loads::check(&matrix)?;
-        orders.extend(others(allocation, tree, &matrix));
+        orders.extend(others(allocation, tree, &matrix, &mut || watch(0, 1)));
     }
     let mut rows: Vec<(Ordered, Option<Vec<usize>>)> = Vec::new();
     let mut contiguous = None;
@@ -132,11 +138,30 @@ pub fn placed(
         survey: tree.as_ref().map(|tree| survey(allocation, tree)),
         best: best.0,
         gain: 1.0 - best.1 / given,
+        seeds: draws(setting),
+        is_plain: is_plain(&reordered, cluster.devices_per_node),
         hosts: reordered.hosts.iter().map(|host| host.name.clone()).collect(),
         reordered,
         orders: rows.into_iter().map(|(row, _)| row).collect(),
     });
     Ok(())
+}
+
+/// Hash seeds of a simulated order.
+fn draws(setting: &Setting<'_>) -> u32 {
+    if setting.wiring.topology.design.routing.is_hashed() { DRAWS } else { 1 }
+}
+
+/// Whether every host stands in one line with its first devices.
+fn is_plain(allocation: &Allocation, per_host: u64) -> bool {
+    let mut names = BTreeSet::new();
+    allocation.hosts.iter().all(|host| {
+        let first = host.devices.first().copied().unwrap_or(0);
+        let is_first = |(n, device): (usize, &u32)| *device == first + n as u32;
+        names.insert(&host.name)
+            && u64::from(first) % per_host.max(1) == 0
+            && host.devices.iter().enumerate().all(is_first)
+    })
 }
 
 /// The step; its median over hash seeds where routes are hashed, so that orders do not differ by one draw.
@@ -145,7 +170,7 @@ fn over_draws(
     setting: &Setting<'_>,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Seconds, Problem> {
-    let draws = if setting.wiring.topology.design.routing.is_hashed() { DRAWS } else { 1 };
+    let draws = draws(setting);
     let mut times = Vec::with_capacity(draws as usize);
     for draw in 0..draws {
         let redrawn = if draw == 0 { None } else { Some(setting.wiring.redrawn(draw)?) };
@@ -158,16 +183,30 @@ fn over_draws(
 }
 
 /// Sorted hosts, and those after swaps from the better of the sorted and the given order; each once, and none that is equivalent to another.
-fn others(allocation: &Allocation, tree: &Tree, matrix: &Matrix) -> Vec<(Order, Option<Vec<usize>>)> {
+fn others(
+    allocation: &Allocation,
+    tree: &Tree,
+    matrix: &Matrix,
+    watch: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Vec<(Order, Option<Vec<usize>>)> {
     let given: Vec<usize> = (0..allocation.hosts.len()).collect();
     let spots = spots(allocation, tree);
-    let parts = |order: &[usize]| order.iter().map(|host| spots[*host].leaf).collect::<Vec<_>>();
+    // Domains of one leaf group are alike, but hosts that share one are not: domains count by their first appearance.
+    let parts = |order: &[usize]| {
+        let mut domains: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut part = |host: &usize| {
+            let Spot { leaf, domain, .. } = spots[*host];
+            let next = domains.len();
+            (leaf, *domains.entry(domain).or_insert(next))
+        };
+        order.iter().map(&mut part).collect::<Vec<_>>()
+    };
     let sorted = by_network(allocation, tree);
     let between = Between::new(matrix, allocation);
     let cost = |order: &[usize]| between.cost(&spots, tree, order);
     let swapped = [&sorted, &given]
         .into_iter()
-        .filter_map(|start| refined(allocation, tree, &between, start))
+        .filter_map(|start| refined(allocation, tree, &between, start, watch))
         .reduce(|best, next| if cost(&next) < cost(&best) { next } else { best });
     let mut known = vec![parts(&given)];
     let mut orders = Vec::new();

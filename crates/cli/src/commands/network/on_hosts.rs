@@ -11,6 +11,7 @@ use railwright_network::topology::{MOST_DEVICES, Topology};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
+use railwright_spec::run::Run;
 
 /// Hosts as they are written, before the network is known.
 pub(super) struct Hosts {
@@ -41,12 +42,13 @@ impl Hosts {
         Ok(Some(Self { source, first: on.first_node, per_host }))
     }
 
-    /// Devices up to the last host; none where it depends on the network.
-    fn devices(&self) -> Result<Option<u64>, Problem> {
+    /// Devices up to the last host that a number of ranks needs; none where it depends on the network.
+    fn devices(&self, ranks: u64) -> Result<Option<u64>, Problem> {
         let inventory =
             Inventory { first: self.first, per_host: self.per_host, devices: MOST_DEVICES as u32 };
+        let needed = usize::try_from(ranks.div_ceil(u64::from(self.per_host))).unwrap_or(usize::MAX);
         let last = match &self.source {
-            Source::Names(names) => names.iter().try_fold(0, |last: u32, name| {
+            Source::Names(names) => names.iter().take(needed).try_fold(0, |last: u32, name| {
                 let number = number_of(name).map_err(|problem| problem.in_file("--nodelist"))?;
                 Ok::<_, Problem>(last.max(number))
             })?,
@@ -80,6 +82,19 @@ impl Hosts {
     }
 }
 
+/// A run on the parts of scale-up domains that it uses. Named hosts are those of whole domains: which part of each is used follows from them,
+/// so that a segment that was chosen is dropped.
+pub(super) fn laid(mut run: Run, on: &OnHosts, chosen: &mut Vec<String>) -> Run {
+    let are_named = on.nodelist.is_some() || on.hostfile.is_some() || on.fragments.is_some();
+    if are_named && run.plan.segment.take().is_some() {
+        chosen.push(format!(
+            "whole domains of {}, because hosts are named",
+            human::whole(run.cluster.scale_up.domain_size)
+        ));
+    }
+    run.as_used()
+}
+
 /// A network with the devices of all wanted hosts, where none are set; with what was chosen.
 pub(super) fn grown(
     on: &OnNetwork,
@@ -88,7 +103,13 @@ pub(super) fn grown(
     (wanted, more): (Option<&Hosts>, u64),
 ) -> Result<(OnNetwork, Option<String>), Problem> {
     let mut on = OnNetwork { topology: on.topology.clone(), keys: on.keys.clone() };
-    let least = wanted.map(Hosts::devices).transpose()?.flatten().unwrap_or(0).max(cluster.devices) + more;
+    let least = wanted
+        .map(|hosts| hosts.devices(cluster.devices))
+        .transpose()?
+        .flatten()
+        .unwrap_or(0)
+        .max(cluster.devices)
+        + more;
     if specified.is_some() || least <= cluster.devices {
         return Ok((on, None));
     }

@@ -19,10 +19,13 @@ pub(super) fn summary(survey: &Survey) -> String {
         String::new()
     };
     format!(
-        "{} hosts, {}{pods}",
-        human::whole(survey.hosts),
+        "{}, {}{pods}",
+        super::several(survey.hosts, "host"),
         of(survey.leaf_groups, survey.least_leaf_groups, "leaf group")
-    )
+    ) + &match survey.rows.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("; {} more leaf groups in JSON", human::whole(more as u64)),
+    }
 }
 
 /// Ranks by leaf group.
@@ -49,8 +52,10 @@ pub(super) fn groups(rows: &[LeafGroupRow]) -> Table {
 /// A few runs of ranks, then an ellipsis.
 fn ranks(runs: &[(u32, u32)]) -> String {
     const MOST: usize = 4;
-    let mut words: Vec<String> =
-        runs.iter().take(MOST).map(|(first, last)| format!("{first}-{last}")).collect();
+    let run = |(first, last): &(u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    let mut words: Vec<String> = runs.iter().take(MOST).map(run).collect();
     if runs.len() > MOST {
         words.push("...".to_owned());
     }

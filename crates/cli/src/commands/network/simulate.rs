@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         .transpose()?;
     let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
-    let run = run.as_used();
+    let run = on_hosts::laid(run, &arguments.hosts, &mut chosen);
     if let Some(launch) = &launch {
         run::launch::print_remarks(launch, printer);
     }
@@ -148,7 +148,7 @@ fn concurrent(
         ..OnHosts::default()
     };
     let allocation = if let Some(wanted) = Hosts::read(&on, &job.cluster)? {
-        wanted.allocation(&wiring.topology, ranks)?
+        wanted.allocation(&wiring.topology, ranks).map_err(|problem| problem.in_file("--job-nodelist"))?
     } else {
         let is_used = |device| seats.rank(device) != u32::MAX;
         on_hosts::left_over(&is_used, &job.cluster, (wiring.devices(), ranks))

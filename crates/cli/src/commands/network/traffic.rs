@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     files::check(arguments)?;
     let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
-    let run = run.as_used();
+    let run = on_hosts::laid(run, &arguments.hosts, &mut chosen);
     if let Some(launch) = &launch {
         run::launch::print_remarks(launch, printer);
     }

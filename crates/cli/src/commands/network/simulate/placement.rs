@@ -13,7 +13,12 @@ pub(super) fn write(document: &mut Document, simulation: &Simulation) {
             document.heading_with("placement", placement::summary(survey));
             document.table(placement::groups(&survey.rows));
         }
-        document.heading_with("order of hosts", "one step, without other jobs; bytes of all ranks");
+        let median =
+            if placed.seeds > 1 { format!("; median of {} hash seeds", placed.seeds) } else { String::new() };
+        document.heading_with(
+            "order of hosts",
+            format!("one step, without other jobs; bytes of all ranks{median}"),
+        );
         document.table(orders(placed));
         document.spans(vec![advice(placed)]);
     }
@@ -62,11 +67,12 @@ fn advice(placed: &Placed) -> Cell {
         Order::Contiguous | Order::Given => Cell::from("no other order of these hosts is faster"),
         best => Cell::new(
             format!(
-                "{}: {} less time per step. `--reordered hosts.txt` writes it. Open MPI: `mpirun --hostfile \
-                 hosts.txt --map-by slot`. Slurm: `SLURM_HOSTFILE` with a line per task and `srun \
-                 --distribution=arbitrary`. torchrun: `--node-rank` by the line",
+                "{}: {} less time per step. `--reordered hosts.txt` writes it. {}Slurm: `SLURM_HOSTFILE` with a \
+                 line per task and `srun --distribution=arbitrary`. torchrun: `--node-rank` by the line",
                 best.words(),
-                human::percent(placed.gain)
+                human::percent(placed.gain),
+                // No launcher reads the devices of a host from such a file.
+                if placed.is_plain { "Open MPI: `mpirun --hostfile hosts.txt --map-by slot`. " } else { "" }
             ),
             Tone::Strong,
         ),
