@@ -750,7 +750,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     'NetworkSimulate': ('schema_version', 'kind', 'railwright', 'topology', 'routing', 'failed', 'background', 'ranks', 'devices', 'step_time', 'closed_form', 'changes', 'dimensions', 'layers', 'is_exact', 'over_time', 'tasks', 'flows', 'title', 'chosen'),
     'Background': ('load', 'spare_only'),
     'NetworkSimulateOverSeeds': ('seeds', 'first', 'least', 'median', 'p90', 'most'),
-    'Placed': ('survey', 'orders', 'best', 'gain', 'hosts'),
+    'Placed': ('survey', 'orders', 'best', 'gain', 'hosts', 'seeds'),
     'Survey': ('hosts', 'leaf_groups', 'least_leaf_groups', 'pods', 'least_pods', 'rows'),
     'LeafGroupRow': ('pod', 'leaf', 'hosts', 'ranks'),
     'Ordered': ('order', 'step_time', 'bytes'),

@@ -5088,6 +5088,9 @@ class Placed(Record):
     @property
     def hosts(self) -> list[str]:
         """Hosts in the best order, by their names."""
+    @property
+    def seeds(self) -> int:
+        """Hash seeds whose median each step is; 1 where routes are not hashed."""
 
 class Survey(Record):
     """Where an allocation lies."""

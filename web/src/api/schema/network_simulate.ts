@@ -168,6 +168,10 @@ export interface Placed {
    * Hosts in the best order, by their names.
    */
   hosts: string[]
+  /**
+   * Hash seeds whose median each step is; 1 where routes are not hashed.
+   */
+  seeds: number
 }
 /**
  * Where an allocation lies.
