@@ -75,6 +75,8 @@ def test_a_search_is_cancelled() -> None:
 def test_ctrl_c_ends_a_search() -> None:
     script = (
         "import os, signal, threading, railwright\n"
+        # A process in the background starts with the signal ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "search = railwright.search('deepseek-v3', 'dgx-h100', gpus=16384, unlimited=True)\n"
         "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
         "try:\n"

@@ -9,10 +9,9 @@ const SHOWN: usize = 24;
 
 /// Hosts, leaf groups and pods in a line.
 pub(super) fn summary(survey: &Survey) -> String {
-    let of = |n: u64, least: u64, what: &str| {
-        let plural = if n == 1 { "" } else { "s" };
-        format!("{} {what}{plural} (at least {})", human::whole(n), human::whole(least))
-    };
+    let several = |n: u64, what: &str| format!("{} {what}{}", human::whole(n), if n == 1 { "" } else { "s" });
+    let of =
+        |n: u64, least: u64, what: &str| format!("{} (at least {})", several(n, what), human::whole(least));
     let pods = if survey.pods > 1 {
         format!(", {}", of(survey.pods, survey.least_pods, "pod"))
     } else {
@@ -20,7 +19,7 @@ pub(super) fn summary(survey: &Survey) -> String {
     };
     format!(
         "{}, {}{pods}",
-        super::several(survey.hosts, "host"),
+        several(survey.hosts, "host"),
         of(survey.leaf_groups, survey.least_leaf_groups, "leaf group")
     ) + &match survey.rows.len().saturating_sub(SHOWN) {
         0 => String::new(),
