@@ -5279,7 +5279,7 @@ class NetworkTraffic(Answer):
     def exchanges(self) -> Rows[ExchangeRow]:
         """By exchange, the most bytes first."""
     @property
-    def placement(self) -> Lying | None:
+    def placement(self) -> Placement | None:
         """With an allocation of hosts."""
     @property
     def domains(self) -> Rows[DomainRow] | None:
@@ -5421,7 +5421,7 @@ class AlgorithmDispatch(Record):
     def most_domains(self) -> int:
         """Domains that a token may visit at most; 0 is no limit."""
 
-class Lying(Record):
+class Placement(Record):
     """Where the ranks of an allocation lie, and how far their bytes go."""
     @property
     def survey(self) -> Survey | None: ...

@@ -89,17 +89,15 @@ impl Setting {
     pub fn file(&self, plan: &Plan) -> RunSpec {
         let mut spec = self.spec.clone();
         spec.plan = PlanSpec::from_plan(plan);
-        // Unspecified software stays open where it is inferred again: a name would narrow the interval without evidence.
-        if self.run.software_origin == SoftwareOrigin::Inferred {
-            spec.software_is_inferred = true;
-        } else if self.run.software_origin.is_open() {
+        // A name would narrow the interval without evidence: inferred software is written as inferred, and so is assumed software unless it
+        // is assumed again where none is named.
+        if self.run.software_origin == SoftwareOrigin::Assumed {
             let open = PlanSpec { software: None, ..spec.plan.clone() };
             if open.resolve(&self.run.model, &self.run.cluster).is_ok_and(|found| found == *plan) {
                 spec.plan = open;
             }
-            // Where it would be inferred as another, it is written as inferred.
-            spec.software_is_inferred = spec.plan.software.is_some();
         }
+        spec.software_is_inferred = self.run.software_origin.is_open() && spec.plan.software.is_some();
         spec
     }
 }

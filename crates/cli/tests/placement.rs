@@ -42,6 +42,22 @@ fn reports_have_the_ranks_of_leaf_groups() {
     }
 }
 
+/// Where an allocation lies, and how far its bytes go, is one answer of two commands.
+#[test]
+fn simulate_and_traffic_agree_on_an_allocation() {
+    let placed = json(&with("simulate", &[&IN_TURN, &["--json"]]), 0)["placed"].clone();
+    let traffic = json(&with("traffic", &[&IN_TURN, &["--json"]]), 0)["placement"].clone();
+    assert_eq!(placed["survey"], traffic["survey"]);
+    let order = |name: &str| {
+        let rows = placed["orders"].as_array().expect("a list");
+        rows.iter().find(|row| row["order"] == name).map(|row| row["bytes"].clone()).expect(name)
+    };
+    assert_eq!(
+        (order("given"), order("contiguous")),
+        (traffic["bytes"].clone(), traffic["contiguous"].clone())
+    );
+}
+
 /// Of the eight hops of a stage's rings, hosts in turn cross leaves at four and sorted hosts at two. Sorted hosts are contiguous.
 #[test]
 fn orders_of_hosts_are_compared() {

@@ -22,7 +22,7 @@ use crate::context::{Context, Sources};
 use crate::document::{Document, check_length};
 use crate::{Draft, RemarkKind};
 use flatten::OpenKey;
-use modules::Shelf;
+use modules::Repository;
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Problem, did_you_mean};
 use run::{Escape, Program};
@@ -104,7 +104,7 @@ pub(crate) fn read(
 ) -> Result<Recipe, Problem> {
     check_length(text, file)?;
     let block = parse::parse(text).map_err(|problem| problem.in_file(file))?;
-    let program = Program::of(&block, Shelf::new(text, file, context, keeps));
+    let program = Program::of(&block, Repository::new(text, file, context, keeps));
     let chosen = text.lines().rev().find_map(|line| line.trim().strip_prefix(MARK));
     if let Some(chosen) = chosen.map(|name| name.trim().trim_matches(['"', '\''])) {
         return choose(&program, chosen).map_err(|problem| problem.in_file(file));
@@ -208,7 +208,7 @@ fn recipe(program: &Program<'_>, name: &str, value: &Value) -> Recipe {
         })
         .collect();
     let others = program.others.clone();
-    let sources = program.shelf.sources();
+    let sources = program.repository.sources();
     Recipe { name: name.to_owned(), document: flat.document, open: flat.open, calls, others, sources }
 }
 

@@ -140,6 +140,17 @@ pub fn whole(n: u64) -> String {
     with_commas(&n.to_string())
 }
 
+/// A count with the plural of its noun: `1 leaf`, `2 leaves`, `3 switches`.
+pub fn several(n: u64, noun: &str) -> String {
+    let (stem, ending) = match noun {
+        _ if n == 1 => (noun, ""),
+        _ if noun.ends_with("leaf") => (noun.strip_suffix('f').unwrap_or(noun), "ves"),
+        _ if noun.ends_with(['h', 's']) => (noun, "es"),
+        _ => (noun, "s"),
+    };
+    format!("{} {stem}{ending}", whole(n))
+}
+
 /// A list of counts with run lengths: `0, 126 x 1, 0`. Long lists are shortened in the middle.
 pub fn counts(list: &[u64]) -> String {
     const MOST: usize = 12;
@@ -249,6 +260,19 @@ pub fn shorten(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_have_the_plural_of_their_noun() {
+        let cases = [
+            (1, "leaf", "1 leaf"),
+            (2, "leaf", "2 leaves"),
+            (3, "switch", "3 switches"),
+            (1_000, "pod", "1,000 pods"),
+        ];
+        for (n, noun, words) in cases {
+            assert_eq!(several(n, noun), words);
+        }
+    }
 
     #[test]
     fn nothing_has_no_sign() {

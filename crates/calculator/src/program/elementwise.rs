@@ -66,7 +66,7 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
     }
 }
 
-/// Bytes that casts of so many trained weights, or of their gradients, move in a pass of a micro batch where the software casts in each
+/// Bytes that casts of trained weights, or of their gradients, move in a pass of a micro batch where the software casts in each
 /// (autocast): nothing where weights are kept in the compute format.
 pub(super) fn weight_casts(costing: &Costing<'_>, parameters: f64) -> f64 {
     let precision = &costing.plan.precision;

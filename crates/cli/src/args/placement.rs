@@ -24,3 +24,10 @@ pub(crate) struct OnHosts {
     #[arg(long, value_name = "N", default_value_t = 0, hide_short_help = true, help_heading = "Placement")]
     pub(crate) first_node: u32,
 }
+
+impl OnHosts {
+    /// Whether any flag names hosts.
+    pub(crate) const fn are_named(&self) -> bool {
+        self.nodelist.is_some() || self.hostfile.is_some() || self.fragments.is_some()
+    }
+}

@@ -142,15 +142,6 @@ fn gigabits(speed: BytesPerSecond) -> String {
     if gbit >= 1000.0 { format!("{} Tbit/s", gbit / 1000.0) } else { format!("{gbit} Gbit/s") }
 }
 
-/// A count with the plural of its noun.
-fn several(n: u64, noun: &str) -> String {
-    if let Some(stem) = noun.strip_suffix("leaf").filter(|_| n != 1) {
-        return format!("{} {stem}leaves", human::whole(n));
-    }
-    let plural = if noun.ends_with(['h', 's']) { "es" } else { "s" };
-    format!("{} {noun}{}", human::whole(n), if n == 1 { "" } else { plural })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

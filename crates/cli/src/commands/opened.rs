@@ -54,7 +54,7 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// The sizes for a job of so many ranks. A run of another size is another run.
+    /// The sizes for a job with this number of ranks. A run of another size is another run.
     fn layout(&self, world: u32) -> Option<Layout> {
         let of_run = || self.of_run.clone().filter(|layout| layout.world() == u64::from(world));
         self.layout.clone().or_else(of_run)
@@ -100,10 +100,9 @@ pub(crate) fn open(
 ) -> Result<Opened, Failure> {
     let selected = traces::select(paths, wanted, printer)?;
     let key = Key { labels: selected.labels.clone(), python: keep.python, how: how.clone() };
-    // Without functions of Python both readings are the same.
     let serves = |of: &Key, read: &Read| {
         of.labels == key.labels
-            && (of.python == key.python || (of.python && !read.has_python))
+            && kept::serves_python(of.python, key.python, read.has_python)
             && (&of.how.names, of.how.clocks) == (&how.names, how.clocks)
             && of.how.layout(read.job.world_size) == how.layout(read.job.world_size)
     };
@@ -128,8 +127,7 @@ pub(crate) fn open(
 
 /// Joins the ranks among what was read.
 fn read(loaded: Loaded, keep: Keep, how: &How) -> Result<Read, Missing> {
-    use railwright_profiler::readers::Recording;
-    if !loaded.recordings.iter().any(|recording| matches!(recording, Recording::Rank(_))) {
+    if !loaded.has_ranks() {
         return Err(Missing::Ranks(Box::new(loaded)));
     }
     let has_python = keep.python && kept::has_python(&loaded);

@@ -59,22 +59,11 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
         if !access::is_restricted() {
             return make().map(|(value, _)| Arc::new(value));
         }
-        loop {
-            if let Some(found) = self.find(&serves) {
-                return Ok(found);
-            }
-            let mut entries = self.entries();
-            if !entries.making.contains(key) {
-                entries.making.push(key.clone());
-                break;
-            }
-            let waited = self.made.wait_timeout(entries, LOOK);
-            drop(waited);
-            wanted()?;
+        // What is there is handed out without a turn; after one, another question may have made it.
+        if let Some(found) = self.find(&serves) {
+            return Ok(found);
         }
-        // Also after a panic others get their turn.
-        let _turn = Turn { kept: self, key };
-        // Another question may have made it between the look and the turn.
+        let _turn = self.turn(key, wanted)?;
         if let Some(found) = self.find(&serves) {
             return Ok(found);
         }
@@ -90,6 +79,19 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
             self.keep(One { key: key.clone(), files, value: Arc::clone(&value), bytes });
         }
         Ok(value)
+    }
+
+    /// Waits until nobody else makes the value.
+    fn turn<'a, E>(&'a self, key: &'a K, wanted: impl Fn() -> Result<(), E>) -> Result<Turn<'a, K, V>, E> {
+        loop {
+            let mut entries = self.entries();
+            if !entries.making.contains(key) {
+                entries.making.push(key.clone());
+                return Ok(Turn { kept: self, key });
+            }
+            drop(self.made.wait_timeout(entries, LOOK));
+            wanted()?;
+        }
     }
 
     /// Keeps a value, the longest unused going for it.
@@ -129,7 +131,7 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
     }
 }
 
-/// The right to make a value, which ends with the making.
+/// The right to make a value, which ends with the making, also after a panic.
 struct Turn<'a, K: PartialEq, V> {
     kept: &'a Kept<K, V>,
     key: &'a K,

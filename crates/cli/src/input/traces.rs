@@ -40,6 +40,11 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
+    /// Whether there is a trace of a rank.
+    pub(crate) fn has_ranks(&self) -> bool {
+        self.recordings.iter().any(|recording| matches!(recording, Recording::Rank(_)))
+    }
+
     /// Refuses digests, for questions that need what they leave out.
     pub(crate) fn without_digests(self) -> Result<Self, Problem> {
         let found = self.recordings.iter().find_map(|recording| match recording {

@@ -9,6 +9,7 @@ use crate::document::{Data, Document, Entry, Spot};
 use crate::shell::{self, Word};
 use crate::{Context, Draft, RemarkKind};
 use railwright_spec::problem::Problem;
+use std::collections::BTreeSet;
 
 /// Keys of MaxText that make words a command of it.
 const FEWEST: usize = 2;
@@ -44,14 +45,9 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
     let Some(most) = found.iter().map(|words| count(words)).max() else { return Ok(None) };
     let Some(words) = found.iter().rev().find(|words| count(words) == most) else { return Ok(None) };
     // A command that a variable holds stands twice.
-    let mut commands: Vec<Vec<&str>> = Vec::new();
-    for words in found.iter().filter(|words| starts(words).is_some()) {
-        let texts = words.iter().map(|word| word.text.as_str()).collect();
-        if !commands.contains(&texts) {
-            commands.push(texts);
-        }
-    }
-    let commands = commands.len();
+    let texts = |words: &Vec<Word>| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
+    let starting = found.iter().filter(|words| starts(words).is_some());
+    let commands = starting.map(|words| texts(words)).collect::<BTreeSet<_>>().len();
     let (mut document, mut open) = (Document::default(), Vec::new());
     for word in *words {
         let Some((name, value)) = assignment(word) else { continue };

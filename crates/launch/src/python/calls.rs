@@ -297,7 +297,7 @@ impl Program<'_> {
                     return Some(class == "dict");
                 }
                 // A class of another file is none of these; a function may return anything, unless a reader knows it by name.
-                let is_known = is_made || self.shelf.keeps(last);
+                let is_known = is_made || self.repository.keeps(last);
                 return is_known.then_some(false);
             }
             Value::Name(_) | Value::Function(_) | Value::Class(_) | Value::Open(_) => return None,

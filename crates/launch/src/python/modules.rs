@@ -54,9 +54,9 @@ struct Cache {
     sources: Sources,
 }
 
-/// The files beside a text. Copies share what was parsed.
+/// The files of the repository that a text lies in. Copies share what was parsed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shelf<'a> {
+pub(super) struct Repository<'a> {
     context: Option<&'a Context<'a>>,
     file: String,
     /// Whether a reader knows what a function of another file makes by the function's name.
@@ -64,7 +64,7 @@ pub(super) struct Shelf<'a> {
     cache: Rc<RefCell<Cache>>,
 }
 
-impl<'a> Shelf<'a> {
+impl<'a> Repository<'a> {
     pub(super) fn new(text: &str, file: &str, context: &'a Context<'a>, keeps: fn(&str) -> bool) -> Self {
         let mut cache = Cache::default();
         cache.sources.add(file, text);
@@ -186,7 +186,7 @@ impl Program<'_> {
     /// A function of another module, unless the reader knows it by name.
     pub(super) fn imported_function(&mut self, path: &str) -> Option<usize> {
         let last = path.rsplit('.').next().unwrap_or(path);
-        if self.shelf.keeps(last) {
+        if self.repository.keeps(last) {
             return None;
         }
         match self.imported(path)? {
@@ -214,7 +214,7 @@ impl Program<'_> {
         if let Some(known) = self.loaded.get(name) {
             return *known;
         }
-        let parsed = self.shelf.open(name);
+        let parsed = self.repository.open(name);
         let index = parsed.as_ref().map(|_| self.modules.len());
         self.loaded.insert(name.to_owned(), index);
         let parsed = parsed?;

@@ -5,7 +5,7 @@
 //! what was called, and what it is handed is noted.
 
 use super::compute;
-use super::modules::{Module, Shelf};
+use super::modules::{Module, Repository};
 use super::tree::{Block, Class, Expression, Function, Kind, Node, Statement};
 use super::value::{Heap, Object, Value};
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ pub(super) struct Program<'a> {
     pub(super) modules: Vec<Module>,
     /// Modules by name; without a number where there is no file.
     pub(super) loaded: BTreeMap<String, Option<usize>>,
-    pub(super) shelf: Shelf<'a>,
+    pub(super) repository: Repository<'a>,
     pub(super) escapes: Vec<Escape>,
     /// Lines that were not understood.
     pub(super) others: Vec<usize>,
@@ -79,8 +79,8 @@ pub(super) struct Program<'a> {
 
 impl<'a> Program<'a> {
     /// Follows a whole text.
-    pub(super) fn of(block: &Block, shelf: Shelf<'a>) -> Self {
-        let mut program = Self { shelf, ..Self::default() };
+    pub(super) fn of(block: &Block, repository: Repository<'a>) -> Self {
+        let mut program = Self { repository, ..Self::default() };
         program.modules.push(Module::main());
         program.frames.push(Frame::of_module(0));
         program.block(block);
@@ -119,7 +119,7 @@ impl<'a> Program<'a> {
 
     /// A line as its own file counts.
     fn here(&self, line: usize) -> usize {
-        self.shelf.line(line)
+        self.repository.line(line)
     }
 
     /// A block that may be run or not.

@@ -76,22 +76,11 @@ pub fn draw(design: &Design) -> String {
 }
 
 fn devices(design: &Design) -> String {
-    let all = several(design.devices, "device");
+    let all = human::several(design.devices, "device");
     match design.domain.size {
         1 => all,
-        size => format!("{all} in {} of {}", several(design.domains(), "domain"), human::whole(size)),
+        size => format!("{all} in {} of {}", human::several(design.domains(), "domain"), human::whole(size)),
     }
-}
-
-/// A count with the plural of its noun.
-fn several(n: u64, noun: &str) -> String {
-    let (stem, ending) = match noun {
-        _ if n == 1 => (noun, ""),
-        "leaf" => ("lea", "ves"),
-        "switch" => (noun, "es"),
-        _ => (noun, "s"),
-    };
-    format!("{} {stem}{ending}", human::whole(n))
 }
 
 fn gigabits(speed: BytesPerSecond) -> String {

@@ -5,7 +5,7 @@
 use super::{Context, EXPLAINED, Inference, Rule, percent, time};
 use crate::profile::{Explained, Finding};
 use crate::view::Role;
-use crate::waterfall::{KernelUse, Label};
+use crate::waterfall::Label;
 use railwright_step::Phase;
 
 pub(super) struct Optimizer;
@@ -35,24 +35,19 @@ impl Rule for Optimizer {
         if context.share(all) < 0.08 {
             return Vec::new();
         }
-        let is_update = |k: &KernelUse, _: &str| k.phase == Phase::Optimizer;
-        let kernels: u64 = context
-            .kernels()
-            .filter(|(k, _)| is_update(k, "") && k.role == Role::Compute)
-            .map(|(k, _)| k.count)
-            .sum();
-        let (_, updates) = context.arithmetic(is_update);
-        let (_, fused) = context.arithmetic(|k, name| is_update(k, name) && is_fused(name));
-        let is_fused = updates > 0.0 && fused >= EXPLAINED * updates;
+        let updates =
+            || context.kernels().filter(|(k, _)| k.phase == Phase::Optimizer && k.role == Role::Compute);
+        let kernels: u64 = updates().map(|(k, _)| k.count).sum();
+        let whole: i64 = updates().map(|(k, _)| k.duration).sum();
+        let fused: i64 = updates().filter(|(_, name)| is_fused(name)).map(|(k, _)| k.duration).sum();
+        let fused = fused as f64 / whole.max(1) as f64;
+        let is_fused = fused >= EXPLAINED;
         let mut evidence = vec![
             format!("{} per step", time(all)),
             format!("{:.0} {} per step", kernels as f64 / context.samples(), context.work()),
         ];
         if is_fused {
-            evidence.push(format!(
-                "{} of it in kernels that update many tensors at once",
-                percent(fused / updates)
-            ));
+            evidence.push(format!("{} of it in kernels that update many tensors at once", percent(fused)));
         }
         let is_one_of_many = context.kernels().any(|(k, _)| k.role == Role::Communication);
         vec![Finding {

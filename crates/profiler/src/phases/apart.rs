@@ -2,7 +2,7 @@
 //!
 //! Responsible for: recordings of kernels without launches or ranges, where libraries write the backward pass into the names of their kernels (`flash_bwd_...`) but no
 //! name marks the forward pass: a longer row of arithmetic without a backward kernel is forward work, but for what stands at its borders and comes in no other
-//! forward work; a shorter one beside backward kernels is backward work. Excludes recordings in which anything else marks a forward pass, and those with
+//! forward work; a shorter one next to backward kernels is backward work. Excludes recordings in which anything else marks a forward pass, and those with
 //! too little of either.
 
 use super::FoundBy;

@@ -191,7 +191,7 @@ fn others(
 ) -> Vec<(Order, Option<Vec<usize>>)> {
     let given: Vec<usize> = (0..allocation.hosts.len()).collect();
     let spots = spots(allocation, tree);
-    // Domains of one leaf group are alike, but hosts that share one are not: domains count by their first appearance.
+    // Domains of one leaf group are equivalent, but hosts that share one are not: domains count by their first appearance.
     let parts = |order: &[usize]| {
         let mut domains: BTreeMap<u32, usize> = BTreeMap::new();
         let mut part = |host: &usize| {

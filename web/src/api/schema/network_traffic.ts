@@ -152,7 +152,7 @@ export interface NetworkTrafficAnswer {
   /**
    * With an allocation of hosts.
    */
-  placement?: Lying | null
+  placement?: Placement | null
   /**
    * With `--by domain`.
    */
@@ -587,7 +587,7 @@ export interface ExchangeRow {
 /**
  * Where the ranks of an allocation lie, and how far their bytes go.
  */
-export interface Lying {
+export interface Placement {
   survey: Survey | null
   bytes: ByLevel
   contiguous: ByLevel

@@ -38,8 +38,7 @@ impl Hosts {
         } else {
             return Ok(None);
         };
-        let per_host = u32::try_from(cluster.devices_per_node.max(1)).unwrap_or(u32::MAX);
-        Ok(Some(Self { source, first: on.first_node, per_host }))
+        Ok(Some(Self { source, first: on.first_node, per_host: per_host(cluster) }))
     }
 
     /// Devices up to the last host that a number of ranks needs; none where it depends on the network.
@@ -82,11 +81,15 @@ impl Hosts {
     }
 }
 
+/// Devices of a host.
+pub(super) fn per_host(cluster: &Cluster) -> u32 {
+    u32::try_from(cluster.devices_per_node.max(1)).unwrap_or(u32::MAX)
+}
+
 /// A run on the parts of scale-up domains that it uses. Named hosts are those of whole domains: which part of each is used follows from them,
 /// so that a segment that was chosen is dropped.
 pub(super) fn laid(mut run: Run, on: &OnHosts, chosen: &mut Vec<String>) -> Run {
-    let are_named = on.nodelist.is_some() || on.hostfile.is_some() || on.fragments.is_some();
-    if are_named && run.plan.segment.take().is_some() {
+    if on.are_named() && run.plan.segment.take().is_some() {
         chosen.push(format!(
             "whole domains of {}, because hosts are named",
             human::whole(run.cluster.scale_up.domain_size)
@@ -124,8 +127,7 @@ pub(super) fn left_over(
     cluster: &Cluster,
     (devices, ranks): (u32, u64),
 ) -> Result<Allocation, Problem> {
-    let per_host = u32::try_from(cluster.devices_per_node.max(1)).unwrap_or(u32::MAX);
-    let inventory = Inventory { first: 0, per_host, devices };
+    let inventory = Inventory { first: 0, per_host: per_host(cluster), devices };
     let free = (0..inventory.hosts())
         .map(|place| inventory.at(place, format!("node{place}"), None))
         .filter(|host| !host.devices.iter().any(|device| used(*device)));

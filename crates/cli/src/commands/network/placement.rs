@@ -1,17 +1,23 @@
-//! Tables of an allocation: ranks by leaf group.
+//! Where an allocation lies, in the reports of `network simulate` and `network traffic`: ranks by leaf group.
 
-use crate::printer::document::{Cell, Column, Table};
+use crate::printer::document::{Cell, Column, Document, Table};
 use railwright_network::placement::{LeafGroupRow, Survey};
 use railwright_spec::human;
 
 /// Leaf groups that a terminal shows.
 const SHOWN: usize = 24;
 
+/// Writes a survey.
+pub(super) fn write(document: &mut Document, survey: &Survey) {
+    document.heading_with("placement", summary(survey));
+    document.table(groups(&survey.rows));
+}
+
 /// Hosts, leaf groups and pods in a line.
-pub(super) fn summary(survey: &Survey) -> String {
-    let several = |n: u64, what: &str| format!("{} {what}{}", human::whole(n), if n == 1 { "" } else { "s" });
-    let of =
-        |n: u64, least: u64, what: &str| format!("{} (at least {})", several(n, what), human::whole(least));
+fn summary(survey: &Survey) -> String {
+    let of = |n: u64, least: u64, what: &str| {
+        format!("{} (at least {})", human::several(n, what), human::whole(least))
+    };
     let pods = if survey.pods > 1 {
         format!(", {}", of(survey.pods, survey.least_pods, "pod"))
     } else {
@@ -19,7 +25,7 @@ pub(super) fn summary(survey: &Survey) -> String {
     };
     format!(
         "{}, {}{pods}",
-        several(survey.hosts, "host"),
+        human::several(survey.hosts, "host"),
         of(survey.leaf_groups, survey.least_leaf_groups, "leaf group")
     ) + &match survey.rows.len().saturating_sub(SHOWN) {
         0 => String::new(),
@@ -28,7 +34,7 @@ pub(super) fn summary(survey: &Survey) -> String {
 }
 
 /// Ranks by leaf group.
-pub(super) fn groups(rows: &[LeafGroupRow]) -> Table {
+fn groups(rows: &[LeafGroupRow]) -> Table {
     let shown = rows.iter().take(SHOWN).map(|row| {
         vec![
             Cell::whole(u64::from(row.pod)),

@@ -1,6 +1,6 @@
 //! `network show`: one design in numbers, or as a picture.
 
-use super::{design, gigabits, in_flags, placed, several};
+use super::{design, gigabits, in_flags, placed};
 use crate::args::network::Show;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
@@ -161,11 +161,11 @@ impl Answer for Shown {
         let mut document = Document::default();
         let domains = match design.domain.size {
             1 => String::new(),
-            size => format!(" in {} of {size}", several(design.domains(), "domain")),
+            size => format!(" in {} of {size}", human::several(design.domains(), "domain")),
         };
         document.heading_with(
             design.name.clone(),
-            format!("{}{domains}; {}", several(design.devices, "device"), design.kind.about()),
+            format!("{}{domains}; {}", human::several(design.devices, "device"), design.kind.about()),
         );
         document.pairs(self.figures());
         if !counts.tiers.is_empty() {
@@ -196,23 +196,24 @@ impl Shown {
                     1 => String::new(),
                     n => format!(", {n} on each switch"),
                 };
-                let alike = if fabrics == 1 { "one fabric".to_owned() } else { several(fabrics, "fabric") };
+                let alike =
+                    if fabrics == 1 { "one fabric".to_owned() } else { human::several(fabrics, "fabric") };
                 let pods = if tiers == 3 {
                     format!(
                         ", {} of {} leaves and {} spines",
-                        several(network.clos.pods, "pod"),
+                        human::several(network.clos.pods, "pod"),
                         network.clos.leaves_per_pod,
                         network.clos.spines_per_pod
                     )
                 } else {
                     String::new()
                 };
-                format!("{alike} of {}{pods}{shared}", several(tiers, "tier"))
+                format!("{alike} of {}{pods}{shared}", human::several(tiers, "tier"))
             }
             Fabric::Dragonfly(d) => {
                 format!(
                     "{} of {} routers, {} devices and {} global links at each",
-                    several(d.groups, "group"),
+                    human::several(d.groups, "group"),
                     d.routers,
                     d.hosts,
                     d.globals
@@ -220,7 +221,7 @@ impl Shown {
             }
             Fabric::DragonflyPlus(d) => format!(
                 "{} of {} leaves and {} spines, {} devices at a leaf, {} global links at a spine",
-                several(d.groups, "group"),
+                human::several(d.groups, "group"),
                 d.leaves,
                 d.spines,
                 d.hosts,
@@ -234,7 +235,7 @@ impl Shown {
                 format!(
                     "{}, {} across the narrowest cut",
                     sizes.join(" x "),
-                    several(t.bisection_links(), "link")
+                    human::several(t.bisection_links(), "link")
                 )
             }
             Fabric::None => "no network: one scale-up domain".to_owned(),
@@ -249,8 +250,10 @@ impl Shown {
         let largest = match design.kind {
             Kind::ScaleUp | Kind::Torus => String::new(),
             // Upper limit of the search for the largest network.
-            _ if *room + design.domain.size > MOST_DEVICES => format!("{} or more", several(*room, "device")),
-            _ => several(*room, "device"),
+            _ if *room + design.domain.size > MOST_DEVICES => {
+                format!("{} or more", human::several(*room, "device"))
+            }
+            _ => human::several(*room, "device"),
         };
         let forwarding = if design.rails > 1 || design.separates_rails() {
             one_of(design.forwarding, design.kind.forwardings())

@@ -124,8 +124,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         printer.data(&text, Some(path))?;
     }
     if let (Some(path), Some(placed)) = (&arguments.reordered, &simulation.placed) {
-        let per_host = u32::try_from(run.cluster.devices_per_node.max(1)).unwrap_or(u32::MAX);
-        printer.data(&written_hosts(&placed.reordered, per_host), Some(path))?;
+        printer.data(&written_hosts(&placed.reordered, on_hosts::per_host(&run.cluster)), Some(path))?;
     }
     printer.answer(&Simulated { title, chosen, simulation }, &arguments.output)?;
     Ok(Outcome::Yes)

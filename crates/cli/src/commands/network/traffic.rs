@@ -27,14 +27,14 @@ pub(crate) struct Sums {
     chosen: Vec<String>,
     summary: Summary,
     design: Option<Design>,
-    lying: Option<Lying>,
+    placement: Option<Placement>,
     view: View,
 }
 
 /// Where the ranks of an allocation lie, and how far their bytes go.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Lying {
+pub(crate) struct Placement {
     survey: Option<Survey>,
     /// Bytes of all ranks by the highest level that they pass.
     bytes: ByLevel,
@@ -58,10 +58,10 @@ fn allocated(hosts: &Hosts, design: &Design, first: &Place) -> Result<Allocated,
 }
 
 impl Allocated {
-    fn lying(&self, traffic: &Traffic, (matrix, place): (&Matrix, &Place)) -> Result<Lying, Problem> {
+    fn placement(&self, traffic: &Traffic, (matrix, place): (&Matrix, &Place)) -> Result<Placement, Problem> {
         let contiguous = Matrix::new(traffic, &self.first);
         Loads::check(&contiguous)?;
-        Ok(Lying {
+        Ok(Placement {
             survey: self.tree.as_ref().map(|tree| survey(&self.allocation, tree)),
             bytes: ByLevel::new(matrix, place, self.tree.as_ref()),
             contiguous: ByLevel::new(&contiguous, &self.first, self.tree.as_ref()),
@@ -120,8 +120,8 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     let matrix = Matrix::watched(&traffic, &place, &wanted)?;
     let summary = traffic.summary_with(&place, &matrix);
     wanted()?;
-    let lying = match &allocated {
-        Some(allocated) => Some(allocated.lying(&traffic, (&matrix, &place))?),
+    let placement = match &allocated {
+        Some(allocated) => Some(allocated.placement(&traffic, (&matrix, &place))?),
         None => None,
     };
     let (sheet, design) = design.unzip();
@@ -144,7 +144,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     );
     let name = format!("{} on {} ranks", run.model.name, human::whole(ranks));
     files::write(arguments, &name, &matrix, printer)?;
-    printer.answer(&Sums { title, chosen, summary, design, lying, view }, &arguments.output)?;
+    printer.answer(&Sums { title, chosen, summary, design, placement, view }, &arguments.output)?;
     Ok(Outcome::Yes)
 }
 

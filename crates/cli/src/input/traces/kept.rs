@@ -67,13 +67,11 @@ pub(super) fn or_read(
     read: impl FnOnce() -> Result<(Loaded, u64), Problem>,
 ) -> Result<Loaded, Problem> {
     let key = Key { labels: labels.to_vec(), python: keep.python };
-    // Without functions of Python both readings are the same.
-    let serves = |of: &Key, read: &Read| {
-        of.labels == labels && (of.python == keep.python || (of.python && !read.has_python))
-    };
+    let serves =
+        |of: &Key, read: &Read| of.labels == labels && serves_python(of.python, keep.python, read.has_python);
     let make = || {
         let (loaded, bytes) = read()?;
-        let has_ranks = loaded.recordings.iter().any(|recording| matches!(recording, Recording::Rank(_)));
+        let has_ranks = loaded.has_ranks();
         let most = if has_ranks { LARGEST_COPY } else { LARGEST };
         let has_python = keep.python && has_python(&loaded);
         // What is not a trace of a rank is about as large as its text.
@@ -82,6 +80,11 @@ pub(super) fn or_read(
     };
     let read: Arc<Read> = READ.or_make(&key, serves, || printer.wanted(), make)?;
     Ok(Arc::try_unwrap(read).map_or_else(|read| read.loaded.clone(), |read| read.loaded))
+}
+
+/// Whether a reading with or without functions of Python is the wanted one: where there are none, that with them is also the one without.
+pub(crate) const fn serves_python(kept: bool, wanted: bool, has_python: bool) -> bool {
+    kept == wanted || (kept && !has_python)
 }
 
 /// Whether a trace of a rank has functions of Python.

@@ -5,7 +5,7 @@
 use super::super::clos::Clos;
 use super::super::design::{ClosNetwork, Design};
 use super::super::graph::Layer;
-use super::{Band, Canvas, LEFT, RIGHT, WIDTH, boxes, gigabits, several};
+use super::{Band, Canvas, LEFT, RIGHT, WIDTH, boxes, gigabits};
 use railwright_spec::human;
 
 const BOX: f64 = 26.0;
@@ -92,16 +92,16 @@ fn label(design: &Design, network: &ClosNetwork, tiers: u64, rows: &Rows, canvas
         n => format!("{n} rails on each switch"),
     };
     let title = if tiers == 1 { "switch" } else { "leaf" };
-    canvas.row(&several(leaves, title), &[&hosts, &up, &shared], rows.leaf.top + 12.0);
+    canvas.row(&human::several(leaves, title), &[&hosts, &up, &shared], rows.leaf.top + 12.0);
     if tiers >= 2 {
         let down = clos.leaves_per_pod * clos.trunk();
         let up = if tiers < 3 { String::new() } else { format!("{} x {port} up", clos.spine_uplinks) };
-        let name = several(spines, "spine");
+        let name = human::several(spines, "spine");
         canvas.row(&name, &[&format!("{down} x {port} down"), &up], rows.spine.top + 12.0);
     }
     if tiers >= 3 {
         let groups = format!("in {} groups of {}", clos.core_groups, clos.cores_per_group);
-        canvas.row(&several(cores, "core"), &[&groups], rows.core.top + 12.0);
+        canvas.row(&human::several(cores, "core"), &[&groups], rows.core.top + 12.0);
     }
 }
 
@@ -173,7 +173,7 @@ fn below(design: &Design, leaves: &[f64], bars: &[(f64, f64, String)], from: f64
     let links = format!("{} a device", gigabits(design.nic_bandwidth));
     let domains = format!("domains of {}", human::whole(design.domain.size));
     let inside = format!("{} inside", human::bandwidth(design.domain.bandwidth));
-    canvas.row(&several(design.devices, "device"), &[&links, &domains, &inside], top + 10.0);
+    canvas.row(&human::several(design.devices, "device"), &[&links, &domains, &inside], top + 10.0);
     let is_across = design.rails > 1 || design.planes > 1;
     if !bars.is_empty() {
         for (x, width, name) in bars {

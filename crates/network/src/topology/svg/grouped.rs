@@ -4,7 +4,8 @@
 
 use super::super::graph::Layer;
 use super::super::torus::Torus;
-use super::{Canvas, LEFT, RIGHT, WIDTH, several, shown};
+use super::{Canvas, LEFT, RIGHT, WIDTH, shown};
+use railwright_spec::human;
 use std::f64::consts::TAU;
 
 /// `count` groups on a circle (or what else `noun` calls them), joined all to all or left apart.
@@ -17,7 +18,7 @@ pub(super) fn circle(count: u64, noun: &str, is_joined: bool, remarks: &[String]
         (x + radius * angle.cos(), y + radius * angle.sin())
     };
     let remarks: Vec<&str> = remarks.iter().map(String::as_str).collect();
-    canvas.row(&several(count, noun), &[], 100.0);
+    canvas.row(&human::several(count, noun), &[], 100.0);
     for (n, remark) in remarks.iter().enumerate() {
         canvas.text(16.0, 118.0 + 15.0 * n as f64, "s", remark);
     }

@@ -137,7 +137,7 @@ fn drawn(draw: &Draw) -> String {
     match draw {
         Draw::Moments => "expected failures".to_owned(),
         Draw::Together(list) => {
-            let parts: Vec<String> = list.iter().map(|(part, n)| super::super::several(*n, part)).collect();
+            let parts: Vec<String> = list.iter().map(|(part, n)| human::several(*n, part)).collect();
             format!("any {} down", parts.join(" and "))
         }
     }

@@ -10,8 +10,7 @@ use railwright_tuner::simulate::{Order, Placed, Simulation};
 pub(super) fn write(document: &mut Document, simulation: &Simulation) {
     if let Some(placed) = &simulation.placed {
         if let Some(survey) = &placed.survey {
-            document.heading_with("placement", placement::summary(survey));
-            document.table(placement::groups(&survey.rows));
+            placement::write(document, survey);
         }
         let median =
             if placed.seeds > 1 { format!("; median of {} hash seeds", placed.seeds) } else { String::new() };

@@ -1,7 +1,7 @@
 //! The traffic report: a summary, and the requested table.
 
 use super::super::placement;
-use super::{Lying, Sums, View};
+use super::{Placement, Sums, View};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal, words};
 use railwright_network::bill::layer_name;
@@ -27,7 +27,7 @@ pub(crate) struct TrafficFields<'a> {
     summary: &'a Summary,
     /// With an allocation of hosts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    placement: Option<&'a Lying>,
+    placement: Option<&'a Placement>,
     /// With `--by domain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     domains: Option<&'a [DomainRow]>,
@@ -83,7 +83,7 @@ impl Answer for Sums {
             chosen: &self.chosen,
             design: self.design.as_ref(),
             summary: &self.summary,
-            placement: self.lying.as_ref(),
+            placement: self.placement.as_ref(),
             domains: None,
             rails: None,
             squares: None,
@@ -120,13 +120,12 @@ impl Answer for Sums {
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         document.chosen(&self.chosen);
         document.pairs(head(&self.summary, self.design.as_ref().map(|design| design.name.as_str())));
-        if let Some(lying) = &self.lying {
-            if let Some(survey) = &lying.survey {
-                document.heading_with("placement", placement::summary(survey));
-                document.table(placement::groups(&survey.rows));
+        if let Some(placement) = &self.placement {
+            if let Some(survey) = &placement.survey {
+                placement::write(&mut document, survey);
             }
             document.heading_with("levels", "bytes sent by all ranks per step, by the highest level passed");
-            document.table(levels(lying));
+            document.table(levels(placement));
         }
         match &self.view {
             View::Kind => {
@@ -184,17 +183,18 @@ impl Answer for Sums {
     }
 }
 
-fn levels(lying: &Lying) -> Table {
-    let rows = [("allocation", &lying.bytes), ("contiguous", &lying.contiguous)].map(|(name, bytes)| {
-        vec![
-            name.into(),
-            cell(bytes.same_domain),
-            cell(bytes.same_leaf_group),
-            cell(bytes.same_pod),
-            cell(bytes.other_pod),
-            cell(bytes.other_rail),
-        ]
-    });
+fn levels(placement: &Placement) -> Table {
+    let rows =
+        [("allocation", &placement.bytes), ("contiguous", &placement.contiguous)].map(|(name, bytes)| {
+            vec![
+                name.into(),
+                cell(bytes.same_domain),
+                cell(bytes.same_leaf_group),
+                cell(bytes.same_pod),
+                cell(bytes.other_pod),
+                cell(bytes.other_rail),
+            ]
+        });
     Table {
         columns: vec![
             Column::words("hosts"),
@@ -242,9 +242,9 @@ fn head(summary: &Summary, design: Option<&str>) -> Vec<(&'static str, Cell)> {
             format!(
                 "{} in {} of {}, {}",
                 human::whole(place.ranks),
-                super::super::several(place.domains(), "domain"),
+                human::several(place.domains(), "domain"),
                 human::whole(place.domain),
-                super::super::several(place.rails, "rail"),
+                human::several(place.rails, "rail"),
             )
             .into(),
         ),
